@@ -1,0 +1,50 @@
+# make demo   set up what running needs and render the shipped sample into build/demo/
+# make test   set up everything, then check style and types and run all tests
+# make lint   style and types only
+# make clean  remove what was built and cached; make distclean removes .venv as well
+#
+# PYTHON=python3.13 picks an interpreter for a .venv that does not exist yet.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test lint clean distclean
+.DEFAULT_GOAL := demo
+
+demo: $(VENV)/.ready-run
+	$(BIN)/pocketgpu demo --out build/demo
+
+test: lint
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.ready-test
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf $(VENV)
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "pocketgpu needs Python 3.11 or newer; name one: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@echo "creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV) \
+	  || { rm -rf $(VENV); echo "no venv module: on Debian and Ubuntu, apt install python3-venv"; exit 1; }
+
+# The build tool stays out of .venv: pip builds in a place of its own, held to the locked versions by the constraint.
+$(VENV)/.ready-run: requirements/run.txt requirements/build.txt pyproject.toml | $(BIN)/python
+	@echo "installing what running needs into $(VENV)"
+	@$(PIP) install -r requirements/run.txt
+	@PIP_CONSTRAINT=requirements/build.txt $(PIP) install --no-deps --editable .
+	@touch $@
+
+$(VENV)/.ready-test: requirements/test.txt $(VENV)/.ready-run
+	@echo "installing what the tests need into $(VENV)"
+	@$(PIP) install -r requirements/test.txt
+	@touch $@

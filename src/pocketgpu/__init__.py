@@ -1,0 +1,74 @@
+"""pocketgpu: runs, shows and explains what the GPU of the Nintendo 3DS does with the commands it is given.
+
+    import pocketgpu
+
+    capture = pocketgpu.open("scene.ctf.xz")
+    for frame in capture.render():
+        frame.top.image.save(f"f{frame.index}.png")   # a PIL picture; frame.top.array is the same as a NumPy array
+
+Names are looked up on first use: `import pocketgpu` alone loads neither NumPy nor the compiler, so that the command
+line answers at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pocketgpu import errors as errors
+    from pocketgpu.capture import Capture as Capture
+    from pocketgpu.capture import Frame as Frame
+    from pocketgpu.capture import open as open
+    from pocketgpu.errors import CaptureError as CaptureError
+    from pocketgpu.errors import GuestMemoryError as GuestMemoryError
+    from pocketgpu.errors import NoPictureError as NoPictureError
+    from pocketgpu.errors import PocketGPUError as PocketGPUError
+    from pocketgpu.errors import UsageError as UsageError
+    from pocketgpu.events import Event as Event
+    from pocketgpu.pica.n3ds import N3DS as N3DS
+
+__version__ = "0.1.0"
+
+# Where each public name lives; an empty attribute means the module itself.
+_HOMES: dict[str, tuple[str, str]] = {
+    "N3DS": ("pocketgpu.pica.n3ds", "N3DS"),
+    "Capture": ("pocketgpu.capture", "Capture"),
+    "CaptureError": ("pocketgpu.errors", "CaptureError"),
+    "Event": ("pocketgpu.events", "Event"),
+    "Frame": ("pocketgpu.capture", "Frame"),
+    "GuestMemoryError": ("pocketgpu.errors", "GuestMemoryError"),
+    "NoPictureError": ("pocketgpu.errors", "NoPictureError"),
+    "PocketGPUError": ("pocketgpu.errors", "PocketGPUError"),
+    "UsageError": ("pocketgpu.errors", "UsageError"),
+    "errors": ("pocketgpu.errors", ""),
+    "open": ("pocketgpu.capture", "open"),
+}
+
+# `open` is left out of the star import on purpose: it would hide the built-in function.
+__all__ = [
+    "N3DS",
+    "Capture",
+    "CaptureError",
+    "Event",
+    "Frame",
+    "GuestMemoryError",
+    "NoPictureError",
+    "PocketGPUError",
+    "UsageError",
+    "__version__",
+    "errors",
+]
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        module_name, attribute = _HOMES[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    module = importlib.import_module(module_name)
+    return getattr(module, attribute) if attribute else module
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

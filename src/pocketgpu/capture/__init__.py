@@ -1,0 +1,37 @@
+"""Captures: files that hold what a client asked the GPU to do, and their replay.
+
+`open` a file, ask it to `render`, look at the frames:
+
+    for frame in pocketgpu.capture.open("scene.ctf.xz").render():
+        frame.top.image.save(f"{frame.index}.png")
+
+One module reads one format; `container` takes the compression off before any of them looks at the bytes.
+"""
+
+from __future__ import annotations
+
+import os
+
+from pocketgpu.capture import citrace, container
+from pocketgpu.capture.replay import Capture, Frame
+from pocketgpu.errors import CaptureError
+
+# `open` is left out of the star import on purpose: it would hide the built-in function.
+__all__ = ["Capture", "Frame"]
+
+
+def open(path: str | os.PathLike[str]) -> Capture:
+    """Open the capture at `path`: a CiTrace recording (`.ctf`), plain or packed with xz, zstd or gzip.
+
+    What the file is gets decided by its first bytes, not by its name. Raises CaptureError, with the offset (in the
+    unpacked bytes) where there is one, for a file that cannot be read, is damaged, or is no capture.
+    """
+    name = os.fspath(path)
+    data = container.read(path)
+    if not data:
+        raise CaptureError("the file is empty", file=name, offset=0, hint="Record it again, or copy it again.")
+    if not data.startswith(citrace.MAGIC[: len(data)]):
+        raise CaptureError(
+            "the file is no capture of a kind known here", file=name, offset=0, hint="CiTrace recordings (.ctf) are."
+        )
+    return Capture(name, citrace.parse(data, file=name))

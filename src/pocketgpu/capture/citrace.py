@@ -1,0 +1,400 @@
+"""Reader of CiTrace recordings (`.ctf`), the 3DS GPU recordings that Citra and its descendants write.
+
+A recording is a start state and a stream of 20-byte elements: memory loads, register writes, frame markers. It is
+taken apart once, with array operations only, into runs: many register writes become two arrays that the machine
+takes in one call, so that nothing per write happens in the interpreter, neither here nor in the replay.
+
+Two generations of recorders use the same 20 bytes of a register write in different ways, and nothing in the header
+tells them apart; see `_writes_are_classic`. The file comes from strangers: every number that is used as a place or a
+size is checked first, and what is wrong is named with the byte where it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.errors import CaptureError
+from pocketgpu.events import Event
+
+Words: TypeAlias = NDArray[np.uint32]
+
+MAGIC = b"CiTr"
+VERSION = 1
+HEADER_SIZE = 100
+ELEMENT_SIZE = 20
+STREAM_FIELD = 92
+"""Where in the header the stream's offset (and, 4 bytes later, its number of elements) stands."""
+
+FRAME_MARKER, MEMORY_LOAD, REGISTER_WRITE = 0xE1, 0xE2, 0xE3
+WIDTH_8, WIDTH_16, WIDTH_32, WIDTH_64 = 0xD1, 0xD2, 0xD3, 0xD4
+
+SECTIONS: Mapping[str, tuple[str, int]] = MappingProxyType(
+    {
+        "external": ("GPU external registers", 0x400),
+        "lcd": ("LCD registers", 0x400),
+        "pica": ("PICA registers", 0x300),
+        "default_attributes": ("default vertex attributes", 16 * 4),
+        "vs_code": ("vertex shader code", 512),
+        "vs_opdescs": ("vertex shader operand descriptors", 128),
+        "vs_uniforms": ("vertex shader float uniforms", 96 * 4),
+        "gs_code": ("geometry shader code", 4096),
+        "gs_opdescs": ("geometry shader operand descriptors", 128),
+        "gs_uniforms": ("geometry shader float uniforms", 96 * 4),
+    }
+)
+"""The sections of the start state in header order: a name to print, and the words that the hardware has for it. A
+file may hold fewer (the rest is zero) or more (some recorders wrote bytes where words were meant)."""
+
+_FLOAT24 = ("default_attributes", "vs_uniforms", "gs_uniforms")
+_MOST_ELEMENTS = 1 << 24
+"""Each element costs some fifty bytes here; this many are hours of recording, and no memory eater."""
+_MOST_COPIED = 256 << 20
+_OLD_FCRAM_END = 0x28000000
+_NEW_FCRAM_END = 0x30000000
+
+
+@dataclass(frozen=True, eq=False)
+class InitialState:
+    """What the GPU's registers and shader units held before the first element. All arrays are uint32.
+
+    external (1024) from physical 0x10400000, lcd (1024) from 0x10202000, pica (768) by register id,
+    default_attributes (16, 4) and the uniforms (96, 4) as 24-bit floats in the order x, y, z, w,
+    vs_code (512), gs_code (4096) and both opdescs (128) as instruction and descriptor words.
+    """
+
+    external: Words
+    lcd: Words
+    pica: Words
+    default_attributes: Words
+    vs_code: Words
+    vs_opdescs: Words
+    vs_uniforms: Words
+    gs_code: Words
+    gs_opdescs: Words
+    gs_uniforms: Words
+
+    @classmethod
+    def of(cls, **sections: Any) -> InitialState:
+        """A state from arrays or lists of words by section name; what is shorter or missing is filled with zeros."""
+        if unknown := sorted(set(sections) - set(SECTIONS)):
+            raise TypeError(f"no such section: {', '.join(unknown)}")
+        arrays: dict[str, Words] = {}
+        for name, (_, count) in SECTIONS.items():
+            words = np.zeros(count, np.uint32)
+            given = np.asarray(sections.get(name, ()), np.uint32).reshape(-1)[:count]
+            words[: len(given)] = given
+            arrays[name] = (words & np.uint32(0xFFFFFF)).reshape(-1, 4) if name in _FLOAT24 else words
+        return cls(**arrays)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class WriteRun:
+    """Consecutive register writes. `element`: number of the first one within its frame. Two uint32 arrays of the
+    same length: word-aligned physical `addresses` and `values`; a 64-bit write stands as two words, low word first."""
+
+    element: int
+    addresses: Words
+    values: Words
+
+
+@dataclass(frozen=True, slots=True)
+class NarrowWrite:
+    """One register write of `width` 8 or 16 bits, naturally aligned (classic recorders only)."""
+
+    element: int
+    address: int
+    value: int
+    width: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LoadRun:
+    """One memory load: `data`, which stands in the file at `file_offset`, goes to physical `address`."""
+
+    element: int
+    address: int
+    data: bytes | memoryview
+    file_offset: int
+
+
+Run: TypeAlias = WriteRun | NarrowWrite | LoadRun
+
+_BULK, _NARROW, _LOAD, _MARKER = range(4)
+
+
+class Trace:
+    """A parsed recording: start state and, frame by frame, the runs to replay.
+
+    Made by `parse`. `classic` tells which form the register writes had, `warnings` what the file lacks.
+    """
+
+    def __init__(self, file: str, data: bytes, initial: InitialState, elements: Words, missing: list[str]) -> None:
+        self.file = file
+        self.initial = initial
+        self._data = data
+        self.classic = _writes_are_classic(elements)
+        types = elements[:, 0]
+        is_write = types == REGISTER_WRITE
+        self._address = np.where(types == MEMORY_LOAD, elements[:, 3], elements[:, 1])
+        self._load = elements[:, 1:3]
+        kind = np.full(len(types), _BULK, np.uint8)
+        kind[types == FRAME_MARKER] = _MARKER
+        kind[types == MEMORY_LOAD] = _LOAD
+        if self.classic:
+            width, value = elements[:, 2], elements[:, 3]
+            kind[is_write & ((width == WIDTH_8) | (width == WIDTH_16))] = _NARROW
+            self._value, self._width = value, width
+            wide = is_write & (width == WIDTH_64)
+        else:
+            self._value, self._width = elements[:, 2], np.full(len(types), WIDTH_32, np.uint32)
+            wide = np.zeros(len(types), np.bool_)
+        # How many words each element adds to the long arrays of bulk writes: 64-bit writes give two.
+        words = (kind == _BULK).astype(np.int64) + wide
+        self._slot = np.concatenate((np.zeros(1, np.int64), np.cumsum(words)))
+        owner = np.repeat(np.arange(len(types)), words)
+        second = np.zeros(len(owner), np.bool_)
+        second[self._slot[:-1][wide] + 1] = True
+        self._bulk_address = self._address[owner] + np.where(second, 4, 0).astype(np.uint32)
+        self._bulk_value = np.where(second, elements[owner, 4], self._value[owner])
+        for array in (self._bulk_address, self._bulk_value):
+            array.flags.writeable = False
+        new_run = np.ones(len(types), np.bool_)
+        new_run[1:] = (kind[1:] != kind[:-1]) | (kind[1:] != _BULK)
+        self._kind = kind
+        self._run_start = np.flatnonzero(new_run)
+        self._markers = np.flatnonzero(kind == _MARKER)
+        self.frame_count = len(self._markers)
+        self.element_count = len(types)
+        self.warnings = tuple(self._look_for_gaps(missing))
+
+    @cached_property
+    def needs_new_model(self) -> bool:
+        """Whether a load reaches memory that only the newer model (256 MiB of FCRAM) has."""
+        loads = self._kind == _LOAD
+        start, size = self._address[loads].astype(np.int64), self._load[loads, 1].astype(np.int64)
+        inside = (start < _NEW_FCRAM_END) & (start + size > _OLD_FCRAM_END) & (size > 0)
+        return bool(np.any(inside))
+
+    def frame_elements(self, frame: int) -> range:
+        """The numbers of frame `frame`'s elements in the stream, without its marker."""
+        if not 0 <= frame < self.frame_count:
+            raise IndexError(f"no frame {frame}: the recording has {self.frame_count}")
+        return range(int(self._markers[frame - 1]) + 1 if frame else 0, int(self._markers[frame]))
+
+    def runs(self, frame: int) -> list[Run]:
+        """What happens in frame `frame` before its marker, in order."""
+        elements = self.frame_elements(frame)
+        low, high = np.searchsorted(self._run_start, (elements.start, elements.stop)).tolist()
+        bounds = [*self._run_start[low:high].tolist(), elements.stop]
+        runs: list[Run] = []
+        take = self._source(elements)
+        for start, stop in pairwise(bounds):
+            place, kind = start - elements.start, self._kind[start]
+            if kind == _BULK:
+                words = slice(int(self._slot[start]), int(self._slot[stop]))
+                runs.append(WriteRun(place, self._bulk_address[words], self._bulk_value[words]))
+            elif kind == _LOAD:
+                offset, size = self._load[start].tolist()
+                runs.append(LoadRun(place, int(self._address[start]), take(offset, size), offset))
+            else:
+                width = 8 if self._width[start] == WIDTH_8 else 16
+                value = int(self._value[start]) & ((1 << width) - 1)
+                runs.append(NarrowWrite(place, int(self._address[start]), value, width))
+        return runs
+
+    def _source(self, elements: range) -> Callable[[int, int], bytes | memoryview]:
+        """How to get (offset, size) of the file: as `bytes`, which machines store fastest, once for all loads of the
+        same data; as views where hostile loads of the same large range would otherwise fill the host's memory."""
+        span = slice(elements.start, elements.stop)
+        sizes = self._load[span, 1][self._kind[span] == _LOAD]
+        if int(sizes.sum(dtype=np.uint64)) > _MOST_COPIED:
+            view = memoryview(self._data)
+            return lambda offset, size: view[offset : offset + size]
+        known: dict[tuple[int, int], bytes] = {}
+
+        def take(offset: int, size: int) -> bytes:
+            key = (offset, size)
+            if key not in known:
+                known[key] = self._data[offset : offset + size]
+            return known[key]
+
+        return take
+
+    def _look_for_gaps(self, missing: list[str]) -> list[Event]:
+        found = []
+        if missing:
+            names = ", ".join(SECTIONS[name][0] for name in missing)
+            found.append(
+                Event("warning", "capture.missing-section", f"the recording does not hold: {names}; taken as zero")
+            )
+        uniforms = (self.initial.vs_uniforms, self.initial.gs_uniforms)
+        flat = any(part[:, :3].any() for part in uniforms) and not any(part[:, 3].any() for part in uniforms)
+        if self.classic or flat:
+            message = "an older recorder made this: look-up tables set before the first frame are not in the file"
+            if flat:
+                message += ", and the W components of the float uniforms were lost"
+            found.append(Event("warning", "capture.missing-lut", message))
+        last = int(self._markers[-1]) if self.frame_count else -1
+        if tail := self.element_count - 1 - last:
+            message = f"{tail} elements after the last frame marker belong to no frame and are left out"
+            found.append(Event("warning", "capture.unfinished-frame", message, at=f"f{self.frame_count}"))
+        return found
+
+
+def _writes_are_classic(elements: Words) -> bool:
+    """Classic recorders put a width code behind the address, newer ones the value itself (and zeros after it). Only
+    the whole file can tell: it is classic if each of its writes has a width code there."""
+    codes = elements[elements[:, 0] == REGISTER_WRITE, 2]
+    return bool(len(codes)) and bool(np.all((codes >= WIDTH_8) & (codes <= WIDTH_64)))
+
+
+def parse(data: bytes, *, file: str = "") -> Trace:
+    """Take the plain bytes of a `.ctf` file apart. `file` is only used to name the place of errors.
+
+    Raises CaptureError (its offset counts plain bytes) for anything that does not fit: magic, version, a section,
+    stream or load outside the file, an unknown element type or width, a misaligned register address.
+    """
+    return _Parser(data, file).parse()
+
+
+class _Parser:
+    def __init__(self, data: bytes, file: str) -> None:
+        self.data = data
+        self.file = file
+        self.stream_offset = 0
+
+    def fail(self, message: str, offset: int, hint: str) -> CaptureError:
+        return CaptureError(message, file=self.file, offset=offset, hint=hint)
+
+    def parse(self) -> Trace:
+        header = self.header()
+        sections: dict[str, Words] = {}
+        missing = []
+        for number, (name, (title, _)) in enumerate(SECTIONS.items()):
+            offset, words = int(header[3 + 2 * number]), int(header[4 + 2 * number])
+            self.check_range(f"section '{title}'", offset, words * 4, 12 + 8 * number)
+            sections[name] = np.frombuffer(self.data, "<u4", words, offset) if words else np.zeros(0, np.uint32)
+            if not words:
+                missing.append(name)
+        elements = self.elements(int(header[23]), int(header[24]))
+        self.check_types(elements)
+        self.check_loads(elements)
+        self.check_writes(elements)
+        return Trace(self.file, self.data, InitialState.of(**sections), elements, missing)
+
+    def header(self) -> Words:
+        size = len(self.data)
+        if self.data[:4] != MAGIC:
+            short = size < 4 and MAGIC.startswith(self.data)
+            raise self.fail(
+                "the file ends inside its magic" if short else "this is no CiTrace recording",
+                size if short else 0,
+                "A recording starts with the four letters CiTr.",
+            )
+        if size < HEADER_SIZE:
+            raise self.fail(f"the file ends inside its {HEADER_SIZE}-byte header", size, "The file was cut short.")
+        header = np.frombuffer(self.data, "<u4", HEADER_SIZE // 4).astype(np.uint32)
+        if header[1] != VERSION:
+            raise self.fail(f"unknown version {header[1]}", 4, f"Only version {VERSION} is known.")
+        if not HEADER_SIZE <= header[2] <= size:
+            raise self.fail(
+                f"a header size of {header[2]} bytes", 8, f"It must be {HEADER_SIZE} or more and fit into the file."
+            )
+        return header
+
+    def check_range(self, what: str, offset: int, size: int, field: int) -> None:
+        """`offset` and `size` in bytes, read from header byte `field`. Nothing is checked for an empty range."""
+        if not size:
+            return
+        end = len(self.data)
+        if offset < HEADER_SIZE:
+            raise self.fail(f"{what} starts at byte {offset}, inside the header", field, "The header is damaged.")
+        if offset >= end:
+            raise self.fail(
+                f"{what} starts at byte {offset}, past the end of the file ({end} bytes)",
+                field,
+                "The header is damaged, or the file was cut short.",
+            )
+        if offset + size > end:
+            raise self.fail(
+                f"{what} should reach byte {offset + size}, but the file ends before",
+                end,
+                "The file was cut short, or its header is damaged.",
+            )
+
+    def elements(self, offset: int, count: int) -> Words:
+        what = f"the stream of {count} elements"
+        self.check_range(what, offset, count * ELEMENT_SIZE, STREAM_FIELD)
+        if not count:
+            return np.zeros((0, 5), np.uint32)
+        if count > _MOST_ELEMENTS:
+            raise self.fail(
+                f"a stream of {count:,} elements", STREAM_FIELD + 4, f"The most that is read is {_MOST_ELEMENTS:,}."
+            )
+        stream = np.frombuffer(self.data, "<u4", count * (ELEMENT_SIZE // 4), offset)
+        self.stream_offset = offset
+        return np.ascontiguousarray(stream.reshape(count, 5).astype(np.uint32))
+
+    def check_types(self, elements: Words) -> None:
+        types = elements[:, 0]
+        bad = np.flatnonzero((types < FRAME_MARKER) | (types > REGISTER_WRITE))
+        if len(bad):
+            raise self.element_fault(bad[0], 0, f"unknown element type {int(types[bad[0]]):#x}", "Known are 0xE1-0xE3.")
+
+    def check_loads(self, elements: Words) -> None:
+        loads = np.flatnonzero(elements[:, 0] == MEMORY_LOAD)
+        start, size = elements[loads, 1].astype(np.int64), elements[loads, 2].astype(np.int64)
+        bad = np.flatnonzero((size > 0) & (start + size > len(self.data)))
+        if len(bad):
+            first = bad[0]
+            raise self.element_fault(
+                loads[first],
+                4,
+                f"a memory load takes bytes {start[first]} to {start[first] + size[first]} of a file that has "
+                f"{len(self.data)}",
+                "The element is damaged, or the file was cut short.",
+            )
+
+    def check_writes(self, elements: Words) -> None:
+        writes = np.flatnonzero(elements[:, 0] == REGISTER_WRITE)
+        address, third = elements[writes, 1], elements[writes, 2]
+        coded = (third >= WIDTH_8) & (third <= WIDTH_64)
+        step = np.full(len(writes), 4, np.uint32)
+        if _writes_are_classic(elements):
+            step[third == WIDTH_8] = 1
+            step[third == WIDTH_16] = 2
+        else:
+            used = np.flatnonzero(elements[writes, 3] | elements[writes, 4])
+            if len(used) and 2 * np.count_nonzero(coded) > len(writes):
+                odd = np.flatnonzero(~coded)[0]
+                raise self.element_fault(
+                    writes[odd], 8, f"unknown width code {int(third[odd]):#x}", "Known are 0xD1 to 0xD4."
+                )
+            if len(used):
+                raise self.element_fault(
+                    writes[used[0]],
+                    12,
+                    "a register write has neither a width code nor eight bytes of zero at its end",
+                    "The element is damaged, or an unknown recorder wrote it.",
+                )
+        odd_places = np.flatnonzero(address & (step - 1))
+        if len(odd_places):
+            first = odd_places[0]
+            raise self.element_fault(
+                writes[first],
+                4,
+                f"a register write of {8 * int(step[first])} bits to the odd address {int(address[first]):#010x}",
+                "Register addresses are multiples of the width.",
+            )
+
+    def element_fault(self, number: np.integer[Any], byte: int, message: str, hint: str) -> CaptureError:
+        offset = self.stream_offset + int(number) * ELEMENT_SIZE + byte
+        return self.fail(f"element {number}: {message}", offset, hint)

@@ -1,0 +1,255 @@
+"""Replaying a capture on the 3DS machine, frame by frame, and what a caller gets to see of each frame.
+
+The capture knows nothing of pictures and the machine nothing of files; this is where they meet. The machine is used
+through the few calls of `Machine`, all of them in bulk, because the time between a frame's first event and its
+marker is what gets measured and promised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING, Protocol, cast
+
+import numpy as np
+
+from pocketgpu.capture.citrace import LoadRun, NarrowWrite, Trace, Words, WriteRun
+from pocketgpu.errors import GuestMemoryError, NoPictureError
+from pocketgpu.events import Event, EventLog
+
+if TYPE_CHECKING:
+    from pocketgpu.facts.memory_map import Region
+    from pocketgpu.pica.display import Screen
+    from pocketgpu.pica.n3ds import N3DS
+
+MIB = 1 << 20
+
+
+class Counters(Protocol):
+    """What a machine counts: since the last `reset`, `seconds` by name of the phase."""
+
+    @property
+    def draws(self) -> int: ...
+    @property
+    def triangles(self) -> int: ...
+    @property
+    def fragments(self) -> int: ...
+    @property
+    def seconds(self) -> Mapping[str, float]: ...
+    def reset(self) -> None: ...
+
+
+class Regions(Protocol):
+    """The part of guest memory that replaying looks at."""
+
+    @property
+    def regions(self) -> Sequence[tuple[Region, int]]: ...
+
+
+class Machine(Protocol):
+    """The part of `pocketgpu.pica.n3ds.N3DS` that replaying needs."""
+
+    @property
+    def memory(self) -> Regions: ...
+    @property
+    def events(self) -> EventLog: ...
+    @property
+    def stats(self) -> Counters: ...
+    @property
+    def screens(self) -> Mapping[str, Screen]: ...
+
+    def load_initial(
+        self,
+        *,
+        external: Words,
+        lcd: Words,
+        pica: Words,
+        default_attributes: Words,
+        vs_code: Words,
+        vs_opdescs: Words,
+        vs_uniforms: Words,
+        gs_code: Words,
+        gs_opdescs: Words,
+        gs_uniforms: Words,
+    ) -> object: ...
+
+    def load_memory(self, pa: int, data: bytes | memoryview, /) -> object: ...
+    def write_registers(self, addresses: Words, values: Words, /) -> object: ...
+    def read_register(self, pa: int, /) -> int: ...
+    def step_vblank(self) -> object: ...
+    def finish(self) -> object: ...
+
+
+class Frame:
+    """One replayed frame.
+
+    index: its number in the capture. draws, triangles, fragments: how many the machine counted. milliseconds: from
+    the first event to the marker, all GPU work done; phases: the same time by name of the phase, in milliseconds.
+    warnings: the machine's events since the frame yielded before, those of frames passed over included.
+    machine: as it stands after this frame; it moves on when the next frame is asked for.
+    """
+
+    def __init__(self, index: int, machine: Machine, milliseconds: float) -> None:
+        counted = machine.stats
+        self.index = index
+        self.machine = cast("N3DS", machine)
+        self.draws = int(counted.draws)
+        self.triangles = int(counted.triangles)
+        self.fragments = int(counted.fragments)
+        self.milliseconds = milliseconds
+        self.phases = {name: 1000.0 * seconds for name, seconds in counted.seconds.items()}
+        self.warnings: list[Event] = machine.events.drain()
+        self._screens: dict[str, Screen] | None = None
+
+    @property
+    def screens(self) -> dict[str, Screen]:
+        """The pictures that the display controllers show, by name: "top", "bottom" and, where the right eye sees
+        another one, "top-right". Scanned out when first asked for, and kept when the replay goes on."""
+        if self._screens is None:
+            self._screens = dict(self.machine.screens)
+            self.warnings += self.machine.events.drain()
+        return self._screens
+
+    def _screen(self, name: str) -> Screen:
+        screen = self.screens.get(name)
+        if screen is None:
+            shown = ", ".join(self.screens) or "none"
+            raise NoPictureError(f"no picture on screen '{name}'", location=f"f{self.index}", hint=f"Shown: {shown}.")
+        return screen
+
+    @property
+    def top(self) -> Screen:
+        """The upper screen (left eye). Raises NoPictureError if it shows nothing."""
+        return self._screen("top")
+
+    @property
+    def bottom(self) -> Screen:
+        """The lower screen. Raises NoPictureError if it shows nothing."""
+        return self._screen("bottom")
+
+    @property
+    def top_right(self) -> Screen | None:
+        """The upper screen's picture for the right eye; None if both eyes see the same."""
+        return self.screens.get("top-right")
+
+    def __repr__(self) -> str:
+        return (
+            f"<Frame {self.index}: {self.draws} draws, {self.triangles} triangles, {self.fragments} fragments, "
+            f"{self.milliseconds:.3f} ms>"
+        )
+
+
+class Capture:
+    """An opened capture; get one with `pocketgpu.capture.open`.
+
+    path: as given. frame_count: complete frames. warnings: what the file itself lacks (events of the replay are in
+    each Frame). trace: the parsed file, for those who want its events instead of its pictures.
+    """
+
+    def __init__(self, path: str, trace: Trace) -> None:
+        self.path = path
+        self.trace = trace
+        self.frame_count = trace.frame_count
+        self.warnings: list[Event] = list(trace.warnings)
+
+    def render(
+        self,
+        frames: range | None = None,
+        threads: int = 1,
+        switches: Mapping[str, str] | None = None,
+        evaluator: str = "llvm",
+    ) -> Iterator[Frame]:
+        """Replay from the start and yield the frames in `frames` (all if None) in rising order.
+
+        Frames before and between them run too, because each builds on the last; what comes after is left alone.
+        threads, switches, evaluator: as for `pocketgpu.pica.n3ds.N3DS`.
+
+        Raises NoPictureError, at once, if the capture has no frames or not all of `frames`.
+        """
+        wanted = self._wanted(frames)
+        # Imported late: reading and describing a capture must not wait for the machine and its compiler.
+        from pocketgpu.pica.n3ds import N3DS
+
+        fcram = (256 if self.trace.needs_new_model else 128) * MIB
+        machine = N3DS(fcram=fcram, threads=threads, evaluator=evaluator, switches=switches)
+        return replay(self.trace, machine, wanted)
+
+    def _wanted(self, frames: range | None) -> range:
+        if not self.frame_count:
+            raise NoPictureError(
+                "the capture has no frames", location=self.path, hint="A frame ends with a marker; there is none."
+            )
+        if frames is None:
+            return range(self.frame_count)
+        wanted = frames if frames.step > 0 else frames[::-1]
+        if wanted and (wanted[0] < 0 or wanted[-1] >= self.frame_count):
+            missing = wanted[0] if wanted[0] < 0 else wanted[-1]
+            last = self.frame_count - 1
+            raise NoPictureError(
+                f"the capture has no frame {missing}", location=self.path, hint=f"It has frames 0 to {last}."
+            )
+        return wanted
+
+    def __repr__(self) -> str:
+        return f"<Capture {self.path!r}: {self.frame_count} frames>"
+
+
+def replay(trace: Trace, machine: Machine, wanted: range) -> Iterator[Frame]:
+    """Replay `trace` on a fresh `machine` up to the last of `wanted` (rising, within the trace); yield those frames."""
+    machine.load_initial(**vars(trace.initial))
+    for index in range(wanted[-1] + 1 if wanted else 0):
+        runs = trace.runs(index)
+        machine.stats.reset()
+        start = perf_counter()
+        for run in runs:
+            if isinstance(run, WriteRun):
+                machine.write_registers(run.addresses, run.values)
+            elif isinstance(run, LoadRun):
+                _load(machine, run, index)
+            else:
+                _write_narrow(machine, run)
+        machine.step_vblank()
+        machine.finish()
+        milliseconds = 1000.0 * (perf_counter() - start)
+        if index in wanted:
+            frame = Frame(index, machine, milliseconds)
+            yield frame
+            # The machine moves on now, and the caller may have kept the frame: its pictures must not move with it.
+            _ = frame.screens
+
+
+def _load(machine: Machine, run: LoadRun, frame: int) -> None:
+    if not run.data:
+        return
+    try:
+        machine.load_memory(run.address, run.data)
+    except GuestMemoryError:
+        left = len(run.data) - _load_parts(machine, run)
+        if left:
+            machine.events.report(
+                "warning",
+                "capture.unmapped-load",
+                f"{left} of the {len(run.data)} bytes loaded to {run.address:#010x} go where no memory is",
+                at=f"f{frame}/e{run.element}",
+            )
+
+
+def _load_parts(machine: Machine, run: LoadRun) -> int:
+    """Store what lies in memory of a load that no single region holds (some lie next to each other); returns bytes."""
+    stored = 0
+    for region, _ in machine.memory.regions:
+        low = max(run.address, region.base)
+        high = min(run.address + len(run.data), region.base + region.size)
+        if low < high:
+            machine.load_memory(low, run.data[low - run.address : high - run.address])
+            stored += high - low
+    return stored
+
+
+def _write_narrow(machine: Machine, run: NarrowWrite) -> None:
+    """The registers are words: the rest of the word keeps what the machine says it holds."""
+    word = run.address & ~3
+    shift = 8 * (run.address - word)
+    mask = ((1 << run.width) - 1) << shift
+    value = (machine.read_register(word) & ~mask) | (run.value << shift)
+    machine.write_registers(np.array([word], np.uint32), np.array([value & 0xFFFFFFFF], np.uint32))

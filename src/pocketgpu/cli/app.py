@@ -1,0 +1,194 @@
+"""The door: finds the command, runs it, and turns every way it can end into an exit code and readable words.
+
+Click's own `main` is not used, because it would choose exit codes for us: here a closed pipe, Ctrl-C and a bug
+each have their own, and after a failure `--json` still writes its one object.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import importlib
+import io
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from pocketgpu import __version__
+from pocketgpu.cli import terminal
+from pocketgpu.cli.options import debug_option
+from pocketgpu.cli.outcome import ExitCode, Outcome
+from pocketgpu.errors import CaptureError, GuestMemoryError, NoPictureError, PocketGPUError, UsageError
+
+_PROGRAM = "pocketgpu"
+
+# Each command lives in the module of its name, as a function of the same name. What it does is said here a second
+# time, so that the list of commands appears without loading any of them.
+COMMANDS = {
+    "demo": "Render the sample that comes with the program.",
+    "render": "Render a capture into PNG files.",
+    "bench": "Measure replay time per frame and phase.",
+    "dump": "Write guest memory after a frame to a file.",
+    "switches": "List what --set NAME=VALUE can choose.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports the module of a command when it is used, in the order of `COMMANDS`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(importlib.import_module(f"pocketgpu.cli.{cmd_name}"), cmd_name)
+        return command if isinstance(command, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    no_args_is_help=True,
+    epilog="Exit codes: 0 ok, 1 differences or findings, 2 usage, 3 unreadable input, 4 no picture can be made, "
+    "5 internal error.",
+)
+@click.version_option(__version__, prog_name=_PROGRAM)
+@debug_option
+def app() -> None:
+    """Run and show what a Nintendo 3DS GPU does with recorded commands.
+
+    Start with 'pocketgpu demo', which renders a sample that comes with the program.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line with `arguments` (default: those of the process) and return the exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if f"_{_PROGRAM.upper()}_COMPLETE" in os.environ:
+        app.main(words, prog_name=_PROGRAM)  # a shell asks for completions; ends the process by itself
+    _make_streams_lenient()
+    with warnings.catch_warnings():
+        # What a library warns of is news for the user, without the line of source that Python adds.
+        warnings.showwarning = terminal.print_note
+        return _run_and_print(words)
+
+
+def _run_and_print(words: list[str]) -> int:
+    outcome = Outcome(json=_asks_for_json(words), debug=os.environ.get("POCKETGPU_DEBUG", "") not in ("", "0"))
+    try:
+        try:
+            code = _run(words, outcome)
+        except KeyboardInterrupt:
+            terminal.clear_progress()
+            print("interrupted", file=sys.stderr)
+            code = ExitCode.INTERRUPTED
+            outcome.error = _error(code, "interrupted")
+        if outcome.json and (outcome.error is not None or outcome.show is not None):
+            print(outcome.to_json())
+        elif outcome.error is None and outcome.show is not None:
+            outcome.show()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _close_pipe()
+    except OSError as error:
+        if error.errno not in (errno.EPIPE, errno.EINVAL):
+            return _output_failed(error)
+        return _close_pipe()  # Windows says EINVAL where others say EPIPE
+    return int(code)
+
+
+def _run(words: list[str], outcome: Outcome) -> ExitCode:
+    try:
+        with app.make_context(_PROGRAM, words, obj=outcome) as context:
+            app.invoke(context)
+    except click.exceptions.Exit as stop:
+        return ExitCode(stop.exit_code)
+    except click.exceptions.NoArgsIsHelpError as stop:
+        print(stop.format_message(), file=sys.stderr)
+        return ExitCode.USAGE
+    except click.ClickException as error:
+        command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else _PROGRAM
+        return _fail(outcome, ExitCode.USAGE, error.format_message(), hint=f"'{command} --help' shows the options.")
+    except PocketGPUError as error:
+        return _fail(outcome, _code_of(error), error.message, error.location, error.hint)
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        return _report_bug(outcome, error)
+    return ExitCode.OK
+
+
+def _code_of(error: PocketGPUError) -> ExitCode:
+    match error:
+        case UsageError() | GuestMemoryError():
+            return ExitCode.USAGE
+        case CaptureError():
+            return ExitCode.UNREADABLE
+        case NoPictureError():
+            return ExitCode.NO_PICTURE
+        case _:
+            return ExitCode.INTERNAL
+
+
+def _fail(
+    outcome: Outcome, code: ExitCode, message: str, location: str | None = None, hint: str | None = None
+) -> ExitCode:
+    outcome.error = _error(code, message, location, hint)
+    terminal.print_error(message, location, hint)
+    return code
+
+
+def _report_bug(outcome: Outcome, error: Exception) -> ExitCode:
+    """A failure that nobody foresaw: one short message for the user, the traceback only on request."""
+    what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+    if outcome.debug:
+        import traceback
+
+        terminal.clear_progress()
+        traceback.print_exception(error)
+    return _fail(
+        outcome,
+        ExitCode.INTERNAL,
+        f"internal error in pocketgpu {__version__} ({what})",
+        hint="This is a bug. Please report it with the capture, the command, and what the command prints with --debug.",
+    )
+
+
+def _error(code: ExitCode, message: str, location: str | None = None, hint: str | None = None) -> dict[str, Any]:
+    return {"code": int(code), "message": message, "location": location, "hint": hint}
+
+
+def _asks_for_json(words: Sequence[str]) -> bool:
+    """Whether --json was typed, known even when the rest of the line cannot be parsed."""
+    return "--json" in words[: words.index("--")] if "--" in words else "--json" in words
+
+
+def _make_streams_lenient() -> None:
+    """A file name that the terminal's encoding lacks must not end the program: print it escaped."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _close_pipe() -> int:
+    """The reader of stdout went away. Point stdout elsewhere, or the interpreter would complain while exiting."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return int(ExitCode.PIPE_CLOSED)
+
+
+def _output_failed(error: OSError) -> int:
+    """Writing to stdout itself failed, for instance because it is a file on a full disk."""
+    terminal.print_error(f"cannot write the output: {error.strerror or error}", "stdout", None)
+    _close_pipe()
+    return int(ExitCode.USAGE)

@@ -1,0 +1,77 @@
+"""What one command has to say, kept apart from how it is said.
+
+A command fills an `Outcome` while it works. Whatever then happens (success, a damaged file, a bug), the same object
+is written once: as one JSON object on stdout, or as text. So `--json` holds its promise on the unhappy paths too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pocketgpu.events import Event
+
+
+class ExitCode(IntEnum):
+    """The exit codes of every command. They are part of the interface: numbers never change their meaning."""
+
+    OK = 0
+    FINDINGS = 1  # differences or findings; a warning alone is not one
+    USAGE = 2
+    UNREADABLE = 3
+    NO_PICTURE = 4
+    INTERNAL = 5
+    INTERRUPTED = 130  # as shells report SIGINT
+    PIPE_CLOSED = 141  # as shells report SIGPIPE: the reader of our output went away
+
+
+@dataclass
+class Outcome:
+    """The result of a command while it grows.
+
+    `frames` holds one plain dict a frame, `extra` the further top-level keys of commands that have some. Both hold
+    only what JSON can hold. `show` prints the same for people; it is called once, last, and only without --json.
+    """
+
+    json: bool = False
+    debug: bool = False
+    frames: list[dict[str, Any]] = field(default_factory=list)
+    extra: dict[str, Any] = field(default_factory=dict)
+    error: dict[str, Any] | None = None
+    show: Callable[[], None] | None = None
+    _events: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+
+    def add_events(self, events: Iterable[Event]) -> None:
+        """Merge events of several frames: the same id and message is one entry, first place kept, counts added."""
+        for event in events:
+            known = self._events.get((event.id, event.message))
+            if known is None:
+                self._events[event.id, event.message] = {
+                    "id": str(event.id),
+                    "message": str(event.message),
+                    "at": str(event.at),
+                    "count": int(event.count),
+                }
+            else:
+                known["count"] += int(event.count)
+
+    @property
+    def warnings(self) -> list[dict[str, Any]]:
+        """All merged events, in order of first appearance: dicts with id, message, at, count."""
+        return list(self._events.values())
+
+    def to_json(self) -> str:
+        """The one JSON object, ASCII only, ending without a newline.
+
+        `frames` and `warnings` are always there; `error` (code, message, location, hint) only after a failure, with
+        the frames that were finished before it.
+        """
+        import json
+
+        document: dict[str, Any] = {**self.extra, "frames": self.frames, "warnings": self.warnings}
+        if self.error is not None:
+            document["error"] = self.error
+        return json.dumps(document, indent=2)

@@ -1,0 +1,139 @@
+"""Words for people: errors and progress on stderr, tables on stdout.
+
+Errors and progress use nothing but the standard library, so they work when everything else fails. Rich is imported
+when the first table is built, after the pictures are on disk. Text is ASCII apart from what files are called.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+# A summary is read, not searched: longer captures are cut here, and --json has all of it.
+MAX_ROWS = 16
+
+_progress_width = 0
+
+
+def say(text: str = "") -> None:
+    """Print a line to stdout, without ANSI codes unless stdout is a terminal."""
+    import click
+
+    click.echo(text)
+
+
+def print_error(message: str, location: str | None, hint: str | None) -> None:
+    """Print what went wrong, where, and what to do, one line each, to stderr."""
+    clear_progress()
+    label = "error:"
+    if _is_terminal(sys.stderr) and not os.environ.get("NO_COLOR"):
+        label = f"\x1b[1;31m{label}\x1b[0m"
+    lines = [f"{label} {message}"]
+    if location:
+        lines.append(f"   at: {location}")
+    if hint:
+        lines.append(f"  try: {hint}")
+    with contextlib.suppress(OSError):  # when nobody listens, the exit code still tells
+        print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+def print_note(message: Warning | str, *_where: Any, **_more: Any) -> None:
+    """Print a Python warning as one line on stderr; stands in for `warnings.showwarning`."""
+    clear_progress()
+    with contextlib.suppress(OSError):
+        print(f"note: {message}", file=sys.stderr, flush=True)
+
+
+class Progress:
+    """One line on stderr that rewrites itself; silent unless stderr is a terminal."""
+
+    def __init__(self) -> None:
+        self._live = _is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb"
+        self._last = 0.0
+
+    def show(self, text: str) -> None:
+        """Replace the line by `text`, at most ten times a second."""
+        global _progress_width
+        now = time.monotonic()
+        if not self._live or now - self._last < 0.1:
+            return
+        self._last = now
+        # Spaces instead of an erase code: they work in every console.
+        sys.stderr.write("\r" + text.ljust(_progress_width))
+        sys.stderr.flush()
+        _progress_width = len(text)
+
+
+def clear_progress() -> None:
+    """Wipe the progress line, if there is one."""
+    global _progress_width
+    if _progress_width:
+        width, _progress_width = _progress_width, 0
+        with contextlib.suppress(OSError):
+            sys.stderr.write("\r" + " " * width + "\r")
+            sys.stderr.flush()
+
+
+def format_table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]], footer: Sequence[str] = ()) -> str:
+    """A plain aligned table as text. `columns` are (title, is a number) pairs; numbers are set flush right."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), show_footer=bool(footer), footer_style="bold")
+    for index, (title, is_number) in enumerate(columns):
+        table.add_column(
+            Text(title),
+            footer=Text(footer[index]) if footer else "",
+            justify="right" if is_number else "left",
+            no_wrap=is_number,
+            overflow="fold",
+        )
+    for row in rows:
+        # Text, not strings: a message with [brackets] is not markup.
+        table.add_row(*(Text(cell) for cell in row))
+    return _to_text(table)
+
+
+def format_warnings(warnings: Sequence[dict[str, Any]]) -> str:
+    """What the replay wants to tell: one line a warning with its place, count, id and message."""
+    if not warnings:
+        return "no warnings"
+    rows = [(str(w["at"]), f"{w['count']}x", str(w["id"]), str(w["message"])) for w in warnings[:MAX_ROWS]]
+    title = "1 warning" if len(warnings) == 1 else f"{len(warnings)} warnings"
+    table = format_table([("at", False), ("count", True), ("id", False), ("message", False)], rows)
+    more = len(warnings) - len(rows)
+    return f"{title}\n{table}" + (f"\n... {more} more, all of them with --json" if more > 0 else "")
+
+
+def _to_text(renderable: RenderableType) -> str:
+    """Let Rich lay it out for stdout, but write it ourselves: Rich would end the process on a closed pipe."""
+    import io
+
+    from rich.console import Console
+
+    live = _is_terminal(sys.stdout)
+    console = Console(
+        file=io.StringIO(),
+        force_terminal=live,
+        legacy_windows=False,
+        highlight=False,
+        markup=False,
+        width=None if live else 120,
+    )
+    with console.capture() as capture:
+        console.print(renderable)
+    return "\n".join(line.rstrip() for line in capture.get().rstrip("\n").split("\n"))
+
+
+def _is_terminal(stream: Any) -> bool:
+    try:
+        return bool(stream.isatty())
+    except (AttributeError, ValueError):
+        return False

@@ -1,0 +1,66 @@
+"""What the guest did that is worth telling, without stopping anything.
+
+A guest program cannot be allowed to raise exceptions in the host: odd register values and broken lists become
+events. Repeats are merged and the log is bounded, so that a program that errs in every draw costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+EventKind = Literal["warning", "fault", "hang"]
+
+DROPPED_ID = "events.dropped"
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened `count` times, first at `at` (such as "f0/e12": frame 0, entry 12).
+
+    kind: "warning" (the result may differ from the console), "fault" (the guest did something invalid, it was
+    ignored), "hang" (a console would stand still here).
+    """
+
+    kind: EventKind
+    id: str
+    message: str
+    at: str = ""
+    count: int = 1
+
+
+class EventLog:
+    """Events in order of first appearance; at most `limit` distinct ones, the rest counted in one entry."""
+
+    def __init__(self, limit: int = 1000) -> None:
+        self._limit = limit
+        self._events: dict[tuple[str, str, str], Event] = {}
+
+    def report(self, kind: EventKind, id: str, message: str, at: str = "", count: int = 1) -> None:
+        """Note `count` happenings; the same (kind, id, message) raises the count and keeps the first place."""
+        key = (kind, id, message)
+        known = self._events.get(key)
+        if known is None and len(self._events) >= self._limit:
+            kind, id, message = "warning", DROPPED_ID, "more different events than the log holds"
+            key = (kind, id, message)
+            known = self._events.get(key)
+        if known is None:
+            self._events[key] = Event(kind, id, message, at, count)
+        else:
+            self._events[key] = replace(known, count=known.count + count)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(list(self._events.values()))
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def clear(self) -> None:
+        self._events.clear()
+
+    def drain(self) -> list[Event]:
+        """All events so far, leaving the log empty."""
+        events = list(self._events.values())
+        self._events.clear()
+        return events

@@ -1,0 +1,119 @@
+"""The instruction set of the PICA200 shader units: formats, opcodes, registers.
+
+Source: 3dbrew GPU/Shader Instruction Set; numbers and field places are its facts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """An instruction format: field name to (lowest bit, width). `wide` names the source that may be indexed and may
+    be a float uniform."""
+
+    name: str
+    fields: dict[str, tuple[int, int]]
+    wide: str = ""
+
+    def get(self, word: int, field: str) -> int:
+        """A field of an instruction word; 0 where the format lacks it."""
+        lo, width = self.fields.get(field, (0, 0))
+        return (word >> lo) & ((1 << width) - 1)
+
+
+_ARITHMETIC = {"desc": (0, 7), "idx": (19, 2), "dst": (21, 5), "op": (26, 6)}
+_FLOW = {"num": (0, 8), "dst": (10, 12)}
+
+F0 = Format("0", {"op": (26, 6)})
+F1 = Format("1", {**_ARITHMETIC, "src2": (7, 5), "src1": (12, 7)}, "src1")
+F1I = Format("1i", {**_ARITHMETIC, "src2": (7, 7), "src1": (14, 5)}, "src2")
+F1C = Format(
+    "1c",
+    {"desc": (0, 7), "src2": (7, 5), "src1": (12, 7), "idx": (19, 2), "cmpy": (21, 3), "cmpx": (24, 3), "op": (27, 5)},
+    "src1",
+)
+F2 = Format("2", {**_FLOW, "cond": (22, 2), "refy": (24, 1), "refx": (25, 1)})
+F3 = Format("3", {**_FLOW, "bool": (22, 4), "int": (22, 4)})
+F4 = Format("4", {"winding": (22, 1), "primitive": (23, 1), "vertex": (24, 2)})
+_MAD = {"desc": (0, 5), "src1": (17, 5), "idx": (22, 2), "dst": (24, 5), "op": (29, 3)}
+F5 = Format("5", {**_MAD, "src3": (5, 5), "src2": (10, 7)}, "src2")
+F5I = Format("5i", {**_MAD, "src3": (5, 7), "src2": (12, 5)}, "src3")
+
+
+@dataclass(frozen=True, slots=True)
+class Opcode:
+    """`sources`: how many source operands it reads. `flow`: it may change the program counter."""
+
+    name: str
+    format: Format
+    sources: int = 0
+    flow: bool = False
+    doc: str = ""
+
+
+_TABLE: dict[int, Opcode] = {
+    0x00: Opcode("ADD", F1, 2),
+    0x01: Opcode("DP3", F1, 2),
+    0x02: Opcode("DP4", F1, 2),
+    0x03: Opcode("DPH", F1, 2, doc="dot product with w of the first source taken as 1"),
+    0x04: Opcode("DST", F1, 2, doc="distance vector (1, y*y, z, w)"),
+    0x05: Opcode("EX2", F1, 1),
+    0x06: Opcode("LG2", F1, 1),
+    0x07: Opcode("LITP", F1, 1, doc="partial lighting; sets the condition codes"),
+    0x08: Opcode("MUL", F1, 2),
+    0x09: Opcode("SGE", F1, 2),
+    0x0A: Opcode("SLT", F1, 2),
+    0x0B: Opcode("FLR", F1, 1),
+    0x0C: Opcode("MAX", F1, 2),
+    0x0D: Opcode("MIN", F1, 2),
+    0x0E: Opcode("RCP", F1, 1),
+    0x0F: Opcode("RSQ", F1, 1),
+    0x12: Opcode("MOVA", F1, 1),
+    0x13: Opcode("MOV", F1, 1),
+    0x18: Opcode("DPHI", F1I, 2),
+    0x19: Opcode("DSTI", F1I, 2),
+    0x1A: Opcode("SGEI", F1I, 2),
+    0x1B: Opcode("SLTI", F1I, 2),
+    0x20: Opcode("BREAK", F0, flow=True),
+    0x21: Opcode("NOP", F0),
+    0x22: Opcode("END", F0, flow=True),
+    0x23: Opcode("BREAKC", F2, flow=True),
+    0x24: Opcode("CALL", F2, flow=True),
+    0x25: Opcode("CALLC", F2, flow=True),
+    0x26: Opcode("CALLU", F3, flow=True),
+    0x27: Opcode("IFU", F3, flow=True),
+    0x28: Opcode("IFC", F2, flow=True),
+    0x29: Opcode("LOOP", F3, flow=True),
+    0x2A: Opcode("EMIT", F0, doc="geometry shader: copy the outputs to the chosen vertex slot"),
+    0x2B: Opcode("SETEMIT", F4, doc="geometry shader: choose slot, primitive and winding of the next EMIT"),
+    0x2C: Opcode("JMPC", F2, flow=True),
+    0x2D: Opcode("JMPU", F3, flow=True),
+}
+_TABLE |= {op: Opcode("CMP", F1C, 2) for op in (0x2E, 0x2F)}
+_TABLE |= {op: Opcode("MADI", F5I, 3) for op in range(0x30, 0x38)}
+_TABLE |= {op: Opcode("MAD", F5, 3) for op in range(0x38, 0x40)}
+OPCODES = _TABLE
+"""By the top six bits of the word (CMP and MAD share several of them); the others are undefined."""
+
+OPDESC_FIELDS = {"mask": (0, 4), "neg1": (4, 1), "sel1": (5, 8), "neg2": (13, 1), "sel2": (14, 8), "neg3": (22, 1),
+                 "sel3": (23, 8)}  # fmt: skip
+"""Operand descriptor. In `mask` bit 3 is x and bit 0 is w; in a selector the top two bits choose component x."""
+
+COMPARE_NAMES = ("EQ", "NE", "LT", "LE", "GT", "GE", "TRUE", "TRUE")
+CALL_DEPTH, IF_DEPTH, LOOP_DEPTH = 4, 8, 4
+SEMANTICS = (
+    "position.x", "position.y", "position.z", "position.w",
+    "quaternion.x", "quaternion.y", "quaternion.z", "quaternion.w",
+    "color.r", "color.g", "color.b", "color.a",
+    "texcoord0.u", "texcoord0.v", "texcoord1.u", "texcoord1.v", "texcoord0.w", "",
+    "view.x", "view.y", "view.z", "", "texcoord2.u", "texcoord2.v",
+)  # fmt: skip
+"""What SH_OUTMAP can make of an output component, by number; 0x1F means unused."""
+
+
+def descriptor(word: int, field: str) -> int:
+    """A field of an operand descriptor."""
+    lo, width = OPDESC_FIELDS[field]
+    return (word >> lo) & ((1 << width) - 1)

@@ -1,0 +1,34 @@
+"""Lanes: the language of hot code, with two evaluators.
+
+A *kernel* is a Python function that computes over lanes (a handful of pixels, vertices or threads side by side).
+It is written once. The NumPy evaluator runs it as it stands: slow, easy to watch, the oracle. The LLVM evaluator
+traces it once, writes LLVM IR text and runs the machine code. Both give the same bits; tests hold them to it.
+
+The words of the language are the methods of `Lang`; the values are `Value`. Nothing here knows about GPUs.
+"""
+
+from __future__ import annotations
+
+from .kernel import Engine, Kernel, kernel
+from .language import Lang
+from .values import BOOL, F32, I8, I16, I32, I64, U8, U16, Array, LaneError, Type, Value, Var
+
+__all__ = [
+    "BOOL",
+    "F32",
+    "I8",
+    "I16",
+    "I32",
+    "I64",
+    "U8",
+    "U16",
+    "Array",
+    "Engine",
+    "Kernel",
+    "LaneError",
+    "Lang",
+    "Type",
+    "Value",
+    "Var",
+    "kernel",
+]

@@ -1,0 +1,141 @@
+"""Kernels and engines: a kernel is the description, an engine runs it on one arena.
+
+    @kernel(count=I32, value=I32)
+    def fill(k, count, value): ...
+
+    run = Engine(arena).get(fill)     # machine code; Engine(arena, "numpy") gives the oracle
+    run(1000, 7)
+
+Keyword-only parameters of the body are *static*: each combination of their values is a specialisation with code of
+its own (`engine.get(fill, width=16)`). Static values must be hashable, for they name the specialisation.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import machine_code
+from .llvm_eval import LLVMLang
+from .numpy_eval import ArenaViews, NumpyLang, scalar
+from .values import F32, I32, I64, LaneError, Type
+
+_CTYPES: dict[str, Any] = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "f32": ctypes.c_float}
+NUMPY_LANES = 64
+LLVM_LANES = 8
+
+
+class Kernel:
+    """A named body and the types of its scalar parameters."""
+
+    def __init__(self, body: Callable[..., None], params: dict[str, Type], lanes: int | None) -> None:
+        self.name = re.sub(r"[^A-Za-z0-9_]", "_", body.__name__)  # it becomes a symbol
+        self.body, self.params, self.lanes = body, params, lanes
+        if lanes is not None and lanes < 1:
+            raise LaneError(f"kernel {self.name} cannot have {lanes} lanes")
+        self.__doc__ = body.__doc__
+        for p, t in params.items():
+            if t not in (I32, I64, F32):
+                raise LaneError(f"parameter {p} of kernel {self.name} must be i32, i64 or f32, not {t}")
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}({', '.join(f'{p}: {t}' for p, t in self.params.items())})>"
+
+    def trace(self, lanes: int, static: dict[str, Any], origins: dict[str, str] | None = None) -> str:
+        """LLVM IR text of one specialisation; `origins` is told which kernel line made which IR value."""
+        k = LLVMLang(self.name, list(self.params.values()), lanes, origins)
+        self.body(k, *k.args(), **static)
+        return k.text()
+
+    def explain(self, lanes: int, static: dict[str, Any], error: Exception) -> LaneError:
+        """What LLVM found wrong with the trace, in terms of the kernel's lines."""
+        origins: dict[str, str] = {}
+        self.trace(lanes, static, origins)
+        names = dict.fromkeys(re.findall(r"%v\d+", str(error)))
+        lines = [f"  {name} is from {origins[name]}" for name in names if name in origins]
+        hint = "a value made inside a when, range, loop or case does not exist outside of it; carry it in a k.var"
+        return LaneError("\n".join([f"LLVM refuses kernel {self.name}: {hint}", *lines, str(error).strip()]))
+
+
+def kernel(lanes: int | None = None, **params: Type) -> Callable[[Callable[..., None]], Kernel]:
+    """Make a kernel of a body `f(k, *scalars, **static)`. `lanes` fixes the lane count for both evaluators."""
+    return lambda body: Kernel(body, params, lanes)
+
+
+class Engine:
+    """Runs kernels on one arena (a flat uint8 array whose first page stays zero), with either evaluator."""
+
+    def __init__(self, arena: np.ndarray[Any, Any], evaluator: str = "llvm") -> None:
+        if evaluator not in ("llvm", "numpy"):
+            raise ValueError(f"evaluator must be 'llvm' or 'numpy', not {evaluator!r}")
+        if arena.dtype != np.uint8 or arena.ndim != 1 or not arena.flags.c_contiguous or not arena.flags.writeable:
+            raise ValueError("the arena must be a flat, writable uint8 array")
+        if arena.ctypes.data % 8 or len(arena) % 8:
+            raise ValueError("the arena must begin and end at a multiple of 8 bytes")
+        self.evaluator = evaluator
+        self._arena = arena
+        self._views = ArenaViews(arena) if evaluator == "numpy" else None
+        self._functions: dict[int, Callable[..., None]] = {}
+        self._got: dict[Any, Callable[..., None]] = {}
+        self._handles: dict[Any, int] = {}
+
+    @staticmethod
+    def _key(kernel: Kernel, static: dict[str, Any]) -> Any:
+        return (kernel, *((name, type(x), x) for name, x in static.items()))  # 1, 1.0 and True are equal
+
+    def get(self, kernel: Kernel, /, **static: Any) -> Callable[..., None]:
+        """A callable `run(*scalars)` for one specialisation. Machine code runs without the GIL."""
+        key = self._key(kernel, static)
+        run = self._got.get(key)
+        if run is None:
+            with machine_code.lock:
+                run = self._got.get(key)
+                if run is None:
+                    make = self._numpy if self.evaluator == "numpy" else self._llvm
+                    run = self._got[key] = make(kernel, static, key)
+        return run
+
+    def handle(self, kernel: Kernel, /, **static: Any) -> int:
+        """The run-time handle of a specialisation, for `Lang.invoke` in another kernel."""
+        self.get(kernel, **static)
+        return self._handles[self._key(kernel, static)]
+
+    def _numpy(self, kernel: Kernel, static: dict[str, Any], key: Any) -> Callable[..., None]:
+        assert self._views is not None
+        views, types, functions = self._views, list(kernel.params.values()), self._functions
+        lanes = kernel.lanes or NUMPY_LANES
+
+        def run(*args: Any) -> None:
+            if len(args) != len(types):
+                raise TypeError(f"{kernel} called with {len(args)} arguments")
+            k = NumpyLang(views, lanes, functions)
+            with np.errstate(all="ignore"):
+                kernel.body(k, *(scalar(k, a, t) for a, t in zip(args, types, strict=True)), **static)
+            k._closed()
+
+        self._handles[key] = len(self._functions) + 1
+        self._functions[self._handles[key]] = run
+        return run
+
+    def _llvm(self, kernel: Kernel, static: dict[str, Any], key: Any) -> Callable[..., None]:
+        lanes, count = kernel.lanes or LLVM_LANES, len(kernel.params)
+        text = kernel.trace(lanes, static)
+        try:
+            address = machine_code.load(kernel.name, text)
+        except machine_code.RefusedError as error:
+            raise kernel.explain(lanes, static, error) from None
+        self._handles[key] = address
+        signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *(_CTYPES[t.name] for t in kernel.params.values()))
+        function = signature(address)
+        base = self._arena.ctypes.data_as(ctypes.c_void_p)  # this pointer keeps the arena alive
+
+        def run(*args: Any) -> None:
+            if len(args) != count:  # ctypes would let further arguments pass
+                raise TypeError(f"{kernel} called with {len(args)} arguments")
+            function(base, *args)
+
+        return run

@@ -1,0 +1,462 @@
+"""The words of lane code: types, values, variables, memory and control flow, shared by both evaluators.
+
+Everything a kernel may say is checked here, once, so that a mistake gives the same error under NumPy and under LLVM
+and names the line of the kernel that made it. What an operation *does* is left to the evaluator (`_binary`, `_load`,
+...).
+
+Rules that make both evaluators agree bit for bit:
+
+* 32-bit and 64-bit integers wrap; shift counts are taken modulo the width.
+* Floats are IEEE binary32 in round-to-nearest, never contracted or reordered; constants round to f32 the same way.
+* Which NaN an arithmetic result is (its sign and payload) is open: CPUs differ. Moving, selecting, negating and
+  reinterpreting a value keep its bits.
+* `min`/`max` are a compare and a select, so operand order decides about NaN and signed zero: `max(a, b)` is
+  `a if a > b else b`.
+* Float to integer conversion states its bounds: NaN becomes the lower bound.
+* Control flow depends on scalars only; lanes differ through masks and `select`.
+"""
+
+from __future__ import annotations
+
+import operator
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from .values import BOOL, F32, I32, I64, Array, LaneError, Operand, Type, Value, Var, fail, place
+
+_ARRAY_BYTES = 1 << 16  # arrays live on the stack, and a thread's stack can be as small as 512 KiB
+_OPERATIONS = {
+    "float": ("add", "sub", "mul", "div"),
+    "int": ("add", "sub", "mul", "and", "or", "xor", "shl", "ashr", "lshr"),
+    "bool": ("and", "or", "xor"),
+}
+
+
+class Lang:
+    """What a kernel can say. `k.lanes` is the number of lanes; offsets are bytes into the arena that kernels see."""
+
+    lanes: int
+    numpy = False
+
+    def __init__(self, lanes: int) -> None:
+        self.lanes = lanes
+        self._open: list[tuple[str, str]] = []  # (kind, place) of the control flow being written
+
+    # -- constants and coercion ---------------------------------------------------------------------------------
+    def const(self, x: float | int | bool, type: Type, lanes: int = 1) -> Value:
+        """A constant of `type`; integers wrap into it, floats round to the nearest f32 (infinity beyond its range)."""
+        return self._const(self._number(x, type), type, lanes)
+
+    def _number(self, x: Any, type: Type) -> Any:
+        """`x` as a Python number that `type` holds exactly."""
+        if type.is_int:
+            try:
+                x = operator.index(x) & ((1 << type.bits) - 1)
+            except TypeError:
+                raise fail(f"{x!r} is no integer constant") from None
+            return x - ((x >> (type.bits - 1)) << type.bits)
+        if isinstance(x, Value) or type not in (F32, BOOL):
+            raise fail(f"{x!r} is no constant of type {type}")
+        if type is BOOL:
+            if x not in (0, 1):
+                raise fail(f"{x!r} is no bool constant")
+            return bool(x)
+        try:
+            x = float(x)
+            return struct.unpack("<f", struct.pack("<f", x))[0]
+        except OverflowError:  # beyond f32, or an integer beyond even f64
+            return float("inf") if x > 0 else float("-inf")
+        except (TypeError, ValueError):
+            raise fail(f"{x!r} is no float constant") from None
+
+    def i32(self, x: int) -> Value:
+        return self.const(x, I32)
+
+    def i64(self, x: int) -> Value:
+        return self.const(x, I64)
+
+    def f32(self, x: float) -> Value:
+        return self.const(x, F32)
+
+    def pattern(self, xs: Sequence[int] | Sequence[float], type: Type = I32) -> Value:
+        """A lane vector with these constants, one for each lane (repeated when there are more lanes)."""
+        if not len(xs):
+            raise fail("an empty pattern")
+        values = [self._number(x, type) for x in xs]
+        return self._pattern([values[i % len(values)] for i in range(self.lanes)], type)
+
+    def iota(self) -> Value:
+        """The lane numbers 0, 1, 2, ..."""
+        return self._pattern(list(range(self.lanes)), I32)
+
+    def splat(self, v: Operand, lanes: int | None = None, type: Type = I32) -> Value:
+        """A scalar repeated over all lanes."""
+        return self.fit(v, v.type if isinstance(v, Value) else type, lanes or self.lanes)
+
+    def fit(self, v: Operand, type: Type, lanes: int) -> Value:
+        """`v` as a value of exactly this type and lane count (numbers become constants, scalars are repeated)."""
+        if not isinstance(v, Value):
+            return self.const(v, type, lanes)
+        if v.type is not type:
+            raise fail(f"expected {type}, got {v!r}")
+        if v.lanes == lanes:
+            return v
+        if v.lanes != 1:
+            raise fail(f"{v!r} does not fit into {lanes} lanes")
+        return self._splat(v, lanes)
+
+    def _pair(self, what: str, a: Operand, b: Operand) -> tuple[Value, Value]:
+        if not isinstance(b, Value):
+            if not isinstance(a, Value):
+                raise fail(f"{what} needs at least one lane value")
+            if isinstance(b, float) and a.type is not F32:
+                raise fail(f"{what} of {a!r} and the Python float {b}")
+            return a, self.const(b, a.type, a.lanes)
+        if not isinstance(a, Value):
+            if isinstance(a, float) and b.type is not F32:
+                raise fail(f"{what} of the Python float {a} and {b!r}")
+            return self.const(a, b.type, b.lanes), b
+        if a.type is not b.type:
+            raise fail(f"{what} of {a!r} and {b!r}: convert one of them first")
+        n = max(a.lanes, b.lanes)
+        if a.lanes not in (1, n) or b.lanes not in (1, n):
+            raise fail(f"{what} of {a!r} and {b!r}: lane counts differ")
+        return (a if a.lanes == n else self._splat(a, n)), (b if b.lanes == n else self._splat(b, n))
+
+    # -- arithmetic ---------------------------------------------------------------------------------------------
+    def binary(self, op: str, a: Operand, b: Operand) -> Value:
+        a, b = self._pair(op, a, b)
+        if op not in _OPERATIONS[a.type.kind]:
+            raise fail(f"{op} is not defined for {a.type}")
+        return self._binary(op, a, b)
+
+    def compare(self, op: str, a: Operand, b: Operand) -> Value:
+        a, b = self._pair(op, a, b)
+        if (a.type is BOOL and op not in ("eq", "ne")) or (op == "ult" and not a.type.is_int):
+            raise fail(f"{op} is not defined for {a.type}")
+        return self._compare(op, a, b)
+
+    def _need(self, what: str, x: Operand, *types: Type) -> Value:
+        if not isinstance(x, Value) or x.type not in types:
+            raise fail(f"{what} needs {' or '.join(map(str, types))}, got {x!r}")
+        return x
+
+    def neg(self, a: Value) -> Value:
+        a = self._need("neg", a, F32, I32, I64)
+        return self._unary("neg", a) if a.type is F32 else self.binary("sub", 0, a)
+
+    def floor(self, a: Value) -> Value:
+        return self._unary("floor", self._need("floor", a, F32))
+
+    def sqrt(self, a: Value) -> Value:
+        """Correctly rounded square root; NaN for negative input."""
+        return self._unary("sqrt", self._need("sqrt", a, F32))
+
+    def abs(self, a: Value) -> Value:
+        a = self._need("abs", a, F32, I32, I64)
+        return self._unary("abs", a) if a.type is F32 else self.max(a, -a)
+
+    def udiv(self, a: Operand, b: Operand) -> Value:
+        """Unsigned quotient; 0 where the divisor is 0."""
+        a, b = self._pair("udiv", a, b)
+        if not a.type.is_int:
+            raise fail(f"udiv is not defined for {a.type}")
+        zero = b == 0
+        return self.select(zero, 0, self._binary("udiv", a, self.select(zero, 1, b)))
+
+    def select(self, mask: Value, a: Operand, b: Operand) -> Value:
+        """`a` where the mask is true, else `b`."""
+        if not isinstance(mask, Value) or mask.type is not BOOL:
+            raise fail(f"select needs a bool mask, got {mask!r}")
+        if not isinstance(a, Value) and not isinstance(b, Value):
+            t = BOOL if isinstance(a, bool) else F32 if isinstance(a, float) or isinstance(b, float) else I32
+            a = self.const(a, t)
+        a, b = self._pair("select", a, b)
+        n = max(a.lanes, mask.lanes)
+        mask, a, b = self.fit(mask, BOOL, n), self.fit(a, a.type, n), self.fit(b, b.type, n)
+        return self._select(mask, a, b)
+
+    def min(self, a: Operand, b: Operand) -> Value:
+        a, b = self._pair("min", a, b)
+        return self.select(a < b, a, b)
+
+    def max(self, a: Operand, b: Operand) -> Value:
+        a, b = self._pair("max", a, b)
+        return self.select(a > b, a, b)
+
+    def clamp(self, x: Value, lo: Operand, hi: Operand) -> Value:
+        """Between `lo` and `hi`; NaN becomes `lo`."""
+        return self.min(self.max(x, lo), hi)
+
+    # -- conversions --------------------------------------------------------------------------------------------
+    def to_i32(self, x: Value, lo: float, hi: float) -> Value:
+        """Truncate toward zero after clamping to [lo, hi]; NaN gives `lo`. The bounds must be exact in i32."""
+        x = self._need("to_i32", x, F32)
+        if not (-2147483648 <= lo <= hi <= 2147483520):
+            raise fail(f"bounds {lo}..{hi} do not fit i32")
+        return self._convert("f2i", self.clamp(x, float(lo), float(hi)), I32)
+
+    def to_f32(self, x: Value) -> Value:
+        """Signed i32 (or bool: 0.0 / 1.0) to the nearest f32."""
+        x = self._need("to_f32", x, I32, BOOL)
+        return self.select(x, 1.0, 0.0) if x.type is BOOL else self._convert("i2f", x, F32)
+
+    def bits_f32(self, x: Value) -> Value:
+        """The f32 with these 32 bits."""
+        return self._convert("bitcast", self._need("bits_f32", x, I32), F32)
+
+    def bits_i32(self, x: Value) -> Value:
+        """The 32 bits of an f32."""
+        return self._convert("bitcast", self._need("bits_i32", x, F32), I32)
+
+    def to_i64(self, x: Value, signed: bool = True) -> Value:
+        return self._convert("sext" if signed else "zext", self._need("to_i64", x, I32), I64)
+
+    def low32(self, x: Value) -> Value:
+        return self._convert("trunc", self._need("low32", x, I64), I32)
+
+    # -- across lanes -------------------------------------------------------------------------------------------
+    def any(self, mask: Value) -> Value:
+        return self._reduce("or", self._need("any", mask, BOOL))
+
+    def all(self, mask: Value) -> Value:
+        return self._reduce("and", self._need("all", mask, BOOL))
+
+    def reduce(self, op: str, v: Value) -> Value:
+        """Scalar minimum ("min"), maximum ("max") or sum ("add") of an i32 over the lanes."""
+        if op not in ("min", "max", "add"):
+            raise fail(f"reduce knows min, max and add, not {op!r}")
+        return self._reduce(op, self._need("reduce", v, I32))
+
+    def lane(self, v: Value, i: int) -> Value:
+        """Lane `i` as a scalar (a scalar is the same in every lane)."""
+        if not 0 <= i < max(v.lanes, self.lanes):
+            raise fail(f"lane {i} of {v!r}")
+        return v if v.lanes == 1 else self._lane(v, i)
+
+    # -- memory -------------------------------------------------------------------------------------------------
+    def _offset(self, type: Type, o: Operand, lanes: bool) -> Value:
+        if type.kind == "bool":
+            raise fail("memory holds no bools: store a select of numbers")
+        v = o if isinstance(o, Value) else self.const(o, I64)
+        if not v.type.is_int:
+            raise fail(f"an offset is an integer, not {v!r}")
+        if (v.lanes > 1) != lanes:
+            words = "gather and scatter take lane" if lanes else "load and store take scalar"
+            raise fail(f"{words} offsets, not {v!r}")
+        return v
+
+    def load(self, type: Type, offset: Operand, lanes: int = 1) -> Value:
+        """`lanes` consecutive elements of memory type `type` from byte `offset` (a multiple of the element size)."""
+        return self._load(type, self._offset(type, offset, False), lanes)
+
+    def store(self, type: Type, offset: Operand, v: Operand, mask: Value | None = None) -> None:
+        """Store consecutive elements. With a mask the other elements are written back as they were."""
+        off = self._offset(type, offset, False)
+        n = v.lanes if isinstance(v, Value) else 1
+        if mask is not None:
+            n = max(n, mask.lanes)
+        v = self.fit(v, type.value, n)
+        if mask is not None:
+            v = self.select(mask, v, self._load(type, off, n))
+        self._store(type, off, v)
+
+    def gather(self, type: Type, offsets: Value, mask: Value | None = None) -> Value:
+        """One element for each lane; lanes outside the mask read offset 0, which the arena keeps zero."""
+        off = self._offset(type, offsets, True)
+        if mask is not None:
+            off = self.select(mask, off, 0)
+        return self._gather(type, off)
+
+    def scatter(self, type: Type, offsets: Value, v: Operand, mask: Value | None = None) -> None:
+        """Store one element for each lane of the mask, in lane order (a later lane wins)."""
+        off = self._offset(type, offsets, True)
+        if mask is not None:
+            mask = self.fit(mask, BOOL, off.lanes)
+        self._scatter(type, off, self.fit(v, type.value, off.lanes), mask)
+
+    # -- variables ----------------------------------------------------------------------------------------------
+    def var(self, init: Operand, type: Type | None = None, lanes: int | None = None) -> Var:
+        """A variable, at first `init`; `type` and `lanes` when a number or a scalar does not tell them."""
+        if type is None:
+            if isinstance(init, Value):
+                type = init.type
+            else:
+                type = BOOL if isinstance(init, bool) else F32 if isinstance(init, float) else I32
+        first = self.fit(init, type, lanes or (init.lanes if isinstance(init, Value) else 1))
+        v = self._var(type, first.lanes)
+        self._set(v, first)
+        return v
+
+    def array(self, size: int, type: Type = I32, lanes: int | None = None) -> Array:
+        """`size` zeroed elements of `lanes` lanes each (default: the kernel's lane count)."""
+        lanes = lanes or self.lanes
+        if type.kind == "memory" or not 0 < size * lanes * max(type.bytes, 1) <= _ARRAY_BYTES:
+            raise fail(f"no array of {size} x {lanes} {type}: larger tables belong into the arena")
+        return self._array(size, type, lanes)
+
+    # -- control flow: Python `for` over these, because both evaluators can honour a `for` -------------------------
+    def _scalar_condition(self, what: str, c: Value) -> Value:
+        if not isinstance(c, Value) or c.type is not BOOL or c.lanes != 1:
+            raise fail(f"{what} needs a scalar condition, got {c!r}; use k.any or k.all on a mask")
+        return c
+
+    def _enter(self, what: str) -> None:
+        self._open.append((what, place()))
+
+    def _leave(self, depth: int) -> None:
+        self._closed(depth)
+        self._open.pop()
+
+    def _closed(self, depth: int = 0) -> None:
+        """Check that only `depth` constructs are open: whatever was opened later must have run to its end."""
+        if len(self._open) != depth:
+            what, where = self._open[-1]
+            raise LaneError(f"k.{what} was left early: do not break, return or raise out of its body\n  in {where}")
+
+    def when(self, c: Value | bool) -> Iterator[None]:
+        """`for _ in k.when(c):` runs the body if the scalar condition holds (a Python bool decides while tracing)."""
+        if isinstance(c, bool):
+            if c:
+                yield
+            return
+        self._enter("when")
+        depth = len(self._open)
+        yield from self._when(self._scalar_condition("when", c))
+        self._leave(depth)
+
+    def range(self, lo: Operand, hi: Operand, step: int = 1) -> Iterator[Value]:
+        """`for i in k.range(lo, hi, step):` with an i32 scalar `i`. Bounds are read once; the step is a number > 0."""
+        if not isinstance(step, int) or not 0 < step < 1 << 31:
+            raise fail(f"a range counts up by a constant, not by {step!r}")
+        self._enter("range")
+        depth = len(self._open)
+        yield from self._range(self.fit(lo, I32, 1), self.fit(hi, I32, 1), step)
+        self._leave(depth)
+
+    def loop(self, condition: Callable[[], Value]) -> Iterator[None]:
+        """`for _ in k.loop(lambda: c):` repeats the body while the freshly computed scalar condition holds."""
+        self._enter("loop")
+        depth = len(self._open)
+        yield from self._loop(lambda: self._scalar_condition("loop", condition()))
+        self._leave(depth)
+
+    def branch(self, c: Value | bool, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+        """Run one of two functions; what they return (a value or a tuple of values) is the result."""
+        if isinstance(c, bool):
+            return then() if c else otherwise()
+        c = self._scalar_condition("branch", c)
+        return self.switch(self.select(c, 1, 0), [otherwise, then])
+
+    def switch(self, selector: Value | int, cases: Sequence[Callable[[], Any]]) -> Any:
+        """Run `cases[selector]`; the last case also serves every selector outside the list.
+
+        A Python int chooses while tracing (specialised code); a scalar i32 chooses at run time (general code).
+        Cases return a value, a tuple of values, or nothing: all cases the same count, types and lanes.
+        """
+        if isinstance(selector, int):
+            return cases[selector if 0 <= selector < len(cases) else -1]()
+        if selector.lanes != 1 or selector.type is not I32:
+            raise fail(f"switch needs a scalar i32 selector, got {selector!r}")
+        if not cases:
+            raise fail("a switch without cases")
+        return self._switch(selector, [partial(self._case, case) for case in cases])
+
+    def _case(self, case: Callable[[], Any]) -> Any:
+        depth = len(self._open)
+        result = case()
+        self._closed(depth)
+        values = result if isinstance(result, tuple | list) else () if result is None else (result,)
+        if not all(isinstance(v, Value) for v in values):
+            raise fail(f"a case returns a value, a tuple of values or nothing, not {result!r}")
+        return tuple(result) if isinstance(result, list) else result
+
+    def invoke(self, function: Value, *args: Value) -> None:
+        """Call another kernel through its run-time handle (an i64 from `Engine.handle`); arguments are scalars."""
+        if not isinstance(function, Value) or function.type is not I64 or function.lanes != 1:
+            raise fail(f"invoke needs a scalar i64 handle, got {function!r}")
+        for a in args:
+            if not isinstance(a, Value) or a.type is BOOL or a.lanes != 1:
+                raise fail(f"invoke passes scalar i32, i64 and f32 values, not {a!r}")
+        self._invoke(function, args)
+
+    def probe(self, name: str, value: Value) -> None:
+        """Name an intermediate value. Vanishes in machine code; the NumPy evaluator can record it."""
+
+    # -- what an evaluator provides ------------------------------------------------------------------------------
+    def _const(self, x: Any, type: Type, lanes: int) -> Value:
+        raise NotImplementedError
+
+    def _pattern(self, xs: list[Any], type: Type) -> Value:
+        raise NotImplementedError
+
+    def _splat(self, v: Value, lanes: int) -> Value:
+        raise NotImplementedError
+
+    def _binary(self, op: str, a: Value, b: Value) -> Value:
+        raise NotImplementedError
+
+    def _compare(self, op: str, a: Value, b: Value) -> Value:
+        raise NotImplementedError
+
+    def _unary(self, op: str, a: Value) -> Value:
+        raise NotImplementedError
+
+    def _select(self, m: Value, a: Value, b: Value) -> Value:
+        raise NotImplementedError
+
+    def _convert(self, how: str, a: Value, to: Type) -> Value:
+        raise NotImplementedError
+
+    def _reduce(self, op: str, a: Value) -> Value:
+        raise NotImplementedError
+
+    def _lane(self, a: Value, i: int) -> Value:
+        raise NotImplementedError
+
+    def _load(self, type: Type, off: Value, lanes: int) -> Value:
+        raise NotImplementedError
+
+    def _store(self, type: Type, off: Value, v: Value) -> None:
+        raise NotImplementedError
+
+    def _gather(self, type: Type, off: Value) -> Value:
+        raise NotImplementedError
+
+    def _scatter(self, type: Type, off: Value, v: Value, mask: Value | None) -> None:
+        raise NotImplementedError
+
+    def _var(self, type: Type, lanes: int) -> Var:
+        raise NotImplementedError
+
+    def _get(self, v: Var) -> Value:
+        raise NotImplementedError
+
+    def _set(self, v: Var, x: Value) -> None:
+        raise NotImplementedError
+
+    def _array(self, size: int, type: Type, lanes: int) -> Array:
+        raise NotImplementedError
+
+    def _array_get(self, a: Array, i: Value) -> Value:
+        raise NotImplementedError
+
+    def _array_set(self, a: Array, i: Value, x: Value) -> None:
+        raise NotImplementedError
+
+    def _when(self, c: Value) -> Iterator[None]:
+        raise NotImplementedError
+
+    def _range(self, lo: Value, hi: Value, step: int) -> Iterator[Value]:
+        raise NotImplementedError
+
+    def _loop(self, condition: Callable[[], Value]) -> Iterator[None]:
+        raise NotImplementedError
+
+    def _switch(self, selector: Value, cases: Sequence[Callable[[], Any]]) -> Any:
+        raise NotImplementedError
+
+    def _invoke(self, function: Value, args: Sequence[Value]) -> None:
+        raise NotImplementedError

@@ -1,0 +1,324 @@
+"""The LLVM evaluator: traces a kernel once and writes LLVM IR as text.
+
+Text, because building IR through objects costs thirty times more for long shaders. Variables become stack slots that
+LLVM promotes to registers; `when`, `range`, `loop` and `switch` become basic blocks.
+
+Only the arena pointer and scalars cross a function boundary: how vectors are passed depends on CPU features.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from .language import Lang
+from .values import BOOL, F32, I32, I64, Array, Type, Value, Var, fail, place
+
+_SCALAR = {"bool": "i1", "i32": "i32", "i64": "i64", "f32": "float", "u8": "i8", "i8": "i8", "u16": "i16", "i16": "i16"}
+_SUFFIX = {"bool": "i1", "i32": "i32", "i64": "i64", "f32": "f32"}
+_INT = {"add": "add", "sub": "sub", "mul": "mul", "and": "and", "or": "or", "xor": "xor", "udiv": "udiv"}
+_INT_COMPARE = {"eq": "eq", "ne": "ne", "lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge", "ult": "ult"}
+_FLOAT_COMPARE = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
+_SHIFTS = {"shl": "shl", "ashr": "ashr", "lshr": "lshr"}
+_CONVERT = {"f2i": "fptosi", "i2f": "sitofp", "bitcast": "bitcast", "sext": "sext", "zext": "zext", "trunc": "trunc"}
+
+
+def _ty(type: Type, lanes: int) -> str:
+    t = _SCALAR[type.name]
+    return t if lanes == 1 else f"<{lanes} x {t}>"
+
+
+def _literal(x: Any, type: Type) -> str:
+    if type is F32:  # LLVM spells an f32 as the bits of the f64 of the same value
+        return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
+    if type is BOOL:
+        return "true" if x else "false"
+    return str(int(x))
+
+
+@lru_cache(maxsize=4096)
+def _in_range(raw: str, limit: int) -> bool:
+    """Whether the integers of a constant, scalar or vector, are known and all in 0..limit-1."""
+    if raw == "zeroinitializer":
+        return True
+    return raw[0] != "%" and all(0 <= int(item.split()[-1]) < limit for item in raw.strip("<>").split(","))
+
+
+def _values(result: Any) -> tuple[Value, ...]:
+    return () if result is None else (result,) if isinstance(result, Value) else result
+
+
+def _shape(result: Any) -> Any:
+    """What two cases of a switch must have in common."""
+    return type(result), [(v.type.name, v.lanes) for v in _values(result)]
+
+
+class LLVMLang(Lang):
+    """Traces one kernel; `text()` is the finished module with the single function `name(ptr arena, scalars...)`.
+
+    With a dict for `origins` the trace notes there which line of the kernel made which IR value.
+    """
+
+    def __init__(self, name: str, params: Sequence[Type], lanes: int, origins: dict[str, str] | None = None) -> None:
+        super().__init__(lanes)
+        self._origins = origins
+        self.name, self.params = name, list(params)
+        self._out: list[str] = []
+        self._slots: list[str] = []
+        self._declared: set[str] = set()
+        self._count = 0
+        self._constants: dict[Any, Any] = {}
+
+    def args(self) -> list[Value]:
+        return [Value(self, f"%a{i}", t, 1) for i, t in enumerate(self.params)]
+
+    def text(self) -> str:
+        self._closed()
+        signature = ", ".join(["ptr noalias %arena"] + [f"{_ty(t, 1)} %a{i}" for i, t in enumerate(self.params)])
+        head = [*sorted(self._declared), f"define void @{self.name}({signature}) #0 {{", "entry:", *self._slots]
+        tail = ["ret void", "}", 'attributes #0 = { nounwind "no-stack-arg-probe" }']
+        return "\n".join([*head, "br label %body", "body:", *self._out, *tail]) + "\n"
+
+    # -- emission -----------------------------------------------------------------------------------------------
+    def _name(self) -> str:
+        self._count += 1
+        return f"%v{self._count}"
+
+    def _label(self) -> str:
+        self._count += 1
+        return f"L{self._count}"
+
+    def _emit(self, text: str, type: Type, lanes: int) -> Value:
+        self._count += 1
+        r = f"%v{self._count}"
+        self._out.append(f"{r} = {text}")
+        if self._origins is not None:
+            self._origins[r] = place()
+        return Value(self, r, type, lanes)
+
+    def _intrinsic(self, name: str, type: Type, lanes: int, *args: Value) -> Value:
+        ret = _ty(type, lanes)
+        self._declared.add(f"declare {ret} @{name}({', '.join(_ty(a.type, a.lanes) for a in args)})")
+        return self._emit(
+            f"call {ret} @{name}({', '.join(f'{_ty(a.type, a.lanes)} {a.raw}' for a in args)})", type, lanes
+        )
+
+    # -- constants ----------------------------------------------------------------------------------------------
+    def _const(self, x: Any, type: Type, lanes: int) -> Value:
+        lit = _literal(x, type)
+        if lanes == 1:
+            return Value(self, lit, type, 1)
+        item = f"{_SCALAR[type.name]} {lit}"
+        return Value(
+            self, "zeroinitializer" if x == 0 and type is not F32 else f"<{', '.join([item] * lanes)}>", type, lanes
+        )
+
+    def _pattern(self, xs: list[Any], type: Type) -> Value:
+        items = ", ".join(f"{_SCALAR[type.name]} {_literal(x, type)}" for x in xs)
+        return Value(self, f"<{items}>" if len(xs) > 1 else _literal(xs[0], type), type, len(xs))
+
+    def _splat(self, v: Value, lanes: int) -> Value:
+        if lanes == 1:
+            return v
+        t, s = _ty(v.type, lanes), _ty(v.type, 1)
+        if v.raw[0] != "%":
+            return Value(self, f"<{', '.join([f'{s} {v.raw}'] * lanes)}>", v.type, lanes)
+        one = self._emit(f"insertelement {t} poison, {s} {v.raw}, i32 0", v.type, lanes)
+        return self._emit(f"shufflevector {t} {one.raw}, {t} poison, <{lanes} x i32> zeroinitializer", v.type, lanes)
+
+    # -- arithmetic ---------------------------------------------------------------------------------------------
+    def _binary(self, op: str, a: Value, b: Value) -> Value:
+        t = _ty(a.type, a.lanes)
+        if op in _SHIFTS:
+            if not _in_range(b.raw, b.type.bits):  # a count beyond the width would be poison
+                b = self._binary("and", b, self.const(b.type.bits - 1, b.type, b.lanes))
+            return self._emit(f"{_SHIFTS[op]} {t} {a.raw}, {b.raw}", a.type, a.lanes)
+        word = f"f{op}" if a.type is F32 else _INT[op]
+        return self._emit(f"{word} {t} {a.raw}, {b.raw}", a.type, a.lanes)
+
+    def _compare(self, op: str, a: Value, b: Value) -> Value:
+        word = f"fcmp {_FLOAT_COMPARE[op]}" if a.type is F32 else f"icmp {_INT_COMPARE[op]}"
+        return self._emit(f"{word} {_ty(a.type, a.lanes)} {a.raw}, {b.raw}", BOOL, a.lanes)
+
+    def _unary(self, op: str, a: Value) -> Value:
+        if op == "neg":
+            return self._emit(f"fneg {_ty(a.type, a.lanes)} {a.raw}", a.type, a.lanes)
+        name = {"abs": "fabs"}.get(op, op)
+        vector = "" if a.lanes == 1 else f"v{a.lanes}"
+        return self._intrinsic(f"llvm.{name}.{vector}{_SUFFIX[a.type.name]}", a.type, a.lanes, a)
+
+    def _select(self, m: Value, a: Value, b: Value) -> Value:
+        t = _ty(a.type, a.lanes)
+        return self._emit(f"select {_ty(BOOL, m.lanes)} {m.raw}, {t} {a.raw}, {t} {b.raw}", a.type, a.lanes)
+
+    def _convert(self, how: str, a: Value, to: Type) -> Value:
+        return self._emit(f"{_CONVERT[how]} {_ty(a.type, a.lanes)} {a.raw} to {_ty(to, a.lanes)}", to, a.lanes)
+
+    def _reduce(self, op: str, a: Value) -> Value:
+        if a.lanes == 1:
+            return a
+        name = {"min": "smin", "max": "smax"}.get(op, op)
+        return self._intrinsic(f"llvm.vector.reduce.{name}.v{a.lanes}{_SUFFIX[a.type.name]}", a.type, 1, a)
+
+    def _lane(self, a: Value, i: int) -> Value:
+        return self._emit(f"extractelement {_ty(a.type, a.lanes)} {a.raw}, i32 {i}", a.type, 1)
+
+    # -- memory -------------------------------------------------------------------------------------------------
+    def _pointer(self, off: Value) -> str:
+        if off.type is I32:
+            off = self._convert("sext", off, I64) if off.raw[0] == "%" else self.const(int(off.raw), I64)
+        r = self._name()
+        self._out.append(f"{r} = getelementptr i8, ptr %arena, i64 {off.raw}")
+        return r
+
+    def _widen(self, v: Value, type: Type) -> Value:
+        if type.value is type:
+            return v
+        how = "sext" if type.signed else "zext"
+        return self._emit(f"{how} {_ty(type, v.lanes)} {v.raw} to {_ty(I32, v.lanes)}", I32, v.lanes)
+
+    def _narrow(self, v: Value, type: Type) -> Value:
+        if type.value is type:
+            return v
+        return self._emit(f"trunc {_ty(I32, v.lanes)} {v.raw} to {_ty(type, v.lanes)}", type, v.lanes)
+
+    def _load(self, type: Type, off: Value, lanes: int) -> Value:
+        p = self._pointer(off)
+        return self._widen(self._emit(f"load {_ty(type, lanes)}, ptr {p}, align {type.bytes}", type, lanes), type)
+
+    def _store(self, type: Type, off: Value, v: Value) -> None:
+        v = self._narrow(v, type)
+        p = self._pointer(off)
+        self._out.append(f"store {_ty(type, v.lanes)} {v.raw}, ptr {p}, align {type.bytes}")
+
+    def _gather(self, type: Type, off: Value) -> Value:
+        # Scalar loads and inserts: as fast as the gather instruction here, and the same on every CPU and LLVM.
+        n = off.lanes
+        wide = self._convert("sext", off, I64) if off.type is I32 else off
+        t, s = _ty(type, n), _ty(type, 1)
+        r = "poison"
+        for i in range(n):
+            p = self._pointer(self._lane(wide, i))
+            x = self._emit(f"load {s}, ptr {p}, align {type.bytes}", type, 1)
+            r = self._emit(f"insertelement {t} {r}, {s} {x.raw}, i32 {i}", type, n).raw
+        return self._widen(Value(self, r, type, n), type)
+
+    def _scatter(self, type: Type, off: Value, v: Value, mask: Value | None) -> None:
+        wide = self._convert("sext", off, I64) if off.type is I32 else off
+        v = self._narrow(v, type)
+        s = _ty(type, 1)
+        for i in range(off.lanes):
+            after = ""
+            if mask is not None:
+                bit = self._lane(mask, i) if mask.lanes > 1 else mask
+                then, after = self._label(), self._label()
+                self._out += [f"br i1 {bit.raw}, label %{then}, label %{after}", f"{then}:"]
+            x = self._emit(f"extractelement {_ty(type, off.lanes)} {v.raw}, i32 {i}", type, 1)
+            p = self._pointer(self._lane(wide, i))
+            self._out.append(f"store {s} {x.raw}, ptr {p}, align {type.bytes}")
+            if mask is not None:
+                self._out += [f"br label %{after}", f"{after}:"]
+
+    # -- variables ----------------------------------------------------------------------------------------------
+    def _var(self, type: Type, lanes: int) -> Var:
+        slot = self._name()
+        self._slots.append(f"{slot} = alloca {_ty(type, lanes)}")
+        return Var(self, slot, type, lanes)
+
+    def _get(self, v: Var) -> Value:
+        return self._emit(f"load {_ty(v.type, v.lanes)}, ptr {v.slot}", v.type, v.lanes)
+
+    def _set(self, v: Var, x: Value) -> None:
+        self._out.append(f"store {_ty(v.type, v.lanes)} {x.raw}, ptr {v.slot}")
+
+    def _array(self, size: int, type: Type, lanes: int) -> Array:
+        slot = self._name()
+        t = f"[{size} x {_ty(type, lanes)}]"
+        self._slots.append(f"{slot} = alloca {t}")
+        self._out.append(f"store {t} zeroinitializer, ptr {slot}")
+        return Array(self, slot, size, type, lanes)
+
+    def _element(self, a: Array, i: Value) -> str:
+        if i.raw[0] != "%" and not 0 <= int(i.raw) < a.size:
+            raise fail(f"array index {i.raw} outside 0..{a.size - 1}")
+        r = self._name()
+        self._out.append(f"{r} = getelementptr [{a.size} x {_ty(a.type, a.lanes)}], ptr {a.slot}, i32 0, i32 {i.raw}")
+        return r
+
+    def _array_get(self, a: Array, i: Value) -> Value:
+        p = self._element(a, i)
+        return self._emit(f"load {_ty(a.type, a.lanes)}, ptr {p}", a.type, a.lanes)
+
+    def _array_set(self, a: Array, i: Value, x: Value) -> None:
+        p = self._element(a, i)
+        self._out.append(f"store {_ty(x.type, x.lanes)} {x.raw}, ptr {p}")
+
+    # -- control flow -------------------------------------------------------------------------------------------
+    def _when(self, c: Value) -> Iterator[None]:
+        then, after = self._label(), self._label()
+        self._out += [f"br i1 {c.raw}, label %{then}, label %{after}", f"{then}:"]
+        yield
+        self._out += [f"br label %{after}", f"{after}:"]
+
+    def _loop(self, condition: Callable[[], Value]) -> Iterator[None]:
+        head, body, after = self._label(), self._label(), self._label()
+        self._out += [f"br label %{head}", f"{head}:"]
+        c = condition()
+        self._out += [f"br i1 {c.raw}, label %{body}, label %{after}", f"{body}:"]
+        yield
+        self._out += [f"br label %{head}", f"{after}:"]
+
+    def _range(self, lo: Value, hi: Value, step: int) -> Iterator[Value]:
+        i = self._var(I32, 1)
+        self._set(i, lo)
+        one = self.const(step, I32)
+        if step == 1 or (hi.raw[0] != "%" and int(hi.raw) + step <= 0x7FFFFFFF):  # i + step cannot wrap
+            for _ in self._loop(lambda: self._compare("lt", self._get(i), hi)):
+                current = self._get(i)
+                yield current
+                self._set(i, self._binary("add", current, one))
+            return
+        more = self._var(BOOL, 1)
+        self._set(more, self._compare("lt", lo, hi))
+        for _ in self._loop(lambda: self._get(more)):
+            current = self._get(i)
+            yield current
+            self._set(more, self._compare("ult", one, self._binary("sub", hi, current)))
+            self._set(i, self._binary("add", current, one))
+
+    def _switch(self, selector: Value, cases: Sequence[Callable[[], Any]]) -> Any:
+        outer = self._out
+        traced: list[tuple[str, list[str], Any]] = []
+        for case in cases:
+            label, self._out = self._label(), []
+            traced.append((label, self._out, case()))
+        self._out = outer
+        # Lanes must agree as well: under NumPy only one case runs, and its lane count would be the result's.
+        first = traced[0][2]
+        shape = _shape(first)
+        for n, (_, _, result) in enumerate(traced):
+            if _shape(result) != shape:
+                raise fail(f"case 0 of a switch or branch returns {first!r}, but case {n} returns {result!r}")
+        after = self._label()
+        arms = " ".join(f"i32 {i}, label %{label}" for i, (label, _, _) in enumerate(traced[:-1]))
+        self._out.append(f"switch i32 {selector.raw}, label %{traced[-1][0]} [ {arms} ]")
+        results = [self._var(v.type, v.lanes) for v in _values(first)]
+        for label, lines, result in traced:
+            self._out.append(f"{label}:")
+            self._out += lines
+            for var, v in zip(results, _values(result), strict=True):
+                self._set(var, v)
+            self._out.append(f"br label %{after}")
+        self._out.append(f"{after}:")
+        if first is None:
+            return None
+        got = tuple(self._get(v) for v in results)
+        return got[0] if isinstance(first, Value) else got
+
+    def _invoke(self, function: Value, args: Sequence[Value]) -> None:
+        p = self._name()
+        self._out.append(f"{p} = inttoptr i64 {function.raw} to ptr")
+        scalars = ", ".join(["ptr %arena"] + [f"{_ty(a.type, 1)} {a.raw}" for a in args])
+        self._out.append(f"call void {p}({scalars})")

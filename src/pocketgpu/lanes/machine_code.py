@@ -1,0 +1,99 @@
+"""From IR text to machine code in this process, through the on-disk object cache.
+
+The execution engine lives as long as the process: callables and handles point into its code. One lock guards the whole
+path, because llvmlite serialises every LLVM call anyway. A fork waits for it, so that a child never inherits LLVM in
+the middle of its work, nor a lock that nobody will release.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from typing import Any
+
+from . import object_cache
+
+_ABI = 1  # raise when the meaning of a kernel's IR or its calling convention changes
+lock = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=lock.acquire, after_in_child=lock.release, after_in_parent=lock.release)
+_state: dict[str, Any] = {}
+_loaded: dict[str, int] = {}
+
+
+class RefusedError(Exception):
+    """LLVM found the IR text wrong; the message is LLVM's own."""
+
+
+def _machine(llvm: Any) -> Any:
+    """A target machine for this CPU. Default relocation with the JIT code model: the pair that MCJIT links right
+    even when an object refers to an external symbol."""
+    target = llvm.Target.from_triple(llvm.get_process_triple())
+    return target.create_target_machine(
+        cpu=_state["cpu"], features=_state["features"], opt=2, jit=True, reloc="default", codemodel="jitdefault"
+    )
+
+
+def _start() -> Any:
+    """Start LLVM once; returns llvmlite.binding."""
+    if "llvm" not in _state:
+        import llvmlite.binding as llvm
+
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        _state["cpu"] = llvm.get_host_cpu_name()
+        _state["features"] = llvm.get_host_cpu_features().flatten()
+        _state["triple"] = llvm.get_process_triple()
+        _state["machine"] = _machine(llvm)
+        _state["engine"] = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(llvm))
+        _state["layout"] = str(_state["machine"].target_data)
+        stamp = (llvm.llvm_version_info, _state["cpu"], _state["features"], _state["triple"], _ABI)
+        _state["stamp"] = repr(stamp).encode()
+        _state["llvm"] = llvm
+    return _state["llvm"]
+
+
+def target() -> dict[str, Any]:
+    """What the code is made for: cpu, features, triple, LLVM version."""
+    with lock:
+        llvm = _start()
+        return {"cpu": _state["cpu"], "features": _state["features"], "triple": _state["triple"],
+                "llvm": ".".join(map(str, llvm.llvm_version_info))}  # fmt: skip
+
+
+def compile_object(text: str) -> bytes:
+    """Machine code (an object file) for one module of IR text."""
+    llvm = _start()
+    # Without the data layout the optimizer would not know the integer widths and alignments of this CPU.
+    head = f'target datalayout = "{_state["layout"]}"\ntarget triple = "{_state["triple"]}"\n'
+    try:
+        module = llvm.parse_assembly(head + text)
+        module.verify()
+    except RuntimeError as error:
+        raise RefusedError(str(error)) from None
+    builder = llvm.create_pass_builder(_state["machine"], llvm.create_pipeline_tuning_options(2))
+    builder.getModulePassManager().run(module, builder)
+    return bytes(_state["machine"].emit_object(module))
+
+
+def load(name: str, text: str) -> int:
+    """The address of function `name` of a module of IR text: from this process, the disk cache or the compiler."""
+    with lock:
+        llvm = _start()
+        key = hashlib.blake2b(text.encode() + _state["stamp"], digest_size=20).hexdigest()
+        if key in _loaded:
+            return _loaded[key]
+        symbol = f"{name}_{key}"
+        data = object_cache.read(key)
+        if data is None:
+            data = compile_object(text.replace(f"@{name}(", f"@{symbol}(", 1))
+            object_cache.write(key, data)
+        engine = _state["engine"]
+        engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+        engine.finalize_object()
+        address = int(engine.get_function_address(symbol))
+        if not address:
+            raise RuntimeError(f"the compiled object of kernel {name} lacks its function; clear the kernel cache")
+        _loaded[key] = address
+        return address

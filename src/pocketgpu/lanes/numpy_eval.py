@@ -1,0 +1,197 @@
+"""The NumPy evaluator: runs a kernel as it is written, one array operation for each word. The oracle.
+
+It chooses a wide lane count (64 by default) so that the interpreter's cost is spread; a kernel never depends on it.
+Memory is the arena itself, seen through one view for each element type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .language import Lang
+from .values import BOOL, I32, Array, Type, Value, Var, fail
+
+_DTYPES: dict[str, Any] = {
+    "bool": np.bool_, "i32": np.int32, "i64": np.int64, "f32": np.float32,
+    "u8": np.uint8, "i8": np.int8, "u16": np.uint16, "i16": np.int16,
+}  # fmt: skip
+_UNSIGNED: dict[str, Any] = {"i32": np.uint32, "i64": np.uint64}
+_BINARY: dict[str, Any] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+}  # fmt: skip
+_COMPARE: dict[str, Any] = {
+    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+}  # fmt: skip
+_UNARY: dict[str, Any] = {"neg": np.negative, "floor": np.floor, "sqrt": np.sqrt, "abs": np.abs}
+_REDUCE: dict[str, Any] = {"or": np.any, "and": np.all, "min": np.min, "max": np.max}
+
+
+class ArenaViews:
+    """The arena as one flat array for each element type."""
+
+    def __init__(self, arena: np.ndarray[Any, Any]) -> None:
+        self.views = {name: arena.view(dtype) for name, dtype in _DTYPES.items() if name != "bool"}
+
+
+class NumpyLang(Lang):
+    """`functions` maps the handles of `invoke` to Python callables; `on_probe` receives named intermediate values."""
+
+    numpy = True
+
+    def __init__(
+        self,
+        views: ArenaViews,
+        lanes: int,
+        functions: dict[int, Callable[..., None]],
+        on_probe: Callable[[str, Value], None] | None = None,
+    ) -> None:
+        super().__init__(lanes)
+        self._views, self._functions, self._on_probe = views.views, functions, on_probe
+
+    def _const(self, x: Any, type: Type, lanes: int) -> Value:
+        return Value(self, _DTYPES[type.name](x), type, lanes)
+
+    def _pattern(self, xs: list[Any], type: Type) -> Value:
+        if len(xs) == 1:  # a scalar is never an array: it may index, count and decide
+            return self._const(xs[0], type, 1)
+        return Value(self, np.array(xs, _DTYPES[type.name]), type, len(xs))
+
+    def _splat(self, v: Value, lanes: int) -> Value:
+        return Value(self, v.raw, v.type, lanes)  # NumPy broadcasts; only the declared lane count changes
+
+    def _binary(self, op: str, a: Value, b: Value) -> Value:
+        x, y = a.raw, b.raw
+        if op in _BINARY:
+            r = _BINARY[op](x, y)
+        elif op == "shl":
+            r = np.left_shift(x, y & (a.type.bits - 1))
+        elif op == "ashr":
+            r = np.right_shift(x, y & (a.type.bits - 1))
+        else:  # lshr, udiv
+            u, s = _UNSIGNED[a.type.name], _DTYPES[a.type.name]
+            x, y = x.view(u), y.view(u)
+            r = (np.right_shift(x, y & u(a.type.bits - 1)) if op == "lshr" else np.floor_divide(x, y)).view(s)
+        return Value(self, r, a.type, a.lanes)
+
+    def _compare(self, op: str, a: Value, b: Value) -> Value:
+        if op == "ult":
+            u = _UNSIGNED[a.type.name]
+            return Value(self, np.less(a.raw.view(u), b.raw.view(u)), BOOL, a.lanes)
+        return Value(self, _COMPARE[op](a.raw, b.raw), BOOL, a.lanes)
+
+    def _unary(self, op: str, a: Value) -> Value:
+        return Value(self, _UNARY[op](a.raw), a.type, a.lanes)
+
+    def _select(self, m: Value, a: Value, b: Value) -> Value:
+        if m.raw.ndim == 0:
+            return Value(self, a.raw if m.raw else b.raw, a.type, a.lanes)
+        return Value(self, np.where(m.raw, a.raw, b.raw), a.type, a.lanes)
+
+    def _convert(self, how: str, a: Value, to: Type) -> Value:
+        if how == "bitcast":
+            r = a.raw.view(_DTYPES[to.name])
+        elif how == "zext":
+            r = a.raw.view(np.uint32).astype(np.int64)
+        else:  # f2i truncates like the cast does; the others are plain
+            r = a.raw.astype(_DTYPES[to.name])
+        return Value(self, r, to, a.lanes)
+
+    def _reduce(self, op: str, a: Value) -> Value:
+        if op == "add":
+            total = int(np.sum(np.broadcast_to(a.raw, (a.lanes,)), dtype=np.int64)) & 0xFFFFFFFF
+            r = np.uint32(total).view(np.int32)
+        else:
+            r = _REDUCE[op](a.raw)
+        return Value(self, r, a.type, 1)
+
+    def _lane(self, a: Value, i: int) -> Value:
+        return Value(self, a.raw if a.raw.ndim == 0 else a.raw[i], a.type, 1)
+
+    # -- memory -------------------------------------------------------------------------------------------------
+    def _element(self, type: Type, offsets: Any, count: int = 1) -> Any:
+        """Element numbers of byte offsets, each the first of `count` elements that must lie inside the arena."""
+        if np.any(offsets & (type.bytes - 1)):
+            raise fail(f"unaligned {type} access at {offsets!r}")
+        i = offsets >> (type.bytes.bit_length() - 1)
+        if np.any(i < 0) or np.any(i > len(self._views[type.name]) - count):
+            raise fail(f"{type} access outside the arena at {offsets!r}")
+        return i
+
+    def _load(self, type: Type, off: Value, lanes: int) -> Value:
+        i, view = int(self._element(type, off.raw, lanes)), self._views[type.name]
+        r = view[i : i + lanes] if lanes > 1 else view[i]
+        return Value(self, r.astype(_DTYPES[type.value.name]), type.value, lanes)
+
+    def _store(self, type: Type, off: Value, v: Value) -> None:
+        i, view = int(self._element(type, off.raw, v.lanes)), self._views[type.name]
+        view[i : i + v.lanes] = v.raw.astype(_DTYPES[type.name])
+
+    def _gather(self, type: Type, off: Value) -> Value:
+        i = np.broadcast_to(self._element(type, off.raw), (off.lanes,))
+        return Value(self, self._views[type.name][i].astype(_DTYPES[type.value.name]), type.value, off.lanes)
+
+    def _scatter(self, type: Type, off: Value, v: Value, mask: Value | None) -> None:
+        shape = (off.lanes,)
+        raw, o = np.broadcast_to(v.raw.astype(_DTYPES[type.name]), shape), np.broadcast_to(off.raw, shape)
+        if mask is not None:
+            keep = np.broadcast_to(mask.raw, shape)
+            raw, o = raw[keep], o[keep]
+        self._views[type.name][self._element(type, o)] = raw
+
+    # -- variables ----------------------------------------------------------------------------------------------
+    def _var(self, type: Type, lanes: int) -> Var:
+        return Var(self, [None], type, lanes)
+
+    def _get(self, v: Var) -> Value:
+        return Value(self, v.slot[0], v.type, v.lanes)
+
+    def _set(self, v: Var, x: Value) -> None:
+        v.slot[0] = x.raw
+
+    def _array(self, size: int, type: Type, lanes: int) -> Array:
+        return Array(self, [_DTYPES[type.name](0)] * size, size, type, lanes)
+
+    def _bounded(self, a: Array, i: Value) -> int:
+        n = int(i.raw)
+        if not 0 <= n < a.size:
+            raise fail(f"array index {n} outside 0..{a.size - 1}")
+        return n
+
+    def _array_get(self, a: Array, i: Value) -> Value:
+        return Value(self, a.slot[self._bounded(a, i)], a.type, a.lanes)
+
+    def _array_set(self, a: Array, i: Value, x: Value) -> None:
+        a.slot[self._bounded(a, i)] = x.raw
+
+    # -- control flow -------------------------------------------------------------------------------------------
+    def _when(self, c: Value) -> Iterator[None]:
+        if c.raw:
+            yield
+
+    def _range(self, lo: Value, hi: Value, step: int) -> Iterator[Value]:
+        for i in range(int(lo.raw), int(hi.raw), step):
+            yield Value(self, np.int32(i), I32, 1)
+
+    def _loop(self, condition: Callable[[], Value]) -> Iterator[None]:
+        while condition().raw:
+            yield
+
+    def _switch(self, selector: Value, cases: Sequence[Callable[[], Any]]) -> Any:
+        i = int(selector.raw)
+        return cases[i if 0 <= i < len(cases) else -1]()
+
+    def _invoke(self, function: Value, args: Sequence[Value]) -> None:
+        self._functions[int(function.raw)](*(a.raw for a in args))
+
+    def probe(self, name: str, value: Value) -> None:
+        if self._on_probe is not None:
+            self._on_probe(name, value)
+
+
+def scalar(k: NumpyLang, x: Any, type: Type) -> Value:
+    """A kernel argument as a scalar value, as a machine call would take it: integers wrap, floats round."""
+    return k.const(x, type)

@@ -1,0 +1,121 @@
+"""Compiled kernels on disk. Loading machine code is trust, so the folder must be ours alone.
+
+`POCKETGPU_CACHE` names another folder or is `off`. A folder that others own or can write to is not used (and said so
+once). Entries carry a digest that is checked before loading; writing is atomic; the oldest entries go first when the
+folder outgrows its limit. Nothing is ever read from the working directory by default.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+_MAGIC = b"pgpuobj1"
+LIMIT_BYTES = 256 << 20
+_checked: dict[str, Path | None] = {}
+
+
+def default_folder() -> Path:
+    """The per-user cache folder of this system."""
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        xdg = os.environ.get("XDG_CACHE_HOME", "")
+        base = Path(xdg) if os.path.isabs(xdg) else Path.home() / ".cache"
+    return base / "pocketgpu" / "kernels"
+
+
+def _is_private(folder: Path) -> bool:
+    if not hasattr(os, "getuid"):
+        return True  # Windows: the profile folder's own access list protects it
+    info = folder.lstat()
+    return stat.S_ISDIR(info.st_mode) and info.st_uid == os.getuid() and not info.st_mode & 0o022
+
+
+def folder() -> Path | None:
+    """The folder in use, made on first need; None when caching is off or the folder cannot be trusted."""
+    setting = os.environ.get("POCKETGPU_CACHE", "")
+    if setting not in _checked:
+        _checked[setting] = _prepare(setting)
+    return _checked[setting]
+
+
+def _prepare(setting: str) -> Path | None:
+    if setting == "off":
+        return None
+    try:
+        place = Path(setting).expanduser().absolute() if setting else default_folder()
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if _is_private(place):
+            return place
+        reason = "others own it or can write to it"
+    except (OSError, RuntimeError) as error:  # RuntimeError: no home folder
+        reason = str(error)
+    text = f"kernel cache not used ({reason}); set POCKETGPU_CACHE to a private folder or to 'off'"
+    warnings.warn(text, stacklevel=2)
+    return None
+
+
+def read(key: str) -> bytes | None:
+    """The object stored under `key`, or None. A damaged entry is removed."""
+    place = folder()
+    if place is None:
+        return None
+    path = place / f"{key}.o"
+    try:
+        blob = path.read_bytes()
+    except OSError:
+        return None
+    head, data = blob[: len(_MAGIC) + 20], blob[len(_MAGIC) + 20 :]
+    if head != _MAGIC + hashlib.blake2b(data, digest_size=20, key=key.encode()).digest():
+        with contextlib.suppress(OSError):
+            path.unlink()
+        return None
+    return data
+
+
+def write(key: str, data: bytes) -> None:
+    """Store an object atomically; failure to store is no failure of the run."""
+    place = folder()
+    if place is None:
+        return
+    name = None
+    try:
+        handle, name = tempfile.mkstemp(dir=place, prefix=".new-")
+        with os.fdopen(handle, "wb") as f:
+            f.write(_MAGIC + hashlib.blake2b(data, digest_size=20, key=key.encode()).digest() + data)
+        os.replace(name, place / f"{key}.o")
+        trim(place)
+    except OSError:  # a full disk; or, on Windows, another process has the entry open right now
+        if name is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+
+
+def entries(place: Path) -> list[tuple[Path, int, float]]:
+    """(path, bytes, time of last change) of each stored object."""
+    found = []
+    for path in place.glob("*.o"):
+        with contextlib.suppress(OSError):
+            info = path.stat()
+            found.append((path, info.st_size, info.st_mtime))
+    return found
+
+
+def trim(place: Path, limit: int = LIMIT_BYTES) -> None:
+    """Remove the oldest objects until the folder holds at most `limit` bytes."""
+    found = sorted(entries(place), key=lambda e: e[2], reverse=True)
+    total = 0
+    for path, size, _ in found:
+        total += size
+        if total > limit:
+            with contextlib.suppress(OSError):
+                path.unlink()

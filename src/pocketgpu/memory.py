@@ -1,0 +1,298 @@
+"""Guest memory: every byte that a guest can own, in one arena of the host.
+
+This room exists so that nobody else handles a host pointer or an unchecked guest address. Native code gets one base
+address and offsets into it; Python code gets checked reads and writes; caches of decoded textures, vertices and shader
+programs ask here, by page version, whether their source has changed.
+
+Layout of the arena, lowest offset first (all boundaries are multiples of 4096):
+
+=============  ======================================================================================
+zero page      4096 bytes that nobody writes: where a masked-off lane may read
+guard          16 MiB that nobody writes: what reads of unmapped addresses see
+regions        the memory regions of ``facts.memory_map.MEMORY``, in order of physical address
+tail guard     64 KiB: room for the whole vector of a lane that starts inside the last region
+work           host scratch, never visible to the guest and never part of a snapshot
+=============  ======================================================================================
+
+Writers declare themselves: :meth:`GuestMemory.write` stamps what it changes, and code that writes through the arena
+calls :meth:`GuestMemory.touch` for the range it wrote. A snapshot trusts these stamps. One thread at a time.
+"""
+
+from __future__ import annotations
+
+import mmap
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.errors import GuestMemoryError, UsageError
+from pocketgpu.facts.memory_map import FCRAM, MEMORY, MIB, Region
+
+PAGE_SHIFT = 12
+PAGE_SIZE = 1 << PAGE_SHIFT
+GUARD_SIZE = 16 * MIB
+TAIL_GUARD_SIZE = 64 * 1024
+#: The arena stays below this size, so that a signed 32-bit integer holds every offset.
+ARENA_LIMIT = 1 << 31
+
+# Comparing goes through blocks that stay in the second-level cache: twice as fast as one compare of a large range.
+_BLOCK = 64 * 1024
+_ZERO_PAGE = bytes(PAGE_SIZE)
+_LAST_VERSION = 0xFFFFFFFF
+
+Bytes: TypeAlias = NDArray[np.uint8]
+#: What :meth:`GuestMemory.write` takes.
+Buffer: TypeAlias = "bytes | bytearray | memoryview | NDArray[Any]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """The contents of guest memory at one moment; make it with :meth:`GuestMemory.snapshot`.
+
+    Holds the pages that are not zero. Snapshots of one memory share the bytes of pages that did not change in between.
+    """
+
+    pages: Mapping[int, bytes]
+    versions: NDArray[np.uint32]
+    era: int
+    owner: object
+
+    @property
+    def size(self) -> int:
+        """Bytes of guest memory kept, shared ones counted in full."""
+        return len(self.pages) * PAGE_SIZE
+
+
+class GuestMemory:
+    """The physical memory of a 3DS and a scratch area, in one anonymous mapping that costs nothing until touched.
+
+    :param fcram_size: bytes of FCRAM: 128 MiB, or 256 MiB for the new model.
+    :param work_size: bytes of host scratch behind the guest's memory.
+    :raises UsageError: a size is not a positive multiple of 4096, or the arena would reach 2 GiB.
+    """
+
+    def __init__(self, fcram_size: int = 128 * MIB, work_size: int = 256 * MIB) -> None:
+        for name, size in (("fcram_size", fcram_size), ("work_size", work_size)):
+            if size <= 0 or size % PAGE_SIZE:
+                raise UsageError(f"{name} must be a positive multiple of {PAGE_SIZE}, not {size}")
+        self.guard_offset = PAGE_SIZE
+        offset = self.guard_offset + GUARD_SIZE
+        self.regions: list[tuple[Region, int]] = []
+        for region in MEMORY:
+            if region is FCRAM:
+                region = replace(region, size=fcram_size)
+            self.regions.append((region, offset))
+            offset += region.size
+        self.guest_end = offset
+        self.work_offset = offset + TAIL_GUARD_SIZE
+        self.work_size = work_size
+        self.size = self.work_offset + work_size
+        if self.size >= ARENA_LIMIT:
+            raise UsageError(f"an arena of {self.size} bytes does not fit below 2 GiB")
+
+        if sys.platform == "win32":
+            self._map = mmap.mmap(-1, self.size)
+        else:
+            # Private: a shared mapping would keep its pages when they are given back.
+            self._map = mmap.mmap(-1, self.size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self.arena: Bytes = np.frombuffer(self._map, dtype=np.uint8)
+        #: Host address of byte 0 of the arena, for native code.
+        self.address: int = int(self.arena.ctypes.data)
+        # FCRAM first: nearly every address lies there.
+        self._spans = tuple((region.base, region.base + region.size, start) for region, start in reversed(self.regions))
+        #: One stamp a page of [0, guest_end); 0 = never written. Compare stamps for inequality, not for order.
+        self.page_versions: NDArray[np.uint32] = np.zeros(self.guest_end >> PAGE_SHIFT, dtype=np.uint32)
+        #: The newest stamp given out.
+        self.version = 0
+        self._era = 0
+        self._token = object()
+        self._blank = self._last = self._snapshot_of({})
+
+    # Addresses
+
+    def offset_of(self, pa: int, size: int) -> int | None:
+        """Arena offset of the physical range, or None unless all of it lies inside one region."""
+        if size < 0:
+            return None
+        for base, end, start in self._spans:
+            if base <= pa < end:
+                return start + (pa - base) if pa + size <= end else None
+        return None
+
+    def extent_of(self, pa: int) -> tuple[int, int] | None:
+        """Arena offset of a physical address and the bytes from there to the end of its region; None if unmapped."""
+        for base, end, start in self._spans:
+            if base <= pa < end:
+                return start + (pa - base), end - pa
+        return None
+
+    def address_of(self, offset: int) -> int | None:
+        """Physical address of an arena offset, None outside the guest's regions (for messages and inspection)."""
+        for base, end, start in self._spans:
+            if start <= offset < start + (end - base):
+                return base + (offset - start)
+        return None
+
+    def _require(self, pa: int, size: int) -> int:
+        offset = self.offset_of(pa, size)
+        if offset is None:
+            raise GuestMemoryError(pa, size)
+        return offset
+
+    # Contents
+
+    def read(self, pa: int, size: int) -> bytes:
+        """A copy of `size` bytes from physical address `pa`.
+
+        :raises GuestMemoryError: the range does not lie inside one region.
+        """
+        offset = self._require(pa, size)
+        return self._map[offset : offset + size]
+
+    def view(self, pa: int, size: int) -> Bytes:
+        """A writable uint8 array over guest memory. Who writes through it calls :meth:`touch`.
+
+        :raises GuestMemoryError: the range does not lie inside one region.
+        """
+        offset = self._require(pa, size)
+        return self.arena[offset : offset + size]
+
+    def differs(self, pa: int, data: Buffer) -> bool:
+        """Whether :meth:`write` of `data` would change anything: lets a caller skip the flush before an idle load.
+
+        :raises GuestMemoryError: the range does not lie inside one region.
+        """
+        source = _flat(data)
+        offset = self._require(pa, len(source))
+        blocks = ((at, source[at : at + _BLOCK]) for at in range(0, len(source), _BLOCK))
+        return any(self._map[offset + at : offset + at + len(block)] != block for at, block in blocks)
+
+    def write(self, pa: int, data: Buffer) -> bool:
+        """Store `data` at `pa`; pages that already hold these bytes are neither written nor stamped.
+
+        :returns: whether any byte changed.
+        :raises GuestMemoryError: the range does not lie inside one region; nothing is written then.
+        """
+        source = _flat(data)
+        end = len(source)
+        offset = self._require(pa, end)
+        stamp = 0
+        at = 0
+        while at < end:
+            # Blocks end on page boundaries of the arena, so that every page is judged on its own.
+            stop = min(end, at + _BLOCK - ((offset + at) & (PAGE_SIZE - 1)))
+            block = source[at:stop]
+            if self._map[offset + at : offset + stop] != block:
+                stamp = stamp or self._next_version()
+                self._store_pages(offset + at, block, stamp)
+            at = stop
+        return stamp != 0
+
+    def _store_pages(self, offset: int, block: bytes, stamp: int) -> None:
+        at = 0
+        while at < len(block):
+            page = (offset + at) >> PAGE_SHIFT
+            stop = min(len(block), ((page + 1) << PAGE_SHIFT) - offset)
+            part = block[at:stop]
+            if self._map[offset + at : offset + stop] != part:
+                self._map[offset + at : offset + stop] = part
+                self.page_versions[page] = stamp
+            at = stop
+
+    # Versions
+
+    def _next_version(self) -> int:
+        if self.version == _LAST_VERSION:
+            # Four thousand million writes use the stamps up: a new era begins, in which old ones mean nothing.
+            self._era += 1
+            self.page_versions[self.page_versions != 0] = 1
+            self.version = 1
+            self._blank = Snapshot({}, np.zeros_like(self.page_versions), self._era, self._token)
+        self.version += 1
+        return self.version
+
+    def touch(self, offset: int, size: int) -> None:
+        """Stamp the pages of an arena range with a new version: somebody wrote, or is about to write, there."""
+        if size > 0:
+            version = self._next_version()
+            self.page_versions[offset >> PAGE_SHIFT : (offset + size + PAGE_SIZE - 1) >> PAGE_SHIFT] = version
+
+    def newest(self, offset: int, size: int) -> int:
+        """The newest version among the pages of an arena range; 0 if nothing ever wrote there (or `size` is 0)."""
+        first = offset >> PAGE_SHIFT
+        last = (offset + size - 1) >> PAGE_SHIFT
+        if first == last:
+            return int(self.page_versions[first]) if size > 0 and first < len(self.page_versions) else 0
+        return int(self.page_versions[first : last + 1].max(initial=0))
+
+    # Snapshots and reset
+
+    def _snapshot_of(self, pages: Mapping[int, bytes]) -> Snapshot:
+        return Snapshot(pages, self.page_versions.copy(), self._era, self._token)
+
+    def _changed_since(self, snapshot: Snapshot) -> list[int]:
+        """Pages that may hold other bytes than in `snapshot`."""
+        if snapshot.era != self._era:
+            return np.flatnonzero(self.page_versions).tolist()
+        return np.flatnonzero(self.page_versions != snapshot.versions).tolist()
+
+    def snapshot(self) -> Snapshot:
+        """Keep the contents of all guest regions; costs time and space for pages changed since the previous one."""
+        pages = dict(self._last.pages)
+        for page in self._changed_since(self._last):
+            start = page << PAGE_SHIFT
+            now = self._map[start : start + PAGE_SIZE]
+            if now == _ZERO_PAGE:
+                pages.pop(page, None)
+            elif pages.get(page) != now:
+                pages[page] = now
+        self._last = self._snapshot_of(pages)
+        return self._last
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Bring back the contents kept in a snapshot of this memory; pages that change get a new version.
+
+        :raises UsageError: the snapshot was taken of another memory.
+        """
+        if snapshot.owner is not self._token:
+            raise UsageError("this snapshot was taken of another memory")
+        stamp = 0
+        for page in self._changed_since(snapshot):
+            start = page << PAGE_SHIFT
+            kept = snapshot.pages.get(page, _ZERO_PAGE)
+            if self._map[start : start + PAGE_SIZE] != kept:
+                stamp = stamp or self._next_version()
+                self._map[start : start + PAGE_SIZE] = kept
+                self.page_versions[page] = stamp
+        self._last = self._snapshot_of(snapshot.pages)
+
+    def reset(self) -> None:
+        """All guest memory zero again, its pages given back to the system where that is possible.
+
+        The work area is left alone. Pages that were in use get a new version; older snapshots stay valid.
+        """
+        used = self._changed_since(self._blank)
+        if sys.platform == "linux":
+            self._map.madvise(mmap.MADV_DONTNEED, 0, self.guest_end)
+        else:
+            self.arena[: self.guest_end].reshape(-1, PAGE_SIZE)[used] = 0
+        if used:
+            self.page_versions[used] = self._next_version()
+        self._blank = self._last = self._snapshot_of({})
+
+    def release_work(self) -> None:
+        """Give the pages of the work area back to the system; its contents are undefined afterwards."""
+        if sys.platform == "linux":
+            start = self.work_offset & -mmap.PAGESIZE
+            self._map.madvise(mmap.MADV_DONTNEED, start, self.size - start)
+
+
+def _flat(data: Buffer) -> bytes:
+    """The bytes of a buffer in C order."""
+    if isinstance(data, bytes):
+        return data
+    return data.tobytes() if isinstance(data, (memoryview, np.ndarray)) else bytes(data)

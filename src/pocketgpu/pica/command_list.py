@@ -1,0 +1,394 @@
+"""The command list walk, compiled: words become register writes, FIFO uploads and recorded draws.
+
+The walk returns to Python only when the list ends or something must be told. A draw is recorded as a packet: a copy of
+the registers and references to the present versions of the banks (uniforms, programs, tables), copied on first use
+after a change. So state may change after a draw without waiting for it.
+
+Source: 3dbrew GPU/Internal Registers (command list entries, FIFO registers), GBATEK (interrupt registers).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..facts.pica import PICA
+from ..lanes import BOOL, I32, U8, Lang, Value, kernel
+from .layout import (
+    BANK_INDEX,
+    BANKS,
+    KIND_ARRAYS,
+    KIND_ELEMENTS,
+    KIND_IMMEDIATE,
+    MAX_PACKETS,
+    PACKET,
+    PACKET_REGISTERS,
+    PACKET_SIZE,
+    PROCTEX_TABLES,
+    REGISTER_COUNT,
+    WorkLayout,
+)
+from .layout import CONTROL as C
+from .registers import LiveRegisters, narrow_float, register_id
+
+# How a walk ended.
+RUNNING, ENDED, STOPPED, FULL, UNMAPPED_JUMP, BUDGET = range(6)
+
+# Limits of one submission, far beyond what any program sends in a frame.
+WORD_BUDGET = 1 << 26
+JUMP_BUDGET = 1 << 14
+
+
+def _effects() -> tuple[np.ndarray, list[str]]:
+    """What a write of each register id sets off beside the store: a code for each id, and the codes' names."""
+    names = [
+        "store", "ignore", "request", "arrays", "elements", "fixed_index", "fixed_data", "jump0", "jump1", "restart",
+        "vs_uniform_index", "vs_uniform_data", "vs_code", "vs_opdescs",
+        "gs_uniform_index", "gs_uniform_data", "gs_code", "gs_opdescs", "fog", "lighting", "proctex", "gas",
+    ]  # fmt: skip
+    code = {name: i for i, name in enumerate(names)}
+    table = np.full(0x400, code["ignore"], np.uint8)
+    table[0x40:REGISTER_COUNT] = code["store"]
+
+    def put(effect: str, *registers: str) -> None:
+        for name in registers:
+            table[register_id(name)] = code[effect]
+
+    put("request", "FINALIZE", *(f"IRQ_REQ{i}" for i in range(1, 16)))
+    put("arrays", "DRAWARRAYS")
+    put("elements", "DRAWELEMENTS")
+    put("fixed_index", "FIXEDATTRIB_INDEX")
+    put("fixed_data", *(f"FIXEDATTRIB_DATA{i}" for i in range(3)))
+    put("jump0", "CMDBUF_JUMP0")
+    put("jump1", "CMDBUF_JUMP1")
+    put("restart", "PRIMITIVE_CONFIG", "RESTART_PRIMITIVE")
+    for unit in ("VSH", "GSH"):
+        prefix = unit[:2].lower() + "_"
+        put(prefix + "uniform_index", f"{unit}_FLOATUNIFORM_INDEX")
+        put(prefix + "uniform_data", *(f"{unit}_FLOATUNIFORM_DATA{i}" for i in range(8)))
+        put(prefix + "code", *(f"{unit}_CODETRANSFER_DATA{i}" for i in range(8)))
+        put(prefix + "opdescs", *(f"{unit}_OPDESCS_DATA{i}" for i in range(8)))
+    put("fog", *(r.name for r in PICA if r.name.startswith("FOG_LUT_DATA")))
+    put("lighting", *(r.name for r in PICA if r.name.startswith("LIGHTING_LUT_DATA")))
+    put("proctex", *(r.name for r in PICA if r.name.startswith(("PROCTEX_LUT_DATA", "TEXUNIT3_PROCTEX_LUT_DATA"))))
+    put("gas", "GAS_LUT_DATA")
+    return table, names
+
+
+EFFECT_TABLE, EFFECT_NAMES = _effects()
+
+
+class _Walk:
+    """The pieces of the walk; `w` is the word being written, `number` its register id."""
+
+    def __init__(self, k: Lang, layout: WorkLayout) -> None:
+        self.k, self.layout = k, layout
+        self.live = LiveRegisters(k, k.i64(layout.registers))
+        self.status = k.var(RUNNING)
+        self.position = k.var(self.get("POSITION"))
+        self.end = k.var(self.get("END"))
+
+    # -- control words ------------------------------------------------------------------------------------------
+    def at(self, name: str) -> int:
+        return self.layout.control + int(getattr(C, name))
+
+    def get(self, name: str) -> Value:
+        return self.k.load(I32, self.at(name))
+
+    def put(self, name: str, value: Value | int) -> None:
+        self.k.store(I32, self.at(name), value)
+
+    def set_register(self, number: int, value: Value) -> None:
+        self.k.store(I32, self.layout.registers + 4 * number, value)
+
+    def mark(self, bank: str) -> None:
+        self.put("DIRTY", self.get("DIRTY") | (1 << BANK_INDEX[bank]))
+
+    # -- draws --------------------------------------------------------------------------------------------------
+    def record(self, kind: int) -> Value:
+        """Append a packet; returns its offset, or 0 with status FULL when the run so far must be drawn first."""
+        k, layout = self.k, self.layout
+        count, top = self.get("PACKETS"), k.var(self.get("POOL_TOP"))
+        space = 4 * sum(bank.words for bank in BANKS) + 64
+        made = k.var(k.i64(0))
+        room = (count < MAX_PACKETS) & (top.value + space < layout.pool_end)
+        for _ in k.when(~room):
+            self.status.value = FULL
+        for _ in k.when(room):
+            packet = k.to_i64(count * PACKET_SIZE + layout.packets)
+            made.value = packet
+            dirty = self.get("DIRTY")
+            for i, bank in enumerate(BANKS):
+                version = self.at("VERSIONS") + 4 * i
+                for _ in k.when((dirty & (1 << i)) != 0):
+                    self._copy(layout.banks[i], k.to_i64(top.value), bank.words)
+                    k.store(I32, version, top.value)
+                    top.value = top.value + ((4 * bank.words + 63) & ~63)
+                k.store(I32, packet + (PACKET.VERSIONS + 4 * i), k.load(I32, version))
+            self.put("DIRTY", 0)
+            self._copy(layout.registers, packet + PACKET_REGISTERS, REGISTER_COUNT)
+            for name, value in (
+                ("KIND", k.i32(kind)),
+                ("RESTART", self.get("RESTART")),
+                ("IMMEDIATE_DATA", top.value),
+                ("IMMEDIATE_COUNT", k.i32(0)),
+            ):
+                k.store(I32, packet + getattr(PACKET, name), value)
+            self.put("RESTART", 0)
+            self.put("PACKETS", count + 1)
+            self.put("POOL_TOP", top.value)
+        return made.value
+
+    def _copy(self, source: int, target: Value, words: int) -> None:
+        k = self.k
+        for i in k.range(0, 4 * words, 32):
+            at = k.to_i64(i)
+            k.store(I32, target + at, k.load(I32, at + source, lanes=8))
+
+    # -- FIFOs --------------------------------------------------------------------------------------------------
+    def stage(self, unit: str, w: Value, full: Value | int) -> tuple[Value, Value]:
+        """Put a word into a staging buffer of `full` words; (set complete, address of the staging words)."""
+        k = self.k
+        count = self.get(f"STAGED_{unit}")
+        staging = self.at(f"STAGING_{unit}")
+        k.store(I32, k.to_i64(count << 2) + staging, w)
+        return count + 1 >= full, k.i64(staging)
+
+    def unpack_f24(self, staging: Value) -> list[Value]:
+        """Three staged words as x, y, z, w: W has the top 24 bits of the first word, X the low 24 of the last."""
+        k = self.k
+        a, b, c = (k.load(I32, staging + 4 * i) for i in range(3))
+        w, z = a.lsr(8), ((a & 0xFF) << 16) | b.lsr(16)
+        y, x = ((b & 0xFFFF) << 8) | c.lsr(24), c & 0xFFFFFF
+        return [narrow_float(k, v, 7, 16) for v in (x, y, z, w)]
+
+    def fixed_data(self, w: Value) -> None:
+        """Three words are one attribute: a fixed one (index 0-11) or the next of an immediate vertex (index 15)."""
+        k, layout = self.k, self.layout
+        index = self.live("FIXEDATTRIB_INDEX.index")
+        complete, staging = self.stage("FIXED", w, 3)
+        for _ in k.when(~complete):
+            self.put("STAGED_FIXED", self.get("STAGED_FIXED") + 1)
+        for _ in k.when(complete):
+            values = self.unpack_f24(staging)
+            for _ in k.when(index == 15):
+                for _ in k.when(self.get("IMMEDIATE_OPEN") == 0):
+                    for _ in k.when(self.record(KIND_IMMEDIATE) != 0):
+                        self.put("IMMEDIATE_OPEN", 1)
+                top = self.get("POOL_TOP")
+                for _ in k.when(top + 64 >= layout.pool_end):
+                    self.status.value = FULL
+                for _ in k.when(self.status.value == RUNNING):
+                    for i, v in enumerate(values):
+                        k.store(I32, k.to_i64(top) + 4 * i, k.bits_i32(v))
+                    self.put("POOL_TOP", top + 16)
+                    packet = k.to_i64((self.get("PACKETS") - 1) * PACKET_SIZE + layout.packets)
+                    at = packet + PACKET.IMMEDIATE_COUNT
+                    k.store(I32, at, k.load(I32, at) + 1)
+            for _ in k.when(index < 12):
+                base = k.to_i64(index << 4) + layout.bank("fixed_attributes")
+                for i, v in enumerate(values):
+                    k.store(I32, base + 4 * i, k.bits_i32(v))
+                self.mark("fixed_attributes")
+                self.set_register(register_id("FIXEDATTRIB_INDEX"), index + 1)
+            for _ in k.when(self.status.value == RUNNING):
+                self.put("STAGED_FIXED", 0)
+
+    def uniform(self, prefix: str, unit: str, w: Value) -> None:
+        """Float uniforms: three words of packed f24 or four of f32, in the order w, z, y, x."""
+        k = self.k
+        register = register_id(f"{unit}_FLOATUNIFORM_INDEX")
+        index, wide = self.live(f"{unit}_FLOATUNIFORM_INDEX.index"), self.live(f"{unit}_FLOATUNIFORM_INDEX.f32") != 0
+        key = prefix.upper()
+        complete, staging = self.stage(key, w, k.select(wide, 4, 3))
+        self.put(f"STAGED_{key}", k.select(complete, 0, self.get(f"STAGED_{key}") + 1))
+        for _ in k.when(complete):
+            for _ in k.when(index < 96):
+                packed = [k.bits_i32(v) for v in self.unpack_f24(staging)]
+                whole = [k.load(I32, staging + 4 * (3 - i)) for i in range(4)]
+                base = k.to_i64(index << 4) + self.layout.bank(f"{prefix}_uniforms")
+                for i in range(4):
+                    k.store(I32, base + 4 * i, k.select(wide, whole[i], packed[i]))
+                self.mark(f"{prefix}_uniforms")
+            word = self.live.word(register)
+            self.set_register(register, (word & ~0xFF) | ((index + 1) & 0xFF))
+
+    def fill(self, bank: str, index_field: str, w: Value, limit: int) -> None:
+        """One word to a memory whose index register counts on; the index wraps inside the memory."""
+        k = self.k
+        register = register_id(index_field.partition(".")[0])
+        index = self.live(index_field)
+        k.store(I32, k.to_i64((index & (limit - 1)) << 2) + self.layout.bank(bank), w)
+        self.mark(bank)
+        word = self.live.word(register)
+        self.set_register(register, (word & ~0xFFF) | ((index + 1) & 0xFFF))
+
+    def table(self, bank: str, register: str, w: Value, place: Value) -> None:
+        """One word to a look-up table; only the low byte of the index register counts on."""
+        k = self.k
+        for _ in k.when(place >= 0):
+            k.store(I32, k.to_i64(place << 2) + self.layout.bank(bank), w)
+            self.mark(bank)
+        word = self.live.word(register)
+        self.set_register(register_id(register), (word & ~0xFF) | ((word + 1) & 0xFF))
+
+    def proctex_place(self) -> Value:
+        k = self.k
+        index, table = self.live("PROCTEX_LUT.index"), self.live("PROCTEX_LUT.table")
+        place = k.i32(-1)
+        for number, (first, entries) in PROCTEX_TABLES.items():
+            place = k.select(table == number, (index & (entries - 1)) + first, place)
+        return place
+
+    def lighting_place(self) -> Value:
+        index, table = self.live("LIGHTING_LUT_INDEX.index"), self.live("LIGHTING_LUT_INDEX.table")
+        return self.k.select(table < 24, (table << 8) | index, -1)
+
+    # -- interrupt and jumps ------------------------------------------------------------------------------------
+    def request(self, number: Value, w: Value) -> None:
+        """P3D interrupt: some enabled byte of the request equals its compare byte. With autostop the list ends."""
+        k, live = self.k, self.live
+        compare = live.word(number + (register_id("IRQ_CMP0") - register_id("FINALIZE")))
+        j = number - register_id("FINALIZE")
+        masks = k.select(j < 8, live.word("IRQ_MASK_LOW"), live.word("IRQ_MASK_HIGH"))
+        disabled = masks.lsr((j & 7) << 2)
+        hit = k.const(False, BOOL)
+        for i in range(4):
+            same = ((w ^ compare) & (0xFF << (8 * i))) == 0
+            hit = hit | (same & ((disabled & (1 << i)) == 0))
+        for _ in k.when(hit):
+            self.put("INTERRUPTS", self.get("INTERRUPTS") + 1)
+            for _ in k.when((live.word("IRQ_AUTOSTOP") & 1) != 0):
+                self.status.value = STOPPED
+
+    def jump(self, channel: int) -> None:
+        """Fetch goes on at ADDR for SIZE bytes (both multiples of 16); what is left of this list is dropped."""
+        k, layout = self.k, self.layout
+        address = self.live(f"CMDBUF_ADDR{channel}.address") << 3
+        size = (self.live(f"CMDBUF_SIZE{channel}.size") << 3) & ~15
+        found = k.var(-1)
+        for i in range(4):
+            base, length, offset = (k.load(I32, layout.regions + 12 * i + 4 * j) for j in range(3))
+            inside = address - base
+            for _ in k.when(inside.below(length) & ~((length - inside).below(size))):
+                found.value = inside + offset
+        jumps = self.get("JUMPS") + 1
+        self.put("JUMPS", jumps)
+        for _ in k.when(found.value < 0):
+            self.put("FAULT", address)
+            self.status.value = UNMAPPED_JUMP
+        for _ in k.when(found.value >= 0):
+            self.position.value = found.value & ~15
+            self.end.value = (found.value & ~15) + size
+            self.status.value = k.select(jumps > JUMP_BUDGET, BUDGET, -1)  # -1: leave the entry, keep walking
+
+    # -- one write ----------------------------------------------------------------------------------------------
+    def effect(self, code: Value, number: Value, w: Value) -> None:
+        def restart() -> None:
+            self.put("RESTART", 1)
+
+        def fixed_index() -> None:
+            self.put("STAGED_FIXED", 0)
+
+        def staged(key: str) -> None:
+            self.put(f"STAGED_{key}", 0)
+
+        handlers = {
+            "store": lambda: None,
+            "ignore": lambda: None,
+            "request": lambda: self.request(number, w),
+            "arrays": lambda: self._discard(self.record(KIND_ARRAYS)),
+            "elements": lambda: self._discard(self.record(KIND_ELEMENTS)),
+            "fixed_index": fixed_index,
+            "fixed_data": lambda: self.fixed_data(w),
+            "jump0": lambda: self.jump(0),
+            "jump1": lambda: self.jump(1),
+            "restart": restart,
+            "vs_uniform_index": lambda: staged("VS"),
+            "vs_uniform_data": lambda: self.uniform("vs", "VSH", w),
+            "vs_code": lambda: self.fill("vs_code", "VSH_CODETRANSFER_INDEX.index", w, 512),
+            "vs_opdescs": lambda: self.fill("vs_opdescs", "VSH_OPDESCS_INDEX.index", w, 128),
+            "gs_uniform_index": lambda: staged("GS"),
+            "gs_uniform_data": lambda: self.uniform("gs", "GSH", w),
+            "gs_code": lambda: self.fill("gs_code", "GSH_CODETRANSFER_INDEX.index", w, 4096),
+            "gs_opdescs": lambda: self.fill("gs_opdescs", "GSH_OPDESCS_INDEX.index", w, 128),
+            "fog": lambda: self.table("fog_lut", "FOG_LUT_INDEX", w, self.live.word("FOG_LUT_INDEX") & 127),
+            "lighting": lambda: self.table("lighting_lut", "LIGHTING_LUT_INDEX", w, self.lighting_place()),
+            "proctex": lambda: self.table("proctex_lut", "PROCTEX_LUT", w, self.proctex_place()),
+            "gas": lambda: self.table("gas_lut", "GAS_LUT_INDEX", w, self.live.word("GAS_LUT_INDEX") & 15),
+        }
+        self.k.switch(code, [handlers[name] for name in EFFECT_NAMES])
+
+    @staticmethod
+    def _discard(_: Value) -> None:
+        return None
+
+    def write(self, number: Value, keep: Value, w: Value) -> None:
+        """A register write under its byte mask, with its effect."""
+        k, layout = self.k, self.layout
+        code = k.load(U8, k.to_i64(number) + layout.effects)
+        ignored = code == EFFECT_NAMES.index("ignore")
+        for _ in k.when(ignored):
+            self.put("IGNORED", self.get("IGNORED") + 1)
+        for _ in k.when(~ignored):
+            place = k.to_i64(number << 2) + layout.registers
+            old = k.load(I32, place)
+            k.store(I32, place, (old & keep) | (w & ~keep))
+            # Anything but more attribute data ends the run of immediate vertices that share one state.
+            for _ in k.when(code != EFFECT_NAMES.index("fixed_data")):
+                self.put("IMMEDIATE_OPEN", 0)
+            for _ in k.when(code != EFFECT_NAMES.index("store")):
+                self.effect(code, number, w)
+
+
+@kernel()
+def walk(k: Lang, *, layout_start: int, layout_size: int) -> None:
+    """Walk from POSITION to END (arena offsets in the control block); ends with STATUS set and POSITION advanced.
+
+    After FULL the walk can be resumed at the very word that found no room.
+    """
+    layout = WorkLayout(layout_start, layout_size)
+    walk = _Walk(k, layout)
+    status, position, end = walk.status, walk.position, walk.end
+    index = k.var(walk.get("ENTRY_INDEX"))
+    words = k.var(walk.get("WORDS"))
+    for _ in k.loop(lambda: status.value == RUNNING):
+        start = position.value
+        for _ in k.when(start + 8 > end.value):
+            status.value = ENDED
+        for _ in k.when(status.value == RUNNING):
+            header = k.load(I32, k.to_i64(start) + 4)
+            first, extra = header.bits(0, 16), header.bits(20, 8)
+            lanes = header.bits(16, 4)
+            step = header.bits(31, 1)
+            keep = ~((lanes & 1) * 0xFF | (lanes & 2) * 0x7F80 | (lanes & 4) * 0x3FC000 | (lanes & 8) * 0x1FE00000)
+            after = start + 8 + ((extra + (extra & 1)) << 2)
+            for _ in k.loop(lambda: (status.value == RUNNING) & (index.value <= extra)):
+                i = index.value
+                place = start + k.select(i == 0, 0, (i << 2) + 4)
+                inside = place + 4 <= end.value
+                for _ in k.when(inside):
+                    number = first + i * step
+                    # Ids beyond the table hit a word of "ignore".
+                    walk.write(k.select(number < 0x400, number, 0x3FF), keep, k.load(I32, k.to_i64(place)))
+                for _ in k.when(~inside):
+                    status.value = ENDED
+                for _ in k.when(status.value != FULL):
+                    index.value = i + 1
+            words.value = words.value + index.value + 1
+            for _ in k.when((status.value == RUNNING) | ((status.value == STOPPED) & (index.value > extra))):
+                position.value = after
+                index.value = 0
+            for _ in k.when(status.value == -1):  # jumped
+                status.value = RUNNING
+                index.value = 0
+            for _ in k.when((status.value == RUNNING) & (words.value > WORD_BUDGET)):
+                status.value = BUDGET
+    walk.put("POSITION", position.value)
+    walk.put("END", end.value)
+    walk.put("ENTRY_INDEX", index.value)
+    walk.put("WORDS", words.value)
+    walk.put("STATUS", status.value)
+
+
+__all__ = ["BUDGET", "EFFECT_TABLE", "ENDED", "FULL", "JUMP_BUDGET", "RUNNING", "STOPPED", "UNMAPPED_JUMP",
+           "WORD_BUDGET", "walk"]  # fmt: skip

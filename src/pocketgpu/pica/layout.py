@@ -1,0 +1,147 @@
+"""Where the 3D core keeps its things in the arena's work area.
+
+Kernels see one pointer, so everything they share has a fixed place here: the live registers, the memories behind the
+FIFO registers ("banks"), draw packets, shaded vertices and triangle records. Offsets are bytes from the start of the
+work area; `Struct` names the 32-bit words of a record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class Struct:
+    """Named 32-bit words of a record: "NAME" takes one word, "NAME:n" takes n. `S.NAME` is a byte offset."""
+
+    def __init__(self, *names: str, start: int = 0) -> None:
+        self._offsets: dict[str, int] = {}
+        at = start
+        for item in names:
+            name, _, count = item.partition(":")
+            self._offsets[name] = at
+            at += 4 * int(count or 1)
+        self.size = at
+
+    def __getattr__(self, name: str) -> int:
+        try:
+            return self._offsets[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+REGISTER_COUNT = 0x300
+
+
+@dataclass(frozen=True)
+class Bank:
+    """A memory behind FIFO registers. `words` 32-bit words; each draw sees its own version of it."""
+
+    name: str
+    words: int
+
+
+BANKS = (
+    Bank("vs_uniforms", 96 * 4),
+    Bank("vs_code", 512),
+    Bank("vs_opdescs", 128),
+    Bank("gs_uniforms", 96 * 4),
+    Bank("gs_code", 4096),
+    Bank("gs_opdescs", 128),
+    Bank("fixed_attributes", 16 * 4),
+    Bank("fog_lut", 128),
+    Bank("lighting_lut", 24 * 256),
+    Bank("proctex_lut", 3 * 128 + 2 * 256),
+    Bank("gas_lut", 16),
+)
+BANK_INDEX = {bank.name: i for i, bank in enumerate(BANKS)}
+
+# Proctex tables inside their bank, by the number in PROCTEX_LUT.table: (first word, entries).
+PROCTEX_TABLES = {0: (0, 128), 2: (128, 128), 3: (256, 128), 4: (384, 256), 5: (640, 256)}
+
+CONTROL = Struct(
+    # the walk through a command list
+    "POSITION", "END", "ENTRY_INDEX", "STATUS", "INTERRUPTS", "BUDGET", "JUMPS", "FAULT",
+    "PACKETS", "POOL_TOP", "IMMEDIATE_OPEN", "RESTART", "DIRTY", "IGNORED", "WORDS",
+    "STAGED_FIXED", "STAGED_VS", "STAGED_GS", "STAGING_FIXED:4", "STAGING_VS:4", "STAGING_GS:4",
+    # the vertex side
+    "SHADE_COUNT", "NAN_PRODUCTS", "VERTEX_FAULTS", "CARRY", "CARRY_PARITY", "TRIANGLES", "NEXT_PRIMITIVE", "CLIPPED",
+    "PLAN_SIZE", "HANG",
+    f"VERSIONS:{len(BANKS)}",
+)  # fmt: skip
+
+# One draw as the walk recorded it: this head, then the registers at PACKET_REGISTERS.
+PACKET = Struct(
+    "KIND", "RESTART", "IMMEDIATE_DATA", "IMMEDIATE_COUNT", f"VERSIONS:{len(BANKS)}",
+    # filled in before the draw runs
+    "COLOR", "DEPTH", "WIDTH", "HEIGHT", "TEXTURES:3", "FIRST_TRIANGLE", "LAST_TRIANGLE",
+    "RECT:4",
+)  # fmt: skip
+PACKET_REGISTERS = 1024
+PACKET_SIZE = PACKET_REGISTERS + 4 * REGISTER_COUNT
+KIND_ARRAYS, KIND_ELEMENTS, KIND_IMMEDIATE = range(3)
+
+# A shaded vertex: 24 floats, one for each semantic of SH_OUTMAP (unused ones included), padded to 32.
+VERTEX_FLOATS = 24
+VERTEX_SIZE = 128
+
+# A triangle ready to be rasterised; BASE, D1, D2 hold one float for each semantic: value = base + d1*e1 + d2*e2.
+TRIANGLE = Struct(
+    "MIN_X", "MAX_X", "MIN_Y", "MAX_Y", "A:3", "B:3", "PAD:2", "C:6", "BASE:24", "D1:24", "D2:24", "END:2",
+)  # fmt: skip
+TRIANGLE_SIZE = 384
+assert TRIANGLE.size <= TRIANGLE_SIZE
+
+MAX_PACKETS = 1024
+POOL_SIZE = 24 << 20
+INLINE_SIZE = 4 << 20  # command words that are not in guest memory
+CHUNK = 128  # vertices shaded at a time: their 64 input and 64 output components stay in the caches
+MAX_PIECE = 49152  # vertices of one draw handled at a time; a multiple of 3
+MAX_RECORDS = 65536 + 64  # with room for a last group of lanes
+MAX_TRIANGLES = 32768
+# The most triangles one primitive can become: a polygon of 3 + 8 clipped corners.
+MAX_FAN = 9
+PLAN_ENTRY = 32  # bytes; see vertex_fetch.py
+
+
+class WorkLayout:
+    """Byte offsets of each thing, absolute in the arena."""
+
+    def __init__(self, start: int, size: int) -> None:
+        self._at = start
+        take = self._take
+        self.control = take(4096)
+        self.registers = take(4 * 0x400)
+        self.effects = take(0x400)
+        self.regions = take(256)
+        self.planes = take(512)
+        self.run_list = take(MAX_PACKETS * 16)
+        self.counters = take(4096)
+        self.banks = tuple(take(4 * bank.words) for bank in BANKS)
+        self.inline = take(INLINE_SIZE)
+        self.packets = take(MAX_PACKETS * PACKET_SIZE)
+        self.pool = take(POOL_SIZE)
+        self.pool_end = self._at
+        self.plan = take(256 * PLAN_ENTRY)
+        self.shade_list = take(4 * MAX_RECORDS)
+        self.slot_list = take(4 * MAX_RECORDS)
+        self.shader_in = take(4 * 64 * CHUNK)
+        self.shader_out = take(4 * 65 * CHUNK)  # the last row holds ones, for unmapped semantics
+        self.output_map = take(4 * 64)
+        self.output_registers = take(4 * 16)
+        self.carry = take(VERTEX_SIZE * 4)
+        self.clip = take(VERTEX_SIZE * 16 * 2)
+        self.vertices = take(VERTEX_SIZE * MAX_RECORDS)
+        self.triangles = take(TRIANGLE_SIZE * (MAX_TRIANGLES + 16))
+        self.textures = self._at
+        self.textures_end = start + size
+        if self.textures + (16 << 20) > self.textures_end:
+            raise ValueError("the work area is too small for the 3D core")
+
+    def _take(self, size: int) -> int:
+        at = self._at
+        self._at += (size + 63) & ~63
+        return at
+
+    def bank(self, name: str) -> int:
+        """Offset of the live contents of a bank."""
+        return self.banks[BANK_INDEX[name]]

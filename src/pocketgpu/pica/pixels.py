@@ -1,0 +1,136 @@
+"""Pixels in lanes: loading, storing and converting them, derived from the format table.
+
+Inside kernels a pixel is one 32-bit word, RGBA8 as the GPU stores it (0xRRGGBBAA); `unpack` makes it of a format's
+word and `pack` the reverse. Expansion repeats the upper bits, contraction drops the lower ones.
+"""
+
+from __future__ import annotations
+
+from ..facts.formats import PixelFormat
+from ..lanes import I32, U8, U16, Lang, Value
+
+CHANNEL_SHIFT = {"r": 24, "g": 16, "b": 8, "a": 0}
+
+
+def expand(value: Value, width: int) -> Value:
+    """`width` bits (right-aligned) to 8 by repetition."""
+    if width == 8:
+        return value
+    if width == 1:
+        return value * 255
+    if width == 4:
+        return value * 17
+    return (value << (8 - width)) | (value >> (2 * width - 8))
+
+
+def unpack_channels(k: Lang, word: Value, format: PixelFormat) -> dict[str, Value | int]:
+    """The four channels (0-255) of a format's pixel words."""
+    out: dict[str, Value | int] = dict(zip("rgba", format.defaults, strict=True))
+    for channel, lo, width in format.channels:
+        value = expand(word.bits(lo, width), width)
+        for name in "rgb" if channel == "l" else channel:
+            out[name] = value
+    return out
+
+
+def join(channels: dict[str, Value | int]) -> Value:
+    """Four channels as one 0xRRGGBBAA word."""
+    word: Value | int = 0
+    for name, shift in CHANNEL_SHIFT.items():
+        value = channels[name]
+        word = word | (value << shift if shift else value)
+    assert isinstance(word, Value)
+    return word
+
+
+def unpack(k: Lang, word: Value, format: PixelFormat) -> Value:
+    """A format's pixel words as 0xRRGGBBAA."""
+    if format.name == "RGBA8":
+        return word
+    if format.name == "RGB8":
+        return (word << 8) | 0xFF
+    return join(unpack_channels(k, word, format))
+
+
+def pack_channels(channels: dict[str, Value], format: PixelFormat) -> Value:
+    """Four channels (0-255) as a format's pixel words."""
+    word: Value | int = 0
+    for name, lo, width in format.channels:
+        value = channels[name] >> (8 - width) if width < 8 else channels[name]
+        word = word | (value << lo if lo else value)
+    assert isinstance(word, Value)
+    return word
+
+
+def split(word: Value) -> dict[str, Value]:
+    """The channels of a 0xRRGGBBAA word."""
+    return {name: word.bits(shift, 8) for name, shift in CHANNEL_SHIFT.items()}
+
+
+def pack(word: Value, format: PixelFormat) -> Value:
+    """0xRRGGBBAA as a format's pixel words."""
+    if format.name == "RGBA8":
+        return word
+    if format.name == "RGB8":
+        return word.lsr(8)
+    return pack_channels(split(word), format)
+
+
+def load_pixels(k: Lang, format: PixelFormat, offset: Value) -> Value:
+    """`k.lanes` consecutive pixel words from an i64 byte offset."""
+    if format.bits == 32:
+        return k.load(I32, offset, lanes=k.lanes)
+    if format.bits == 16:
+        return k.load(U16, offset, lanes=k.lanes)
+    if format.bits == 8:
+        return k.load(U8, offset, lanes=k.lanes)
+    return gather_pixels(k, format, k.to_i64(k.iota() * 3) + offset)
+
+
+def gather_pixels(k: Lang, format: PixelFormat, offsets: Value, mask: Value | None = None) -> Value:
+    """Pixel words at lane offsets (bytes)."""
+    if format.bits == 32:
+        return k.gather(I32, offsets, mask)
+    if format.bits == 16:
+        return k.gather(U16, offsets, mask)
+    if format.bits == 8:
+        return k.gather(U8, offsets, mask)
+    low, middle, high = (k.gather(U8, offsets + i, mask) for i in range(3))
+    return low | (middle << 8) | (high << 16)
+
+
+def store_pixels(k: Lang, format: PixelFormat, offset: Value, word: Value, mask: Value | None = None) -> None:
+    """Store `k.lanes` consecutive pixel words; with a mask the others keep what they hold."""
+    if format.bits == 32:
+        k.store(I32, offset, word, mask)
+    elif format.bits == 16:
+        k.store(U16, offset, word, mask)
+    else:
+        scatter_pixels(k, format, k.to_i64(k.iota() * 3) + offset, word, mask)
+
+
+def scatter_pixels(k: Lang, format: PixelFormat, offsets: Value, word: Value, mask: Value | None = None) -> None:
+    """Store pixel words at lane offsets."""
+    if format.bits == 32:
+        k.scatter(I32, offsets, word, mask)
+    elif format.bits == 16:
+        k.scatter(U16, offsets, word, mask)
+    else:
+        for i in range(3):
+            k.scatter(U8, offsets + i, word.lsr(8 * i) & 0xFF, mask)
+
+
+def morton_x(i: int) -> int:
+    """Column inside an 8x8 tile of its texel number i."""
+    return (i & 1) | (i >> 1 & 2) | (i >> 2 & 4)
+
+
+def morton_y(i: int) -> int:
+    """Row inside an 8x8 tile of its texel number i."""
+    return morton_x(i >> 1)
+
+
+def morton(x: int, y: int) -> int:
+    """Texel number inside an 8x8 tile."""
+    spread = lambda v: (v & 1) | (v & 2) << 1 | (v & 4) << 2  # noqa: E731
+    return spread(x) | spread(y) << 1

@@ -1,0 +1,1 @@
+"""The shader unit: programs, their translation into lane code, and their arithmetic."""

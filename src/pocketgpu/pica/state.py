@@ -1,0 +1,151 @@
+"""State keys: what of the registers shapes a draw's fragment code, and nothing else.
+
+Registers that only hold data (constants, references, addresses, sizes) are read at run time. The rest is cut out of
+the packet's registers, brought into a normal form (what a disabled unit holds is zeroed) and becomes the static
+state of one specialised kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import combiners
+from .registers import StaticRegisters, field, select_fields
+
+TEXTURE_UNITS = 3
+
+_FIELDS = [
+    "TEXUNIT_CONFIG.unit0_enable", "TEXUNIT_CONFIG.unit1_enable", "TEXUNIT_CONFIG.unit2_enable",
+    "TEXUNIT_CONFIG.unit2_coordinates", "TEXUNIT_CONFIG.unit3_enable",
+    "TEXENV_UPDATE_BUFFER.fog_mode", *(f"TEXENV_UPDATE_BUFFER.{p}{i}" for p in ("rgb", "alpha") for i in range(4)),
+    "COLOR_OPERATION.fragment_mode", "COLOR_OPERATION.blend_enable", "LOGIC_OP.op",
+    *(f"BLEND_FUNC.{f}" for f in ("equation_rgb", "equation_alpha", "src_rgb", "dst_rgb", "src_alpha", "dst_alpha")),
+    "FRAGOP_ALPHA_TEST.enable", "FRAGOP_ALPHA_TEST.function", "STENCIL_TEST.enable", "STENCIL_TEST.function",
+    "STENCIL_OP.fail", "STENCIL_OP.z_fail", "STENCIL_OP.z_pass",
+    *(f"DEPTH_COLOR_MASK.{f}" for f in ("depth_test", "depth_function", "red", "green", "blue", "alpha", "depth_write")),
+    "COLORBUFFER_READ.mask", "COLORBUFFER_WRITE.mask", "DEPTHBUFFER_READ.depth", "DEPTHBUFFER_READ.stencil",
+    "DEPTHBUFFER_WRITE.depth", "DEPTHBUFFER_WRITE.stencil", "DEPTHBUFFER_FORMAT.format", "COLORBUFFER_FORMAT.format",
+    "SCISSORTEST_MODE.mode", "DEPTHMAP_ENABLE.enable", "LIGHTING_ENABLE1.disable", "FRAMEBUFFER_BLOCK32.enable",
+    "GEOSTAGE_CONFIG.mode",
+]  # fmt: skip
+for _unit in range(TEXTURE_UNITS):
+    _FIELDS += [f"TEXUNIT{_unit}_PARAM.{f}" for f in ("mag_filter", "min_filter", "mip_filter", "wrap_s", "wrap_t")]
+    _FIELDS += [f"TEXUNIT{_unit}_LOD.max_level", f"TEXUNIT{_unit}_LOD.min_level"]
+_FIELDS.append("TEXUNIT0_PARAM.type")
+for _stage in range(combiners.STAGES):
+    for _part in ("rgb", "alpha"):
+        _FIELDS += [f"TEXENV{_stage}_{r}.{_part}{i}" for r in ("SOURCE", "OPERAND") for i in range(3)]
+        _FIELDS += [f"TEXENV{_stage}_{r}.{_part}" for r in ("COMBINER", "SCALE")]
+
+KEY_IDS, KEY_MASKS = select_fields(_FIELDS)
+"""Register ids and masks of everything that can shape fragment code."""
+
+TYPE_2D = 0
+FOG, GAS_FOG = 5, 7
+MODE_DEFAULT, MODE_GAS, MODE_SHADOW = 0, 1, 3
+
+
+def keys_of(registers: np.ndarray) -> np.ndarray:
+    """Raw keys (n, len(KEY_IDS)) of n register files (n, 0x300)."""
+    return np.ascontiguousarray(registers[:, KEY_IDS] & KEY_MASKS)
+
+
+@dataclass(frozen=True)
+class FragmentState:
+    """The normal form of a key. words: static registers; units: texture units that are sampled; missing: features
+    met that this version does not draw yet, as (event id, what the user sees)."""
+
+    words: tuple[tuple[int, int], ...]
+    units: tuple[int, ...]
+    missing: tuple[tuple[str, str], ...]
+
+    @property
+    def registers(self) -> StaticRegisters:
+        return StaticRegisters(dict(self.words))
+
+
+class _Words:
+    """Register words under construction, by field name."""
+
+    def __init__(self, words: dict[int, int]) -> None:
+        self.words = words
+
+    def __call__(self, name: str) -> int:
+        f = field(name)
+        return f.field.raw(self.words.get(f.register.offset, 0))
+
+    def put(self, name: str, value: int) -> None:
+        f = field(name)
+        self.words[f.register.offset] = (self.words.get(f.register.offset, 0) & ~f.mask) | (value << f.lo)
+
+    def clear(self, *registers: str) -> None:
+        for name in registers:
+            self.words.pop(field(name).register.offset, None)
+
+
+def _missing(get: _Words, used: set[int]) -> list[tuple[str, str]]:
+    """Features the draw asks for and does not get."""
+    found = []
+    if used & {combiners.FRAGMENT_PRIMARY, combiners.FRAGMENT_SECONDARY} and not get("LIGHTING_ENABLE1.disable"):
+        found.append(("pica.lighting", "fragment lighting is not drawn yet; its colours are black"))
+    if combiners.TEXTURE0 + 3 in used and get("TEXUNIT_CONFIG.unit3_enable"):
+        found.append(("pica.proctex", "procedural textures are not drawn yet; they are black"))
+    if get("TEXENV_UPDATE_BUFFER.fog_mode") == FOG:
+        found.append(("pica.fog", "fog is not drawn yet"))
+    if get("TEXENV_UPDATE_BUFFER.fog_mode") == GAS_FOG or get("COLOR_OPERATION.fragment_mode") == MODE_GAS:
+        found.append(("pica.gas", "gas is not drawn yet"))
+    if get("COLOR_OPERATION.fragment_mode") == MODE_SHADOW:
+        found.append(("pica.shadow-map", "shadow-map rendering is not drawn yet"))
+    if get("FRAMEBUFFER_BLOCK32.enable"):
+        found.append(("pica.block32", "32x32 block mode is not drawn yet; 8x8 tiles are used"))
+    if get("GEOSTAGE_CONFIG.mode") == 2:
+        found.append(("pica.geometry-shader", "geometry shaders do not run yet; the draw is left out"))
+    return found
+
+
+def normalise(raw: np.ndarray, switches: Mapping[str, str]) -> FragmentState:
+    """The normal form of one raw key."""
+    get = _Words({int(i): int(w) for i, w in zip(KEY_IDS, raw, strict=True) if w})
+    used = combiners.sources_used(StaticRegisters(get.words))
+    missing = _missing(get, used)
+    units = []
+    filtering = switches["texture.filter"]
+    for unit in range(TEXTURE_UNITS):
+        name = f"TEXUNIT{unit}"
+        enabled = get(f"TEXUNIT_CONFIG.unit{unit}_enable") and combiners.TEXTURE0 + unit in used
+        kind = get(f"{name}_PARAM.type") if unit == 0 else TYPE_2D
+        if enabled and kind != TYPE_2D and kind != 5:
+            missing.append(("pica.texture-type", f"texture type {kind} of unit 0 is not drawn yet; it is black"))
+        if not enabled or kind != TYPE_2D:
+            get.put(f"TEXUNIT_CONFIG.unit{unit}_enable", 0)
+            get.clear(f"{name}_PARAM.wrap_s", f"{name}_LOD.max_level")
+            continue
+        units.append(unit)
+        if filtering != "as-programmed":
+            get.put(f"{name}_PARAM.mag_filter", int(filtering == "linear"))
+            get.clear(f"{name}_LOD.max_level")
+        if get(f"{name}_LOD.max_level"):
+            missing.append(("pica.mipmaps", "mipmaps are not drawn yet; level 0 is used"))
+        get.clear(f"{name}_LOD.max_level")
+        get.put(f"{name}_PARAM.min_filter", 0)
+        get.put(f"{name}_PARAM.mip_filter", 0)
+    if not get("FRAGOP_ALPHA_TEST.enable"):
+        get.clear("FRAGOP_ALPHA_TEST.function")
+    if not get("STENCIL_TEST.enable"):
+        get.clear("STENCIL_TEST.function", "STENCIL_OP.fail")
+    get.clear(*(("LOGIC_OP.op",) if get("COLOR_OPERATION.blend_enable") else ("BLEND_FUNC.src_rgb",)))
+    if not get("DEPTH_COLOR_MASK.depth_test"):
+        get.put("DEPTH_COLOR_MASK.depth_function", 0)
+    if get("COLORBUFFER_FORMAT.format") > 4:
+        get.put("COLORBUFFER_FORMAT.format", 4)
+    if get("SCISSORTEST_MODE.mode") != 1:  # "keep inside" is part of the rectangle of every draw
+        get.put("SCISSORTEST_MODE.mode", 0)
+    get.clear("LIGHTING_ENABLE1.disable", "FRAMEBUFFER_BLOCK32.enable", "GEOSTAGE_CONFIG.mode", "COLORBUFFER_READ.mask")
+    get.put("TEXUNIT_CONFIG.unit3_enable", 0)
+    get.put("TEXENV_UPDATE_BUFFER.fog_mode", 0)
+    get.put("COLOR_OPERATION.fragment_mode", 0)
+    words = tuple(sorted((i, w) for i, w in get.words.items() if w))
+    return FragmentState(words, tuple(units), tuple(missing))

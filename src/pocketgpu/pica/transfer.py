@@ -1,0 +1,179 @@
+"""The transfer engine (PPF): display transfer with its conversions, and raw texture copy.
+
+Source: 3dbrew GPU/External Registers, "Transfer Engine"; GBATEK for strides and allowed formats. What the sources
+leave open is a switch (transfer.*, texture_copy.*).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..facts.external import EXTERNAL
+from ..facts.formats import EXTERNAL_FORMATS, PixelFormat
+from ..lanes import I32, I64, Engine, Lang, Value, kernel
+from ..memory import GuestMemory
+from .pixels import gather_pixels, join, pack, scatter_pixels, split, store_pixels, unpack
+
+
+def external_format(code: int) -> PixelFormat:
+    """Formats of the display side; codes 5-7 act as 4."""
+    return EXTERNAL_FORMATS[min(code, 4)]
+
+
+def _tiled(x: Value, y: Value, tiles: Value) -> Value:
+    """Texel number of (x, y) in 8x8 Morton tiles, `tiles` to a row. y is a scalar, x has lanes."""
+    spread = lambda v: (v & 1) | ((v & 2) << 1) | ((v & 4) << 2)  # noqa: E731
+    return ((((y >> 3) * tiles) << 6) + (spread(y & 7) << 1)) + ((x >> 3) << 6) + spread(x & 7)
+
+
+@kernel(source=I64, target=I64, stride=I32, width=I32, height=I32, flip=I32)
+def convert_rows(
+    k: Lang, source: Value, target: Value, stride: Value, width: Value, height: Value, flip: Value,
+    *, input: int, output: int, tiled_in: bool, tiled_out: bool, scale_x: int, scale_y: int,
+) -> None:  # fmt: skip
+    """Write `width` x `height` pixels from a source of `stride` pixels a line.
+
+    With scale_x, scale_y each output pixel is the mean of a 2x1 or 2x2 box. flip: output row r shows row height-1-r.
+    """
+    read, write = external_format(input), external_format(output)
+
+    def address(x: Value, y: Value) -> Value:
+        number = _tiled(x, y, stride >> 3) if tiled_in else x + y * stride
+        return k.to_i64(number * (read.bits // 8)) + source
+
+    for row in k.range(0, height):
+        y = k.select(flip != 0, height - 1 - row, row) << scale_y
+        for start in k.range(0, width, k.lanes):
+            column = k.iota() + start
+            mask = column < width
+            x = column << scale_x
+            if scale_x == 0:
+                word = unpack(k, gather_pixels(k, read, address(x, y), mask), read)
+            else:
+                box = [(x + i, y + j) for j in range(1 + scale_y) for i in range(2)]
+                parts = [split(unpack(k, gather_pixels(k, read, address(i, j), mask), read)) for i, j in box]
+                total = {ch: sum((p[ch] for p in parts[1:]), parts[0][ch]) for ch in "rgba"}
+                word = join({ch: v >> (1 + scale_y) for ch, v in total.items()})
+            word = pack(word, write)
+            size = write.bits // 8
+            if tiled_out:
+                place = k.to_i64(_tiled(column, row, width >> 3) * size) + target
+                scatter_pixels(k, write, place, word, mask)
+            else:
+                place = k.to_i64((row * width + start) * size) + target
+                for _ in k.when(start + k.lanes <= width):
+                    store_pixels(k, write, place, word)
+                for _ in k.when(start + k.lanes > width):
+                    scatter_pixels(k, write, k.to_i64(k.iota() * size) + place, word, mask)
+
+
+@kernel(1, source=I64, target=I64, units=I32, in_width=I32, in_gap=I32, out_width=I32, out_gap=I32)
+def copy_units(
+    k: Lang, source: Value, target: Value, units: Value,
+    in_width: Value, in_gap: Value, out_width: Value, out_gap: Value,
+) -> None:  # fmt: skip
+    """Copy `units` of 16 bytes in ascending order; after each line of `width` units its side skips `gap` units."""
+    read, write = k.var(source), k.var(target)
+    read_left, write_left = k.var(in_width), k.var(out_width)
+    for _ in k.range(0, units):
+        for half in (0, 8):
+            k.store(I64, write.value + half, k.load(I64, read.value + half))
+        for cursor, left, width, gap in ((read, read_left, in_width, in_gap), (write, write_left, out_width, out_gap)):
+            done = left.value == 1
+            cursor.value = cursor.value + 16 + k.select(done, k.to_i64(gap) * 16, k.i64(0))
+            left.value = k.select(done, width, left.value - 1)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """finished: the unit raises its interrupt. problem: what the user should know. written: arena range."""
+
+    finished: bool
+    problem: str | None = None
+    hang: bool = False
+
+
+class TransferEngine:
+    """Runs transfers as the PPF registers (a function from name to word) describe them."""
+
+    def __init__(self, memory: GuestMemory, engine: Engine, switches: Mapping[str, str]) -> None:
+        self.memory, self.engine, self.switches = memory, engine, switches
+
+    def run(self, words: Mapping[str, int]) -> Outcome:
+        """One transfer; `words` holds the PPF registers by name."""
+        flags = EXTERNAL["PPF_FLAGS"]
+        get = lambda name: flags[name].raw(words["PPF_FLAGS"])  # noqa: E731
+        if get("texture_copy"):
+            return self._copy(words)
+        return self._convert(words, {f.name: get(f.name) for f in flags.fields})
+
+    def _convert(self, words: Mapping[str, int], flags: Mapping[str, int]) -> Outcome:
+        size = lambda name, part: EXTERNAL[name][part].raw(words[name])  # noqa: E731
+        source, target = words["PPF_INPUT_ADDRESS"] << 3, words["PPF_OUTPUT_ADDRESS"] << 3
+        in_width = size("PPF_INPUT_SIZE", "width")
+        out_width, out_height = size("PPF_OUTPUT_SIZE", "width"), size("PPF_OUTPUT_SIZE", "height")
+        scale_x, scale_y = int(flags["scale"] in (1, 2, 3)), int(flags["scale"] in (2, 3))
+        width, height = out_width >> scale_x, out_height >> scale_y
+        cropped = flags["crop"] or self.switches["transfer.uncropped_stride"] == "input"
+        stride = in_width if cropped else out_width
+        if not (width and height and stride):
+            finish = self.switches["transfer.zero_size"] == "finish"
+            return Outcome(finish, f"display transfer of size {width}x{height}, input width {in_width}: nothing moves")
+        if flags["no_tiling"] and flags["linear_to_tiled"] and self.switches["transfer.both_tiling_flags"] == "hang":
+            return Outcome(False, "display transfer with both tiling flags never ends", hang=True)
+        tiled_in = not flags["linear_to_tiled"]
+        tiled_out = bool(flags["linear_to_tiled"]) != bool(flags["no_tiling"])
+        read, write = external_format(flags["input_format"]), external_format(flags["output_format"])
+        rows, columns = height << scale_y, width << scale_x
+        if columns > stride and tiled_in:
+            columns = stride
+        lines = (rows + 7) & ~7 if tiled_in else rows
+        # Bytes that the last pixel needs, counted from the start of the source.
+        needed = (stride * lines if tiled_in else stride * (rows - 1) + columns) * (read.bits // 8)
+        skew = 0
+        if flags["flip"] and flags["crop"] and in_width > out_width and self.switches["transfer.flip_crop"] == "skew":
+            skew = (in_width - out_width) * (out_height - 1) * (write.bits // 8)
+        made = width * ((height + 7) & ~7 if tiled_out else height) * (write.bits // 8)
+        start, place = self.memory.offset_of(source, needed), self.memory.offset_of(target + skew, made)
+        if start is None or place is None:
+            side, pa, length = ("input", source, needed) if start is None else ("output", target + skew, made)
+            return Outcome(True, f"display transfer {side} {pa:#010x}..{pa + length:#010x} leaves memory")
+        problem = None
+        if flags["block32"]:
+            problem = "32x32 block tiling is not built yet; 8x8 tiles are used"
+        run = self.engine.get(
+            convert_rows, input=flags["input_format"], output=flags["output_format"], tiled_in=tiled_in,
+            tiled_out=tiled_out, scale_x=scale_x, scale_y=scale_y,
+        )  # fmt: skip
+        run(start, place, stride, width, height, flags["flip"])
+        self.memory.touch(place, made)
+        return Outcome(True, problem)
+
+    def _copy(self, words: Mapping[str, int]) -> Outcome:
+        unit = 1 if self.switches["texture_copy.units"] == "byte" else 16
+        part = lambda name, field: EXTERNAL[name][field].raw(words[name]) * unit // 16  # noqa: E731
+        units = words["PPF_COPY_SIZE"] // 16
+        if not units:
+            return Outcome(False, "texture copy of no bytes never ends on the console", hang=True)
+        lines = []
+        for side in ("PPF_COPY_INPUT", "PPF_COPY_OUTPUT"):
+            width, gap = part(side, "width"), part(side, "gap")
+            if gap and not width:
+                if self.switches["texture_copy.zero_width"] == "hang":
+                    return Outcome(False, "texture copy with a gap but no line width never ends on the console", hang=True)
+                gap = 0
+            # Without gaps a side is contiguous whatever its width says.
+            lines.append((width, gap) if gap else (units, 0))
+        ranges = []
+        for (width, gap), name in zip(lines, ("PPF_INPUT_ADDRESS", "PPF_OUTPUT_ADDRESS"), strict=True):
+            length = 16 * (units + (units - 1) // width * gap)
+            pa = words[name] << 3
+            offset = self.memory.offset_of(pa, length)
+            if offset is None:
+                return Outcome(True, f"texture copy {pa:#010x}..{pa + length:#010x} leaves memory")
+            ranges.append((offset, length))
+        run = self.engine.get(copy_units)
+        run(ranges[0][0], ranges[1][0], units, *lines[0], *lines[1])
+        self.memory.touch(*ranges[1])
+        return Outcome(True)

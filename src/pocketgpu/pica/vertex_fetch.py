@@ -1,0 +1,262 @@
+"""From a draw packet to shaded vertices: indices, attribute loaders, the vertex program, output semantics.
+
+A draw is handled in pieces of at most MAX_PIECE vertices. Indices that fall into a narrow range are shaded as that
+range, each vertex once; otherwise every index is shaded by itself.
+
+Source: 3dbrew GPU/Internal Registers, "Geometry pipeline registers"; GBATEK for alignment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..lanes import F32, I8, I16, I32, I64, U8, U16, Lang, Type, Value, kernel
+from .addresses import locate
+from .layout import BANK_INDEX, CHUNK, KIND_IMMEDIATE, PACKET, PACKET_REGISTERS, PLAN_ENTRY, VERTEX_SIZE
+from .layout import CONTROL as C
+from .layout import Struct, WorkLayout
+from .registers import LiveRegisters, register_id
+
+# How one attribute reaches its input register. TYPE 0-3 as the register says, 4 = the constant at START.
+PLAN = Struct("DEST", "TYPE", "COUNT", "START", "STRIDE", "ROOM", "SIZE")
+assert PLAN.size <= PLAN_ENTRY
+CONSTANT = 4
+_TYPES: tuple[Type, ...] = (I8, U8, I16, F32)
+ROW = 4 * CHUNK
+ONES_ROW = 64
+
+
+class _Fetch:
+    def __init__(self, k: Lang, layout: WorkLayout, packet: Value) -> None:
+        self.k, self.layout, self.packet = k, layout, packet
+        self.live = LiveRegisters(k, packet + PACKET_REGISTERS)
+        self.plans = k.var(0)
+
+    def head(self, name: str) -> Value:
+        return self.k.load(I32, self.packet + getattr(PACKET, name))
+
+    def version(self, bank: str) -> Value:
+        return self.k.load(I32, self.packet + (PACKET.VERSIONS + 4 * BANK_INDEX[bank]))
+
+    # -- which vertices -----------------------------------------------------------------------------------------
+    def sequence(self, count: Value) -> None:
+        """Shade 0..count-1 of the piece, each in its own slot."""
+        k, layout = self.k, self.layout
+        for i in k.range(0, count, k.lanes):
+            n = k.iota() + i
+            k.store(I32, k.to_i64(i << 2) + layout.shade_list, n)
+            k.store(I32, k.to_i64(i << 2) + layout.slot_list, n)
+
+    def indices(self, start: Value, count: Value) -> tuple[Value, Value]:
+        """Read the index buffer; returns (lowest index, number of vertices to shade)."""
+        k, layout, live = self.k, self.layout, self.live
+        wide = live("INDEXBUFFER_CONFIG.type") == 1
+        shift = k.select(wide, 1, 0)
+        address = (live("ATTRIBBUFFERS_LOC.base") << 4) + live("INDEXBUFFER_CONFIG.offset") + (start << shift)
+        offset, room = locate(k, layout, address)
+        offset = offset & ~shift
+        lowest, highest = k.var(k.splat(0x7FFFFFFF)), k.var(k.splat(0))
+        for i in k.range(0, count, k.lanes):
+            n = k.iota() + i
+            # An index outside memory reads as 0.
+            inside = ((n + 1) << shift) <= room
+            at = (n << shift) + offset
+            value = k.branch(wide, lambda at=at, m=inside: k.gather(U16, at, m), lambda at=at, m=inside: k.gather(U8, at, m))
+            for _ in k.when(~k.all(inside | (n >= count))):
+                k.store(I32, layout.control + C.VERTEX_FAULTS, 1)
+            k.store(I32, k.to_i64(i << 2) + layout.slot_list, value)
+            used = n < count
+            lowest.value = k.select(used, k.min(value, lowest.value), lowest.value)
+            highest.value = k.select(used, k.max(value, highest.value), highest.value)
+        low, high = k.reduce("min", lowest.value), k.reduce("max", highest.value)
+        narrow = (high - low) < count
+        for i in k.range(0, count, k.lanes):
+            place = k.to_i64(i << 2)
+            relative = k.load(I32, place + layout.slot_list, lanes=k.lanes) - low
+            k.store(I32, place + layout.shade_list, k.select(narrow, k.iota() + i, relative))
+            k.store(I32, place + layout.slot_list, k.select(narrow, relative, k.iota() + i))
+        return low, k.select(narrow, high - low + 1, count)
+
+    # -- where their attributes are -------------------------------------------------------------------------------
+    def add(self, **words: Value | int) -> None:
+        k = self.k
+        at = k.to_i64(self.plans.value * PLAN_ENTRY) + self.layout.plan
+        for name, value in words.items():
+            k.store(I32, at + getattr(PLAN, name), value)
+        self.plans.value = self.plans.value + 1
+
+    def permuted(self, attribute: Value) -> Value:
+        """Input row of an attribute: 4 * register."""
+        k, live = self.k, self.live
+        low, high = live.word("VSH_ATTRIBUTES_PERMUTATION_LOW"), live.word("VSH_ATTRIBUTES_PERMUTATION_HIGH")
+        return (k.select(attribute < 8, low, high).lsr((attribute & 7) << 2) & 15) << 2
+
+    def plan_constants(self) -> None:
+        k, live = self.k, self.live
+        mask, last = live("ATTRIBBUFFERS_FORMAT_HIGH.fixed_mask"), live("VSH_INPUTBUFFER_CONFIG.count")
+        for a in k.range(0, 12):
+            for _ in k.when(((mask.lsr(a) & 1) != 0) & (a <= last)):
+                source = self.version("fixed_attributes") + (a << 4)
+                self.add(DEST=self.permuted(a), TYPE=CONSTANT, COUNT=4, START=source, STRIDE=0, ROOM=0, SIZE=1)
+
+    def plan_loaders(self, low: Value) -> None:
+        """Walk the twelve loaders' component lists. `low` is the first vertex number that is read."""
+        k, live, layout = self.k, self.live, self.layout
+        base, last = live("ATTRIBBUFFERS_LOC.base") << 4, live("VSH_INPUTBUFFER_CONFIG.count")
+        formats = [live.word("ATTRIBBUFFERS_FORMAT_LOW"), live.word("ATTRIBBUFFERS_FORMAT_HIGH")]
+        for loader in k.range(0, 12):
+            first = loader * 3 + register_id("ATTRIBBUFFER0_OFFSET")
+            offset = live.word(first) & 0x0FFFFFFF
+            config1, config2 = live.word(first + 1), live.word(first + 2)
+            stride, count = config2.bits(16, 8), k.min(config2.bits(28, 4), 12)
+            o = k.var(0)
+            for c in k.range(0, count):
+                nibble = k.select(c < 8, config1.lsr((c & 7) << 2), config2.lsr((c & 7) << 2)) & 15
+                for _ in k.when(nibble >= 12):
+                    o.value = ((o.value + 3) & ~3) + ((nibble - 11) << 2)
+                for _ in k.when(nibble < 12):
+                    f = k.select(nibble < 8, *formats).lsr((nibble & 7) << 2)
+                    kind, components = f & 3, ((f >> 2) & 3) + 1
+                    size = k.select(kind < 2, 1, k.select(kind == 2, 2, 4))
+                    o.value = (o.value + (size - 1)) & ~(size - 1)
+                    for _ in k.when(nibble <= last):
+                        # 64 bits, so that an absurd first vertex lands outside memory instead of wrapping into it.
+                        far = k.to_i64(low, signed=False) * k.to_i64(stride)
+                        far = far + k.to_i64(base + offset + o.value, signed=False)
+                        sane = far.below(k.i64(1 << 32))
+                        start, room = locate(k, layout, k.low32(far))
+                        self.add(
+                            DEST=self.permuted(nibble), TYPE=kind, COUNT=components, START=start, STRIDE=stride,
+                            ROOM=k.select(sane, room - size * components, -1), SIZE=size,
+                        )  # fmt: skip
+                    o.value = o.value + size * components
+
+    def plan_immediate(self, start: Value, attributes: Value) -> None:
+        k = self.k
+        data = self.head("IMMEDIATE_DATA") + start * attributes * 16
+        for a in k.range(0, attributes):
+            self.add(DEST=self.permuted(a), TYPE=3, COUNT=4, START=data + (a << 4), STRIDE=attributes << 4,
+                     ROOM=0x7FFFFFFF, SIZE=4)  # fmt: skip
+
+    # -- reading them ---------------------------------------------------------------------------------------------
+    def load_attributes(self, chunk: Value, count: Value) -> None:
+        """Fill the input rows for `count` vertices of the shade list from `chunk` on."""
+        k, layout = self.k, self.layout
+        for p in k.range(0, self.plans.value):
+            entry = k.to_i64(p * PLAN_ENTRY) + layout.plan
+            get = lambda name, entry=entry: k.load(I32, entry + getattr(PLAN, name))  # noqa: E731
+            kind, components, start, stride = get("TYPE"), get("COUNT"), get("START"), get("STRIDE")
+            room, aligned = get("ROOM"), ~(get("SIZE") - 1)
+            target = k.to_i64(get("DEST") * ROW) + layout.shader_in
+            for v in k.range(0, count, k.lanes):
+                at = k.to_i64(v << 2)
+                number = k.load(I32, k.to_i64((chunk + v) << 2) + layout.shade_list, lanes=k.lanes)
+                relative = number * stride
+                inside = (relative <= room) & (relative >= 0)
+                place = (relative + start) & aligned
+
+                def read(t: int, place: Value = place, inside: Value = inside) -> Callable[[], tuple[Value, ...]]:
+                    def body() -> tuple[Value, ...]:
+                        out = []
+                        for c in range(4):
+                            def one(c: int = c) -> Value:
+                                raw = k.gather(_TYPES[t], place + c * _TYPES[t].bytes, inside)
+                                return raw if t == 3 else k.to_f32(raw)
+
+                            missing = k.splat(1.0 if c == 3 else 0.0, type=F32)
+                            out.append(k.branch(components > c, one, lambda missing=missing: missing))
+                        return tuple(out)
+
+                    return body
+
+                def constant(start: Value = start) -> tuple[Value, ...]:
+                    return tuple(k.splat(k.load(F32, k.to_i64(start) + 4 * c)) for c in range(4))
+
+                values = k.switch(kind, [read(0), read(1), read(2), read(3), constant])
+                for c, value in enumerate(values):
+                    k.store(F32, target + at + c * ROW, value)
+                for _ in k.when((kind != CONSTANT) & ~k.all(inside | (k.iota() + v >= count))):
+                    k.store(I32, layout.control + C.VERTEX_FAULTS, 1)
+
+    # -- what comes out -------------------------------------------------------------------------------------------
+    def map_outputs(self) -> None:
+        """For each semantic the output row that holds it; the row of ones where nothing is mapped."""
+        k, layout, live = self.k, self.layout, self.live
+        for s in range(24):
+            k.store(I32, layout.output_map + 4 * s, ONES_ROW * ROW)
+        for i in range(0, CHUNK, 8):
+            k.store(F32, layout.shader_out + ONES_ROW * ROW + 4 * i, k.fit(1.0, F32, 8))
+        enabled = live("VSH_OUTMAP_MASK.mask")
+        n = k.var(0)
+        for i in k.range(0, 16):
+            for _ in k.when((enabled.lsr(i) & 1) != 0):
+                k.store(I32, k.to_i64(n.value << 2) + layout.output_registers, i)
+                n.value = n.value + 1
+        total = k.min(live("SH_OUTMAP_TOTAL.count"), k.min(n.value, 7))
+        for a in k.range(0, total):
+            word = live.word(a + register_id("SH_OUTMAP_O0"))
+            register = k.load(I32, k.to_i64(a << 2) + layout.output_registers)
+            for c in range(4):
+                semantic = word.bits(8 * c, 5)
+                for _ in k.when(semantic < 24):
+                    k.store(I32, k.to_i64(semantic << 2) + layout.output_map, ((register << 2) + c) * ROW)
+
+    def store_vertices(self, chunk: Value, count: Value) -> None:
+        """Transpose output rows into vertex records."""
+        k, layout = self.k, self.layout
+        rows = [k.to_i64(k.load(I32, layout.output_map + 4 * s)) + layout.shader_out for s in range(24)]
+        for v in k.range(0, count, k.lanes):
+            at = k.to_i64(v << 2)
+            record = (k.iota() + (chunk + v)) * VERTEX_SIZE + layout.vertices
+            for s, row in enumerate(rows):
+                value = k.load(F32, row + at, lanes=k.lanes)
+                if 8 <= s < 12:  # colours are made positive and cut at 1 before anything interpolates them
+                    value = k.min(k.abs(value), 1.0)
+                k.scatter(F32, record + 4 * s, value)
+
+
+@kernel(packet=I64, start=I32, count=I32, program=I64)
+def shade_vertices(k: Lang, packet: Value, start: Value, count: Value, program: Value,
+                   *, layout_start: int, layout_size: int) -> None:  # fmt: skip
+    """Shade the vertices of a piece of a draw (primitive vertices start .. start+count-1) with a program's handle.
+
+    Leaves records in the vertex area and the slot of each primitive vertex in the slot list.
+    """
+    layout = WorkLayout(layout_start, layout_size)
+    fetch = _Fetch(k, layout, packet)
+    kind = fetch.head("KIND")
+    attributes = fetch.live("VSH_NUM_ATTR.count") + 1
+
+    def arrays() -> tuple[Value, Value]:
+        fetch.sequence(count)
+        return fetch.live("VERTEX_OFFSET.first") + start, count
+
+    def elements() -> tuple[Value, Value]:
+        return fetch.indices(start, count)
+
+    def immediate() -> tuple[Value, Value]:
+        fetch.sequence(count)
+        return k.i32(0), count
+
+    low, shaded = k.switch(kind, [arrays, elements, immediate])
+    for i in k.range(0, 64 * CHUNK, k.lanes):
+        zero = k.splat(0.0, type=F32)
+        k.store(F32, k.to_i64(i << 2) + layout.shader_in, zero)
+        k.store(F32, k.to_i64(i << 2) + layout.shader_out, zero)
+    for _ in k.when(kind == KIND_IMMEDIATE):
+        fetch.plan_immediate(start, attributes)
+    for _ in k.when(kind != KIND_IMMEDIATE):
+        fetch.plan_constants()
+        fetch.plan_loaders(low)
+    fetch.map_outputs()
+    uniforms = k.to_i64(fetch.version("vs_uniforms"))
+    inputs, outputs = k.i64(layout.shader_in), k.i64(layout.shader_out)
+    for chunk in k.range(0, shaded, CHUNK):
+        for _ in k.when(k.load(I32, layout.control + C.HANG) == 0):
+            n = k.min(shaded - chunk, CHUNK)
+            fetch.load_attributes(chunk, n)
+            k.invoke(program, inputs, outputs, uniforms, packet, n)
+            fetch.store_vertices(chunk, n)
+    k.store(I32, layout.control + C.SHADE_COUNT, shaded)
+
+

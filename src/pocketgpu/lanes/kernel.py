@@ -27,6 +27,8 @@ from .values import F32, I32, I64, LaneError, Type
 _CTYPES: dict[str, Any] = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "f32": ctypes.c_float}
 NUMPY_LANES = 64
 LLVM_LANES = 8
+# Machine code does not depend on the arena: one process traces and loads each specialisation once.
+_addresses: dict[Any, int] = {}
 
 
 class Kernel:

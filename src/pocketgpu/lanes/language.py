@@ -87,6 +87,10 @@ class Lang:
         values = [self._number(x, type) for x in xs]
         return self._pattern([values[i % len(values)] for i in range(self.lanes)], type)
 
+    def pattern_of(self, xs: Sequence[int] | Sequence[float], type: Type = I32) -> Value:
+        """A vector of exactly these constants, whatever the kernel's lane count."""
+        return self._pattern(list(xs), type)
+
     def iota(self) -> Value:
         """The lane numbers 0, 1, 2, ..."""
         return self._pattern(list(range(self.lanes)), I32)
@@ -235,6 +239,15 @@ class Lang:
         if not 0 <= i < max(v.lanes, self.lanes):
             raise fail(f"lane {i} of {v!r}")
         return v if v.lanes == 1 else self._lane(v, i)
+
+    def shuffle(self, a: Value, places: Sequence[int], b: Value | None = None) -> Value:
+        """A vector of the lanes `places` of `a` (of `a` followed by `b`); as many lanes as places, known while tracing."""
+        b = a if b is None else b
+        if a.type is not b.type or a.lanes != b.lanes or a.lanes == 1:
+            raise _fail(f"shuffle of {a!r} and {b!r}")
+        if any(not 0 <= p < 2 * a.lanes for p in places):
+            raise _fail(f"shuffle places outside 0..{2 * a.lanes - 1}")
+        return self._shuffle(a, b, list(places))
 
     # -- memory -------------------------------------------------------------------------------------------------
     def _offset(self, type: Type, o: Operand, lanes: bool) -> Value:
@@ -414,6 +427,9 @@ class Lang:
         raise NotImplementedError
 
     def _lane(self, a: Value, i: int) -> Value:
+        raise NotImplementedError
+
+    def _shuffle(self, a: Value, b: Value, places: list[int]) -> Value:
         raise NotImplementedError
 
     def _load(self, type: Type, off: Value, lanes: int) -> Value:

@@ -165,6 +165,11 @@ class LLVMLang(Lang):
     def _lane(self, a: Value, i: int) -> Value:
         return self._emit(f"extractelement {_ty(a.type, a.lanes)} {a.raw}, i32 {i}", a.type, 1)
 
+    def _shuffle(self, a: Value, b: Value, places: list[int]) -> Value:
+        t, n = _ty(a.type, a.lanes), len(places)
+        mask = f"<{', '.join(f'i32 {p}' for p in places)}>"
+        return self._emit(f"shufflevector {t} {a.raw}, {t} {b.raw}, <{n} x i32> {mask}", a.type, n)
+
     # -- memory -------------------------------------------------------------------------------------------------
     def _pointer(self, off: Value) -> str:
         if off.type is I32:

@@ -111,6 +111,10 @@ class NumpyLang(Lang):
     def _lane(self, a: Value, i: int) -> Value:
         return Value(self, a.raw if a.raw.ndim == 0 else a.raw[i], a.type, 1)
 
+    def _shuffle(self, a: Value, b: Value, places: list[int]) -> Value:
+        both = np.concatenate([np.broadcast_to(v.raw, (v.lanes,)) for v in (a, b)])
+        return Value(self, both[places], a.type, len(places))
+
     # -- memory -------------------------------------------------------------------------------------------------
     def _element(self, type: Type, offsets: Any, count: int = 1) -> Any:
         """Element numbers of byte offsets, each the first of `count` elements that must lie inside the arena."""

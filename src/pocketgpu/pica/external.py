@@ -48,6 +48,7 @@ class ExternalRegisters:
         self, memory: GuestMemory, engine: Engine, core: Core3D, events: EventLog, stats: Stats, switches: Mapping[str, str]
     ) -> None:
         self.memory, self.core, self.events, self.stats, self.switches = memory, core, events, stats, switches
+        self._engine = engine
         self.transfer = TransferEngine(memory, engine, switches)
         self.words = np.zeros(WORDS, np.uint32)
         self.lcd = np.zeros(LCD_WORDS, np.uint32)
@@ -161,7 +162,7 @@ class ExternalRegisters:
         word = register["finished"].encode(register["finished"].raw(word & old), word & register.writable)
         if register["start"].raw(word):
             get = lambda part: int(self.words[_address(f"PSC{unit}_{part}")])  # noqa: E731
-            problem = fill(self.memory, get("START") << 3, get("END") << 3, get("VALUE"), register["width"].raw(word), self.switches)
+            problem = fill(self.memory, self._engine, get("START") << 3, get("END") << 3, get("VALUE"), register["width"].raw(word), self.switches)
             if problem:
                 self.events.report("fault", "fill.unmapped", problem, self.core.place)
             word = register["start"].encode(0, register["finished"].encode(1, word))

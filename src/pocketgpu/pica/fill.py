@@ -9,13 +9,33 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..lanes import I32, I64, Engine, Lang, Value, kernel
 from ..memory import GuestMemory
 
-WIDTH_16, WIDTH_24, WIDTH_32 = 0, 1, 2
+# Bytes of the pattern by the width field: 0 is 16 bits, 1 and 3 are 24, 2 is 32.
 BYTES = {0: 2, 1: 3, 2: 4, 3: 3}
+_STEP = 96  # bytes written in one go: a multiple of every pattern and of eight words
 
 
-def fill(memory: GuestMemory, start: int, end: int, value: int, width: int, switches: Mapping[str, str]) -> str | None:
+@kernel(8, target=I64, steps=I32, word0=I32, word1=I32, word2=I32)
+def fill_steps(k: Lang, target: Value, steps: Value, word0: Value, word1: Value, word2: Value) -> None:
+    """Write the 12 bytes of three words over and over: `steps` times 96 bytes from `target` (a multiple of 4)."""
+    words = [k.splat(w) for w in (word0, word1, word2)]
+    turn = [i % 3 for i in range(24)]
+    vectors = []
+    for v in range(3):
+        lanes = turn[8 * v : 8 * v + 8]
+        pick = lambda n, lanes=lanes: k.pattern_of([int(i == n) for i in lanes]) == 1  # noqa: E731
+        vectors.append(k.select(pick(0), words[0], k.select(pick(1), words[1], words[2])))
+    for i in k.range(0, steps):
+        at = k.to_i64(i * _STEP) + target
+        for v, vector in enumerate(vectors):
+            k.store(I32, at + 32 * v, vector)
+
+
+def fill(
+    memory: GuestMemory, engine: Engine, start: int, end: int, value: int, width: int, switches: Mapping[str, str]
+) -> str | None:
     """Fill physical [start, end) as control bits 9:8 (`width`) say; returns why nothing was filled, or None.
 
     The phase of the pattern is counted from `start`; the low byte of `value` comes first.
@@ -24,24 +44,15 @@ def fill(memory: GuestMemory, start: int, end: int, value: int, width: int, swit
     if size <= 0 or (start == 0 and switches["fill.null_start"] == "finish"):
         return None
     step = BYTES[width]
-    tail = {"stop": 0, "whole-groups": -size % 3, "half-words": 0}[switches["fill.tail_24"]] if step == 3 else 0
-    offset = memory.offset_of(start, size + tail)
+    tail = -size % 3 if step == 3 and switches["fill.tail_24"] == "whole-groups" else 0
+    size += tail
+    offset = memory.offset_of(start, size)
     if offset is None:
         return f"memory fill of {start:#010x}..{end:#010x} leaves memory"
-    target = memory.arena[offset : offset + size + tail]
-    if step == 4:
-        target.view("<u4")[:] = value
-    elif step == 2:
-        target.view("<u2")[:] = value & 0xFFFF
-    else:
-        _fill_24(target, value)
-    memory.touch(offset, size + tail)
+    pattern = (value & ((1 << (8 * step)) - 1)).to_bytes(step, "little") * (12 // step)
+    steps = size // _STEP
+    engine.get(fill_steps)(offset, steps, *np.frombuffer(pattern, "<i4").tolist())
+    rest = memory.arena[offset + steps * _STEP : offset + size]
+    rest[:] = np.resize(np.frombuffer(pattern, np.uint8), len(rest))
+    memory.touch(offset, size)
     return None
-
-
-def _fill_24(target: np.ndarray, value: int) -> None:
-    """Twelve bytes are four groups and three whole words: fill by rows of that, then the rest."""
-    group = np.frombuffer((value & 0xFFFFFF).to_bytes(3, "little") * 4, np.uint8)
-    whole = len(target) // 12 * 12
-    target[:whole].view("<u4").reshape(-1, 3)[:] = group.view("<u4")
-    target[whole:] = np.resize(group, len(target) - whole)

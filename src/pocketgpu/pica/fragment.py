@@ -223,10 +223,12 @@ def draw_fragments(
     k.store(I32, counter, k.load(I32, counter) + k.reduce("add", draw.fragments.value))
 
 
-@kernel(count=I32, part=I32, parts=I32)
-def run_draws(k: Lang, count: Value, part: Value, parts: Value, *, layout_start: int, layout_size: int) -> None:
-    """Run a list of draws for one part: (handle of a draw_fragments specialisation, packet offset) in the run list."""
+@kernel(first=I32, end=I32, part=I32, parts=I32)
+def run_draws(
+    k: Lang, first: Value, end: Value, part: Value, parts: Value, *, layout_start: int, layout_size: int
+) -> None:
+    """Run entries of the run list for one part: (handle of a draw_fragments specialisation, packet offset)."""
     layout = WorkLayout(layout_start, layout_size)
-    for i in k.range(0, count):
+    for i in k.range(first, end):
         entry = k.to_i64(i << 4) + layout.run_list
         k.invoke(k.load(I64, entry), k.load(I64, entry + 8), part, parts)

@@ -120,6 +120,25 @@ def scatter_pixels(k: Lang, format: PixelFormat, offsets: Value, word: Value, ma
             k.scatter(U8, offsets + i, word.lsr(8 * i) & 0xFF, mask)
 
 
+# Four 24-bit pixels are three words: word j is (first[j] >> down[j]) | (second[j] << up[j]).
+_PACK24 = {"first": (0, 1, 2), "down": (0, 8, 16), "second": (1, 2, 3), "up": (24, 16, 8)}
+
+
+def store_eight(k: Lang, format: PixelFormat, offset: Value, word: Value) -> None:
+    """Store eight pixel words (a vector of 8) in one piece; 24-bit ones as six whole words, `offset` a multiple of 4."""
+    if format.bits == 32:
+        k.store(I32, offset, word)
+    elif format.bits == 16:
+        k.store(U16, offset, word)
+    else:
+        place = lambda name: [p + 4 * half for half in range(2) for p in _PACK24[name]]  # noqa: E731
+        amounts = lambda name: k.pattern_of([*_PACK24[name], *_PACK24[name]])  # noqa: E731
+        low = k.shuffle(word, place("first")).lsr(amounts("down"))
+        words = low | (k.shuffle(word, place("second")) << amounts("up"))
+        k.store(I32, offset, k.shuffle(words, range(4)))
+        k.store(I32, offset + 16, k.shuffle(words, (4, 5)))
+
+
 def morton_x(i: int) -> int:
     """Column inside an 8x8 tile of its texel number i."""
     return (i & 1) | (i >> 1 & 2) | (i >> 2 & 4)

@@ -43,6 +43,8 @@ MAX_CORNERS = 12
 # Window coordinates that edge functions can take in 32 bits, in pixels.
 WINDOW_LOW, WINDOW_HIGH = -512.0, 2047.9375
 GROUPS = VERTEX_FLOATS // 8
+# Pixels in the boxes of the triangles that one native call may rasterise: a second or two of work.
+MAX_AREA = 1 << 27
 
 
 class _Setup:
@@ -58,6 +60,7 @@ class _Setup:
         # What may be touched, in memory coordinates: x from, x to, y from, y to (inclusive).
         self.rect = [k.load(I32, packet + PACKET.RECT + 4 * i) for i in range(4)]
         self.count = k.var(k.load(I32, layout.control + C.TRIANGLES))
+        self.area = k.var(k.load(I32, layout.control + C.AREA))  # pixels in the boxes of all triangles made
         self.corners = k.array(MAX_CORNERS, I32, lanes=1)
         self.corner_count = k.var(3)
         for i, coefficients in enumerate(PLANES[:USER_PLANE]):
@@ -219,6 +222,7 @@ class _Setup:
             plane(*depth, 4 * DEPTH_SLOT)
             plane(*inverse, 4 * INVERSE_W_SLOT)
             self.count.value = self.count.value + 1
+            self.area.value = self.area.value + (right - left + 1) * (last - first + 1)
 
 
 def k64(k: Lang, offset: Value) -> Value:
@@ -236,7 +240,7 @@ INVERSE_W_SLOT = 3
 def assemble(k: Lang, packet: Value, count: Value, *, layout_start: int, layout_size: int) -> None:
     """Assemble `count` shaded vertices (slots in the slot list) from primitive NEXT_PRIMITIVE on.
 
-    Stops early when the triangle area is nearly full; NEXT_PRIMITIVE then says where to go on, else it is -1 and the
+    Stops early when the triangle area is nearly full or the triangles cover very much (MAX_AREA); NEXT_PRIMITIVE then says where to go on, else it is -1 and the
     unfinished vertices have been carried over.
     """
     layout = WorkLayout(layout_start, layout_size)
@@ -257,7 +261,10 @@ def assemble(k: Lang, packet: Value, count: Value, *, layout_start: int, layout_
         return k.select(n < carried, n * VERTEX_SIZE + layout.carry, slot * VERTEX_SIZE + layout.vertices)
 
     next_one = k.var(control("NEXT_PRIMITIVE"))
-    for _ in k.loop(lambda: (next_one.value < primitives) & (setup.count.value + MAX_FAN < MAX_TRIANGLES)):
+    def room() -> Value:
+        return (setup.count.value + MAX_FAN < MAX_TRIANGLES) & (setup.area.value < MAX_AREA)
+
+    for _ in k.loop(lambda: (next_one.value < primitives) & room()):
         t = next_one.value
         odd = strip & (((t + parity) & 1) == 1)
         first = k.select(chained, t, t * 3)
@@ -266,6 +273,7 @@ def assemble(k: Lang, packet: Value, count: Value, *, layout_start: int, layout_
         setup.primitive([record(a), record(b), record(first + 2)])
         next_one.value = t + 1
     store("TRIANGLES", setup.count.value)
+    store("AREA", setup.area.value)
     store("NEXT_PRIMITIVE", next_one.value)
     for _ in k.when(next_one.value >= primitives):
         # What the next piece or draw still needs: a fan its first and last vertex, a strip its last two, a list the rest.

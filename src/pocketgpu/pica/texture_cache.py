@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,10 +34,15 @@ _UNIT_FIELDS = [
     tuple(field(f"TEXUNIT{unit}_{name}") for name in ("ADDR.address", "TYPE.format", "DIM.width", "DIM.height"))
     for unit in range(3)
 ]
+UNIT_IDS = np.array(sorted({f.register.offset for unit in _UNIT_FIELDS for f in unit}), np.int64)
+"""Register ids that describe the textures of all units."""
 
 
 class TextureCache:
-    """Rows of decoded textures in the work area; when it is full everything is dropped (between draws only)."""
+    """Rows of decoded textures in the work area.
+
+    When it is full everything is dropped; ask `fits` first while draws wait that use rows already handed out.
+    """
 
     def __init__(self, memory: GuestMemory, engine: Engine, layout: WorkLayout) -> None:
         self.memory, self.engine, self.layout = memory, engine, layout
@@ -69,17 +75,26 @@ class TextureCache:
         known = self._known.get(source)
         if known is not None and known[1] == newest:
             return known[0]
-        place = known[0] if known is not None else self._room(4 * source.width * source.height)
+        place = known[0] if known is not None else self._room(_rounded(source))
         run = self.engine.get(decode_texture, format=source.format)
         run(source.offset, place, source.width, source.height)
         self._known[source] = (place, newest)
         return place
 
+    def fits(self, sources: Sequence[Source | None]) -> bool:
+        """Whether `rows` of these can be had without dropping any that were handed out before."""
+        new = sum(_rounded(s) for s in sources if s is not None and s not in self._known)
+        return self._top + new <= self.layout.textures_end
+
     def _room(self, size: int) -> int:
-        size = (size + 0xFFF) & ~0xFFF
         if self._top + size > self.layout.textures_end:
             self._known.clear()
             self._top = self.layout.textures
         place = self._top
         self._top += size
         return place
+
+
+def _rounded(source: Source) -> int:
+    """Bytes that a texture's rows take, whole pages."""
+    return (4 * source.width * source.height + 0xFFF) & ~0xFFF

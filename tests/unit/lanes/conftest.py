@@ -75,5 +75,3 @@ def evaluator(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def engine(evaluator: str) -> Engine:
     return Engine(np.zeros(ARENA_BYTES, np.uint8), evaluator)
-
-

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pocketgpu.lanes import BOOL, F32, I32, I64, U8, U16, Engine, Kernel, Lang, LaneError, Type, Value, kernel
+from pocketgpu.lanes import BOOL, F32, I32, I64, U8, U16, Engine, Kernel, LaneError, Lang, Type, Value, kernel
 
 Body = Callable[[Lang, Value, Value], Any]
 
@@ -65,7 +65,7 @@ MISTAKES: dict[str, tuple[Body, str]] = {
     "constant from a value": (lambda k, n, v: k.const(n, F32), "<i32> is no constant of type f32"),
     "empty pattern": (lambda k, n, v: k.pattern([]), "empty pattern"),
     "pattern of floats": (lambda k, n, v: k.pattern([1.5]), "1.5 is no integer constant"),
-    "lanes into a scalar": (lambda k, n, v: k.store(I32, 4096, n + 0, v > 0) or k.var(v, lanes=4), "does not fit into 4"),
+    "lanes into a scalar": (lambda k, n, v: k.var(v, lanes=4), "does not fit into 4"),
     "load at lanes": (lambda k, n, v: k.load(I32, v), "take scalar offsets, not <8 x i32>"),
     "gather at a scalar": (lambda k, n, v: k.gather(I32, n), "take lane offsets, not <i32>"),
     "float offset": (lambda k, n, v: k.load(I32, k.f32(0.0)), "an offset is an integer"),
@@ -77,9 +77,9 @@ MISTAKES: dict[str, tuple[Body, str]] = {
     "gather mask": (lambda k, n, v: k.gather(I32, v * 4, v), "needs a bool mask"),
     "scatter mask": (lambda k, n, v: k.scatter(I32, v * 4, v, v), "expected bool, got <8 x i32>"),
     "scatter mask of other lanes": (lambda k, n, v: k.scatter(I32, v, v, k.load(I32, 4096, 4) > 0), "does not fit"),
-    "when with lanes": (lambda k, n, v: list(k.when(v > 1)), "when needs a scalar condition, got <8 x bool>; use k.any"),
+    "when with lanes": (lambda k, n, v: list(k.when(v > 1)), "got <8 x bool>; use k.any"),
     "when with a number": (lambda k, n, v: list(k.when(n)), "when needs a scalar condition"),
-    "branch with lanes": (lambda k, n, v: k.branch(v > 1, lambda: None, lambda: None), "branch needs a scalar condition"),
+    "branch with lanes": (lambda k, n, v: k.branch(v > 1, lambda: n, lambda: n), "branch needs a scalar condition"),
     "loop with lanes": (lambda k, n, v: list(k.loop(lambda: v > 1)), "loop needs a scalar condition"),
     "range of lanes": (lambda k, n, v: list(k.range(0, v)), "does not fit into 1"),
     "range in i64": (lambda k, n, v: list(k.range(0, k.i64(5))), "expected i32, got <i64>"),
@@ -228,10 +228,10 @@ def test_a_loop_counter_used_after_its_loop() -> None:
     @kernel(n=I32)
     def leak(k: Lang, n: Value) -> None:
         for i in k.range(0, n, 3):  # the counter
-            pass
+            k.store(I32, 4096, i)
         k.store(I32, 4096, i)
 
-    with pytest.raises(LaneError, match="carry it in a k.var") as caught:
+    with pytest.raises(LaneError, match="LLVM refuses kernel leak") as caught:
         Engine(np.zeros(8192, np.uint8)).get(leak)
     assert "# the counter" in str(caught.value)
 

@@ -228,6 +228,16 @@ def test_writing_keeps_the_folder_below_its_limit(place: Path, monkeypatch: pyte
 # -- kernels through the cache ----------------------------------------------------------------------------------------
 
 
+def environment(place: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(SRC), "POCKETGPU_CACHE": str(place)}
+
+
+def run_code(code: str, place: Path) -> subprocess.CompletedProcess[str]:
+    """In a process of its own with this cache folder."""
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, env=environment(place), capture_output=True, text=True, timeout=120)
+
+
 def test_kernels_come_from_the_cache(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What one process compiled the next only loads (here: the same process with its memory of kernels erased)."""
     arena = np.zeros(8192, np.uint8)
@@ -266,7 +276,7 @@ def test_kernels_come_from_the_cache(place: Path, monkeypatch: pytest.MonkeyPatc
     Engine(arena).get(stored)(6)
     print(arena[4096])
     """
-    result = subprocess.run([sys.executable, "-c", code], env=environment(place), capture_output=True, text=True, timeout=60)
+    result = run_code(code, place)
     assert result.stdout.strip() == "102", result.stderr
 
 
@@ -317,10 +327,6 @@ print(results)
 """
 
 
-def environment(place: Path) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(SRC), "POCKETGPU_CACHE": str(place)}
-
-
 def test_many_processes_with_a_cold_cache(place: Path) -> None:
     """All compile and store the same kernels at the same time; all get the right ones."""
     processes = [
@@ -344,9 +350,7 @@ def test_many_processes_with_a_cold_cache(place: Path) -> None:
 
 def test_an_unusable_folder_does_not_stop_a_run(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    result = subprocess.run(
-        [sys.executable, "-c", WORKER], env=environment(tmp_path / "file" / "x"), capture_output=True, text=True, timeout=60
-    )
+    result = run_code(WORKER, tmp_path / "file" / "x")
     assert result.returncode == 0
     assert result.stdout.startswith("[")
     assert result.stderr.count("kernel cache not used") == 1

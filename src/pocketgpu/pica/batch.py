@@ -1,0 +1,393 @@
+"""Recorded draws, prepared and run.
+
+Packets that share everything that matters here (state, target, textures, program) are prepared as one group, so the
+cost in Python is per change of state, not per draw. Groups collect in a batch; the batch runs as one native call for
+the vertex side and one for each thread on the fragment side. Within a list only draws write memory: one that reads
+what an earlier draw of the batch writes, or that uses part of its target in another shape, makes the batch run first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+
+from ..events import EventLog
+from ..facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS
+from ..lanes import Engine
+from ..memory import GuestMemory
+from . import vertex_driver as driver
+from .fragment import draw_fragments, run_draws
+from .layout import BANK_INDEX, KIND_ARRAYS, KIND_IMMEDIATE, MAX_PACKETS, PACKET, PACKET_REGISTERS, PACKET_SIZE
+from .layout import CONTROL as C
+from .layout import WorkLayout
+from .primitives import assemble
+from .registers import StaticRegisters, select_fields
+from .shader.program import TooComplex
+from .shader.translate import program_of, vertex_program
+from .state import KEY_IDS, KEY_MASKS, FragmentState, normalise
+from .stats import Stats
+from .texture_cache import UNIT_IDS, Source, TextureCache
+from .vertex_fetch import shade_vertices
+from .workers import Workers
+
+_TARGET_IDS, _TARGET_MASKS = select_fields(
+    [
+        "COLORBUFFER_LOC.address", "DEPTHBUFFER_LOC.address", "FRAMEBUFFER_DIM.width", "FRAMEBUFFER_DIM.height",
+        "FRAMEBUFFER_DIM.flip", "COLORBUFFER_FORMAT.format", "DEPTHBUFFER_FORMAT.format", "SCISSORTEST_MODE.mode",
+        "SCISSORTEST_POS.x1", "SCISSORTEST_POS.y1", "SCISSORTEST_DIM.x2", "SCISSORTEST_DIM.y2",
+    ]
+)  # fmt: skip
+_PROGRAM_IDS, _PROGRAM_MASKS = select_fields(["VSH_ENTRYPOINT.entry"])
+# What a group has in common: register words under their masks, and the versions of the program's banks.
+_GROUP_IDS = np.concatenate([KEY_IDS, _TARGET_IDS, _PROGRAM_IDS, UNIT_IDS])
+_GROUP_MASKS = np.concatenate([KEY_MASKS, _TARGET_MASKS, _PROGRAM_MASKS, np.full(len(UNIT_IDS), 0xFFFFFFFF, np.uint32)])
+_KEY, _TARGET = slice(0, len(KEY_IDS)), slice(len(KEY_IDS), len(KEY_IDS) + len(_TARGET_IDS))
+_NOWHERE = 1 << 40
+# Pixels (in the boxes of triangles) that one submission may draw before it is taken to hang: ten thousand screens.
+PIXEL_BUDGET = 1 << 30
+
+
+def _word(name: str) -> int:
+    return int(getattr(PACKET, name)) // 4
+
+
+_W = {name: _word(name) for name in ("KIND", "COLOR", "TEXTURES", "RECT", "VERSIONS", "PROGRAM", "FIRST_TRIANGLE")}
+_CODE, _OPDESCS = (_W["VERSIONS"] + BANK_INDEX[bank] for bank in ("vs_code", "vs_opdescs"))
+_Program = tuple[bytes, bytes, int]
+
+
+@dataclass
+class _State:
+    """A fragment state with its kernels, one for each combination of power-of-two textures."""
+
+    state: FragmentState
+    handles: dict[tuple[bool, ...], int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Target:
+    """Where draws write: arena ranges, size, and the rectangle they may touch (x0, x1, y0, y1 in memory rows)."""
+
+    color: tuple[int, int]
+    depth: tuple[int, int]
+    width: int
+    height: int
+    rect: tuple[int, int, int, int]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (*self.color, *self.depth, self.width, self.height)
+
+
+def make_target(memory: GuestMemory, get: StaticRegisters) -> _Target | str:
+    """The render target that registers describe, or why there is none."""
+    width, height = get("FRAMEBUFFER_DIM.width"), get("FRAMEBUFFER_DIM.height") + 1
+    tiles = (width >> 3) * ((height + 7) >> 3)
+    if not tiles:
+        return f"render target of width {width}: nothing can be drawn"
+    ranges = []
+    color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
+    depth = DEPTH_FORMATS.get(get("DEPTHBUFFER_FORMAT.format"))
+    for name, format in (("COLORBUFFER", color), ("DEPTHBUFFER", depth)):
+        if format is None:
+            ranges.append((0, 0))
+            continue
+        pa, size = get(f"{name}_LOC.address") << 3, tiles * 64 * (format.bits // 8)
+        offset = memory.offset_of(pa & ~63, size)
+        if offset is None:
+            return f"{name} {pa:#010x}..{pa + size:#010x} leaves memory; the draw is left out"
+        ranges.append((offset, size))
+    rect = [0, (width & ~7) - 1, 0, height - 1]
+    if get("SCISSORTEST_MODE.mode") == 3:
+        x1, x2 = get("SCISSORTEST_POS.x1"), get("SCISSORTEST_DIM.x2")
+        ys = (get("SCISSORTEST_POS.y1"), get("SCISSORTEST_DIM.y2"))
+        if get("FRAMEBUFFER_DIM.flip"):
+            ys = (height - 1 - ys[1], height - 1 - ys[0])
+        rect = [max(rect[0], x1), min(rect[1], x2), max(rect[2], ys[0]), min(rect[3], ys[1])]
+    return _Target(ranges[0], ranges[1], width, height, (rect[0], rect[1], rect[2], rect[3]))
+
+
+class DrawRunner:
+    """Prepares and runs the packets that the command list walk recorded."""
+
+    def __init__(
+        self, memory: GuestMemory, engine: Engine, layout: WorkLayout, control: np.ndarray, events: EventLog,
+        stats: Stats, threads: int, switches: Mapping[str, str],
+    ) -> None:  # fmt: skip
+        self.memory, self.engine, self.layout, self.events = memory, engine, layout, events
+        self.stats, self.switches = stats, switches
+        self._control = control
+        self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
+        self._workers = Workers(threads)
+        self.textures = TextureCache(memory, engine, layout)
+        self._states: dict[bytes, _State] = {}
+        self._targets: dict[bytes, _Target | str] = {}
+        self._programs: dict[_Program, dict[bool, int] | str] = {}
+        self._batch = _Batch()
+        self.pixels = 0  # in the boxes of all triangles since the caller last set it to 0
+        words = memory.arena[layout.packets : layout.packets + MAX_PACKETS * PACKET_SIZE].view(np.int32)
+        packets = words.reshape(MAX_PACKETS, -1)
+        self._heads = packets[:, : PACKET_REGISTERS // 4]
+        self._registers = packets[:, PACKET_REGISTERS // 4 :].view(np.uint32)
+        run_list = memory.arena[layout.run_list : layout.run_list + 16 * MAX_PACKETS].view(np.int64)
+        self._run_list = run_list.reshape(MAX_PACKETS, 2)
+        self._counters = memory.arena[layout.counters : layout.counters + 4096].view(np.int32)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether a submission has drawn more than any program does; the rest of it is left out."""
+        return self.pixels > PIXEL_BUDGET or self._get(C.VERTICES) > driver.VERTEX_BUDGET
+
+    def _get(self, offset: int) -> int:
+        return int(self._control[offset >> 2])
+
+    def _set(self, offset: int, value: int) -> None:
+        self._control[offset >> 2] = value
+
+    # -- looking things up ------------------------------------------------------------------------------------------
+    def _state(self, key: np.ndarray) -> _State:
+        raw = key.tobytes()
+        known = self._states.get(raw)
+        if known is None:
+            known = self._states[raw] = _State(normalise(key, self.switches))
+        return known
+
+    def _target(self, key: np.ndarray) -> _Target | str:
+        raw = key.tobytes()
+        known = self._targets.get(raw)
+        if known is None:
+            registers = StaticRegisters(dict(zip(_TARGET_IDS.tolist(), key.tolist(), strict=True)))
+            known = self._targets[raw] = make_target(self.memory, registers)
+        return known
+
+    def _program(self, packet: int) -> tuple[_Program, dict[bool, int] | str]:
+        """A packet's vertex program and its handles (exact or not), or why it cannot run."""
+        head, arena = self._heads[packet], self.memory.arena
+        code, descriptors = int(head[_CODE]), int(head[_OPDESCS])
+        entry = int(self._registers[packet, _PROGRAM_IDS[0]] & _PROGRAM_MASKS[0])
+        key = (arena[code : code + 2048].tobytes(), arena[descriptors : descriptors + 512].tobytes(), entry)
+        known = self._programs.get(key)
+        if known is None:
+            try:
+                program_of(*key)
+                known = {False: self._compile(key, exact=False)}
+            except TooComplex as error:
+                known = f"vertex program not translated: {error}; its draws are left out"
+            self._programs[key] = known
+        return key, known
+
+    def _compile(self, key: _Program, exact: bool) -> int:
+        code, descriptors, entry = key
+        return self.engine.handle(
+            vertex_program, code=code, descriptors=descriptors, entry=entry, exact=exact, control=self.layout.control
+        )
+
+    # -- preparing --------------------------------------------------------------------------------------------------
+    def _reads(self, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Lowest and highest physical address that each packet's vertices and indices may be read from."""
+        regs = self._registers[:count, 0x200:0x22B].astype(np.int64)
+        base = (regs[:, 0] & 0x1FFFFFFE) * 8
+        offsets = base[:, None] + (regs[:, 0x03:0x27:3] & 0x0FFFFFFF)
+        config = regs[:, 0x05:0x27:3]
+        active = config >> 28 > 0
+        kinds = self._heads[:count, _W["KIND"]]
+        arrays = kinds == KIND_ARRAYS
+        last = np.where(arrays, regs[:, 0x2A] + regs[:, 0x28], 0x10000)
+        low = np.where(active, offsets, _NOWHERE).min(axis=1)
+        high = np.where(active, offsets + (config >> 16 & 0xFF) * last[:, None] + 256, 0).max(axis=1)
+        index = base + (regs[:, 0x27] & 0x0FFFFFFF)
+        low = np.where(arrays, low, np.minimum(low, index))
+        high = np.where(arrays, high, np.maximum(high, index + 2 * regs[:, 0x28]))
+        immediate = kinds == KIND_IMMEDIATE
+        return np.where(immediate, _NOWHERE, low), np.where(immediate, 0, high)
+
+    def run(self, count: int, place: str) -> None:
+        """Run the first `count` packets. `place` names the frame, for events."""
+        started = perf_counter()
+        rows = self._registers[:count, _GROUP_IDS] & _GROUP_MASKS
+        programs = self._heads[:count, [_CODE, _OPDESCS]]
+        changes = (rows[1:] != rows[:-1]).any(axis=1) | (programs[1:] != programs[:-1]).any(axis=1)
+        starts = [0, *(np.flatnonzero(changes) + 1).tolist()]
+        lows, highs = self._reads(count)
+        for first, end in zip(starts, [*starts[1:], count], strict=True):
+            if self.exhausted:
+                break
+            at = f"{place}/d{self.stats.draws}"
+            self.stats.draws += end - first
+            low, high = int(lows[first:end].min()), int(highs[first:end].max())
+            started = self._group(rows[first], first, end, (low, high), at, started)
+        self._run_batch(started)
+
+    def _group(self, row: np.ndarray, first: int, end: int, reads: tuple[int, int], at: str, started: float) -> float:
+        """Prepare packets first .. end-1, which share `row`; returns the start of the running phase."""
+        state, target = self._state(row[_KEY]), self._target(row[_TARGET])
+        key, program = self._program(first)
+        for id, message in state.state.missing:
+            self.events.report("warning", id, message, at, end - first)
+        problem = target if isinstance(target, str) else program if isinstance(program, str) else None
+        if problem is not None:
+            self.events.report("fault", "draw.left-out", problem, at, end - first)
+            return started
+        assert isinstance(target, _Target) and isinstance(program, dict)
+        if any(id == "pica.geometry-shader" for id, _ in state.state.missing):
+            return started
+        registers = self._registers[first]
+        sources = [self.textures.describe(registers, unit) for unit in state.state.units]
+        ranges = [(s.offset, s.size) for s in sources if s is not None]
+        extent = self.memory.extent_of(reads[0])
+        if extent is not None:
+            ranges.append((extent[0], reads[1] - reads[0]))
+        if self._batch.conflicts(target, ranges) or not self.textures.fits(sources):
+            started = self._run_batch(started)
+        self._fill_heads(first, end, state, target, sources, program[False], at)
+        alone = self._batch.self_conflict(target, ranges)
+        handle = self._handle(state, sources)
+        for packet_first, packet_end in [(p, p + 1) for p in range(first, end)] if alone else [(first, end)]:
+            if alone:
+                started = self._run_batch(started)
+                for unit, source in zip(state.state.units, sources, strict=True):
+                    if source is not None:
+                        self._heads[packet_first, _W["TEXTURES"] + unit] = self.textures.rows(source)
+            self._batch.add(packet_first, packet_end, handle, target, key)
+        self._batch.place = at
+        return started
+
+    def _fill_heads(
+        self, first: int, end: int, state: _State, target: _Target, sources: list[Source | None], program: int, at: str
+    ) -> None:
+        heads = self._heads[first:end]
+        heads[:, _W["COLOR"] : _W["COLOR"] + 4] = (target.color[0], target.depth[0], target.width, target.height)
+        heads[:, _W["RECT"] : _W["RECT"] + 4] = target.rect
+        heads[:, _W["PROGRAM"] : _W["PROGRAM"] + 2] = np.array([program], np.int64).view(np.int32)
+        for unit, source in zip(state.state.units, sources, strict=True):
+            place = self.memory.guard_offset
+            if source is None:
+                message = f"the texture of unit {unit} leaves memory or has no size; it is black"
+                self.events.report("fault", "texture.unmapped", message, at, end - first)
+            else:
+                place = self.textures.rows(source)
+            heads[:, _W["TEXTURES"] + unit] = place
+
+    def _handle(self, state: _State, sources: list[Source | None]) -> int:
+        powers = [True, True, True]
+        for unit, source in zip(state.state.units, sources, strict=True):
+            powers[unit] = source is None or source.power_of_two
+        combination = tuple(powers)
+        if combination not in state.handles:
+            state.handles[combination] = self.engine.handle(
+                draw_fragments, words=state.state.words, powers_of_two=combination, **self._static
+            )
+        return state.handles[combination]
+
+    # -- running ----------------------------------------------------------------------------------------------------
+    def _run_batch(self, started: float) -> float:
+        """Run what is batched; returns the time now."""
+        batch = self._batch
+        if not batch.groups:
+            return started
+        count = 0
+        keys: list[tuple[int, _Program]] = []
+        for first, end, handle, key in batch.groups:
+            entries = self._run_list[count : count + end - first]
+            entries[:, 0] = handle
+            entries[:, 1] = np.arange(first, end) * PACKET_SIZE + self.layout.packets
+            count += end - first
+            keys.append((count, key))
+        shade = self.engine.handle(shade_vertices, **self._static)
+        build = self.engine.handle(assemble, **self._static)
+        vertices = self.engine.get(driver.run_vertices, **self._static)
+        for name in ("VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "TRIANGLES"):
+            self._set(getattr(C, name), 0)
+        drawn = 0
+        while True:
+            vertices(count, shade, build)
+            status, entry = self._get(C.VERTEX_STATUS), self._get(C.VERTEX_ENTRY)
+            if status == driver.INEXACT:
+                self._shade_exactly(entry, next(key for end, key in keys if entry < end))
+                continue
+            now = perf_counter()
+            self.stats.seconds["vertex"] += now - started
+            started = self._raster(drawn, count if status == driver.DONE else entry + 1, batch, now)
+            if status != driver.FULL or self.exhausted:
+                break
+            drawn = entry
+            packet = (int(self._run_list[entry, 1]) - self.layout.packets) // PACKET_SIZE
+            self._heads[packet, _W["FIRST_TRIANGLE"]] = 0
+        if status == driver.HUNG:
+            self.events.report("hang", "shader.endless", "a vertex program does not come to an end", batch.place)
+        self.stats.vertices = self._get(C.VERTICES)
+        batch.clear()
+        return started
+
+    def _shade_exactly(self, entry: int, key: _Program) -> None:
+        """Shade a piece again with the unit's own rule for products; go on with assembling it."""
+        handles = self._programs[key]
+        assert isinstance(handles, dict)
+        if True not in handles:
+            handles[True] = self._compile(key, exact=True)
+        offset, start = int(self._run_list[entry, 1]), self._get(C.VERTEX_START)
+        packet = (offset - self.layout.packets) // PACKET_SIZE
+        registers = self._registers[packet]
+        total = driver.vertex_count(self._heads[packet], registers)
+        shade = self.engine.get(shade_vertices, **self._static)
+        shade(offset, start, min(total - start, driver.MAX_PIECE), handles[True])
+        self._set(C.VERTEX_STAGE, driver.ASSEMBLE)
+
+    def _raster(self, first: int, end: int, batch: _Batch, started: float) -> float:
+        """The fragment side of run list entries first .. end-1; empties the triangle area. Returns the time now."""
+        triangles = self._get(C.TRIANGLES)
+        self.pixels += self._get(C.AREA)
+        if triangles:
+            run = self.engine.get(run_draws, **self._static)
+            self._workers.run(lambda part, parts: run(first, end, part, parts), self._get(C.AREA) >= _WORTH_THREADS)
+            for offset, size in batch.ranges:
+                self.memory.touch(offset, size)
+            self.stats.triangles += triangles
+            self.stats.fragments += int(self._counters.sum())
+            self._counters[:] = 0
+        self._set(C.TRIANGLES, 0)
+        self._set(C.AREA, 0)
+        now = perf_counter()
+        self.stats.seconds["raster"] += now - started
+        return now
+
+
+# Pixels in the boxes of a batch's triangles from which waking the other threads pays.
+_WORTH_THREADS = 4096
+
+
+class _Batch:
+    """Groups of draws that run together, and what they write."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        self.groups: list[tuple[int, int, int, _Program]] = []
+        self.ranges: set[tuple[int, int]] = set()
+        self._shapes: set[tuple[int, ...]] = set()
+        self.place = ""
+
+    def add(self, first: int, end: int, handle: int, target: _Target, key: _Program) -> None:
+        self.groups.append((first, end, handle, key))
+        self.ranges |= {r for r in (target.color, target.depth) if r[1]}
+        self._shapes.add(target.shape)
+
+    def conflicts(self, target: _Target, reads: list[tuple[int, int]]) -> bool:
+        """Whether draws must wait: they read what the batch writes, or write there in another shape."""
+        if not self.groups:
+            return False
+        others = reads if target.shape in self._shapes else [*reads, target.color, target.depth]
+        return _overlap(others, self.ranges)
+
+    @staticmethod
+    def self_conflict(target: _Target, reads: list[tuple[int, int]]) -> bool:
+        """Whether draws read what they themselves write: each must then see the one before it finished."""
+        return _overlap(reads, {target.color, target.depth})
+
+
+def _overlap(some: list[tuple[int, int]], others: set[tuple[int, int]]) -> bool:
+    return any(a < d + n and d < a + m for a, m in some for d, n in others if m and n)

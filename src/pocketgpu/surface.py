@@ -151,16 +151,17 @@ def decode_texels(data: bytes | bytearray | memoryview | NDArray[Any], format: P
 def encode(pixels: Bytes, format: PixelFormat, layout: Layout = "linear") -> bytes:
     """The bytes of a surface from RGBA of shape (height, width, 4) in memory-row order; channels keep their upper bits.
 
-    Luminance is taken from red. Texels that no pixel covers are 0.
+    Luminance is taken from red. Texels that no pixel covers are 0. Compressed formats are searched for a close match
+    (some 10 seconds for 512x512).
 
-    :raises UsageError: the shape is wrong, or the format is compressed or holds no colours.
+    :raises UsageError: the shape is wrong, the format holds no colours, or a compressed format is not tiled.
     """
     _require_colour(format)
-    if _is_etc(format):
-        raise UsageError(f"{format.name} can be read but not written", hint="Choose an uncompressed format.")
     if pixels.ndim != 3 or pixels.shape[2] != 4:
         raise UsageError(f"pixels have shape (height, width, 4), not {pixels.shape}")
     height, width = pixels.shape[:2]
+    if _is_etc(format):
+        return _encode_etc(pixels, format, layout)
     words = np.zeros((height, width), np.uint32)
     for channel, lo, bits in format.channels:
         narrow = pixels[:, :, _TARGETS[channel][0]].astype(np.uint32) >> np.uint32(8 - bits)
@@ -244,6 +245,17 @@ def _decode_etc(raw: Bytes, format: PixelFormat) -> Bytes:
     else:
         texels[:, :, 3] = 255
     return texels.reshape(-1, 4)
+
+
+def _encode_etc(pixels: Bytes, format: PixelFormat, layout: Layout) -> bytes:
+    from pocketgpu.etc1_encode import encode_blocks  # rarely needed, and it builds tables
+
+    if layout != "tiled":
+        raise UsageError(f"{format.name} exists only in tiled layout")
+    height, width = pixels.shape[:2]
+    stream = np.zeros(((texel_count(width, height, layout) + 15) // 16 * 16, 4), np.uint8)
+    stream[texel_index(width, height, layout)] = pixels
+    return encode_blocks(stream, format.has_alpha)
 
 
 # Depth

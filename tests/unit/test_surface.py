@@ -230,7 +230,7 @@ def rgba(*shape: int) -> NDArray[np.uint8]:
         lambda: surface.decode(bytes(256), formats.D24S8, 8, 8),
         lambda: surface.decode_depth(bytes(256), formats.RGBA8, 8, 8),
         lambda: surface.decode_depth(bytes(127), formats.D16, 8, 8),
-        lambda: surface.encode(rgba(8, 8, 4), formats.ETC1A4, "tiled"),
+        lambda: surface.encode(rgba(8, 8, 4), formats.ETC1A4, "linear"),
         lambda: surface.encode(rgba(8, 8, 3), formats.RGB8),
         lambda: surface.encode(rgba(8, 8, 4), formats.D16),
         lambda: surface.encode_depth(rgba(8, 8), formats.D16),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from ..pica.shader.assembler import Assembly, ShaderError, assemble
 from .capture import CaptureBuilder
-from .command_list import CommandList
-from .drawing import Buffer
+from .command_list import Buffer, CommandList
 
 __all__ = ["Assembly", "Buffer", "CaptureBuilder", "CommandList", "ShaderError", "assemble"]

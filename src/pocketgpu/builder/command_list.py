@@ -1,35 +1,61 @@
-"""Command lists, word by word, and the uploads that go through data ports.
+"""Command lists as drawing programs think of them: targets, textures, combiners, attributes, draws.
 
-`CommandList` knows how entries are laid out and how each port wants its words; what makes a draw is in drawing.py.
+Each method writes the registers that the driver libraries write for the same thing, in an order that a console takes;
+whatever has no method here is a `write` away.
 
 Source: 3dbrew GPU/Internal Registers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Self, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import UsageError
-from ..facts.pica import PICA
-from ..facts.pica_enums import LIGHT_LUT, PROCTEX_TABLE
-from ..facts.registers import encode_float
-from ..pica.shader.assembler import Assembly
-from .drawing import Drawing
-from .values import FieldValue, encode_register, register_of
+from ..facts.pica_enums import ATTRIBUTE_TYPE, COLOR_FORMAT
+from .uploads import Uploads, pack_f24
+from .values import FieldValue
 
-Words: TypeAlias = NDArray[np.uint32]
+Operand: TypeAlias = str | tuple[str, str]
+"""A combiner's operand: the name of its source, or source and modifier, such as ("texture 0", "1 - rgb")."""
+Color: TypeAlias = Sequence[int]
+"""Red, green, blue and alpha, 0 to 255."""
 
-MOST_PARAMETERS = 256
-"""Words that one entry can carry: its first one and up to 255 more."""
-FINALIZE_VALUE = 0x12345678
-UNITS = ("VSH", "GSH")
+_SIZES = {"s8": 1, "u8": 1, "s16": 2, "f32": 4}
+_CODES = {name: number for number, name in ATTRIBUTE_TYPE.items()}
+_PADDING = {4: 12, 8: 13, 12: 14, 16: 15}
+_PIXEL_SIZES = {"RGBA8": "32 bits", "RGB8": "24 bits"}
+INDEXED_LIST = "geometry"
+"""What drivers set for indexed triangle lists."""
 
 
-class CommandList(Drawing):
+@dataclass(frozen=True)
+class Buffer:
+    """Vertices in memory: `address` (physical, bytes) of the first, what each holds, bytes from one to the next.
+
+    layout: attributes as (type, components), type "s8" "u8" "s16" or "f32"; a plain number (4, 8, 12, 16) is that many
+    bytes to skip. stride 0: vertices follow each other without gaps.
+    """
+
+    address: int
+    layout: Sequence[tuple[str, int] | int]
+    stride: int = 0
+
+    def size(self) -> int:
+        """Bytes of one vertex, with the gaps that the hardware leaves to align attributes."""
+        place = 0
+        for part in self.layout:
+            unit = 4 if isinstance(part, int) else _SIZES.get(part[0], 1)
+            place = -(-place // unit) * unit + (part if isinstance(part, int) else unit * part[1])
+        return place
+
+
+class CommandList(Uploads):
     """A command list in the making.
 
         cl = CommandList()
@@ -42,226 +68,274 @@ class CommandList(Drawing):
     """
 
     def __init__(self) -> None:
-        self._words: list[int] = []
-        self._finalized = False
+        super().__init__()
+        self._units: set[int] = set()
+        self._base = 0
 
-    # -- entries ----------------------------------------------------------------------------------------------------
-    def write(self, register: str | int, word: int = 0, /, *, mask: int = 15, **fields: FieldValue) -> CommandList:
-        """Write a register: `word` with the named fields set. mask: which of its bytes are written (bit 0: the low).
+    # -- state ------------------------------------------------------------------------------------------------------
+    def plain_state(self) -> Self:
+        """Everything off that changes pixels: vertex colours go to the target as they are."""
+        for stage in range(6):
+            self.combiner(stage)
+        self.write("TEXENV_UPDATE_BUFFER").write("TEXENV_BUFFER_COLOR")
+        self.write("TEXUNIT_CONFIG", constant_one=True)
+        self.write("LIGHTING_ENABLE0").write("LIGHTING_ENABLE1", disable=True)
+        self.write("FACECULLING_CONFIG").write("FRAGOP_CLIP").write("SCISSORTEST_MODE")
+        self.write("DEPTHMAP_SCALE", value=-1.0).write("DEPTHMAP_OFFSET").write("DEPTHMAP_ENABLE", enable=True)
+        self.write("FRAGOP_ALPHA_TEST").write("STENCIL_TEST").write("STENCIL_OP").write("LOGIC_OP", op="copy")
+        self.write("EARLYDEPTH_TEST1").write("EARLYDEPTH_TEST2").write("GEOSTAGE_CONFIG")
+        self.write("VSH_COM_MODE").write("GSH_MISC0").write("START_DRAW_FUNC0", configuration=True)
+        self._units.clear()
+        return self.blend().depth(None, write=False)
 
-        Field values are as people write them: True, 0.5 for floats, addresses in bytes, counts as counts, names of
-        enumerations as the tables spell them ("triangle strip").
-        """
-        target = register_of(PICA, register)
-        return self.write_word(target.offset, encode_register(target, fields, word), mask=mask)
+    def render_target(
+        self,
+        color: int,
+        width: int,
+        height: int,
+        *,
+        depth: int | None = None,
+        color_format: str = "RGBA8",
+        depth_format: str = "D24S8",
+    ) -> Self:
+        """Where to draw: addresses of colour and depth buffer, size in memory (screens stand on their side: 240 wide),
+        and a viewport over all of it. Without a depth buffer nothing is read or written there."""
+        self.write("FRAMEBUFFER_FLUSH", flush=True).write("FRAMEBUFFER_INVALIDATE", invalidate=True)
+        self.write("DEPTHBUFFER_FORMAT", format=depth_format)
+        if color_format not in COLOR_FORMAT.values():
+            raise UsageError(f"no render target has format {color_format}")
+        self.write("COLORBUFFER_FORMAT", format=color_format, pixel_size=_PIXEL_SIZES.get(color_format, "16 bits"))
+        self.write("FRAMEBUFFER_BLOCK32")
+        self.write("DEPTHBUFFER_LOC", address=color if depth is None else depth)
+        self.write("COLORBUFFER_LOC", address=color)
+        for name in ("FRAMEBUFFER_DIM", "RENDERBUF_DIM"):
+            self.write(name, width=width, height=height, flip=True)
+        stencil = depth_format == "D24S8"
+        self.write("COLORBUFFER_READ", mask=15).write("COLORBUFFER_WRITE", mask=15)
+        for name in ("DEPTHBUFFER_READ", "DEPTHBUFFER_WRITE"):
+            self.write(name, stencil=depth is not None and stencil, depth=depth is not None)
+        return self.viewport(0, 0, width, height)
 
-    def write_word(self, register: str | int, word: int, *, mask: int = 15) -> CommandList:
-        """Write a whole register word."""
-        return self.write_words(register, [word], mask=mask)
+    def viewport(self, x: int, y: int, width: int, height: int) -> Self:
+        """The part of the target that clip space fills, in pixels from its lower left corner."""
+        self.write("VIEWPORT_WIDTH", value=width / 2).write("VIEWPORT_INVW", value=2 / width)
+        self.write("VIEWPORT_HEIGHT", value=height / 2).write("VIEWPORT_INVH", value=2 / height)
+        return self.write("VIEWPORT_XY", x=x, y=y)
 
-    def write_words(
-        self, register: str | int, words: Iterable[int], *, consecutive: bool = True, mask: int = 15
-    ) -> CommandList:
-        """Write words to registers from `register` on, or (consecutive False) all to `register`, in order."""
-        number = register_of(PICA, register).offset
-        values = [int(word) & 0xFFFFFFFF for word in words]
-        if not 0 <= mask <= 15:
-            raise UsageError(f"mask has four bits, not {mask:#x}")
-        if consecutive and number + len(values) > len(PICA):
-            raise UsageError(f"{len(values)} words from {number:#05x} on go past the last register")
-        self._must_be_open()
-        for start in range(0, len(values), MOST_PARAMETERS):
-            part = values[start : start + MOST_PARAMETERS]
-            id = number + (start if consecutive else 0)
-            header = id | mask << 16 | (len(part) - 1) << 20 | (1 << 31 if consecutive and len(part) > 1 else 0)
-            self._words += [part[0], header, *part[1:]]
-            if len(part) % 2 == 0:  # entries are whole pairs of words
-                self._words.append(0)
-        return self
+    def scissor(self, x1: int = 0, y1: int = 0, x2: int = 0, y2: int = 0, mode: str = "keep inside") -> Self:
+        """Draw only inside the rectangle whose corners (both inside) are given; mode "off" ends it."""
+        self.write("SCISSORTEST_MODE", mode=mode)
+        return self.write("SCISSORTEST_POS", x1=x1, y1=y1).write("SCISSORTEST_DIM", x2=x2, y2=y2)
 
-    def fifo(self, register: str | int, words: Iterable[int]) -> CommandList:
-        """Send words through a data port."""
-        return self.write_words(register, words, consecutive=False)
-
-    def _must_be_open(self) -> None:
-        if self._finalized:
-            raise UsageError("the command list is finished; nothing can be added")
-
-    # -- shaders ----------------------------------------------------------------------------------------------------
-    def upload_code(self, words: Iterable[int], start: int = 0, unit: str = "VSH") -> CommandList:
-        """Program words into a shader unit ("VSH" or "GSH") from instruction `start` on."""
-        self.write(f"{_unit(unit)}_CODETRANSFER_INDEX", index=start)
-        self.fifo(f"{unit}_CODETRANSFER_DATA0", words)
-        return self.write_word(f"{unit}_CODETRANSFER_END", 1)
-
-    def upload_descriptors(self, words: Iterable[int], start: int = 0, unit: str = "VSH") -> CommandList:
-        """Operand descriptors into a shader unit."""
-        self.write(f"{_unit(unit)}_OPDESCS_INDEX", index=start)
-        return self.fifo(f"{unit}_OPDESCS_DATA0", words)
-
-    def uniforms(self, start: int, values: ArrayLike, *, f32: bool = True, unit: str = "VSH") -> CommandList:
-        """Float uniforms c[start], c[start+1], ...: `values` of shape (n, 4) or (4,), x y z w.
-
-        f32: send single-precision words; else three words of packed 24-bit floats each.
-        """
-        rows = np.asarray(values, np.float64).reshape(-1, 4)
-        if not 0 <= start <= start + len(rows) <= 96:
-            raise UsageError(f"uniforms {start}..{start + len(rows) - 1}: there are 96")
-        self.write(f"{_unit(unit)}_FLOATUNIFORM_INDEX", index=start, f32=f32)
-        if f32:
-            words = np.ascontiguousarray(rows[:, ::-1], np.float32).view(np.uint32).ravel().tolist()
-        else:
-            words = [word for row in rows.tolist() for word in pack_f24(row)]
-        return self.fifo(f"{unit}_FLOATUNIFORM_DATA0", words)
-
-    def bool_uniforms(self, values: Mapping[int, bool] | Sequence[bool], unit: str = "VSH") -> CommandList:
-        """All boolean uniforms at once: those that are true, by number."""
-        pairs = values.items() if isinstance(values, Mapping) else enumerate(values)
-        bits = 0
-        for number, value in pairs:
-            if not 0 <= number < 16:
-                raise UsageError(f"boolean uniform {number}: there are 16")
-            bits |= bool(value) << number
-        return self.write(f"{_unit(unit)}_BOOLUNIFORM", bools=bits, upper=0x7FFF)
-
-    def int_uniform(self, number: int, x: int, y: int = 0, z: int = 0, w: int = 0, unit: str = "VSH") -> CommandList:
-        """Integer uniform: loops run x + 1 times with aL from y in steps of z."""
-        if not 0 <= number < 4:
-            raise UsageError(f"integer uniform {number}: there are 4")
-        return self.write(f"{_unit(unit)}_INTUNIFORM_I{number}", x=x, y=y, z=z, w=w)
-
-    def shader(self, program: Assembly) -> CommandList:
-        """A vertex program: code, descriptors, constants, entry point and what its `.out` lines say."""
-        self.upload_code(program.code).upload_descriptors(program.descriptors or (0,))
-        for number, value in sorted(program.constants.items()):
-            self.uniforms(number, value)
-        self.write("VSH_ENTRYPOINT", entry=program.entry, end=0x7FFF)
-        return self.outputs(program.outputs)
-
-    def outputs(self, semantics: Mapping[int, Sequence[int]]) -> CommandList:
-        """What the output registers of the vertex program mean: register to four numbers of SH_OUTMAP."""
-        if not 1 <= len(semantics) <= 7:
-            raise UsageError(f"{len(semantics)} output registers reach the rasteriser; 1 to 7 can")
-        used = sorted(semantics)
-        self.write("VSH_OUTMAP_MASK", mask=sum(1 << number for number in used))
-        self.write("VSH_OUTMAP_TOTAL1", count=len(used)).write("VSH_OUTMAP_TOTAL2", count=len(used))
-        self.write("PRIMITIVE_CONFIG", mask=1, outputs=len(used))
-        self.write("SH_OUTMAP_TOTAL", count=len(used))
-        words = [sum(code << 8 * i for i, code in enumerate(semantics[number])) for number in used]
-        self.write_words("SH_OUTMAP_O0", words + [0x1F1F1F1F] * (7 - len(words)))
-        codes = {code for number in used for code in semantics[number]}
-        self.write("SH_OUTATTR_MODE", texture_coordinates=bool(codes & {0x0C, 0x0D, 0x0E, 0x0F, 0x10, 0x16, 0x17}))
+    def depth(self, function: str | None, *, write: bool = True, colors: str = "rgba") -> Self:
+        """Depth test (None: no test), whether depth is written, and which channels of the colour are."""
+        channels = {name: name[0] in colors for name in ("red", "green", "blue", "alpha")}
         return self.write(
-            "SH_OUTATTR_CLOCK",
-            position_z=0x02 in codes,
-            color=bool(codes & set(range(0x08, 0x0C))),
-            texcoord0=bool(codes & {0x0C, 0x0D}),
-            texcoord1=bool(codes & {0x0E, 0x0F}),
-            texcoord2=bool(codes & {0x16, 0x17}),
-            texcoord0_w=0x10 in codes,
-            quaternion_view=bool(codes & {*range(0x04, 0x08), 0x12, 0x13, 0x14}),
+            "DEPTH_COLOR_MASK",
+            depth_test=function is not None,
+            depth_function=function or "always",
+            depth_write=write,
+            **channels,
         )
 
-    # -- look-up tables ---------------------------------------------------------------------------------------------
-    def fog_table(self, values: ArrayLike) -> CommandList:
-        """The fog table: 129 factors in 0..1 (1: no fog) at depths 0/128 .. 128/128."""
-        samples = _samples(values, 128, "fog table")
-        entries = np.clip(np.round(samples * 2047), 0, 2047).astype(np.int64)
-        self.write("FOG_LUT_INDEX", index=0)
-        steps = np.diff(entries)
-        return self.fifo("FOG_LUT_DATA0", _entries("FOG_LUT_DATA0", entries, steps))
+    def blend(
+        self,
+        source: str = "one",
+        destination: str = "zero",
+        equation: str = "add",
+        *,
+        source_alpha: str | None = None,
+        destination_alpha: str | None = None,
+        equation_alpha: str | None = None,
+    ) -> Self:
+        """Blend factors and equation, for alpha the same unless named; without arguments colours replace."""
+        self.write("COLOR_OPERATION", blend_enable=True, line_config=0x0E4)
+        return self.write(
+            "BLEND_FUNC",
+            equation_rgb=equation,
+            equation_alpha=equation_alpha or equation,
+            src_rgb=source,
+            dst_rgb=destination,
+            src_alpha=source_alpha or source,
+            dst_alpha=destination_alpha or destination,
+        )
 
-    def lighting_table(self, table: str | int, values: ArrayLike) -> CommandList:
-        """A lighting table ("D0", "FR", "SP0", ...): 257 values in 0..1, for inputs 0/256 .. 256/256; for tables with
-        signed input give 257 for -1 .. 1 in the order of the hardware: 0 .. 127/128, -1 .. -1/128."""
-        number = _number(LIGHT_LUT, table)
-        samples = _samples(values, 256, "lighting table")
-        entries = np.clip(np.round(samples * 4095), 0, 4095).astype(np.int64)
-        steps = np.clip(np.round(np.diff(samples) * 2047), -2047, 2047).astype(np.int64)
-        self.write("LIGHTING_LUT_INDEX", index=0, table=number)
-        return self.fifo("LIGHTING_LUT_DATA0", _entries("LIGHTING_LUT_DATA0", entries, steps))
+    def texture(
+        self,
+        unit: int,
+        address: int,
+        width: int,
+        height: int,
+        format: str = "RGBA8",
+        *,
+        filter: str = "linear",
+        wrap: str | tuple[str, str] = "repeat",
+        border: Color = (0, 0, 0, 0),
+    ) -> Self:
+        """Switch texture unit 0, 1 or 2 on. wrap: one name of a mode, or two, for the first and second coordinate."""
+        if unit not in (0, 1, 2):
+            raise UsageError(f"texture unit {unit}: there are 0, 1 and 2")
+        name = f"TEXUNIT{unit}_"
+        wrap_s, wrap_t = (wrap, wrap) if isinstance(wrap, str) else wrap
+        self.write_fields(name + "BORDER_COLOR", _rgba(border))
+        self.write(name + "DIM", width=width, height=height)
+        etc1 = 2 if format == "ETC1" else 0
+        self.write(name + "PARAM", wrap_s=wrap_s, wrap_t=wrap_t, etc1=etc1, mag_filter=filter, min_filter=filter)
+        self.write(name + "LOD").write(name + "ADDR", address=address).write(name + "TYPE", format=format)
+        self._units.add(unit)
+        return self._switch_units()
 
-    def procedural_table(self, table: str | int, values: ArrayLike) -> CommandList:
-        """A table of the procedural texture: "noise", "rgb map", "alpha map" take 129 values in 0..1; "color" takes
-        colours (n, 4) in 0..255 and fills "color difference" too."""
-        number = _number(PROCTEX_TABLE, table)
-        if PROCTEX_TABLE[number] == "color":
-            colors = np.asarray(values, np.int64).reshape(-1, 4)
-            steps = np.diff(colors, axis=0, append=colors[-1:]) >> 1
-            for name, rows in (("color", colors), ("color difference", steps)):
-                self.write("PROCTEX_LUT", index=0, table=_number(PROCTEX_TABLE, name))
-                self.fifo("PROCTEX_LUT_DATA0", ((rows & 255) << np.array([0, 8, 16, 24])).sum(axis=1).tolist())
-            return self
-        samples = _samples(values, 128, "procedural table")
-        entries = np.clip(np.round(samples * 4095), 0, 4095).astype(np.int64)
-        self.write("PROCTEX_LUT", index=0, table=number)
-        steps = np.clip(np.diff(entries), -2048, 2047)
-        return self.fifo("PROCTEX_LUT_DATA0", _entries("PROCTEX_LUT_DATA0", entries, steps))
+    def no_textures(self) -> Self:
+        """Switch all texture units off."""
+        self._units.clear()
+        return self._switch_units()
 
-    # -- the end ----------------------------------------------------------------------------------------------------
-    def jump(self, address: int, size: int, channel: int = 0) -> CommandList:
-        """Go on with another list of `size` bytes at physical `address` (both multiples of 16); ends this list."""
-        if channel not in (0, 1):
-            raise UsageError(f"channel is 0 or 1, not {channel}")
-        if address % 16 or size % 16:
-            raise UsageError("lists start at multiples of 16 bytes and have such sizes")
-        self.write(f"CMDBUF_SIZE{channel}", size=size).write(f"CMDBUF_ADDR{channel}", address=address)
-        if len(self._words) % 4 == 0:  # the jump shall be the last entry of a size that counts
-            self.write_word("CMDBUF_SIZE1" if channel == 0 else "CMDBUF_SIZE0", 0, mask=0)
-        self.write_word(f"CMDBUF_JUMP{channel}", 1)
-        self._finalized = True
+    def _switch_units(self) -> Self:
+        enabled = {f"unit{unit}_enable": unit in self._units for unit in range(3)}
+        return self.write("TEXUNIT_CONFIG", constant_one=True, clear_cache=True, **enabled)
+
+    def combiner(
+        self,
+        stage: int,
+        rgb: tuple[Operand, ...] = ("replace", "previous stage"),
+        alpha: tuple[Operand, ...] = ("replace", "previous stage"),
+        *,
+        color: Color = (0, 0, 0, 0),
+        scale_rgb: int = 1,
+        scale_alpha: int = 1,
+    ) -> Self:
+        """A combiner stage (0-5): an operation and its operands, for rgb and for alpha; `color` is its constant.
+
+        cl.combiner(0, ("modulate", "texture 0", "vertex color"), ("replace", ("texture 0", "red")))
+        """
+        if not 0 <= stage < 6:
+            raise UsageError(f"combiner stage {stage}: there are 0 to 5")
+        name = f"TEXENV{stage}_"
+        sources: dict[str, FieldValue] = {}
+        operands: dict[str, FieldValue] = {}
+        for part, (_, *given), plain in (("rgb", rgb, "rgb"), ("alpha", alpha, "alpha")):
+            for i in range(3):
+                operand = given[i] if i < len(given) else "vertex color"
+                source, modifier = (operand, plain) if isinstance(operand, str) else operand
+                sources[f"{part}{i}"], operands[f"{part}{i}"] = source, modifier
+        if not isinstance(rgb[0], str) or not isinstance(alpha[0], str):
+            raise UsageError("a combiner stage starts with the name of its operation")
+        self.write_fields(name + "SOURCE", sources).write_fields(name + "OPERAND", operands)
+        self.write(name + "COMBINER", rgb=rgb[0], alpha=alpha[0]).write_fields(name + "COLOR", _rgba(color))
+        return self.write(name + "SCALE", rgb=f"x{scale_rgb}", alpha=f"x{scale_alpha}")
+
+    # -- vertices ---------------------------------------------------------------------------------------------------
+    def attributes(self, *buffers: Buffer, fixed: Sequence[Sequence[float]] = (), base: int | None = None) -> Self:
+        """Where vertices come from: the attributes of all buffers in order, then those with a fixed value, become
+        inputs v0, v1, ... of the vertex program. base: the address that offsets count from, a multiple of 16 (None:
+        that of the lowest buffer)."""
+        if base is None:
+            base = min((buffer.address for buffer in buffers), default=0) & ~15
+        self._base = base
+        formats: dict[str, FieldValue] = {}
+        loaders: list[int] = []
+        count = 0
+        for n, buffer in enumerate(buffers):
+            codes = []
+            for part in buffer.layout:
+                if isinstance(part, int):
+                    if part not in _PADDING:
+                        raise UsageError(f"{part} bytes cannot be skipped", hint="4, 8, 12 or 16 can.")
+                    codes.append(_PADDING[part])
+                    continue
+                if part[0] not in _CODES or not 1 <= part[1] <= 4:
+                    raise UsageError(f"{part} is no attribute", hint=f"Types: {', '.join(_CODES)}; 1 to 4 components.")
+                codes.append(count)
+                formats |= {f"type{count}": part[0], f"size{count}": part[1]}
+                count += 1
+            stride = buffer.stride or buffer.size()
+            if len(codes) > 12 or not 0 < stride < 256:
+                raise UsageError(f"buffer {n} does not fit a loader: at most 12 parts and 255 bytes")
+            nibbles = sum(code << 4 * i for i, code in enumerate(codes))
+            shape = nibbles >> 32 | stride << 16 | len(codes) << 28
+            loaders += [buffer.address - base, nibbles & 0xFFFFFFFF, shape]
+        if len(buffers) > 12 or not 1 <= count + len(fixed) <= 12:
+            raise UsageError("a draw has 1 to 12 attributes in at most 12 buffers")
+        fixed_mask = sum(1 << count + i for i in range(len(fixed)))
+        low = {name: value for name, value in formats.items() if int(name[4:]) < 8}
+        high = {name: value for name, value in formats.items() if name not in low}
+        total = count + len(fixed)
+        self.write("ATTRIBBUFFERS_LOC", base=base).write_fields("ATTRIBBUFFERS_FORMAT_LOW", low)
+        self.write_fields("ATTRIBBUFFERS_FORMAT_HIGH", {**high, "fixed_mask": fixed_mask, "count": total})
+        self.write_words("ATTRIBBUFFER0_OFFSET", loaders + [0] * (36 - len(loaders)))
+        for i, value in enumerate(fixed):
+            self.fixed_attribute(count + i, value)
+        return self._inputs(total)
+
+    def fixed_attribute(self, number: int, value: Sequence[float]) -> Self:
+        """The value of an attribute that no buffer supplies; missing components are 0, 0, 1."""
+        self.write("FIXEDATTRIB_INDEX", index=number)
+        return self.write_words("FIXEDATTRIB_DATA0", pack_f24(_four(value)))
+
+    def _inputs(self, count: int) -> Self:
+        self.write("VSH_NUM_ATTR", count=count)
+        self.write("VSH_INPUTBUFFER_CONFIG", count=count, unit_mode=0xA0)
+        return self.write_words("VSH_ATTRIBUTES_PERMUTATION_LOW", [0x76543210, 0xFEDCBA98])
+
+    # -- draws ------------------------------------------------------------------------------------------------------
+    def draw_arrays(self, count: int, first: int = 0, primitive: str = "triangles") -> Self:
+        """Draw `count` vertices from number `first` on, as "triangles", a "triangle strip" or a "triangle fan"."""
+        self._begin(primitive)
+        self.write("INDEXBUFFER_CONFIG", type="u16")
+        self.write("NUMVERTICES", count=count).write("VERTEX_OFFSET", first=first)
+        self.write("GEOSTAGE_CONFIG2", byte_mask=1, arrays=True)
+        self._trigger("DRAWARRAYS")
+        return self.write("GEOSTAGE_CONFIG2", byte_mask=1).write("VTX_FUNC", clear=True)
+
+    def draw_elements(self, count: int, address: int, *, wide: bool = True, primitive: str = "triangles") -> Self:
+        """Draw by `count` indices of two bytes (wide) or one at `address`, which counts from the base of `attributes`
+        and must not lie below it."""
+        if address < self._base:
+            raise UsageError(f"indices at {address:#x} lie below the base {self._base:#x}", hint="Name a lower base.")
+        self._begin(INDEXED_LIST if primitive == "triangles" else primitive)
+        self.write("INDEXBUFFER_CONFIG", offset=address - self._base, type="u16" if wide else "u8")
+        self.write("NUMVERTICES", count=count)
+        listed = primitive == "triangles"
+        for name in ("GEOSTAGE_CONFIG", "GEOSTAGE_CONFIG2"):
+            self.write(name, byte_mask=2, triangle_elements=listed)
+        self._trigger("DRAWELEMENTS")
+        self.write("VTX_FUNC", clear=True)
+        for name in ("GEOSTAGE_CONFIG", "GEOSTAGE_CONFIG2"):
+            self.write(name, byte_mask=2)
         return self
 
-    def finalize(self) -> CommandList:
-        """End the list with the request for its interrupt, padded to a multiple of 16 bytes. Doing so twice is fine."""
-        if not self._finalized:
-            self.write_word("FINALIZE", FINALIZE_VALUE)
-            if len(self._words) % 4:
-                self.write_word("FINALIZE", FINALIZE_VALUE)
-            self._finalized = True
-        return self
+    def draw_immediate(self, vertices: ArrayLike, primitive: str = "triangles") -> Self:
+        """Draw vertices that stand in the list itself: shape (n, attributes, 1 to 4), as 24-bit floats."""
+        array = np.asarray(vertices, np.float64)
+        if array.ndim != 3 or not 1 <= array.shape[1] <= 12 or not 1 <= array.shape[2] <= 4:
+            raise UsageError(f"immediate vertices have shape (n, attributes, 1 to 4), not {array.shape}")
+        self.write("ATTRIBBUFFERS_FORMAT_HIGH", count=array.shape[1])
+        self._inputs(array.shape[1])
+        self._begin(primitive)
+        self.write("GEOSTAGE_CONFIG2", byte_mask=1, arrays=True).write("START_DRAW_FUNC0", byte_mask=1)
+        self.write("FIXEDATTRIB_INDEX", index=15)
+        values: list[list[float]] = array.reshape(-1, array.shape[2]).tolist()
+        self.fifo("FIXEDATTRIB_DATA0", chain.from_iterable(pack_f24(_four(value)) for value in values))
+        self.write("START_DRAW_FUNC0", byte_mask=1, configuration=True)
+        return self.write("GEOSTAGE_CONFIG2", byte_mask=1).write("VTX_FUNC", clear=True)
 
-    @property
-    def words(self) -> Words:
-        """The words so far."""
-        return np.array(self._words, np.uint32)
+    def _begin(self, primitive: str) -> None:
+        self.write("PRIMITIVE_CONFIG", byte_mask=2, mode=primitive).write_word("RESTART_PRIMITIVE", 1)
 
-    def tobytes(self) -> bytes:
-        """The bytes so far."""
-        return self.words.astype("<u4").tobytes()
+    def _trigger(self, register: str) -> None:
+        self.write("START_DRAW_FUNC0", byte_mask=1)
+        self.write_word(register, 1)
+        self.write("START_DRAW_FUNC0", byte_mask=1, configuration=True)
 
-    def __len__(self) -> int:
-        """Words so far."""
-        return len(self._words)
-
-
-def pack_f24(values: Sequence[float]) -> list[int]:
-    """Four floats (x, y, z, w) as three words of 24-bit floats, w on top."""
-    x, y, z, w = (encode_float(float(value), "f24") for value in values)
-    return [w << 8 | z >> 16, (z & 0xFFFF) << 16 | y >> 8, (y & 0xFF) << 24 | x]
-
-
-def _unit(unit: str) -> str:
-    if unit not in UNITS:
-        raise UsageError(f"{unit!r} is no shader unit", hint="Units are VSH and GSH.")
-    return unit
+    def end_drawing(self) -> Self:
+        """Flush what has been drawn, so that transfers see it."""
+        return self.write("FRAMEBUFFER_FLUSH", flush=True)
 
 
-def _number(names: Mapping[int, str], key: str | int) -> int:
-    for number, name in names.items():
-        if key in (number, name):
-            return number
-    raise UsageError(f"no table {key!r}", hint=f"Known are {', '.join(names.values())}.")
+def _rgba(color: Color) -> dict[str, FieldValue]:
+    return dict(zip("rgba", color, strict=True))
 
 
-def _samples(values: ArrayLike, entries: int, what: str) -> NDArray[Any]:
-    samples = np.asarray(values, np.float64).ravel()
-    if len(samples) != entries + 1:
-        raise UsageError(f"a {what} takes {entries + 1} values, not {len(samples)}")
-    return samples
-
-
-def _entries(register: str, values: NDArray[Any], differences: NDArray[Any]) -> list[int]:
-    target = PICA[register]
-    pairs = zip(values.tolist(), differences.tolist(), strict=False)
-    return [target.encode(value=value, difference=difference) for value, difference in pairs]
+def _four(value: Sequence[float]) -> list[float]:
+    values = [float(v) for v in value]
+    return values + [0.0, 0.0, 0.0, 1.0][len(values) :]

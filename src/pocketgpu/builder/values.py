@@ -6,6 +6,7 @@ One rule for every writer of registers: enumerations by name, counts as counts, 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from ..errors import UsageError
@@ -52,7 +53,7 @@ def _named(field: Field, name: str, place: str) -> int:
     raise UsageError(f"{name!r} is no value of {place}", hint=hint)
 
 
-def encode_register(register: Register, fields: dict[str, FieldValue], word: int = 0) -> int:
+def encode_register(register: Register, fields: Mapping[str, FieldValue], word: int = 0) -> int:
     """`word` with the given fields set."""
     for name, value in fields.items():
         word = encode_field(register, name, value, word)

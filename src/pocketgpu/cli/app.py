@@ -32,8 +32,13 @@ COMMANDS = {
     "demo": "Render the sample that comes with the program.",
     "render": "Render a capture into PNG files.",
     "bench": "Measure replay time per frame and phase.",
+    "info": "Tell what is in a capture and which doubts it depends on.",
     "dump": "Write guest memory after a frame to a file.",
+    "image": "Turn texture or framebuffer bytes into a picture, or a picture into bytes.",
+    "regs": "List, find and explain registers, and what a value in one means.",
     "switches": "List what --set NAME=VALUE can choose.",
+    "doctor": "Check this installation and what it runs on.",
+    "cache": "Show or empty the folder of compiled code.",
 }
 
 

@@ -127,22 +127,40 @@ def _shaders() -> Iterator[Switch]:
         f24="3dbrew for the format; cutting off the mantissa is the driver library's rounding",
     )
     yield _switch(
+        "shader.reciprocal_zero",
+        "What RCP and RSQ make of negative zero.",
+        positive="3dbrew: there is no negative zero, so +infinity; a test of Panda3DS",
+        signed="Azahar: -infinity",
+    )
+    yield _switch(
+        "shader.max_infinity",
+        "What MAX makes of a second source that is -infinity.",
+        smaller="Azahar: it is below all numbers, so the first source",
+        result="3dbrew's list of results, a test of Panda3DS: -infinity",
+    )
+    yield _switch(
         "shader.litp_nan",
         "What LITP makes of NaN where it takes a maximum with 0.",
-        as_max="by analogy with MAX; not measured",
-        zero="not measured",
+        zero="by analogy with MAX(NaN, 0); not measured",
+        keep="by analogy with MAX(0, NaN); not measured",
     )
     yield _switch(
         "shader.nested_loop_counter",
         "What aL holds after an inner loop.",
-        restored="Azahar",
+        restored="Azahar, a test of it: what it held before",
         kept="no other source restores it",
+    )
+    yield _switch(
+        "shader.loop_ends",
+        "How many loops can end at one instruction.",
+        all="Azahar's compiler, a test of Azahar",
+        one="3dbrew: one entry of the loop stack is checked; the outer loop does not see its end",
     )
     yield _switch(
         "shader.stacks",
         "Whether calls, conditions and loops have a stack each.",
         separate="3dbrew",
-        single="Azahar, Panda3DS, Mikage",
+        single="Panda3DS, Mikage, older versions of Azahar",
     )
     yield _switch(
         "shader.end",
@@ -515,7 +533,7 @@ DEFAULTS: Final[Mapping[str, str]] = {name: switch.default for name, switch in S
 
 HONOURED: Final[frozenset[str]] = frozenset(
     (
-        *("texture.filter", "display.expand", "display.formats_5_7", "fill.null_start", "fill.tail_24"),
+        *("texture.filter", "texture.levels", "display.expand", "display.formats_5_7", "fill.null_start", "fill.tail_24"),
         *("transfer.uncropped_stride", "transfer.zero_size", "transfer.both_tiling_flags", "transfer.flip_crop"),
         *("texture_copy.units", "texture_copy.zero_width"),
     )

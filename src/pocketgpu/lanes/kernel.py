@@ -125,11 +125,12 @@ class Engine:
 
     def _llvm(self, kernel: Kernel, static: dict[str, Any], key: Any) -> Callable[..., None]:
         lanes, count = kernel.lanes or LLVM_LANES, len(kernel.params)
-        text = kernel.trace(lanes, static)
-        try:
-            address = machine_code.load(kernel.name, text)
-        except machine_code.RefusedError as error:
-            raise kernel.explain(lanes, static, error) from None
+        address = _addresses.get(key)
+        if address is None:
+            try:
+                address = _addresses[key] = machine_code.load(kernel.name, kernel.trace(lanes, static))
+            except machine_code.RefusedError as error:
+                raise kernel.explain(lanes, static, error) from None
         self._handles[key] = address
         signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *(_CTYPES[t.name] for t in kernel.params.values()))
         function = signature(address)

@@ -84,12 +84,13 @@ class Lang:
         """A lane vector with these constants, one for each lane (repeated when there are more lanes)."""
         if not len(xs):
             raise fail("an empty pattern")
-        values = [self._number(x, type) for x in xs]
-        return self._pattern([values[i % len(values)] for i in range(self.lanes)], type)
+        return self.pattern_of([xs[i % len(xs)] for i in range(self.lanes)], type)
 
     def pattern_of(self, xs: Sequence[int] | Sequence[float], type: Type = I32) -> Value:
         """A vector of exactly these constants, whatever the kernel's lane count."""
-        return self._pattern(list(xs), type)
+        if not len(xs):
+            raise fail("an empty pattern")
+        return self._pattern([self._number(x, type) for x in xs], type)
 
     def iota(self) -> Value:
         """The lane numbers 0, 1, 2, ..."""
@@ -241,12 +242,14 @@ class Lang:
         return v if v.lanes == 1 else self._lane(v, i)
 
     def shuffle(self, a: Value, places: Sequence[int], b: Value | None = None) -> Value:
-        """A vector of the lanes `places` of `a` (of `a` followed by `b`); as many lanes as places, known while tracing."""
-        b = a if b is None else b
-        if a.type is not b.type or a.lanes != b.lanes or a.lanes == 1:
-            raise _fail(f"shuffle of {a!r} and {b!r}")
-        if any(not 0 <= p < 2 * a.lanes for p in places):
-            raise _fail(f"shuffle places outside 0..{2 * a.lanes - 1}")
+        """The lanes `places` of `a` (of `a` followed by `b`) as a vector; the places are known while tracing."""
+        a, b = self._pair("shuffle", a, a if b is None else b)
+        if a.lanes == 1:
+            raise fail(f"shuffle of {a!r} and {b!r}")
+        if not len(places) or any(not 0 <= p < 2 * a.lanes for p in places):
+            raise fail(f"shuffle places {list(places)} outside 0..{2 * a.lanes - 1}")
+        if len(places) == 1:
+            return self._lane(a if places[0] < a.lanes else b, places[0] % a.lanes)
         return self._shuffle(a, b, list(places))
 
     # -- memory -------------------------------------------------------------------------------------------------

@@ -20,15 +20,25 @@ from ..lanes import Engine
 from ..memory import GuestMemory
 from . import vertex_driver as driver
 from .fragment import draw_fragments, run_draws
-from .layout import BANK_INDEX, KIND_ARRAYS, KIND_IMMEDIATE, MAX_PACKETS, PACKET, PACKET_REGISTERS, PACKET_SIZE
+from .layout import (
+    BANK_INDEX,
+    KIND_ARRAYS,
+    KIND_IMMEDIATE,
+    MAX_PACKETS,
+    MAX_PIECE,
+    PACKET,
+    PACKET_REGISTERS,
+    PACKET_SIZE,
+    WorkLayout,
+)
 from .layout import CONTROL as C
-from .layout import WorkLayout
 from .primitives import assemble
 from .registers import StaticRegisters, select_fields
 from .shader.program import TooComplex
 from .shader.translate import program_of, vertex_program
 from .state import KEY_IDS, KEY_MASKS, FragmentState, normalise
 from .stats import Stats
+from .texture import LEVELS
 from .texture_cache import UNIT_IDS, Source, TextureCache
 from .vertex_fetch import shade_vertices
 from .workers import Workers
@@ -54,7 +64,21 @@ def _word(name: str) -> int:
     return int(getattr(PACKET, name)) // 4
 
 
-_W = {name: _word(name) for name in ("KIND", "COLOR", "TEXTURES", "RECT", "VERSIONS", "PROGRAM", "FIRST_TRIANGLE")}
+_W = {
+    name: _word(name)
+    for name in (
+        "KIND",
+        "COLOR",
+        "TEXTURES",
+        "RECT",
+        "VERSIONS",
+        "PROGRAM",
+        "FIRST_TRIANGLE",
+        "LEVELS",
+        "FACES",
+        "TOP_LEVELS",
+    )
+}
 _CODE, _OPDESCS = (_W["VERSIONS"] + BANK_INDEX[bank] for bank in ("vs_code", "vs_opdescs"))
 _Program = tuple[bytes, bytes, int]
 
@@ -236,7 +260,7 @@ class DrawRunner:
             return started
         registers = self._registers[first]
         sources = [self.textures.describe(registers, unit) for unit in state.state.units]
-        ranges = [(s.offset, s.size) for s in sources if s is not None]
+        ranges = [r for s in sources if s is not None for r in s.ranges]
         extent = self.memory.extent_of(reads[0])
         if extent is not None:
             ranges.append((extent[0], reads[1] - reads[0]))
@@ -269,6 +293,11 @@ class DrawRunner:
                 self.events.report("fault", "texture.unmapped", message, at, end - first)
             else:
                 place = self.textures.rows(source)
+                words = source.level_words
+                levels = _W["LEVELS"] + LEVELS * unit
+                heads[:, levels : levels + source.levels] = np.cumsum([0, *words[:-1]])
+                heads[:, _W["FACES"] + unit] = sum(words)
+                heads[:, _W["TOP_LEVELS"] + unit] = source.levels - 1
             heads[:, _W["TEXTURES"] + unit] = place
 
     def _handle(self, state: _State, sources: list[Source | None]) -> int:
@@ -333,7 +362,7 @@ class DrawRunner:
         registers = self._registers[packet]
         total = driver.vertex_count(self._heads[packet], registers)
         shade = self.engine.get(shade_vertices, **self._static)
-        shade(offset, start, min(total - start, driver.MAX_PIECE), handles[True])
+        shade(offset, start, min(total - start, MAX_PIECE), handles[True])
         self._set(C.VERTEX_STAGE, driver.ASSEMBLE)
 
     def _raster(self, first: int, end: int, batch: _Batch, started: float) -> float:

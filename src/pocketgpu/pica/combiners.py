@@ -57,7 +57,7 @@ def _dot3(k: Lang, a: Color, b: Color) -> Value:
 
 def is_passthrough(state: StaticRegisters, stage: int) -> bool:
     """Whether a stage hands on the previous result unchanged."""
-    get = lambda field: state(f"TEXENV{stage}_{field}")  # noqa: E731
+    get = lambda field: state(f"TEXENV{stage}_{field}")
     return stage > 0 and all(
         (
             get("COMBINER.rgb") == 0, get("COMBINER.alpha") == 0, get("SOURCE.rgb0") == PREVIOUS,
@@ -71,7 +71,10 @@ def sources_used(state: StaticRegisters) -> set[int]:
     """The source codes that the combiners read."""
     used = set()
     for stage in range(STAGES):
-        for part, op in (("rgb", state(f"TEXENV{stage}_COMBINER.rgb")), ("alpha", state(f"TEXENV{stage}_COMBINER.alpha"))):
+        for part, op in (
+            ("rgb", state(f"TEXENV{stage}_COMBINER.rgb")),
+            ("alpha", state(f"TEXENV{stage}_COMBINER.alpha")),
+        ):
             used |= {state(f"TEXENV{stage}_SOURCE.{part}{i}") for i in range(USES.get(op, 0))}
     return used
 
@@ -121,7 +124,7 @@ class Combiners:
 
     def _stage(self, stage: int, read: Callable[[int], Color]) -> Color:
         k, state = self.k, self.state
-        get = lambda field: state(f"TEXENV{stage}_{field}")  # noqa: E731
+        get = lambda field: state(f"TEXENV{stage}_{field}")
         rgb_op, alpha_op = get("COMBINER.rgb"), get("COMBINER.alpha")
         result: Color = {}
         for part, op, channels in (("rgb", rgb_op, "rgb"), ("alpha", alpha_op, "a")):

@@ -11,7 +11,7 @@ from time import perf_counter
 import numpy as np
 
 from ..errors import UsageError
-from ..events import EventLog
+from ..events import EventKind, EventLog
 from ..facts.memory_map import MEMORY
 from ..lanes import Engine
 from ..memory import GuestMemory
@@ -22,19 +22,30 @@ from .layout import CONTROL as C
 from .stats import Stats
 from .vertex_driver import VERTEX_BUDGET
 
+# Control words that start at zero for each submission.
+_SUBMISSION = (
+    "ENTRY_INDEX", "JUMPS", "WORDS", "INTERRUPTS", "IGNORED", "HANG", "STAGED_FIXED", "IMMEDIATE_OPEN", "VERTICES",
+)  # fmt: skip
+
 
 class Core3D:
     """Runs command lists on guest memory. `place` names where we are, for events ("f0")."""
 
     def __init__(
-        self, memory: GuestMemory, engine: Engine, events: EventLog, stats: Stats, threads: int, switches: Mapping[str, str]
+        self,
+        memory: GuestMemory,
+        engine: Engine,
+        events: EventLog,
+        stats: Stats,
+        threads: int,
+        switches: Mapping[str, str],
     ) -> None:
         self.memory, self.engine, self.events, self.stats, self.switches = memory, engine, events, stats, switches
         self.place = ""
         self.layout = WorkLayout(memory.work_offset, memory.work_size)
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         arena, layout = memory.arena, self.layout
-        words = lambda offset, count: arena[offset : offset + 4 * count].view(np.int32)  # noqa: E731
+        words = lambda offset, count: arena[offset : offset + 4 * count].view(np.int32)
         self.control = words(layout.control, C.size // 4)
         self.registers = words(layout.registers, REGISTER_COUNT).view(np.uint32)
         arena[layout.effects : layout.effects + 0x400] = walk.EFFECT_TABLE
@@ -65,17 +76,20 @@ class Core3D:
     def _set(self, name: str, value: int) -> None:
         self.control[getattr(C, name) // 4] = value
 
+    def _report(self, kind: EventKind, id: str, message: str) -> None:
+        self.events.report(kind, id, message, self.place)
+
     # -- command lists ----------------------------------------------------------------------------------------------
-    def run_list(self, offset: int, size: int, complete: bool = True) -> bool:
-        """Run the command list at an arena range; returns whether it raised the P3D interrupt.
+    def run_list(self, offset: int, size: int, complete: bool = True) -> int:
+        """Run the command list at an arena range; returns how often it raised the P3D interrupt.
 
         complete: the list ought to end with FINALIZE; if not, that is a hang of the console.
         """
         started = perf_counter()
-        for name, value in (("POSITION", offset), ("END", offset + size), ("ENTRY_INDEX", 0), ("JUMPS", 0), ("WORDS", 0),
-                            ("INTERRUPTS", 0), ("IGNORED", 0), ("HANG", 0), ("STAGED_FIXED", 0), ("IMMEDIATE_OPEN", 0),
-                            ("VERTICES", 0)):  # fmt: skip
-            self._set(name, value)
+        for name in _SUBMISSION:
+            self._set(name, 0)
+        self._set("POSITION", offset)
+        self._set("END", offset + size)
         self.runner.pixels = 0
         run = self.engine.get(walk.walk, **self._static)
         status = walk.FULL
@@ -91,19 +105,19 @@ class Core3D:
                 status = walk.BUDGET  # no room even for one draw: cannot happen with the pool's size
             if self.runner.exhausted:
                 message = f"the command list draws more than {PIXEL_BUDGET} pixels or {VERTEX_BUDGET} vertices"
-                self.events.report("hang", "list.endless", message, self.place)
+                self._report("hang", "list.endless", message)
                 break
-        if status == walk.UNMAPPED_JUMP:
-            address = self._get("FAULT") & 0xFFFFFFFF
-            self.events.report("fault", "list.unmapped-jump", f"command list jumps to {address:#010x}, where no memory is", self.place)
+        if status == walk.ENDED and complete and not self._get("INTERRUPTS"):
+            self._report("hang", "list.no-finalize", "the command list ends without FINALIZE: no P3D interrupt")
         elif status == walk.BUDGET:
-            self.events.report("hang", "list.endless", "the command list does not come to an end (it jumps in circles?)", self.place)
-        elif status == walk.ENDED and complete and not self._get("INTERRUPTS"):
-            self.events.report("hang", "list.no-finalize", "the command list ends without FINALIZE: no P3D interrupt", self.place)
-        return self._get("INTERRUPTS") > 0
+            self._report("hang", "list.endless", "the command list does not come to an end (it jumps in circles?)")
+        elif status == walk.UNMAPPED_JUMP:
+            address = self._get("FAULT") & 0xFFFFFFFF
+            self._report("fault", "list.unmapped-jump", f"command list jumps to {address:#010x}, where no memory is")
+        return self._get("INTERRUPTS")
 
-    def run_words(self, words: Sequence[int] | np.ndarray) -> bool:
-        """Run command-list words that lie in no guest memory; returns whether the P3D interrupt was raised.
+    def run_words(self, words: Sequence[int] | np.ndarray) -> int:
+        """Run command-list words that lie in no guest memory; returns how often the P3D interrupt was raised.
 
         :raises UsageError: more words than the scratch area holds.
         """

@@ -14,7 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ..events import EventLog
+from ..events import EventKind, EventLog
 from ..facts.external import EXTERNAL, LCD
 from ..facts.pica import PICA
 from ..lanes import Engine
@@ -45,7 +45,13 @@ class ExternalRegisters:
     """Words at 0x10400000 (GPU) and 0x10202000 (LCD). `interrupts` counts what fired since `take_interrupts`."""
 
     def __init__(
-        self, memory: GuestMemory, engine: Engine, core: Core3D, events: EventLog, stats: Stats, switches: Mapping[str, str]
+        self,
+        memory: GuestMemory,
+        engine: Engine,
+        core: Core3D,
+        events: EventLog,
+        stats: Stats,
+        switches: Mapping[str, str],
     ) -> None:
         self.memory, self.core, self.events, self.stats, self.switches = memory, core, events, stats, switches
         self._engine = engine
@@ -121,11 +127,14 @@ class ExternalRegisters:
         if 0 <= index < LCD_WORDS:
             self.lcd[index] = word
         else:
-            self.events.report("fault", "external.unmapped", f"register write to {address:#010x}: no such register", self.core.place)
+            self.events.report(
+                "fault", "external.unmapped", f"register write to {address:#010x}: no such register", self.core.place
+            )
 
-    def interrupt(self, name: str) -> None:
-        """Count an interrupt: PSC0, PSC1, PDC0, PDC1, PPF or P3D."""
-        self.interrupts[name] = self.interrupts.get(name, 0) + 1
+    def interrupt(self, name: str, count: int = 1) -> None:
+        """Count interrupts: PSC0, PSC1, PDC0, PDC1, PPF or P3D."""
+        if count:
+            self.interrupts[name] = self.interrupts.get(name, 0) + count
 
     def take_interrupts(self) -> dict[str, int]:
         """Interrupts since the last call, by name."""
@@ -161,12 +170,15 @@ class ExternalRegisters:
         # "finished" can only be cleared by a write, "start" clears itself.
         word = register["finished"].encode(register["finished"].raw(word & old), word & register.writable)
         if register["start"].raw(word):
-            get = lambda part: int(self.words[_address(f"PSC{unit}_{part}")])  # noqa: E731
-            problem = fill(self.memory, self._engine, get("START") << 3, get("END") << 3, get("VALUE"), register["width"].raw(word), self.switches)
+            start, end, value = (int(self.words[_address(f"PSC{unit}_{part}")]) for part in ("START", "END", "VALUE"))
+            width = register["width"].raw(word)
+            problem = fill(self.memory, self._engine, start << 3, end << 3, value, width, self.switches)
             if problem:
                 self.events.report("fault", "fill.unmapped", problem, self.core.place)
-            word = register["start"].encode(0, register["finished"].encode(1, word))
-            self.interrupt(f"PSC{unit}")
+            if start or self.switches["fill.null_start"] == "finish":
+                word = register["finished"].encode(1, word)
+            word = register["start"].encode(0, word)
+            self.interrupt(f"PSC{unit}", int(start > 0))
         self.words[index] = word
         self.stats.seconds["fill"] += perf_counter() - started
 
@@ -178,7 +190,7 @@ class ExternalRegisters:
         if register["start"].raw(word):
             outcome = self.transfer.run({name: int(self.words[at]) for name, at in _PPF_REGISTERS})
             if outcome.problem:
-                kind = "hang" if outcome.hang else "warning" if "built" in outcome.problem else "fault"
+                kind: EventKind = "hang" if outcome.hang else "warning" if outcome.moved else "fault"
                 self.events.report(kind, f"transfer.{kind}", outcome.problem, self.core.place)
             if outcome.finished:
                 word = register["start"].encode(0, register["finished"].encode(1, word))
@@ -224,6 +236,4 @@ class ExternalRegisters:
             message = f"command list {address:#010x}..{address + size:#010x} leaves memory"
             self.events.report("fault", "list.unmapped", message, self.core.place)
             return
-        if self.core.run_list(offset, size):
-            self.interrupt("P3D")
-
+        self.interrupt("P3D", self.core.run_list(offset, size))

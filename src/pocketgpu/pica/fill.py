@@ -25,7 +25,7 @@ def fill_steps(k: Lang, target: Value, steps: Value, word0: Value, word1: Value,
     vectors = []
     for v in range(3):
         lanes = turn[8 * v : 8 * v + 8]
-        pick = lambda n, lanes=lanes: k.pattern_of([int(i == n) for i in lanes]) == 1  # noqa: E731
+        pick = lambda n, lanes=lanes: k.pattern_of([int(i == n) for i in lanes]) == 1
         vectors.append(k.select(pick(0), words[0], k.select(pick(1), words[1], words[2])))
     for i in k.range(0, steps):
         at = k.to_i64(i * _STEP) + target
@@ -41,7 +41,7 @@ def fill(
     The phase of the pattern is counted from `start`; the low byte of `value` comes first.
     """
     size = end - start
-    if size <= 0 or (start == 0 and switches["fill.null_start"] == "finish"):
+    if size <= 0 or start == 0:
         return None
     step = BYTES[width]
     tail = -size % 3 if step == 3 and switches["fill.tail_24"] == "whole-groups" else 0

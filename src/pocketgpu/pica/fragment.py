@@ -19,9 +19,9 @@ from .output import ColorOutput, DepthStencil, compare
 from .pixels import load_pixels, morton_x, morton_y, store_pixels
 from .primitives import DEPTH_SLOT, INVERSE_W_SLOT
 from .registers import LiveRegisters, StaticRegisters
-from .texture import Sampler
+from .texture import TYPE_CUBE, TYPE_PROJECTION, Ratio, Sampler, cube_axes, cube_face
 
-COLOR_SLOT, TEXCOORD_SLOTS = 8, {0: 12, 1: 14, 2: 22}
+COLOR_SLOT, TEXCOORD_SLOTS, TEXCOORD0_W_SLOT = 8, {0: 12, 1: 14, 2: 22}, 16
 TILE = 8
 
 
@@ -31,7 +31,7 @@ class _Draw:
     def __init__(self, k: Lang, packet: Value, state: StaticRegisters, powers_of_two: tuple[bool, ...]) -> None:
         self.k, self.state = k, state
         live = LiveRegisters(k, packet + PACKET_REGISTERS)
-        head = lambda name, i=0: k.load(I32, packet + (getattr(PACKET, name) + 4 * i))  # noqa: E731
+        head = lambda name, i=0: k.load(I32, packet + (getattr(PACKET, name) + 4 * i))
         self.color_base, self.depth_base = k.to_i64(head("COLOR")), k.to_i64(head("DEPTH"))
         self.tiles = head("WIDTH") >> 3
         self.rect = [head("RECT", i) for i in range(4)]
@@ -39,7 +39,7 @@ class _Draw:
         self.color = ColorOutput(k, state, live)
         self.combiners = Combiners(k, state, live)
         self.samplers = {
-            unit: Sampler(k, unit, state, live, head("TEXTURES", unit), powers_of_two[unit])
+            unit: Sampler(k, unit, state, live, packet, powers_of_two[unit])
             for unit in range(3)
             if state(f"TEXUNIT_CONFIG.unit{unit}_enable")
         }
@@ -50,7 +50,7 @@ class _Draw:
             height, flip = head("HEIGHT"), live("FRAMEBUFFER_DIM.flip") != 0
             names = ("SCISSORTEST_POS.x1", "SCISSORTEST_DIM.x2", "SCISSORTEST_POS.y1", "SCISSORTEST_DIM.y2")
             x1, x2, y1, y2 = (live(name) for name in names)
-            mirror = lambda y: k.select(flip, height - 1 - y, y)  # noqa: E731
+            mirror = lambda y: k.select(flip, height - 1 - y, y)
             self.excluded = [x1, x2, k.min(mirror(y1), mirror(y2)), k.max(mirror(y1), mirror(y2))]
         self.fragments = k.var(k.splat(0))
 
@@ -60,6 +60,10 @@ class _Triangle:
 
     def __init__(self, k: Lang, record: Value, slots: set[int]) -> None:
         self.k = k
+        # How the edge functions 1 and 2 change from pixel to pixel: along x, along rows.
+        self.steps = [
+            [k.to_f32(k.load(I32, record + (getattr(TRIANGLE, part) + 4 * e))) for part in "AB"] for e in (1, 2)
+        ]
         self.planes = {
             slot: [k.load(F32, record + getattr(TRIANGLE, part) + 4 * slot) for part in ("BASE", "D1", "D2")]
             for slot in sorted(slots)
@@ -68,6 +72,12 @@ class _Triangle:
     def at(self, slot: int, e1: Value, e2: Value) -> Value:
         base, d1, d2 = self.planes[slot]
         return base + d1 * e1 + d2 * e2
+
+    def slopes(self, slot: int) -> tuple[Value, Value]:
+        """Change of a plane from pixel to pixel along x and along rows."""
+        _, d1, d2 = self.planes[slot]
+        along_x, along_y = (d1 * self.steps[0][axis] + d2 * self.steps[1][axis] for axis in range(2))
+        return along_x, along_y
 
 
 class _Pixels:
@@ -108,14 +118,58 @@ class _Pixels:
                 ch: k.to_i32(self.attribute(COLOR_SLOT + i) * 255.0 + 0.5, 0.0, 255.0) for i, ch in enumerate("rgba")
             }
         elif code - combiners.TEXTURE0 in draw.samplers:
-            unit = code - combiners.TEXTURE0
-            slot = TEXCOORD_SLOTS[1 if unit == 2 and draw.state("TEXUNIT_CONFIG.unit2_coordinates") else unit]
-            color = draw.samplers[unit].sample(self.attribute(slot), self.attribute(slot + 1))
+            color = self._texture(code - combiners.TEXTURE0)
         else:  # switched off, undefined or not drawn yet (reported when the draw was prepared)
             color = dict.fromkeys("rgba", k.splat(0))
         for ch in "rgba":
             k.probe(f"source{code}.{ch}", color[ch])
         return color
+
+    def _texture(self, unit: int) -> Color:
+        sampler = self.draw.samplers[unit]
+        slot = texcoord_slot(self.draw.state, unit)
+        if sampler.kind == TYPE_CUBE:
+            return self._cube(sampler)
+        divisor = TEXCOORD0_W_SLOT if sampler.kind == TYPE_PROJECTION else INVERSE_W_SLOT
+        inverse = self.w if divisor == INVERSE_W_SLOT else 1.0 / self.plane(divisor)
+
+        def ratio(numerator: int) -> Ratio:
+            value = self.plane(numerator) * inverse
+
+            def slopes() -> tuple[Value, Value]:
+                pairs = zip(self.triangle.slopes(numerator), self.triangle.slopes(divisor), strict=True)
+                along_x, along_y = ((n - value * d) * inverse for n, d in pairs)
+                return along_x, along_y
+
+            return Ratio(value, slopes)
+
+        return sampler.sample(ratio(slot), ratio(slot + 1))
+
+    def _cube(self, sampler: Sampler) -> Color:
+        """Cube map: texture coordinate 0 with its w is a direction; its length does not matter."""
+        k, slots = self.k, (TEXCOORD_SLOTS[0], TEXCOORD_SLOTS[0] + 1, TEXCOORD0_W_SLOT)
+        face, choice, (x, y, m) = cube_face(k, [self.plane(slot) for slot in slots])
+        inverse = 1.0 / m
+
+        def ratio(index: int) -> Ratio:
+            quotient = (x, y)[index] * inverse
+
+            def slopes() -> tuple[Value, Value]:
+                out = []
+                for axis in range(2):
+                    change = [k.splat(self.triangle.slopes(slot)[axis]) for slot in slots]
+                    axes = cube_axes(k, change, choice)
+                    out.append((axes[index] - quotient * axes[2]) * inverse * 0.5)
+                return out[0], out[1]
+
+            return Ratio(quotient * 0.5 + 0.5, slopes)
+
+        return sampler.sample(ratio(0), ratio(1), face)
+
+
+def texcoord_slot(state: StaticRegisters, unit: int) -> int:
+    """Slot of the first texture coordinate that a unit uses."""
+    return TEXCOORD_SLOTS[1 if unit == 2 and state("TEXUNIT_CONFIG.unit2_coordinates") else unit]
 
 
 def slots_used(state: StaticRegisters) -> set[int]:
@@ -123,8 +177,10 @@ def slots_used(state: StaticRegisters) -> set[int]:
     slots = {DEPTH_SLOT, INVERSE_W_SLOT, *range(COLOR_SLOT, COLOR_SLOT + 4)}
     for unit in range(3):
         if state(f"TEXUNIT_CONFIG.unit{unit}_enable"):
-            slot = TEXCOORD_SLOTS[1 if unit == 2 and state("TEXUNIT_CONFIG.unit2_coordinates") else unit]
+            slot = texcoord_slot(state, unit)
             slots |= {slot, slot + 1}
+            if unit == 0 and state("TEXUNIT0_PARAM.type") in (TYPE_CUBE, TYPE_PROJECTION):
+                slots.add(TEXCOORD0_W_SLOT)
     assert max(slots) < VERTEX_FLOATS
     return slots
 
@@ -134,7 +190,7 @@ def _shade(draw: _Draw, triangle: _Triangle, edges: list[Value], mask: Value, nu
     k, state, depth = draw.k, draw.state, draw.depth
     draw.fragments.value = draw.fragments.value + k.select(mask, 1, 0)
     pixels = _Pixels(draw, triangle, k.to_f32(edges[1]), k.to_f32(edges[2]))
-    place = lambda base, format: k.to_i64(number * (format.bits // 8)) + base  # noqa: E731
+    place = lambda base, format: k.to_i64(number * (format.bits // 8)) + base
     incoming, word = k.splat(0), k.splat(0)
     at: Value | None = None
     if depth.needed:
@@ -162,7 +218,9 @@ def _shade(draw: _Draw, triangle: _Triangle, edges: list[Value], mask: Value, nu
         draw.color.store(mask, color, place(draw.color_base, draw.color.format))
 
 
-def _tile(draw: _Draw, triangle: _Triangle, tx: Value, ty: Value, steps: list[tuple[Value, Value]], c: list[Value]) -> None:
+def _tile(
+    draw: _Draw, triangle: _Triangle, tx: Value, ty: Value, steps: list[tuple[Value, Value]], c: list[Value]
+) -> None:
     """One 8x8 tile: edge functions at its corner in 64 bits, inside it in 32."""
     k = draw.k
     wide = [(k.to_i64(a), k.to_i64(b)) for a, b in steps]

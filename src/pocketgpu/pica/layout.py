@@ -75,6 +75,8 @@ PACKET = Struct(
     # filled in before the draw runs
     "COLOR", "DEPTH", "WIDTH", "HEIGHT", "TEXTURES:3", "RECT:4",
     "FIRST_TRIANGLE", "LAST_TRIANGLE", "PROGRAM:2",
+    # textures: word offset of each level, words of a cube face, the coarsest level that may be used
+    "LEVELS:24", "FACES:3", "TOP_LEVELS:3",
 )  # fmt: skip
 PACKET_REGISTERS = 1024
 PACKET_SIZE = PACKET_REGISTERS + 4 * REGISTER_COUNT

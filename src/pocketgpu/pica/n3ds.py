@@ -1,10 +1,10 @@
 """The 3DS GPU as an object: memory, registers, command lists, screens.
 
-    gpu = N3DS()
-    gpu.memory.write(0x20000000, data)
-    gpu.write_register(0x10400010, 0x18000000 >> 3)
-    gpu.submit([0x12345678, 0x000F0010])
-    gpu.screens["top"].image.save("top.png")
+gpu = N3DS()
+gpu.memory.write(0x20000000, data)
+gpu.write_register(0x10400010, 0x18000000 >> 3)
+gpu.submit([0x12345678, 0x000F0010])
+gpu.screens["top"].image.save("top.png")
 """
 
 from __future__ import annotations
@@ -92,10 +92,9 @@ class N3DS:
 
         Returns whether the list raised the P3D interrupt.
         """
-        finished = self._core.run_words(words)
-        if finished:
-            self._external.interrupt("P3D")
-        return finished
+        fired = self._core.run_words(words)
+        self._external.interrupt("P3D", fired)
+        return fired > 0
 
     def take_interrupts(self) -> dict[str, int]:
         """How often each interrupt fired since the last call: PSC0, PSC1, PDC0, PDC1, PPF, P3D."""

@@ -62,7 +62,9 @@ class DepthStencil:
         self.writing = bool(state("DEPTH_COLOR_MASK.depth_write")) and bool(state("DEPTHBUFFER_WRITE.depth"))
         self.reads = bool(state("DEPTHBUFFER_READ.depth"))
         self.function = state("DEPTH_COLOR_MASK.depth_function")
-        self.needed = self.format is not None and (self.stencil or self.writing or (self.testing and self.function != 1))
+        self.needed = self.format is not None and (
+            self.stencil or self.writing or (self.testing and self.function != 1)
+        )
         self.reference = live("STENCIL_TEST.reference")
         self.input_mask, self.write_mask = live("STENCIL_TEST.input_mask"), live("STENCIL_TEST.write_mask")
 
@@ -87,7 +89,7 @@ class DepthStencil:
         passes = mask if passes is None else mask & passes
         deep = self.test_depth(incoming, word)
         both = passes if deep is None else passes & deep
-        update = lambda field: stencil_update(k, state(f"STENCIL_OP.{field}"), stored, self.reference)  # noqa: E731
+        update = lambda field: stencil_update(k, state(f"STENCIL_OP.{field}"), stored, self.reference)
         fresh = k.select(both, update("z_pass"), k.select(passes, update("z_fail"), update("fail")))
         if state("DEPTHBUFFER_WRITE.stencil"):
             stored = (fresh & self.write_mask) | (stored & ~self.write_mask)

@@ -125,14 +125,14 @@ _PACK24 = {"first": (0, 1, 2), "down": (0, 8, 16), "second": (1, 2, 3), "up": (2
 
 
 def store_eight(k: Lang, format: PixelFormat, offset: Value, word: Value) -> None:
-    """Store eight pixel words (a vector of 8) in one piece; 24-bit ones as six whole words, `offset` a multiple of 4."""
+    """Store eight pixel words (a vector of 8) in one piece; 24-bit ones as six words, `offset` a multiple of 4."""
     if format.bits == 32:
         k.store(I32, offset, word)
     elif format.bits == 16:
         k.store(U16, offset, word)
     else:
-        place = lambda name: [p + 4 * half for half in range(2) for p in _PACK24[name]]  # noqa: E731
-        amounts = lambda name: k.pattern_of([*_PACK24[name], *_PACK24[name]])  # noqa: E731
+        place = lambda name: [p + 4 * half for half in range(2) for p in _PACK24[name]]
+        amounts = lambda name: k.pattern_of([*_PACK24[name], *_PACK24[name]])
         low = k.shuffle(word, place("first")).lsr(amounts("down"))
         words = low | (k.shuffle(word, place("second")) << amounts("up"))
         k.store(I32, offset, k.shuffle(words, range(4)))
@@ -151,5 +151,5 @@ def morton_y(i: int) -> int:
 
 def morton(x: int, y: int) -> int:
     """Texel number inside an 8x8 tile."""
-    spread = lambda v: (v & 1) | (v & 2) << 1 | (v & 4) << 2  # noqa: E731
+    spread = lambda v: (v & 1) | (v & 2) << 1 | (v & 4) << 2
     return spread(x) | spread(y) << 1

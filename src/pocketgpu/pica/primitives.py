@@ -10,7 +10,9 @@ rule as the public software models have them (unverified on hardware).
 
 from __future__ import annotations
 
-from ..lanes import F32, I32, I64, Lang, Value, kernel
+from collections.abc import Sequence
+
+from ..lanes import F32, I32, I64, Lang, Value, Var, kernel
 from .layout import CONTROL as C
 from .layout import (
     MAX_FAN,
@@ -110,7 +112,7 @@ class _Setup:
             fresh = k.var(0)
             bank = (plane & 1) * (VERTEX_SIZE * 16) + layout.clip
 
-            def keep(corner: Value, made=made) -> None:
+            def keep(corner: Value, made: Var = made) -> None:
                 for _ in k.when(made.value < MAX_CORNERS):
                     self.corners[made.value] = corner
                     made.value = made.value + 1
@@ -142,8 +144,8 @@ class _Setup:
         codes = [self.outcode(self.position(r)) for r in records]
         every, some = codes[0] & codes[1] & codes[2], codes[0] | codes[1] | codes[2]
         for _ in k.when((every == 0) & ((some & 0x100) == 0)):
-            for i, r in enumerate(records):
-                self.corners[i] = r
+            for corner, r in enumerate(records):
+                self.corners[corner] = r
             self.corner_count.value = 3
             for _ in k.when(some != 0):
                 self.clip()
@@ -168,7 +170,7 @@ class _Setup:
         dropped = ((self.cull == 1) & (area > 0)) | ((self.cull == 2) & (area < 0)) | (area == 0)
         for _ in k.when(~dropped):
             back = area < 0
-            turn = lambda a, b: (k.select(back, b, a), k.select(back, a, b))  # noqa: E731
+            turn = lambda a, b: (k.select(back, b, a), k.select(back, a, b))
             (x1, x2), (y1, y2) = turn(x[1], x[2]), turn(y[1], y[2])
             (i1, i2), (r1, r2) = turn(inverse[1], inverse[2]), turn(records[1], records[2])
             z1, z2 = turn(p[1][2], p[2][2])
@@ -177,15 +179,16 @@ class _Setup:
             self.emit(xs, ys, k.abs(area), [records[0], r1, r2], [inverse[0], i1, i2], depth)
 
     def emit(
-        self, x: list[Value], y: list[Value], area: Value, records: list[Value], inverse: list[Value], depth: list[Value]
-    ) -> None:
+        self, x: list[Value], y: list[Value], area: Value, records: list[Value], inverse: list[Value],
+        depth: list[Value],
+    ) -> None:  # fmt: skip
         k, layout = self.k, self.layout
         at = k.to_i64(self.count.value * TRIANGLE_SIZE) + layout.triangles
-        put = lambda name, value, i=0: k.store(I32, at + getattr(TRIANGLE, name) + 4 * i, value)  # noqa: E731
-        low = lambda v: k.min(k.min(v[0], v[1]), v[2])  # noqa: E731
-        high = lambda v: k.max(k.max(v[0], v[1]), v[2])  # noqa: E731
+        put = lambda name, value, i=0: k.store(I32, at + getattr(TRIANGLE, name) + 4 * i, value)
+        low = lambda v: k.min(k.min(v[0], v[1]), v[2])
+        high = lambda v: k.max(k.max(v[0], v[1]), v[2])
         x0, x1, y0, y1 = self.rect
-        mirror = lambda v: k.select(self.flip, self.height - 1 - v, v)  # noqa: E731
+        mirror = lambda v: k.select(self.flip, self.height - 1 - v, v)
         # Pixels whose centre may be covered; rows then in memory order.
         left, right = k.max((low(x) + 7) >> 4, x0), k.min((high(x) - 8) >> 4, x1)
         bottom, top = (low(y) + 7) >> 4, (high(y) - 8) >> 4
@@ -208,9 +211,10 @@ class _Setup:
                 put("B", k.select(self.flip, -b, b) << 4, e)
                 k.store(I64, at + TRIANGLE.C + 8 * e, c)
             # value = v0 + (v1-v0)*e1/area + (v2-v0)*e2/area, with the owner's shift of e1 and e2 taken back out.
-            wide = lambda v: k.fit(v, F32, 8)  # noqa: E731
+            wide = lambda v: k.fit(v, F32, 8)
 
-            def plane(v0: Value, v1: Value, v2: Value, place: int) -> None:
+            def plane(corners: Sequence[Value], place: int) -> None:
+                v0, v1, v2 = corners
                 d1, d2 = v1 - v0, v2 - v0
                 s = [wide(t) if v0.lanes == 8 else t for t in (scale, shifts[1], shifts[2])]
                 k.store(F32, at + TRIANGLE.BASE + place, v0 + d1 * s[1] + d2 * s[2])
@@ -218,9 +222,9 @@ class _Setup:
                 k.store(F32, at + TRIANGLE.D2 + place, d2 * s[0])
 
             for g in range(GROUPS):
-                plane(*(self.group(r, g) * wide(i) for r, i in zip(records, inverse, strict=True)), 32 * g)
-            plane(*depth, 4 * DEPTH_SLOT)
-            plane(*inverse, 4 * INVERSE_W_SLOT)
+                plane([self.group(r, g) * wide(i) for r, i in zip(records, inverse, strict=True)], 32 * g)
+            plane(depth, 4 * DEPTH_SLOT)
+            plane(inverse, 4 * INVERSE_W_SLOT)
             self.count.value = self.count.value + 1
             self.area.value = self.area.value + (right - left + 1) * (last - first + 1)
 
@@ -240,14 +244,14 @@ INVERSE_W_SLOT = 3
 def assemble(k: Lang, packet: Value, count: Value, *, layout_start: int, layout_size: int) -> None:
     """Assemble `count` shaded vertices (slots in the slot list) from primitive NEXT_PRIMITIVE on.
 
-    Stops early when the triangle area is nearly full or the triangles cover very much (MAX_AREA); NEXT_PRIMITIVE then says where to go on, else it is -1 and the
-    unfinished vertices have been carried over.
+    Stops early when the triangle area is nearly full or the triangles cover very much (MAX_AREA); NEXT_PRIMITIVE then
+    says where to go on. Otherwise it is -1 and the unfinished vertices have been carried over.
     """
     layout = WorkLayout(layout_start, layout_size)
     setup = _Setup(k, layout, packet)
     live = LiveRegisters(k, packet + PACKET_REGISTERS)
-    control = lambda name: k.load(I32, layout.control + getattr(C, name))  # noqa: E731
-    store = lambda name, v: k.store(I32, layout.control + getattr(C, name), v)  # noqa: E731
+    control = lambda name: k.load(I32, layout.control + getattr(C, name))
+    store = lambda name, v: k.store(I32, layout.control + getattr(C, name), v)
     mode = live("PRIMITIVE_CONFIG.mode")
     carried, parity = control("CARRY"), control("CARRY_PARITY")
     total = carried + count
@@ -261,6 +265,7 @@ def assemble(k: Lang, packet: Value, count: Value, *, layout_start: int, layout_
         return k.select(n < carried, n * VERTEX_SIZE + layout.carry, slot * VERTEX_SIZE + layout.vertices)
 
     next_one = k.var(control("NEXT_PRIMITIVE"))
+
     def room() -> Value:
         return (setup.count.value + MAX_FAN < MAX_TRIANGLES) & (setup.area.value < MAX_AREA)
 
@@ -276,7 +281,7 @@ def assemble(k: Lang, packet: Value, count: Value, *, layout_start: int, layout_
     store("AREA", setup.area.value)
     store("NEXT_PRIMITIVE", next_one.value)
     for _ in k.when(next_one.value >= primitives):
-        # What the next piece or draw still needs: a fan its first and last vertex, a strip its last two, a list the rest.
+        # What comes next still needs a fan's first and last vertex, a strip's last two, the rest of a list.
         left = k.select(chained, k.min(total, 2), total - primitives * 3)
         keep = [k.select(fan & (total >= 1), 0, total - left), total - left + 1]
         copies = [[setup.group(record(k.max(n, 0)), g) for g in range(GROUPS)] for n in keep]

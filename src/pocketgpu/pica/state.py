@@ -14,9 +14,11 @@ import numpy as np
 
 from . import combiners
 from .registers import StaticRegisters, field, select_fields
+from .texture import TYPE_2D, TYPE_CUBE, TYPE_PROJECTION, TYPE_SHADOW_2D, TYPE_SHADOW_CUBE
 
 TEXTURE_UNITS = 3
 
+_MASKS = ("depth_test", "depth_function", "depth_write", "red", "green", "blue", "alpha")
 _FIELDS = [
     "TEXUNIT_CONFIG.unit0_enable", "TEXUNIT_CONFIG.unit1_enable", "TEXUNIT_CONFIG.unit2_enable",
     "TEXUNIT_CONFIG.unit2_coordinates", "TEXUNIT_CONFIG.unit3_enable",
@@ -25,7 +27,7 @@ _FIELDS = [
     *(f"BLEND_FUNC.{f}" for f in ("equation_rgb", "equation_alpha", "src_rgb", "dst_rgb", "src_alpha", "dst_alpha")),
     "FRAGOP_ALPHA_TEST.enable", "FRAGOP_ALPHA_TEST.function", "STENCIL_TEST.enable", "STENCIL_TEST.function",
     "STENCIL_OP.fail", "STENCIL_OP.z_fail", "STENCIL_OP.z_pass",
-    *(f"DEPTH_COLOR_MASK.{f}" for f in ("depth_test", "depth_function", "red", "green", "blue", "alpha", "depth_write")),
+    *(f"DEPTH_COLOR_MASK.{f}" for f in _MASKS),
     "COLORBUFFER_READ.mask", "COLORBUFFER_WRITE.mask", "DEPTHBUFFER_READ.depth", "DEPTHBUFFER_READ.stencil",
     "DEPTHBUFFER_WRITE.depth", "DEPTHBUFFER_WRITE.stencil", "DEPTHBUFFER_FORMAT.format", "COLORBUFFER_FORMAT.format",
     "SCISSORTEST_MODE.mode", "DEPTHMAP_ENABLE.enable", "LIGHTING_ENABLE1.disable", "FRAMEBUFFER_BLOCK32.enable",
@@ -43,7 +45,6 @@ for _stage in range(combiners.STAGES):
 KEY_IDS, KEY_MASKS = select_fields(_FIELDS)
 """Register ids and masks of everything that can shape fragment code."""
 
-TYPE_2D = 0
 FOG, GAS_FOG = 5, 7
 MODE_DEFAULT, MODE_GAS, MODE_SHADOW = 0, 1, 3
 
@@ -117,21 +118,23 @@ def normalise(raw: np.ndarray, switches: Mapping[str, str]) -> FragmentState:
         name = f"TEXUNIT{unit}"
         enabled = get(f"TEXUNIT_CONFIG.unit{unit}_enable") and combiners.TEXTURE0 + unit in used
         kind = get(f"{name}_PARAM.type") if unit == 0 else TYPE_2D
-        if enabled and kind != TYPE_2D and kind != 5:
-            missing.append(("pica.texture-type", f"texture type {kind} of unit 0 is not drawn yet; it is black"))
-        if not enabled or kind != TYPE_2D:
+        if enabled and kind in (TYPE_SHADOW_2D, TYPE_SHADOW_CUBE):
+            missing.append(("pica.shadow-texture", "shadow textures are not drawn yet; they are black"))
+        if not enabled or kind not in (TYPE_2D, TYPE_CUBE, TYPE_PROJECTION):
             get.put(f"TEXUNIT_CONFIG.unit{unit}_enable", 0)
             get.clear(f"{name}_PARAM.wrap_s", f"{name}_LOD.max_level")
             continue
         units.append(unit)
+        mipmapped = get(f"{name}_LOD.max_level") > 0 and switches["texture.levels"] == "as-programmed"
         if filtering != "as-programmed":
-            get.put(f"{name}_PARAM.mag_filter", int(filtering == "linear"))
-            get.clear(f"{name}_LOD.max_level")
-        if get(f"{name}_LOD.max_level"):
-            missing.append(("pica.mipmaps", "mipmaps are not drawn yet; level 0 is used"))
+            linear = int(filtering == "linear")
+            get.put(f"{name}_PARAM.mag_filter", linear)
+            get.put(f"{name}_PARAM.min_filter", linear)
+            mipmapped = mipmapped and bool(linear)
         get.clear(f"{name}_LOD.max_level")
-        get.put(f"{name}_PARAM.min_filter", 0)
-        get.put(f"{name}_PARAM.mip_filter", 0)
+        get.put(f"{name}_LOD.max_level", int(mipmapped))
+        if not mipmapped:
+            get.put(f"{name}_PARAM.mip_filter", 0)
     if not get("FRAGOP_ALPHA_TEST.enable"):
         get.clear("FRAGOP_ALPHA_TEST.function")
     if not get("STENCIL_TEST.enable"):

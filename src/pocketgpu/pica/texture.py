@@ -1,92 +1,34 @@
-"""Texture units 0-2: decoding textures once, and sampling them.
+"""Texture units 0-2: from coordinates to colours.
 
-A texture is decoded when a draw first needs it: to rows of 0xRRGGBBAA words, row 0 at the bottom (t = 0), and kept
-until its memory changes. So the sampler knows one format and one layout, whatever the guest uses.
+Textures have been decoded to rows of 0xRRGGBBAA words, bottom row first, levels one after another and cube faces after
+each other (texture_cache.py). So the sampler knows one format and one layout, whatever the guest uses.
 
-Source: 3dbrew GPU/Internal Registers ("Texture unit registers"), GPU/Textures; wrap codes 4-7 and bilinear precision
-are not documented (see the switches).
+The level of detail comes from exact derivatives: coordinates are quotients of two planes over the triangle, so they
+need no neighbouring pixels. Source: 3dbrew GPU/Internal Registers ("Texture unit registers"); wrap codes 4-7, LOD and
+filter precision are not documented (see the switches).
 """
 
 from __future__ import annotations
 
-from ..facts.formats import TEXTURE_FORMATS
-from ..lanes import I32, I64, U8, Lang, Value, kernel
-from .pixels import gather_pixels, morton, unpack
-from .registers import LiveRegisters, StaticRegisters
+from collections.abc import Callable
+from dataclasses import dataclass
 
+from ..lanes import I32, Lang, Value
+from .layout import PACKET
+from .registers import LiveRegisters, StaticRegisters
+from .shader.arithmetic import log2
+
+Color = dict[str, Value]
 FRACTION_BITS = 8
+ONE = 1 << FRACTION_BITS
 _HALF = 0x00800080
 _EVEN = 0x00FF00FF
-
-# ETC1: the two magnitudes of each modifier table (Khronos ETC1 specification, table 3.17.2).
-ETC_MODIFIERS = ((2, 8), (5, 17), (9, 29), (13, 42), (18, 60), (24, 80), (33, 106), (47, 183))
-
-
-# -- decoding ---------------------------------------------------------------------------------------------------------
-def _etc1(k: Lang, low: Value, high: Value, x: Value, y: Value) -> dict[str, Value]:
-    """One texel of an ETC1 block each lane: block words, column and row inside the block (0-3)."""
-    number = (x << 2) + y
-    flip, differential = high.bits(0, 1) == 1, high.bits(1, 1) == 1
-    second = k.select(flip, y, x) >= 2
-    table = k.select(second, high.bits(2, 3), high.bits(5, 3))
-    small, big = k.splat(0), k.splat(0)
-    for i, (a, b) in enumerate(ETC_MODIFIERS):
-        small, big = k.select(table == i, a, small), k.select(table == i, b, big)
-    magnitude = k.select((low.lsr(number) & 1) == 1, big, small)
-    modifier = k.select((low.lsr(number + 16) & 1) == 1, -magnitude, magnitude)
-    out: dict[str, Value] = {}
-    for name, at in (("r", 24), ("g", 16), ("b", 8)):
-        first5, delta = high.bits(at + 3, 5), high.bits(at, 3, signed=True)
-        five = k.select(second, (first5 + delta) & 31, first5)
-        four = k.select(second, high.bits(at, 4), high.bits(at + 4, 4))
-        base = k.select(differential, (five << 3) | (five >> 2), four * 17)
-        out[name] = k.clamp(base + modifier, 0, 255)
-    return out
+_LIMIT = float(1 << 30)
+LEVELS = 8
+TYPE_2D, TYPE_CUBE, TYPE_SHADOW_2D, TYPE_PROJECTION, TYPE_SHADOW_CUBE, TYPE_DISABLED = range(6)
+BORDER_MODES = (1, 5)
 
 
-@kernel(source=I64, target=I64, width=I32, height=I32)
-def decode_texture(k: Lang, source: Value, target: Value, width: Value, height: Value, *, format: int) -> None:
-    """One level: tiled texels at `source` to rows at `target` (4 * width bytes each, bottom row first)."""
-    pixel = TEXTURE_FORMATS[format]
-    tiles = width >> 3
-    # Eight lanes cover a row of a tile; more lanes cover more tiles of the row.
-    step = k.lanes >> 3
-    tile_lane = k.iota() >> 3
-    column = k.pattern([morton(x, 0) for x in range(8)])
-    for y in k.range(0, height):
-        row = height - 1 - y
-        in_tile = y & 7
-        row_number = (in_tile & 1) * 2 + (in_tile & 2) * 4 + (in_tile & 4) * 8
-        for t in k.range(0, tiles, step):
-            tile = tile_lane + t
-            mask = tile < tiles if step > 1 else None
-            first = ((y >> 3) * tiles + tile) << 6
-            if pixel.kind == "etc1":
-                x = k.iota() & 7
-                size = pixel.block_bytes
-                block = (first >> 4) + (x >> 2) + (in_tile >> 2) * 2
-                place = k.to_i64(block * size) + source
-                color = place + (size - 8)
-                low, high = k.gather(I32, color, mask), k.gather(I32, color + 4, mask)
-                channels = _etc1(k, low, high, x & 3, k.splat(in_tile & 3))
-                alpha: Value = k.splat(255)
-                if size == 16:
-                    number = ((x & 3) << 2) + (in_tile & 3)
-                    byte = k.gather(U8, place + k.to_i64(number >> 1), mask)
-                    alpha = (byte.lsr((number & 1) << 2) & 15) * 17
-                word = (channels["r"] << 24) | (channels["g"] << 16) | (channels["b"] << 8) | alpha
-            else:
-                number = first + column + row_number
-                if pixel.bits == 4:
-                    byte = k.gather(U8, k.to_i64(number >> 1) + source, mask)
-                    raw = byte.lsr((number & 1) << 2) & 15
-                else:
-                    raw = gather_pixels(k, pixel, k.to_i64(number * (pixel.bits // 8)) + source, mask)
-                word = unpack(k, raw, pixel)
-            k.store(I32, target + k.to_i64((row * width + (t << 3)) << 2), word, mask)
-
-
-# -- sampling ---------------------------------------------------------------------------------------------------------
 def _repeat(k: Lang, c: Value, size: Value, power_of_two: bool) -> Value:
     """c modulo size, into 0..size-1."""
     if power_of_two:
@@ -100,15 +42,15 @@ def _repeat(k: Lang, c: Value, size: Value, power_of_two: bool) -> Value:
 def wrap(k: Lang, c: Value, size: Value, mode: Value | int, power_of_two: bool) -> tuple[Value, Value]:
     """A texel coordinate brought into the texture by a wrap code; (coordinate, where the border colour shows)."""
     nowhere = c != c
-    edge = lambda: k.clamp(c, 0, size - 1)  # noqa: E731
-    outside = lambda: ~c.below(size)  # noqa: E731
+    edge = lambda: k.clamp(c, 0, size - 1)
+    outside = lambda: ~c.below(size)
 
     def mirrored() -> Value:
         m = _repeat(k, c, size * 2, power_of_two)
         return k.min(m, size * 2 - 1 - m)
 
-    repeat = lambda: _repeat(k, c, size, power_of_two)  # noqa: E731
-    cases = [
+    repeat = lambda: _repeat(k, c, size, power_of_two)
+    cases: list[Callable[[], tuple[Value, Value]]] = [
         lambda: (edge(), nowhere),
         lambda: (edge(), outside()),
         lambda: (repeat(), nowhere),
@@ -124,60 +66,173 @@ def wrap(k: Lang, c: Value, size: Value, mode: Value | int, power_of_two: bool) 
 
 def _mix(a: Value, b: Value, f: Value) -> Value:
     """a + (b - a) * f / 256 of two 8-bit numbers in the halves of a word, rounded."""
-    return ((a * (256 - f) + b * f + _HALF).lsr(8)) & _EVEN
+    return ((a * (ONE - f) + b * f + _HALF).lsr(8)) & _EVEN
+
+
+@dataclass
+class Ratio:
+    """A coordinate that is a quotient of two planes: its value, and its slopes along x and y when asked."""
+
+    value: Value
+    slopes: Callable[[], tuple[Value, Value]]
+
+
+@dataclass
+class Level:
+    """One level of one face each lane: size, and the word offset of its first texel."""
+
+    width: Value
+    height: Value
+    first: Value
 
 
 class Sampler:
-    """Texture unit `unit` for one draw: sizes and wrap modes, ready before the fragment loops."""
+    """Texture unit `unit` for one draw: sizes, wrap and filter modes, ready before the fragment loops."""
 
     def __init__(
-        self, k: Lang, unit: int, state: StaticRegisters, live: LiveRegisters, base: Value, power_of_two: bool
+        self, k: Lang, unit: int, state: StaticRegisters, live: LiveRegisters, packet: Value, power_of_two: bool
     ) -> None:
-        self.k, self.unit, self.base, self.power_of_two = k, unit, k.to_i64(base), power_of_two
+        self.k, self.unit, self.power_of_two = k, unit, power_of_two
+        self.base = k.to_i64(k.load(I32, packet + (PACKET.TEXTURES + 4 * unit)))
+        self.table = packet + (PACKET.LEVELS + 4 * LEVELS * unit)
+        self.face_words = k.load(I32, packet + (PACKET.FACES + 4 * unit))
         name = f"TEXUNIT{unit}"
         self.width, self.height = live(f"{name}_DIM.width"), live(f"{name}_DIM.height")
         self.wrap_s, self.wrap_t = state(f"{name}_PARAM.wrap_s"), state(f"{name}_PARAM.wrap_t")
-        self.linear = state(f"{name}_PARAM.mag_filter") == 1
+        self.mag, self.min = state(f"{name}_PARAM.mag_filter"), state(f"{name}_PARAM.min_filter")
+        self.between = state(f"{name}_PARAM.mip_filter")
+        # Static: 0 means that only level 0 can be reached.
+        self.mipmapped = state(f"{name}_LOD.max_level") > 0
+        self.kind = state(f"{name}_PARAM.type") if unit == 0 else TYPE_2D
+        self.bias = k.to_f32(live(f"{name}_LOD.bias")) * (1.0 / 256.0)
+        self.lowest, self.highest = live(f"{name}_LOD.min_level"), k.load(I32, packet + (PACKET.TOP_LEVELS + 4 * unit))
         border = live.word(f"{name}_BORDER_COLOR")
         # The register has R in its low byte, our words have it in the top one.
-        self.border = (
-            (border << 24) | ((border & 0xFF00) << 8) | (border.lsr(8) & 0xFF00) | border.lsr(24)
-        )
+        self.border = (border << 24) | ((border & 0xFF00) << 8) | (border.lsr(8) & 0xFF00) | border.lsr(24)
 
-    def _fetch(self, x: tuple[Value, Value], y: tuple[Value, Value]) -> Value:
+    @property
+    def needs_lod(self) -> bool:
+        """Whether the result depends on the level of detail."""
+        return self.mipmapped or self.mag != self.min
+
+    # -- texels -----------------------------------------------------------------------------------------------------
+    def _fetch(self, level: Level, x: tuple[Value, Value], y: tuple[Value, Value]) -> Value:
         k = self.k
-        texel = k.gather(I32, k.to_i64((y[0] * self.width + x[0]) << 2) + self.base)
-        if self.wrap_s in (1, 5) or self.wrap_t in (1, 5):
+        number = y[0] * level.width + x[0] + level.first
+        texel = k.gather(I32, k.to_i64(number << 2) + self.base)
+        if self.wrap_s in BORDER_MODES or self.wrap_t in BORDER_MODES:
             texel = k.select(x[1] | y[1], self.border, texel)
         return texel
 
-    def sample(self, u: Value, v: Value) -> dict[str, Value]:
-        """The texel colour at (u, v): channels 0-255."""
+    def _wrap(self, level: Level, s: Value, t: Value) -> tuple[tuple[Value, Value], tuple[Value, Value]]:
         k = self.k
-        wrap_s = lambda c: wrap(k, c, self.width, self.wrap_s, self.power_of_two)  # noqa: E731
-        wrap_t = lambda c: wrap(k, c, self.height, self.wrap_t, self.power_of_two)  # noqa: E731
-        limit = float(1 << 30)
-        scale = float(1 << FRACTION_BITS)
-        if not self.linear:
-            s, t = (
-                k.to_i32(k.floor(c * k.to_f32(size)), -limit, limit)
-                for c, size in ((u, self.width), (v, self.height))
-            )
-            word = self._fetch(wrap_s(s), wrap_t(t))
+        return (
+            wrap(k, s, level.width, self.wrap_s, self.power_of_two),
+            wrap(k, t, level.height, self.wrap_t, self.power_of_two),
+        )
+
+    def _texel(self, c: Value, size: Value, linear: bool | Value) -> Value:
+        """Texel coordinate in 1/256; `linear` lanes have the filter's half-texel shift, others a zero fraction."""
+        k = self.k
+        scaled = c * k.to_f32(size)
+        fixed = lambda: k.to_i32(k.floor(scaled * float(ONE) - ONE / 2), -_LIMIT, _LIMIT)
+        near = lambda: k.to_i32(k.floor(scaled), -_LIMIT / ONE, _LIMIT / ONE) << FRACTION_BITS
+        if isinstance(linear, bool):
+            return fixed() if linear else near()
+        return k.select(linear, fixed(), near())
+
+    def _at_level(self, level: Level, s: Value, t: Value, linear: bool | Value) -> tuple[Value, Value]:
+        """The colour of one level as (green and alpha, red and blue) in halves of words."""
+        top = lambda w: w.lsr(8) & _EVEN
+        u, v = self._texel(s, level.width, linear), self._texel(t, level.height, linear)
+        x, y = u >> FRACTION_BITS, v >> FRACTION_BITS
+        if linear is False:
+            word = self._fetch(level, *self._wrap(level, x, y))
+            return word & _EVEN, top(word)
+        fs, ft = u & (ONE - 1), v & (ONE - 1)
+        (s0, t0), (s1, t1) = self._wrap(level, x, y), self._wrap(level, x + 1, y + 1)
+        near, right, up, both = (self._fetch(level, a, b) for a, b in ((s0, t0), (s1, t0), (s0, t1), (s1, t1)))
+        low = _mix(_mix(near & _EVEN, right & _EVEN, fs), _mix(up & _EVEN, both & _EVEN, fs), ft)
+        high = _mix(_mix(top(near), top(right), fs), _mix(top(up), top(both), fs), ft)
+        return low, high
+
+    def _level(self, number: Value | None, face: Value | None) -> Level:
+        k = self.k
+        first = face * self.face_words if face is not None else k.splat(0)
+        if number is None:
+            return Level(self.width, self.height, first)
+        offsets = k.gather(I32, k.to_i64(number << 2) + self.table)
+        return Level(k.splat(self.width) >> number, k.splat(self.height) >> number, first + offsets)
+
+    # -- level of detail --------------------------------------------------------------------------------------------
+    def _lod(self, s: Ratio, t: Ratio) -> Value:
+        """log2 of the larger texel footprint along x or y, plus the bias."""
+        k = self.k
+        width, height = k.to_f32(self.width), k.to_f32(self.height)
+        (sx, sy), (tx, ty) = s.slopes(), t.slopes()
+        span = k.max(k.max(k.abs(sx) * width, k.abs(sy) * width), k.max(k.abs(tx) * height, k.abs(ty) * height))
+        return log2(k, span) + self.bias
+
+    def sample(self, s: Ratio, t: Ratio, face: Value | None = None) -> Color:
+        """The texel colour at (s, t) of a cube face, or of the only face: channels 0-255."""
+        k = self.k
+        if not self.needs_lod:
+            low, high = self._at_level(self._level(None, face), s.value, t.value, self.mag == 1)
         else:
-            s, t = (
-                k.to_i32(k.floor(c * (k.to_f32(size) * scale) - scale / 2), -limit, limit)
-                for c, size in ((u, self.width), (v, self.height))
-            )
-            fs, ft = s & (1 << FRACTION_BITS) - 1, t & (1 << FRACTION_BITS) - 1
-            s, t = s >> FRACTION_BITS, t >> FRACTION_BITS
-            s0, s1, t0, t1 = wrap_s(s), wrap_s(s + 1), wrap_t(t), wrap_t(t + 1)
-            near, right, up, both = (self._fetch(a, b) for a, b in ((s0, t0), (s1, t0), (s0, t1), (s1, t1)))
-            low = _mix(_mix(near & _EVEN, right & _EVEN, fs), _mix(up & _EVEN, both & _EVEN, fs), ft)
-            top = lambda w: w.lsr(8) & _EVEN  # noqa: E731
-            high = _mix(_mix(top(near), top(right), fs), _mix(top(up), top(both), fs), ft)
-            return {"r": high.lsr(16), "g": low.lsr(16), "b": high & 0xFF, "a": low & 0xFF}
-        return {"r": word.lsr(24), "g": word.lsr(16) & 0xFF, "b": word.lsr(8) & 0xFF, "a": word & 0xFF}
+            lod = self._lod(s, t)
+            magnified = lod <= 0.0
+            linear: bool | Value = self.mag == 1
+            if self.mag != self.min:
+                linear = magnified if self.mag else ~magnified
+            if not self.mipmapped:
+                low, high = self._at_level(self._level(None, face), s.value, t.value, linear)
+            else:
+                low, high = self._mipmapped(lod, s.value, t.value, face, linear)
+        channels = {"r": high.lsr(16), "g": low.lsr(16), "b": high & 0xFF, "a": low & 0xFF}
+        for ch, value in channels.items():
+            k.probe(f"texture{self.unit}.{ch}", value)
+        return channels
+
+    def _mipmapped(
+        self, lod: Value, s: Value, t: Value, face: Value | None, linear: bool | Value
+    ) -> tuple[Value, Value]:
+        k = self.k
+        top, low_limit = k.to_f32(self.highest), k.to_f32(k.min(self.lowest, self.highest))
+        lod = k.min(k.max(lod, low_limit), top)
+        if not self.between:
+            number = k.to_i32(lod + 0.5, 0, LEVELS - 1)
+            return self._at_level(self._level(k.min(number, self.highest), face), s, t, linear)
+        fixed = k.to_i32(lod * float(ONE), 0, (LEVELS - 1) * ONE)
+        number, fraction = fixed >> FRACTION_BITS, fixed & (ONE - 1)
+        fine = self._at_level(self._level(number, face), s, t, linear)
+        coarse = self._at_level(self._level(k.min(number + 1, self.highest), face), s, t, linear)
+        return _mix(fine[0], coarse[0], fraction), _mix(fine[1], coarse[1], fraction)
 
 
-__all__ = ["Sampler", "decode_texture", "wrap"]
+# -- cube maps --------------------------------------------------------------------------------------------------------
+def cube_face(k: Lang, direction: list[Value]) -> tuple[Value, list[Value], list[Value]]:
+    """(face number, [x, y, m], choice masks): the face that a direction points at and its coordinates there.
+
+    Faces +X, -X, +Y, -Y, +Z, -Z; s = 0.5 * x/m + 0.5, t = 0.5 * y/m + 0.5 with the signed major coordinate m.
+    """
+    u, v, w = direction
+    au, av, aw = k.abs(u), k.abs(v), k.abs(w)
+    on_x = (au > av) & (au > aw)
+    on_y = ~on_x & (av > aw)
+    positive = k.select(on_x, u, k.select(on_y, v, w)) > 0.0
+    face = k.select(on_x, 0, k.select(on_y, 2, 4)) + k.select(positive, 0, 1)
+    return face, [on_x, on_y, positive], cube_axes(k, direction, [on_x, on_y, positive])
+
+
+def cube_axes(k: Lang, direction: list[Value], choice: list[Value]) -> list[Value]:
+    """x, y and m of the chosen face as linear functions of the direction (so they also map its slopes)."""
+    u, v, w = direction
+    on_x, on_y, positive = choice
+    pick = lambda a, b, c: k.select(on_x, a, k.select(on_y, b, c))
+    signed = lambda a: k.select(positive, a, -a)
+    x = pick(-w, signed(u), u)
+    y = pick(signed(-v), w, signed(-v))
+    return [x, y, pick(u, v, w)]
+
+
+__all__ = ["LEVELS", "Ratio", "Sampler", "cube_axes", "cube_face", "wrap"]

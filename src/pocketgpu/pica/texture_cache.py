@@ -12,29 +12,47 @@ from ..lanes import Engine
 from ..memory import GuestMemory
 from .layout import WorkLayout
 from .registers import field
-from .texture import decode_texture
+from .texture import LEVELS, TYPE_CUBE, TYPE_SHADOW_CUBE
+from .texture_decode import decode_texture
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A texture in guest memory: arena range, format number and size in texels."""
+    """A texture in guest memory: the arena offset and the bytes of each face, format number, size, number of levels."""
 
-    offset: int
+    faces: tuple[int, ...]
     size: int
     format: int
     width: int
     height: int
+    levels: int
 
     @property
     def power_of_two(self) -> bool:
         return self.width & (self.width - 1) == 0 and self.height & (self.height - 1) == 0
 
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """Arena ranges that the texture is read from."""
+        return [(face, self.size) for face in self.faces]
 
+    def level(self, number: int) -> tuple[int, int]:
+        """Width and height of a level."""
+        return self.width >> number, self.height >> number
+
+    @property
+    def level_words(self) -> list[int]:
+        """Words of each decoded level."""
+        return [w * h for w, h in map(self.level, range(self.levels))]
+
+
+_FIELDS = ("ADDR.address", "TYPE.format", "DIM.width", "DIM.height", "LOD.max_level", "PARAM.type")
 _UNIT_FIELDS = [
-    tuple(field(f"TEXUNIT{unit}_{name}") for name in ("ADDR.address", "TYPE.format", "DIM.width", "DIM.height"))
-    for unit in range(3)
+    [field(f"TEXUNIT{unit}_{name}") for name in (_FIELDS if unit == 0 else _FIELDS[:-1])] for unit in range(3)
 ]
-UNIT_IDS = np.array(sorted({f.register.offset for unit in _UNIT_FIELDS for f in unit}), np.int64)
+_CUBE_FIELDS = [field(f"TEXUNIT0_ADDR{face}.address") for face in range(2, 7)]
+_ALL_FIELDS = {f.register.offset for unit in _UNIT_FIELDS for f in unit} | {f.register.offset for f in _CUBE_FIELDS}
+UNIT_IDS = np.array(sorted(_ALL_FIELDS), np.int64)
 """Register ids that describe the textures of all units."""
 
 
@@ -47,37 +65,58 @@ class TextureCache:
     def __init__(self, memory: GuestMemory, engine: Engine, layout: WorkLayout) -> None:
         self.memory, self.engine, self.layout = memory, engine, layout
         self._top = layout.textures
-        self._known: dict[Source, tuple[int, int]] = {}
+        self._known: dict[Source, tuple[int, tuple[int, ...]]] = {}
         self._described: dict[tuple[int, ...], Source | None] = {}
 
     def describe(self, registers: np.ndarray, unit: int) -> Source | None:
         """The texture that a unit's registers name; None if it has no texels or leaves memory."""
-        words = tuple(int(registers[f.register.offset]) for f in _UNIT_FIELDS[unit])
-        if words not in self._described:
-            address, format, width, height = (f.field.raw(w) for f, w in zip(_UNIT_FIELDS[unit], words, strict=True))
-            self._described[words] = self._make(address << 3, format, width, height)
-        return self._described[words]
+        fields = _UNIT_FIELDS[unit]
+        words = tuple(int(registers[f.register.offset]) for f in fields)
+        values = [f.field.raw(w) for f, w in zip(fields, words, strict=True)]
+        cube = unit == 0 and values[-1] in (TYPE_CUBE, TYPE_SHADOW_CUBE)
+        if cube:
+            words += tuple(int(registers[f.register.offset]) for f in _CUBE_FIELDS)
+        key = (unit, *words)
+        if key not in self._described:
+            addresses = [values[0]]
+            if cube:
+                # The other faces have fewer address bits of their own; the rest comes from the first.
+                narrow = _CUBE_FIELDS[0].field.mask
+                rest = [f.field.raw(w) for f, w in zip(_CUBE_FIELDS, words[-5:], strict=True)]
+                addresses += [(values[0] & ~narrow) | a for a in rest]
+            self._described[key] = self._make([a << 3 for a in addresses], *values[1:5])
+        return self._described[key]
 
-    def _make(self, address: int, format: int, width: int, height: int) -> Source | None:
+    def _make(self, addresses: Sequence[int], format: int, width: int, height: int, highest: int) -> Source | None:
         pixel = TEXTURE_FORMATS.get(format)
         if pixel is None or width < 8 or height < 1:
             return None
-        rows = (height + 7) & ~7
-        size = pixel.size(width & ~7, rows)
-        offset = self.memory.offset_of(address, size)
-        if offset is None or offset & (3 if pixel.bits == 32 else 0):
+        levels = 1
+        # Levels smaller than a tile do not exist in memory.
+        while levels <= highest and levels < LEVELS and min(width, height) >> levels >= 8:
+            levels += 1
+        size = sum(pixel.size((width >> n) & ~7, ((height >> n) + 7) & ~7) for n in range(levels))
+        faces = [self.memory.offset_of(address, size) for address in addresses]
+        if any(face is None for face in faces):
             return None
-        return Source(offset, size, format, width, height)
+        return Source(tuple(face for face in faces if face is not None), size, format, width, height, levels)
 
     def rows(self, source: Source) -> int:
         """Arena offset of the decoded rows, decoding first if memory changed since."""
-        newest = self.memory.newest(source.offset, source.size)
+        newest = tuple(self.memory.newest(face, source.size) for face in source.faces)
         known = self._known.get(source)
         if known is not None and known[1] == newest:
             return known[0]
         place = known[0] if known is not None else self._room(_rounded(source))
         run = self.engine.get(decode_texture, format=source.format)
-        run(source.offset, place, source.width, source.height)
+        pixel = TEXTURE_FORMATS[source.format]
+        target = place
+        for start in source.faces:
+            for level in range(source.levels):
+                width, height = source.level(level)
+                run(start, target, width, height)
+                start += pixel.size(width & ~7, (height + 7) & ~7)
+                target += 4 * width * height
         self._known[source] = (place, newest)
         return place
 
@@ -97,4 +136,4 @@ class TextureCache:
 
 def _rounded(source: Source) -> int:
     """Bytes that a texture's rows take, whole pages."""
-    return (4 * source.width * source.height + 0xFFF) & ~0xFFF
+    return (4 * len(source.faces) * sum(source.level_words) + 0xFFF) & ~0xFFF

@@ -13,7 +13,18 @@ from ..facts.external import EXTERNAL
 from ..facts.formats import EXTERNAL_FORMATS, PixelFormat
 from ..lanes import I32, I64, Engine, Lang, Value, kernel
 from ..memory import GuestMemory
-from .pixels import gather_pixels, join, load_pixels, morton, pack, scatter_pixels, split, store_eight, store_pixels, unpack
+from .pixels import (
+    gather_pixels,
+    join,
+    load_pixels,
+    morton,
+    pack,
+    scatter_pixels,
+    split,
+    store_eight,
+    store_pixels,
+    unpack,
+)
 
 
 def external_format(code: int) -> PixelFormat:
@@ -21,9 +32,16 @@ def external_format(code: int) -> PixelFormat:
     return EXTERNAL_FORMATS[min(code, 4)]
 
 
+def _extent(width: int, height: int, pitch: int, tiled: bool) -> int:
+    """Pixels from the first one to the end of what a picture touches. Tile rows may be wider than their pitch."""
+    if not tiled:
+        return pitch * (height - 1) + width
+    return (((height - 1) >> 3) * (pitch >> 3) + ((width - 1) >> 3) + 1) * 64
+
+
 def _tiled(x: Value, y: Value, tiles: Value) -> Value:
     """Texel number of (x, y) in 8x8 Morton tiles, `tiles` to a row. y is a scalar, x has lanes."""
-    spread = lambda v: (v & 1) | ((v & 2) << 1) | ((v & 4) << 2)  # noqa: E731
+    spread = lambda v: (v & 1) | ((v & 2) << 1) | ((v & 4) << 2)
     return ((((y >> 3) * tiles) << 6) + (spread(y & 7) << 1)) + ((x >> 3) << 6) + spread(x & 7)
 
 
@@ -115,11 +133,13 @@ def copy_units(
 
 @dataclass(frozen=True)
 class Outcome:
-    """finished: the unit raises its interrupt. problem: what the user should know. written: arena range."""
+    """finished: the unit raises its interrupt. problem: what the user should know. hang: a console would stand still.
+    moved: bytes were written."""
 
     finished: bool
     problem: str | None = None
     hang: bool = False
+    moved: bool = False
 
 
 class TransferEngine:
@@ -131,13 +151,13 @@ class TransferEngine:
     def run(self, words: Mapping[str, int]) -> Outcome:
         """One transfer; `words` holds the PPF registers by name."""
         flags = EXTERNAL["PPF_FLAGS"]
-        get = lambda name: flags[name].raw(words["PPF_FLAGS"])  # noqa: E731
+        get = lambda name: flags[name].raw(words["PPF_FLAGS"])
         if get("texture_copy"):
             return self._copy(words)
         return self._convert(words, {f.name: get(f.name) for f in flags.fields})
 
     def _convert(self, words: Mapping[str, int], flags: Mapping[str, int]) -> Outcome:
-        size = lambda name, part: EXTERNAL[name][part].raw(words[name])  # noqa: E731
+        size = lambda name, part: EXTERNAL[name][part].raw(words[name])
         source, target = words["PPF_INPUT_ADDRESS"] << 3, words["PPF_OUTPUT_ADDRESS"] << 3
         in_width = size("PPF_INPUT_SIZE", "width")
         out_width, out_height = size("PPF_OUTPUT_SIZE", "width"), size("PPF_OUTPUT_SIZE", "height")
@@ -154,15 +174,11 @@ class TransferEngine:
         tiled_out = bool(flags["linear_to_tiled"]) != bool(flags["no_tiling"])
         read, write = external_format(flags["input_format"]), external_format(flags["output_format"])
         rows, columns = height << scale_y, width << scale_x
-        if columns > stride and tiled_in:
-            columns = stride
-        lines = (rows + 7) & ~7 if tiled_in else rows
-        # Bytes that the last pixel needs, counted from the start of the source.
-        needed = (stride * lines if tiled_in else stride * (rows - 1) + columns) * (read.bits // 8)
+        needed = _extent(columns, rows, stride, tiled_in) * (read.bits // 8)
         skew = 0
         if flags["flip"] and flags["crop"] and in_width > out_width and self.switches["transfer.flip_crop"] == "skew":
             skew = (in_width - out_width) * (out_height - 1) * (write.bits // 8)
-        made = width * ((height + 7) & ~7 if tiled_out else height) * (write.bits // 8)
+        made = _extent(width, height, width, tiled_out) * (write.bits // 8)
         start, place = self.memory.offset_of(source, needed), self.memory.offset_of(target + skew, made)
         if start is None or place is None:
             side, pa, length = ("input", source, needed) if start is None else ("output", target + skew, made)
@@ -171,7 +187,7 @@ class TransferEngine:
         if flags["block32"]:
             problem = "32x32 block tiling is not built yet; 8x8 tiles are used"
         formats = {"input": flags["input_format"], "output": flags["output_format"]}
-        whole = not (width | height | stride | place) & 7 and columns == width
+        whole = not (width | height | stride | place) & 7
         if tiled_in and not tiled_out and not scale_x and whole and read.bits != 24:
             run = self.engine.get(detile_rows, **formats)
         else:
@@ -180,11 +196,11 @@ class TransferEngine:
             )
         run(start, place, stride, width, height, flags["flip"])
         self.memory.touch(place, made)
-        return Outcome(True, problem)
+        return Outcome(True, problem, moved=True)
 
     def _copy(self, words: Mapping[str, int]) -> Outcome:
         unit = 1 if self.switches["texture_copy.units"] == "byte" else 16
-        part = lambda name, field: EXTERNAL[name][field].raw(words[name]) * unit // 16  # noqa: E731
+        part = lambda name, field: EXTERNAL[name][field].raw(words[name]) * unit // 16
         units = words["PPF_COPY_SIZE"] // 16
         if not units:
             return Outcome(False, "texture copy of no bytes never ends on the console", hang=True)
@@ -193,7 +209,9 @@ class TransferEngine:
             width, gap = part(side, "width"), part(side, "gap")
             if gap and not width:
                 if self.switches["texture_copy.zero_width"] == "hang":
-                    return Outcome(False, "texture copy with a gap but no line width never ends on the console", hang=True)
+                    return Outcome(
+                        False, "texture copy with a gap but no line width never ends on the console", hang=True
+                    )
                 gap = 0
             # Without gaps a side is contiguous whatever its width says.
             lines.append((width, gap) if gap else (units, 0))
@@ -208,4 +226,4 @@ class TransferEngine:
         run = self.engine.get(copy_units)
         run(ranges[0][0], ranges[1][0], units, *lines[0], *lines[1])
         self.memory.touch(*ranges[1])
-        return Outcome(True)
+        return Outcome(True, moved=True)

@@ -22,28 +22,28 @@ def vertex_count(head: np.ndarray, registers: np.ndarray) -> int:
     """Vertices of a packet, as the driver counts them."""
     if head[PACKET.KIND // 4] == KIND_IMMEDIATE:
         per_vertex = field("VSH_NUM_ATTR.count")
-        return int(head[PACKET.IMMEDIATE_COUNT // 4]) // (per_vertex.raw(int(registers[per_vertex.register.offset])) + 1)
+        return int(head[PACKET.IMMEDIATE_COUNT // 4]) // (
+            per_vertex.raw(int(registers[per_vertex.register.offset])) + 1
+        )
     return min(int(registers[register_id("NUMVERTICES")]), VERTEX_BUDGET + 1)
 
 
 @kernel(count=I32, shade=I64, assemble=I64)
-def run_vertices(
-    k: Lang, count: Value, shade: Value, assemble: Value, *, layout_start: int, layout_size: int
-) -> None:
+def run_vertices(k: Lang, count: Value, shade: Value, assemble: Value, *, layout_start: int, layout_size: int) -> None:
     """Run entries VERTEX_ENTRY .. count-1 of the run list; ends with VERTEX_STATUS set.
 
     FULL: rasterise entries up to VERTEX_ENTRY, empty the triangle area, call again. INEXACT: the present piece (from
     VERTEX_START) must be shaded exactly; then set VERTEX_STAGE to ASSEMBLE and call again.
     """
     layout = WorkLayout(layout_start, layout_size)
-    at = lambda name: layout.control + getattr(CONTROL, name)  # noqa: E731
-    get = lambda name: k.load(I32, at(name))  # noqa: E731
-    put = lambda name, v: k.store(I32, at(name), v)  # noqa: E731
+    at = lambda name: layout.control + getattr(CONTROL, name)
+    get = lambda name: k.load(I32, at(name))
+    put = lambda name, v: k.store(I32, at(name), v)
     entry, start, stage = k.var(get("VERTEX_ENTRY")), k.var(get("VERTEX_START")), k.var(get("VERTEX_STAGE"))
     status = k.var(DONE)
     for _ in k.loop(lambda: (entry.value < count) & (status.value == DONE)):
         packet = k.load(I64, k.to_i64(entry.value << 4) + layout.run_list + 8)
-        head = lambda name, packet=packet: k.load(I32, packet + getattr(PACKET, name))  # noqa: E731
+        head = lambda name, packet=packet: k.load(I32, packet + getattr(PACKET, name))
         live = LiveRegisters(k, packet + PACKET_REGISTERS)
         immediate = head("KIND") == KIND_IMMEDIATE
         per_vertex = live("VSH_NUM_ATTR.count") + 1

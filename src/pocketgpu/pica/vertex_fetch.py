@@ -12,9 +12,18 @@ from collections.abc import Callable
 
 from ..lanes import F32, I8, I16, I32, I64, U8, U16, Lang, Type, Value, kernel
 from .addresses import locate
-from .layout import BANK_INDEX, CHUNK, KIND_IMMEDIATE, PACKET, PACKET_REGISTERS, PLAN_ENTRY, VERTEX_SIZE
+from .layout import (
+    BANK_INDEX,
+    CHUNK,
+    KIND_IMMEDIATE,
+    PACKET,
+    PACKET_REGISTERS,
+    PLAN_ENTRY,
+    VERTEX_SIZE,
+    Struct,
+    WorkLayout,
+)
 from .layout import CONTROL as C
-from .layout import Struct, WorkLayout
 from .registers import LiveRegisters, register_id
 
 # How one attribute reaches its input register. TYPE 0-3 as the register says, 4 = the constant at START.
@@ -61,7 +70,7 @@ class _Fetch:
             # An index outside memory reads as 0.
             inside = ((n + 1) << shift) <= room
             at = (n << shift) + offset
-            value = k.branch(wide, lambda at=at, m=inside: k.gather(U16, at, m), lambda at=at, m=inside: k.gather(U8, at, m))
+            value = k.branch(wide, lambda: k.gather(U16, at, inside), lambda: k.gather(U8, at, inside))
             for _ in k.when(~k.all(inside | (n >= count))):
                 k.store(I32, layout.control + C.VERTEX_FAULTS, 1)
             k.store(I32, k.to_i64(i << 2) + layout.slot_list, value)
@@ -144,7 +153,7 @@ class _Fetch:
         k, layout = self.k, self.layout
         for p in k.range(0, self.plans.value):
             entry = k.to_i64(p * PLAN_ENTRY) + layout.plan
-            get = lambda name, entry=entry: k.load(I32, entry + getattr(PLAN, name))  # noqa: E731
+            get = lambda name, entry=entry: k.load(I32, entry + getattr(PLAN, name))
             kind, components, start, stride = get("TYPE"), get("COUNT"), get("START"), get("STRIDE")
             room, aligned = get("ROOM"), ~(get("SIZE") - 1)
             target = k.to_i64(get("DEST") * ROW) + layout.shader_in
@@ -159,12 +168,13 @@ class _Fetch:
                     def body() -> tuple[Value, ...]:
                         out = []
                         for c in range(4):
+
                             def one(c: int = c) -> Value:
                                 raw = k.gather(_TYPES[t], place + c * _TYPES[t].bytes, inside)
                                 return raw if t == 3 else k.to_f32(raw)
 
                             missing = k.splat(1.0 if c == 3 else 0.0, type=F32)
-                            out.append(k.branch(components > c, one, lambda missing=missing: missing))
+                            out.append(k.branch(components > c, one, lambda: missing))
                         return tuple(out)
 
                     return body
@@ -184,8 +194,8 @@ class _Fetch:
         k, layout, live = self.k, self.layout, self.live
         for s in range(24):
             k.store(I32, layout.output_map + 4 * s, ONES_ROW * ROW)
-        for i in range(0, CHUNK, 8):
-            k.store(F32, layout.shader_out + ONES_ROW * ROW + 4 * i, k.fit(1.0, F32, 8))
+        for group in range(0, CHUNK, 8):
+            k.store(F32, layout.shader_out + ONES_ROW * ROW + 4 * group, k.fit(1.0, F32, 8))
         enabled = live("VSH_OUTMAP_MASK.mask")
         n = k.var(0)
         for i in k.range(0, 16):
@@ -258,5 +268,3 @@ def shade_vertices(k: Lang, packet: Value, start: Value, count: Value, program: 
             k.invoke(program, inputs, outputs, uniforms, packet, n)
             fetch.store_vertices(chunk, n)
     k.store(I32, layout.control + C.SHADE_COUNT, shaded)
-
-

@@ -280,6 +280,26 @@ def test_kernels_come_from_the_cache(place: Path, monkeypatch: pytest.MonkeyPatc
     assert result.stdout.strip() == "102", result.stderr
 
 
+def test_engines_share_machine_code(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arenas differ, code does not: a second engine neither compiles nor loads the same kernel again."""
+    compiled: list[str] = []
+    original = machine_code.compile_object
+    watched = lambda text: compiled.append(text) or original(text)  # noqa: E731
+    monkeypatch.setattr(machine_code, "compile_object", watched)
+
+    @kernel(n=I32)
+    def shared(k: Lang, n: Value) -> None:
+        k.store(I32, 4096, n * 5 + 8)
+
+    arenas = [np.zeros(8192, np.uint8) for _ in range(3)]
+    engines = [Engine(arena) for arena in arenas]
+    assert len({engine.handle(shared) for engine in engines}) == 1
+    for i, engine in enumerate(engines):
+        engine.get(shared)(i)
+    assert [int(arena[4096]) for arena in arenas] == [8, 13, 18]
+    assert len(compiled) == 1
+
+
 def test_a_damaged_kernel_is_compiled_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arena = np.zeros(8192, np.uint8)
 

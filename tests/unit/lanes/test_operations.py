@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pocketgpu.lanes import BOOL, F32, I8, I16, I32, I64, U8, U16, Lang, Type, Value, kernel
+from pocketgpu.lanes import BOOL, F32, I32, I64, U8, Lang, Type, Value, kernel
 
 IN_A, IN_B, OUT = 0x2000, 0xA000, 0x12000
 LANES = [1, 4, 8, 16, 32]  # 1 stands for scalar code
@@ -447,6 +447,55 @@ def test_across_lanes(both: Any, lanes: int) -> None:
     assert both.read(np.int32, OUT, len(expected)).tolist() == expected
 
 
+@pytest.mark.parametrize("lanes", [4, 8, 32])
+def test_shuffles(both: Any, lanes: int) -> None:
+    """Of one vector, of two, of splats and constants; to fewer, more, or a single lane; of every type."""
+    orders = [[lanes - 1 - i for i in range(lanes)], [0, lanes], [2 * lanes - 1], [1], list(range(2 * lanes)), [3] * 5]
+
+    @kernel(lanes=lanes, n=I32)
+    def deal(k: Lang, n: Value) -> None:
+        a, b = k.load(I32, IN_A, lanes), k.load(I32, IN_B, lanes)
+        for j, order in enumerate(orders):
+            for i, (x, y) in enumerate(((a, b), (a, None), (k.splat(n), b), (k.iota(), k.pattern([0xFFFFFFFF])))):
+                out = k.shuffle(x, order, y)
+                assert out.lanes == len(order)
+                at = OUT + 0x4000 * i + 0x200 * j
+                k.store(I32, at, out)
+                k.store(F32, at + 0x1000, k.shuffle(k.bits_f32(x), order, y if y is None else k.bits_f32(y)))
+                k.store(I64, at + 0x2000, k.shuffle(k.to_i64(x), order, y if y is None else k.to_i64(y)))
+                flags = k.shuffle((x & 1) == 1, order, y if y is None else (y & 1) == 1)
+                k.store(I32, at + 0x3000, k.select(flags, 1, 0))
+
+    a = np.arange(100, 100 + lanes, dtype=np.int32)
+    b = -np.arange(1, 1 + lanes, dtype=np.int32)
+    both.fill(a, IN_A)
+    both.fill(b, IN_B)
+    both.run(deal, 77)
+    sources = [(a, b), (a, a), (a * 0 + 77, b), (np.arange(lanes), b * 0 - 1)]
+    for j, order in enumerate(orders):
+        for i, pair in enumerate(sources):
+            expected, at = np.concatenate(pair)[order], OUT + 0x4000 * i + 0x200 * j
+            assert both.read(np.int32, at, len(order)).tolist() == expected.tolist()
+            assert both.read(np.int32, at + 0x1000, len(order)).tolist() == expected.tolist()
+            assert both.read(np.int64, at + 0x2000, len(order)).tolist() == expected.tolist()
+            assert both.read(np.int32, at + 0x3000, len(order)).tolist() == (expected & 1).tolist()
+
+
+def test_patterns_of_any_length(both: Any) -> None:
+    @kernel(lanes=8)
+    def write(k: Lang) -> None:
+        k.store(I32, OUT, k.pattern_of([0xFFFFFFFF, 1 << 31, 3]))
+        k.store(F32, OUT + 16, k.pattern_of([1e39, 1, 0.1, -0.0], F32))
+        for _ in k.range(0, k.pattern_of([4])):  # one number is a scalar
+            k.store(I32, OUT + 32, k.load(I32, OUT + 32) + 1)
+
+    both.fill(np.zeros(16, np.int32), OUT)
+    both.run(write)
+    assert both.read(np.int32, OUT, 4).tolist() == [-1, -(1 << 31), 3, 0]
+    assert both.read(np.uint32, OUT + 16, 4).tolist() == [0x7F800000, 0x3F800000, 0x3DCCCCCD, 0x80000000]
+    assert both.read(np.int32, OUT + 32, 1)[0] == 4
+
+
 def test_select_of_scalars_and_lanes(both: Any) -> None:
     """Each of mask, first and second may be a scalar, a splat or lanes."""
 
@@ -477,92 +526,6 @@ def test_select_of_scalars_and_lanes(both: Any) -> None:
                 j += 1
         assert both.read(np.int32, OUT + 32 * j, 8).tolist() == np.where(even, on, lane < 5).astype(int).tolist()
         assert both.read(np.float32, OUT + 32 * j + 32, 8).tolist() == [1.0 if flag else 2.5] * 8
-
-
-DTYPES: dict[str, Any] = {
-    "u8": np.uint8, "i8": np.int8, "u16": np.uint16, "i16": np.int16,
-    "i32": np.int32, "i64": np.int64, "f32": np.float32,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("lanes", LANES)
-def test_narrow_memory(both: Any, lanes: int) -> None:
-    """Narrow loads extend by their sign, narrow stores keep the low bits and leave the neighbours alone."""
-    types = [U8, I8, U16, I16]
-
-    @kernel(lanes=max(lanes, 4))
-    def narrow(k: Lang) -> None:
-        for j, t in enumerate(types):
-            k.store(I32, OUT + 0x100 * j, k.load(t, IN_A + t.bytes, lanes))
-            k.store(t, OUT + 0x1000 + 0x100 * j + t.bytes, k.load(I32, IN_B, lanes))
-            k.store(t, OUT + 0x2000 + 0x100 * j + t.bytes, k.splat(k.i32(0x1FF7F), lanes))
-
-    wide = np.array([wrap(0x9E3779B9 * i + 0x7FFF, 32) for i in range(lanes)], np.int32)
-    both.fill(wide, IN_B)
-    for arena in both.arenas.values():
-        arena[OUT : OUT + 0x3000] = 0xEE
-    both.run(narrow)
-    for j, t in enumerate(types):
-        dtype = DTYPES[t.name]
-        assert both.read(np.int32, OUT + 0x100 * j, lanes).tolist() == both.read(dtype, IN_A + t.bytes, lanes).tolist()
-        for at, source in ((OUT + 0x1000, wide), (OUT + 0x2000, np.full(lanes, 0x1FF7F, np.int32))):
-            got = both.read(dtype, at + 0x100 * j, lanes + 2)
-            guard = np.array([0xEE] * t.bytes, np.uint8).view(dtype)[0]
-            assert got.tolist() == [guard, *source.astype(dtype).tolist(), guard]
-
-
-@pytest.mark.parametrize("type", [U8, I8, U16, I16, I32, I64, F32], ids=str)
-def test_masked_stores_and_gathers(both: Any, type: Type) -> None:
-    """Masks of every kind: lanes, scalar, splat, all and nothing."""
-    dtype, size = DTYPES[type.name], type.bytes
-    step = 0x100
-
-    @kernel(lanes=8, flag=I32)
-    def masked(k: Lang, flag: Value) -> None:
-        lane, on = k.iota(), flag == 1
-        masks = [(lane & 1) == 1, on, k.splat(on), on & (lane > 5), lane < 0, lane >= 0]
-        value = k.load(type, IN_A, 8)
-        places = ((lane * 5) & 7) * size
-        for j, mask in enumerate(masks):
-            k.store(type, OUT + step * j, value, mask)
-            k.store(type, OUT + 0x1000 + step * j, k.lane(value, 3), mask)
-            k.scatter(type, places + (OUT + 0x2000 + step * j), value, mask)
-            k.store(type, OUT + 0x3000 + step * j, k.gather(type, places + IN_A, mask))
-        k.store(type, OUT + 0x3800, k.gather(type, k.to_i64(places) + IN_A))
-        k.store(type, OUT + 0x3900, k.gather(type, k.splat(k.i32(IN_A + size))))
-        k.scatter(type, k.splat(k.to_i64(flag * size) + (OUT + 0x3A00)), value)  # one place: the last lane stays
-        k.scatter(type, (lane & 1) * size + (OUT + 0x3B00), value, lane < 5)
-        k.store(type, OUT + 0x3C00, k.gather(type, lane * 0 - 64, lane < 0))  # switched-off lanes may point anywhere
-
-    source = both.read(dtype, IN_A, 8).copy()
-    for flag in (0, 1):
-        before = both.read(np.uint8, OUT, 0x4000).copy()
-        both.run(masked, flag)
-        lane, on = np.arange(8), np.full(8, flag == 1)
-        places = lane * 5 % 8
-        for j, mask in enumerate((lane % 2 == 1, on, on, on & (lane > 5), lane < 0, lane >= 0)):
-            old = [before[o + step * j : o + step * j + 8 * size].view(dtype) for o in (0, 0x1000, 0x2000)]
-            scattered = old[2].copy()
-            scattered[places[mask]] = source[mask]
-            gathered = np.where(mask, source[places], dtype(0))
-            one = mask & (lane == 0) if j == 1 else mask
-            for at, expected in (
-                (0, np.where(mask, source, old[0])),
-                (0x1000, np.where(one, source[3], old[1])),
-                (0x2000, scattered),
-                (0x3000, gathered),
-            ):
-                got = both.read(np.uint8, OUT + at + step * j, 8 * size)
-                assert got.tolist() == expected.astype(dtype).view(np.uint8).tolist(), (j, hex(at))
-
-        def stored(at: int, count: int) -> list[int]:
-            return both.read(np.uint8, OUT + at, count * size).tolist()
-
-        assert stored(0x3800, 8) == source[places].view(np.uint8).tolist()
-        assert stored(0x3900, 8) == source[[1] * 8].view(np.uint8).tolist()
-        assert stored(0x3A00 + flag * size, 1) == source[7:].view(np.uint8).tolist()
-        assert stored(0x3B00, 2) == source[[4, 3]].view(np.uint8).tolist()
-        assert stored(0x3C00, 8) == [0] * (8 * size)
 
 
 def test_splats_stay_splats(both: Any) -> None:

@@ -46,11 +46,12 @@ BINARY = {
     "bool": ("and", "or", "xor"),
 }
 UNARY = {
-    "i32": ("neg", "not", "abs", "to_f32", "bits_f32", "to_i64", "to_u64", "field", "splat", "lane", "reduce"),
-    "i64": ("neg", "not", "abs", "low32", "splat", "lane"),
-    "f32": ("neg", "abs", "floor", "sqrt", "to_i32", "bits_i32", "splat", "lane", "clamp"),
-    "bool": ("not", "to_f32", "splat", "lane", "any", "all"),
-}
+    "i32": ("neg", "not", "abs", "to_f32", "bits_f32", "to_i64", "to_u64", "field", "splat", "lane", "shuffle",
+            "reduce"),
+    "i64": ("neg", "not", "abs", "low32", "splat", "lane", "shuffle"),
+    "f32": ("neg", "abs", "floor", "sqrt", "to_i32", "bits_i32", "splat", "lane", "shuffle", "clamp"),
+    "bool": ("not", "to_f32", "splat", "lane", "shuffle", "any", "all"),
+}  # fmt: skip
 
 
 class Writer:
@@ -180,7 +181,8 @@ class Writer:
         i = self.find(type, None)
         if i is None:
             return self.constant(type)
-        lanes, word = self.alive[i][1], self.random.choice(UNARY[type.name])
+        lanes, words = self.alive[i][1], UNARY[type.name]
+        word = self.random.choice(words if lanes else [w for w in words if w != "shuffle"])
         out = {"to_f32": F32, "bits_f32": F32, "to_i64": I64, "to_u64": I64, "low32": I32, "to_i32": I32,
                "bits_i32": I32, "any": BOOL, "all": BOOL}.get(word, type)  # fmt: skip
         lanes = {"splat": True, "lane": False, "reduce": False, "any": False, "all": False}.get(word, lanes)
@@ -190,6 +192,8 @@ class Writer:
             extra = self.random.randint(0, 32 - width), width, self.random.random() < 0.5
         elif word == "lane":
             extra = self.random.randrange(4)
+        elif word == "shuffle":
+            extra = [self.random.randrange(4) for _ in range(self.random.randint(2, 5))]
         elif word == "reduce":
             extra = self.random.choice(("min", "max", "add"))
         elif word in ("to_i32", "clamp"):
@@ -336,6 +340,7 @@ class Runner:
             "bits_f32": lambda: k.bits_f32(v),
             "to_i64": lambda: k.to_i64(v), "to_u64": lambda: k.to_i64(v, signed=False),
             "field": lambda: v.bits(*extra), "splat": lambda: k.splat(v), "lane": lambda: k.lane(v, extra),
+            "shuffle": lambda: k.shuffle(v, [extra[j % len(extra)] ^ j & ~3 for j in range(k.lanes)]),
             "reduce": lambda: k.reduce(extra, v), "low32": lambda: k.low32(v), "floor": lambda: k.floor(v),
             "sqrt": lambda: k.sqrt(v), "to_i32": lambda: k.to_i32(v, *extra), "bits_i32": lambda: self.bits(v),
             "clamp": lambda: k.clamp(v, *extra), "any": lambda: k.any(v), "all": lambda: k.all(v),

@@ -11,7 +11,7 @@ small relative of the one that homebrew assemblers have; which opcode takes what
         mad r0.xyz, -c8.x, v1, r2   ; negation, swizzles, write masks
         mova a0.x, r0.y
         mov r1, c16[a0.x]           ; also a0.y and aL
-        cmp r0, lt, ge, c8          ; sets cmp.x and cmp.y
+        cmp c8, lt, ge, r0          ; sets cmp.x and cmp.y
         ifc cmp.x && !cmp.y         ; ifu b0; else and endif; jmpc, breakc and callc take conditions too
             call light
         endif

@@ -173,7 +173,7 @@ class Program:
 
     def _flow(self, node: Node, pc: int, stack: tuple[Frame, ...], op: Opcode, word: int) -> None:
         f = op.format
-        get = lambda name: f.get(word, name)  # noqa: E731
+        get = lambda name: f.get(word, name)
         dst, num, after = get("dst"), get("num"), pc + 1
         condition: tuple[object, ...] = ("cond", get("cond"), get("refx"), get("refy"))
         if op.name == "END":

@@ -122,10 +122,14 @@ class _Shader:
                 if descriptor(desc, "mask") >> (3 - c) & 1:
                     self._masked(self.a0[c], k.to_i32(s[c], -(1 << 20), 1 << 20))
             return
-        name = op.name.removesuffix("I") if op.format in (F5I,) or op.name in ("DPHI", "DSTI", "SGEI", "SLTI") else op.name
+        name = (
+            op.name.removesuffix("I") if op.format in (F5I,) or op.name in ("DPHI", "DSTI", "SGEI", "SLTI") else op.name
+        )
         self._write(word, fmt, desc, self._compute(name, s, *rest))
 
-    def _compute(self, name: str, s: list[Value], t: list[Value] | None = None, u: list[Value] | None = None) -> list[Value]:
+    def _compute(
+        self, name: str, s: list[Value], t: list[Value] | None = None, u: list[Value] | None = None
+    ) -> list[Value]:
         k, mul = self.k, self.mul
         if name in ("DP3", "DP4", "DPH"):
             assert t is not None

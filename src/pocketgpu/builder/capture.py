@@ -1,0 +1,219 @@
+"""Whole captures: memory loads, register writes and frames, written as a CiTrace recording.
+
+The builder also hands out memory, so that nobody has to count addresses: `put` stores data in main memory and returns
+where, `allocate` reserves room.
+
+Source: 3dbrew GPU/External Registers for what starts fills, transfers and lists.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Self
+
+import numpy as np
+
+from ..capture.citrace import InitialState
+from ..capture.citrace_write import Load, RecordedEvent, Write, encode_citrace, write_citrace
+from ..errors import UsageError
+from ..facts.external import EXTERNAL, LCD
+from ..facts.formats import BY_NAME, EXTERNAL_FORMATS
+from ..facts.memory_map import FCRAM, VRAM
+from ..facts.pica import PICA
+from ..facts.registers import RegisterBlock
+from .command_list import CommandList
+from .entries import Entries
+from .values import FieldValue, encode_register, register_of
+
+SCREENS = {"top": (0, 400), "bottom": (1, 320)}
+"""Display controller and width of each screen; the height is 240."""
+_FILL_WIDTHS = {16: "16 bits", 24: "24 bits", 32: "32 bits"}
+_EXTERNAL_NUMBERS = {format.name: number for number, format in EXTERNAL_FORMATS.items()}
+_BLOCKS: dict[str, RegisterBlock] = {
+    name: block for block in (LCD, EXTERNAL) for register in block for name in (register.name, *register.aliases)
+}
+
+
+class CaptureBuilder:
+    """A capture in the making.
+
+        capture = CaptureBuilder()
+        target = capture.allocate(240 * 400 * 4, region="VRAM")
+        capture.clear(target, 240, 400, color=0x203040FF)
+        capture.submit(cl)                   # a CommandList
+        capture.present("top", target)       # transfer to a framebuffer and show it
+        capture.end_frame()
+        capture.save("scene.ctf.xz")
+
+    Nothing is known to the machine before the first frame but what the system software leaves in registers.
+    """
+
+    def __init__(self) -> None:
+        self._frames: list[list[RecordedEvent]] = []
+        self._events: list[RecordedEvent] = []
+        self._next = {"VRAM": VRAM.base, "FCRAM": FCRAM.base}
+        self._framebuffers: dict[tuple[str, str], int] = {}
+        self._lists: dict[bytes, int] = {}
+
+    # -- memory -----------------------------------------------------------------------------------------------------
+    def allocate(self, size: int, *, region: str = "FCRAM", align: int = 128) -> int:
+        """Reserve bytes of "FCRAM" (main memory) or "VRAM"; returns the physical address."""
+        if region not in self._next:
+            raise UsageError(f"no region {region!r}", hint="Regions are FCRAM and VRAM.")
+        limit = (VRAM if region == "VRAM" else FCRAM).end
+        address = -(-self._next[region] // align) * align
+        if size < 0 or address + size > limit:
+            raise UsageError(f"{size} bytes do not fit into the rest of {region}")
+        self._next[region] = address + size
+        return address
+
+    def load(self, address: int, data: bytes | np.ndarray[Any, Any]) -> Self:
+        """Bytes to a physical address at this point of the recording."""
+        raw = data.tobytes() if isinstance(data, np.ndarray) else bytes(data)
+        self._events.append(Load(address, raw))
+        return self
+
+    def put(self, data: bytes | np.ndarray[Any, Any], *, region: str = "FCRAM", align: int = 128) -> int:
+        """Reserve room for data, load it, return its address."""
+        raw = data.tobytes() if isinstance(data, np.ndarray) else bytes(data)
+        address = self.allocate(len(raw), region=region, align=align)
+        self.load(address, raw)
+        return address
+
+    # -- registers --------------------------------------------------------------------------------------------------
+    def write(self, register: str, word: int = 0, /, **fields: FieldValue) -> Self:
+        """Write an external or LCD register by name: `word` with the named fields set."""
+        target = register_of(_BLOCKS.get(register, EXTERNAL), register)
+        return self.write_word(target.address, encode_register(target, fields, word))
+
+    def write_word(self, address: int, word: int) -> Self:
+        """Write a register word by physical address."""
+        self._events.append(Write(address, word & 0xFFFFFFFF))
+        return self
+
+    # -- units ------------------------------------------------------------------------------------------------------
+    def fill(self, start: int, end: int, value: int, *, width: int = 32, unit: int = 0) -> Self:
+        """Fill memory from `start` up to `end` (multiples of 16) with a value of 16, 24 or 32 bits."""
+        if width not in _FILL_WIDTHS or unit not in (0, 1):
+            raise UsageError("fills have units 0 and 1 and widths of 16, 24 and 32 bits")
+        name = f"PSC{unit}_"
+        self.write(name + "START", address=start).write(name + "END", address=end).write(name + "VALUE", value=value)
+        return self.write(name + "CONTROL", start=True, width=_FILL_WIDTHS[width])
+
+    def clear(
+        self, address: int, width: int, height: int, *, value: int = 0, format: str = "RGBA8", unit: int = 0
+    ) -> Self:
+        """Fill a surface of the given format with one pixel value; 0xRRGGBBAA for RGBA8."""
+        bits = BY_NAME[format].bits
+        return self.fill(address, address + width * height * bits // 8, value, width=bits, unit=unit)
+
+    def transfer(
+        self,
+        source: int,
+        target: int,
+        width: int,
+        height: int,
+        *,
+        output_width: int | None = None,
+        output_height: int | None = None,
+        input_format: str = "RGBA8",
+        output_format: str = "RGB8",
+        **flags: FieldValue,
+    ) -> Self:
+        """A display transfer; without flags from tiled to linear. Sizes in pixels: of the input, and of the output
+        before it is scaled down (the same if not given). flags: fields of PPF_FLAGS."""
+        self.write("PPF_INPUT_ADDRESS", address=source).write("PPF_OUTPUT_ADDRESS", address=target)
+        out = {"width": output_width or width, "height": output_height or height}
+        self.write("PPF_OUTPUT_SIZE", **out).write("PPF_INPUT_SIZE", width=width, height=height)
+        self.write("PPF_FLAGS", input_format=input_format, output_format=output_format, **flags)
+        return self.write("PPF_CONTROL", start=True)
+
+    def copy(
+        self, source: int, target: int, size: int, *, input_line: tuple[int, int] = (0, 0),
+        output_line: tuple[int, int] = (0, 0),
+    ) -> Self:  # fmt: skip
+        """A plain copy of `size` bytes; a line is (bytes copied, bytes skipped), all multiples of 16."""
+        self.write("PPF_INPUT_ADDRESS", address=source).write("PPF_OUTPUT_ADDRESS", address=target)
+        self.write("PPF_COPY_SIZE", size=size)
+        for name, (width, gap) in (("PPF_COPY_INPUT", input_line), ("PPF_COPY_OUTPUT", output_line)):
+            self.write(name, width=width, gap=gap)
+        self.write("PPF_FLAGS", texture_copy=True, crop=bool(input_line[1] or output_line[1]))
+        return self.write("PPF_CONTROL", start=True)
+
+    def submit(self, commands: Entries, address: int | None = None) -> Self:
+        """Finish a command list, load it (to `address`, or wherever there is room) and run it."""
+        if isinstance(commands, CommandList):
+            commands.finalize()
+        data = commands.tobytes()
+        if len(data) % 16:
+            raise UsageError(f"a list of {len(data)} bytes; consoles run multiples of 16", hint="Call finalize.")
+        if address is not None:
+            self.load(address, data)
+        elif data not in self._lists:
+            self._lists[data] = self.put(data, align=16)
+        start = self._lists[data] if address is None else address
+        for name, fields in (("CMDBUF_SIZE0", {"size": len(data)}), ("CMDBUF_ADDR0", {"address": start})):
+            self.write_word(PICA[name].address, encode_register(PICA[name], dict(fields)))
+        return self.write_word(PICA["CMDBUF_JUMP0"].address, 1)
+
+    # -- screens ----------------------------------------------------------------------------------------------------
+    def present(self, screen: str, source: int, *, source_format: str = "RGBA8", format: str = "RGB8") -> Self:
+        """Transfer a render target of 240x400 (top) or 240x320 (bottom) to a framebuffer of its own and show that."""
+        width = _screen(screen)[1]
+        size = 240 * width * BY_NAME[format].bits // 8
+        if (screen, format) not in self._framebuffers:
+            self._framebuffers[screen, format] = self.allocate(size, region="VRAM")
+        target = self._framebuffers[screen, format]
+        self.transfer(source, target, 240, width, input_format=source_format, output_format=format)
+        return self.show(screen, target, format=format)
+
+    def show(self, screen: str, address: int, *, format: str = "RGB8", stride: int | None = None) -> Self:
+        """Point a screen at a framebuffer: columns of 240 pixels, bottom pixel first, `stride` bytes apart."""
+        unit = _screen(screen)[0]
+        name = f"PDC{unit}_"
+        bits = BY_NAME[format].bits
+        self.write(name + "ADDRESS_A0", address=address).write(name + "ADDRESS_B0", address=address)
+        self.write(name + "STRIDE", stride=240 * bits // 8 if stride is None else stride)
+        self.write(name + "FORMAT", EXTERNAL[name + "FORMAT"].reset, color_format=format)
+        return self.write(name + "SELECT", next=False)
+
+    # -- frames and files -------------------------------------------------------------------------------------------
+    def end_frame(self) -> Self:
+        """The frame is complete: screens show what they point at."""
+        self._frames.append(self._events)
+        self._events = []
+        return self
+
+    @property
+    def frames(self) -> list[list[RecordedEvent]]:
+        """The events of all complete frames."""
+        return self._frames
+
+    def tobytes(self) -> bytes:
+        """The recording, not packed; what follows the last `end_frame` comes after its last frame."""
+        return encode_citrace(self._frames, start_state(), tail=self._events)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the recording, packed if the name ends in .xz, .zst or .gz."""
+        write_citrace(path, self._frames, start_state(), tail=self._events)
+
+
+def start_state() -> InitialState:
+    """What registers hold when the system software has started and no program has drawn yet."""
+    words: dict[str, list[int]] = {}
+    for name, block, count in (("external", EXTERNAL, 0x400), ("lcd", LCD, 0x400), ("pica", PICA, 0x300)):
+        words[name] = [0] * count
+        for register in block:
+            place = register.offset * block.stride // 4 if block is PICA else register.offset // 4
+            if place < count:
+                words[name][place] = register.reset
+    return InitialState.of(**words)
+
+
+def _screen(name: str) -> tuple[int, int]:
+    if name not in SCREENS:
+        raise UsageError(f"no screen {name!r}", hint="Screens are top and bottom.")
+    return SCREENS[name]
+
+
+__all__ = ["CaptureBuilder", "start_state"]

@@ -1,0 +1,115 @@
+"""The words of command lists: how entries are laid out, padded and ended.
+
+Source: 3dbrew GPU/Internal Registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UsageError
+from ..facts.pica import PICA
+from .values import FieldValue, encode_register, register_of
+
+Words: TypeAlias = NDArray[np.uint32]
+
+MOST_PARAMETERS = 256
+"""Words that one entry can carry: its first one and up to 255 more."""
+FINALIZE_VALUE = 0x12345678
+"""What the interrupt request is compared with unless a program changes it."""
+
+
+class Entries:
+    """Command-list words under construction."""
+
+    def __init__(self) -> None:
+        self._words: list[int] = []
+        self._finalized = False
+
+    # -- entries ----------------------------------------------------------------------------------------------------
+    def write(self, register: str | int, word: int = 0, /, *, byte_mask: int = 15, **fields: FieldValue) -> Self:
+        """Write a register: `word` with the named fields set. byte_mask: which of its bytes are written (bit 0: low).
+
+        Field values are as people write them: True, 0.5 for floats, addresses in bytes, counts as counts, names of
+        enumerations as the tables spell them ("triangle strip").
+        """
+        return self.write_fields(register, fields, word, byte_mask=byte_mask)
+
+    def write_fields(
+        self, register: str | int, fields: Mapping[str, FieldValue], word: int = 0, *, byte_mask: int = 15
+    ) -> Self:
+        """The same with the fields in a mapping."""
+        target = register_of(PICA, register)
+        return self.write_word(target.offset, encode_register(target, fields, word), byte_mask=byte_mask)
+
+    def write_word(self, register: str | int, word: int, *, byte_mask: int = 15) -> Self:
+        """Write a whole register word."""
+        return self.write_words(register, [word], byte_mask=byte_mask)
+
+    def write_words(
+        self, register: str | int, words: Iterable[int], *, consecutive: bool = True, byte_mask: int = 15
+    ) -> Self:
+        """Write words to registers from `register` on, or (consecutive False) all to `register`, in order."""
+        number = register_of(PICA, register).offset
+        values = [int(word) & 0xFFFFFFFF for word in words]
+        if not 0 <= byte_mask <= 15:
+            raise UsageError(f"byte_mask has four bits, not {byte_mask:#x}")
+        if consecutive and number + len(values) > len(PICA):
+            raise UsageError(f"{len(values)} words from {number:#05x} on go past the last register")
+        self._must_be_open()
+        for start in range(0, len(values), MOST_PARAMETERS):
+            part = values[start : start + MOST_PARAMETERS]
+            id = number + (start if consecutive else 0)
+            header = id | byte_mask << 16 | (len(part) - 1) << 20 | (1 << 31 if consecutive and len(part) > 1 else 0)
+            self._words += [part[0], header, *part[1:]]
+            if len(part) % 2 == 0:  # entries are whole pairs of words
+                self._words.append(0)
+        return self
+
+    def fifo(self, register: str | int, words: Iterable[int]) -> Self:
+        """Send words through a data port."""
+        return self.write_words(register, words, consecutive=False)
+
+    def _must_be_open(self) -> None:
+        if self._finalized:
+            raise UsageError("the command list is finished; nothing can be added")
+
+    # -- the end ----------------------------------------------------------------------------------------------------
+    def jump(self, address: int, size: int, channel: int = 0) -> Self:
+        """Go on with another list of `size` bytes at physical `address` (both multiples of 16); ends this list."""
+        if channel not in (0, 1):
+            raise UsageError(f"channel is 0 or 1, not {channel}")
+        if address % 16 or size % 16:
+            raise UsageError("lists start at multiples of 16 bytes and have such sizes")
+        self.write(f"CMDBUF_SIZE{channel}", size=size).write(f"CMDBUF_ADDR{channel}", address=address)
+        if len(self._words) % 4 == 0:  # the jump shall be the last entry of a size that counts
+            self.write_word(0, 0, byte_mask=0)
+        self.write_word(f"CMDBUF_JUMP{channel}", 1)
+        self._finalized = True
+        return self
+
+    def finalize(self) -> Self:
+        """End the list with the request for its interrupt, padded to a multiple of 16 bytes. Doing so twice is fine."""
+        if not self._finalized:
+            self.write_word("FINALIZE", FINALIZE_VALUE)
+            if len(self._words) % 4:
+                self.write_word("FINALIZE", FINALIZE_VALUE)
+            self._finalized = True
+        return self
+
+    @property
+    def words(self) -> Words:
+        """The words so far."""
+        return np.array(self._words, np.uint32)
+
+    def tobytes(self) -> bytes:
+        """The bytes so far."""
+        return self.words.astype("<u4").tobytes()
+
+    def __len__(self) -> int:
+        """Words so far."""
+        return len(self._words)

@@ -1,0 +1,60 @@
+"""Matrices for vertex programs: rows for dp4, so that a point p goes to matrix @ p.
+
+Clip space of this GPU has z from -w (near) to 0 (far), and its screens stand on their side; both are easy to forget
+and hard to see from the outside.
+
+Source: 3dbrew GPU/Internal Registers (depth map, viewport), GPU/External Registers (screens).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix: TypeAlias = NDArray[np.float64]
+
+UPRIGHT: Matrix = np.array([[0.0, 1, 0, 0], [-1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+"""Turns pictures so that they stand upright on the console: multiply it from the left to a projection."""
+
+
+def translation(x: float, y: float, z: float) -> Matrix:
+    """Moves points."""
+    matrix = np.eye(4)
+    matrix[:3, 3] = x, y, z
+    return matrix
+
+
+def scaling(x: float, y: float, z: float) -> Matrix:
+    """Stretches along the axes."""
+    return np.diag([x, y, z, 1.0])
+
+
+def rotation(axis: tuple[float, float, float], angle: float) -> Matrix:
+    """Turns by `angle` radians around an axis, counter-clockwise for who looks against it."""
+    x, y, z = np.asarray(axis, np.float64) / math.hypot(*axis)
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    matrix = np.eye(4)
+    matrix[:3, :3] += math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
+    return matrix
+
+
+def perspective(fov_y: float, aspect: float, near: float, far: float) -> Matrix:
+    """What a camera at the origin sees that looks along -z: depth 1 at `near`, 0 at `far` (test "greater").
+
+    fov_y: angle from lowest to highest line of the upright picture in radians. aspect: width by height of it.
+    """
+    f = 1.0 / math.tan(fov_y / 2)
+    k = near / (near - far)
+    return np.array([[f / aspect, 0, 0, 0], [0, f, 0, 0], [0, 0, k, far * k], [0, 0, -1, 0]])
+
+
+def orthographic(left: float, right: float, bottom: float, top: float, near: float = 0.0, far: float = 1.0) -> Matrix:
+    """A box of space without perspective; z = -near is nearest."""
+    x, y, z = 2 / (right - left), 2 / (top - bottom), 1 / (far - near)
+    return np.array(
+        [[x, 0, 0, -(right + left) / (right - left)], [0, y, 0, -(top + bottom) / (top - bottom)],
+         [0, 0, -z, -far * z], [0, 0, 0, 1]]
+    )  # fmt: skip

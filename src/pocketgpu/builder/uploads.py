@@ -1,0 +1,174 @@
+"""What goes through data ports: programs, uniforms and look-up tables.
+
+Source: 3dbrew GPU/Internal Registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import UsageError
+from ..facts.pica import PICA
+from ..facts.pica_enums import LIGHT_LUT, PROCTEX_TABLE
+from ..facts.registers import encode_float
+from ..pica.shader.assembler import Assembly
+from .entries import Entries
+
+UNITS = ("VSH", "GSH")
+
+
+class Uploads(Entries):
+    """Entries that fill the memories behind the registers."""
+
+    # -- shaders ----------------------------------------------------------------------------------------------------
+    def upload_code(self, words: Iterable[int], start: int = 0, unit: str = "VSH") -> Self:
+        """Program words into a shader unit ("VSH" or "GSH") from instruction `start` on."""
+        self.write(f"{_unit(unit)}_CODETRANSFER_INDEX", index=start)
+        self.fifo(f"{unit}_CODETRANSFER_DATA0", words)
+        return self.write_word(f"{unit}_CODETRANSFER_END", 1)
+
+    def upload_descriptors(self, words: Iterable[int], start: int = 0, unit: str = "VSH") -> Self:
+        """Operand descriptors into a shader unit."""
+        self.write(f"{_unit(unit)}_OPDESCS_INDEX", index=start)
+        return self.fifo(f"{unit}_OPDESCS_DATA0", words)
+
+    def uniforms(self, start: int, values: ArrayLike, *, f32: bool = True, unit: str = "VSH") -> Self:
+        """Float uniforms c[start], c[start+1], ...: `values` of shape (n, 4) or (4,), x y z w.
+
+        f32: send single-precision words; else three words of packed 24-bit floats each.
+        """
+        rows = np.asarray(values, np.float64).reshape(-1, 4)
+        if not 0 <= start <= start + len(rows) <= 96:
+            raise UsageError(f"uniforms {start}..{start + len(rows) - 1}: there are 96")
+        self.write(f"{_unit(unit)}_FLOATUNIFORM_INDEX", index=start, f32=f32)
+        if f32:
+            words = np.ascontiguousarray(rows[:, ::-1], np.float32).view(np.uint32).ravel().tolist()
+        else:
+            words = [word for row in rows.tolist() for word in pack_f24(row)]
+        return self.fifo(f"{unit}_FLOATUNIFORM_DATA0", words)
+
+    def bool_uniforms(self, values: Mapping[int, bool] | Sequence[bool], unit: str = "VSH") -> Self:
+        """All boolean uniforms at once: those that are true, by number."""
+        pairs = values.items() if isinstance(values, Mapping) else enumerate(values)
+        bits = 0
+        for number, value in pairs:
+            if not 0 <= number < 16:
+                raise UsageError(f"boolean uniform {number}: there are 16")
+            bits |= bool(value) << number
+        return self.write(f"{_unit(unit)}_BOOLUNIFORM", bools=bits, upper=0x7FFF)
+
+    def int_uniform(self, number: int, x: int, y: int = 0, z: int = 0, w: int = 0, unit: str = "VSH") -> Self:
+        """Integer uniform: loops run x + 1 times with aL from y in steps of z."""
+        if not 0 <= number < 4:
+            raise UsageError(f"integer uniform {number}: there are 4")
+        return self.write(f"{_unit(unit)}_INTUNIFORM_I{number}", x=x, y=y, z=z, w=w)
+
+    def shader(self, program: Assembly, entry: str | None = None) -> Self:
+        """A vertex program: code, descriptors, constants, entry point and what its `.out` lines say."""
+        self.upload_code(program.code).upload_descriptors(program.descriptors or (0,))
+        for number, value in sorted(program.constants.items()):
+            self.uniforms(number, value)
+        return self.entry(program, entry).outputs(program.outputs)
+
+    def entry(self, program: Assembly, label: str | None = None) -> Self:
+        """Start an uploaded vertex program at another label (None: where it starts by itself)."""
+        if label is not None and label not in program.labels:
+            raise UsageError(f"the program has no label {label}", hint=f"It has: {', '.join(program.labels)}.")
+        address = program.entry if label is None else program.labels[label]
+        return self.write("VSH_ENTRYPOINT", entry=address, end=0x7FFF)
+
+    def outputs(self, semantics: Mapping[int, Sequence[int]]) -> Self:
+        """What the output registers of the vertex program mean: register to four numbers of SH_OUTMAP."""
+        if not 1 <= len(semantics) <= 7:
+            raise UsageError(f"{len(semantics)} output registers reach the rasteriser; 1 to 7 can")
+        used = sorted(semantics)
+        self.write("VSH_OUTMAP_MASK", mask=sum(1 << number for number in used))
+        self.write("VSH_OUTMAP_TOTAL1", count=len(used)).write("VSH_OUTMAP_TOTAL2", count=len(used))
+        self.write("PRIMITIVE_CONFIG", byte_mask=1, outputs=len(used))
+        self.write("SH_OUTMAP_TOTAL", count=len(used))
+        words = [sum(code << 8 * i for i, code in enumerate(semantics[number])) for number in used]
+        self.write_words("SH_OUTMAP_O0", words + [0x1F1F1F1F] * (7 - len(words)))
+        codes = {code for number in used for code in semantics[number]}
+        self.write("SH_OUTATTR_MODE", texture_coordinates=bool(codes & {0x0C, 0x0D, 0x0E, 0x0F, 0x10, 0x16, 0x17}))
+        return self.write(
+            "SH_OUTATTR_CLOCK",
+            position_z=0x02 in codes,
+            color=bool(codes & set(range(0x08, 0x0C))),
+            texcoord0=bool(codes & {0x0C, 0x0D}),
+            texcoord1=bool(codes & {0x0E, 0x0F}),
+            texcoord2=bool(codes & {0x16, 0x17}),
+            texcoord0_w=0x10 in codes,
+            quaternion_view=bool(codes & {*range(0x04, 0x08), 0x12, 0x13, 0x14}),
+        )
+
+    # -- look-up tables ---------------------------------------------------------------------------------------------
+    def fog_table(self, values: ArrayLike) -> Self:
+        """The fog table: 129 factors in 0..1 (1: no fog) at depths 0/128 .. 128/128."""
+        samples = _samples(values, 128, "fog table")
+        entries = np.clip(np.round(samples * 2047), 0, 2047).astype(np.int64)
+        self.write("FOG_LUT_INDEX", index=0)
+        steps = np.diff(entries)
+        return self.fifo("FOG_LUT_DATA0", _entries("FOG_LUT_DATA0", entries, steps))
+
+    def lighting_table(self, table: str | int, values: ArrayLike) -> Self:
+        """A lighting table ("D0", "FR", "SP0", ...): 257 values in 0..1, for inputs 0/256 .. 256/256; for tables with
+        signed input give 257 for -1 .. 1 in the order of the hardware: 0 .. 127/128, -1 .. -1/128."""
+        number = _number(LIGHT_LUT, table)
+        samples = _samples(values, 256, "lighting table")
+        entries = np.clip(np.round(samples * 4095), 0, 4095).astype(np.int64)
+        steps = np.clip(np.round(np.diff(samples) * 2047), -2047, 2047).astype(np.int64)
+        self.write("LIGHTING_LUT_INDEX", index=0, table=number)
+        return self.fifo("LIGHTING_LUT_DATA0", _entries("LIGHTING_LUT_DATA0", entries, steps))
+
+    def procedural_table(self, table: str | int, values: ArrayLike) -> Self:
+        """A table of the procedural texture: "noise", "rgb map", "alpha map" take 129 values in 0..1; "color" takes
+        colours (n, 4) in 0..255 and fills "color difference" too."""
+        number = _number(PROCTEX_TABLE, table)
+        if PROCTEX_TABLE[number] == "color":
+            colors = np.asarray(values, np.int64).reshape(-1, 4)
+            steps = np.diff(colors, axis=0, append=colors[-1:]) >> 1
+            for name, rows in (("color", colors), ("color difference", steps)):
+                self.write("PROCTEX_LUT", index=0, table=_number(PROCTEX_TABLE, name))
+                self.fifo("PROCTEX_LUT_DATA0", ((rows & 255) << np.array([0, 8, 16, 24])).sum(axis=1).tolist())
+            return self
+        samples = _samples(values, 128, "procedural table")
+        entries = np.clip(np.round(samples * 4095), 0, 4095).astype(np.int64)
+        self.write("PROCTEX_LUT", index=0, table=number)
+        steps = np.clip(np.diff(entries), -2048, 2047)
+        return self.fifo("PROCTEX_LUT_DATA0", _entries("PROCTEX_LUT_DATA0", entries, steps))
+
+
+def pack_f24(values: Sequence[float]) -> list[int]:
+    """Four floats (x, y, z, w) as three words of 24-bit floats, w on top."""
+    x, y, z, w = (encode_float(float(value), "f24") for value in values)
+    return [w << 8 | z >> 16, (z & 0xFFFF) << 16 | y >> 8, (y & 0xFF) << 24 | x]
+
+
+def _unit(unit: str) -> str:
+    if unit not in UNITS:
+        raise UsageError(f"{unit!r} is no shader unit", hint="Units are VSH and GSH.")
+    return unit
+
+
+def _number(names: Mapping[int, str], key: str | int) -> int:
+    for number, name in names.items():
+        if key in (number, name):
+            return number
+    raise UsageError(f"no table {key!r}", hint=f"Known are {', '.join(names.values())}.")
+
+
+def _samples(values: ArrayLike, entries: int, what: str) -> NDArray[Any]:
+    samples = np.asarray(values, np.float64).ravel()
+    if len(samples) != entries + 1:
+        raise UsageError(f"a {what} takes {entries + 1} values, not {len(samples)}")
+    return samples
+
+
+def _entries(register: str, values: NDArray[Any], differences: NDArray[Any]) -> list[int]:
+    target = PICA[register]
+    pairs = zip(values.tolist(), differences.tolist(), strict=False)
+    return [target.encode(value=value, difference=difference) for value, difference in pairs]

@@ -1,0 +1,216 @@
+"""ETC1 and ETC1A4 blocks from colours: what turns an edited picture back into a texture.
+
+The search is greedy and works on all blocks at once. Each half of a block starts from its mean colour; for each of the
+eight tables, modifiers and the colour that suits them best are found in turn; the colours next to the best results are
+tried last. Both ways to split a block and both ways to store its two colours compete; the smallest sum of squared
+differences over red, green and blue wins. Textures that were compressed before mostly keep their pixels. Everything is
+integers, so the bytes are the same everywhere.
+
+Source: OES_compressed_ETC1_RGB8_texture; 3dbrew GPU/Internal Registers for byte order and alpha.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints: TypeAlias = NDArray[np.int32]
+
+# Columns: the four modifiers in the order of their two-bit codes (bit 0: large, bit 1: negative).
+_MODIFIERS: Final = np.array(
+    [
+        [small, large, -small, -large]
+        for small, large in ((2, 8), (5, 17), (9, 29), (13, 42), (18, 60), (24, 80), (33, 106), (47, 183))
+    ],
+    np.int32,
+)
+_CHUNK: Final = 1024  # blocks handled at a time: their candidates take some ten megabytes
+_ROUNDS: Final = 4
+_FINALISTS: Final = 3
+_STEPS: Final = np.array(
+    [*np.eye(3, dtype=np.int32).tolist(), *(-np.eye(3, dtype=np.int32)).tolist(), [1, 1, 1], [-1, -1, -1]], np.int32
+)
+
+# Texel number in memory (Morton order inside the block) of each (row, column), and the number ETC counts by.
+_ROW, _COLUMN = np.divmod(np.arange(16), 4)
+_MORTON: Final = (_COLUMN & 1) | (_ROW & 1) << 1 | (_COLUMN & 2) << 1 | (_ROW & 2) << 2
+_ETC_NUMBER: Final = 4 * _COLUMN + _ROW
+
+# Pixels (row-major numbers) of the two halves: left and right, or with the flip bit upper and lower.
+_HALVES: Final = [
+    [np.flatnonzero((_ROW if flip else _COLUMN) // 2 == half) for half in range(2)] for flip in range(2)
+]
+
+
+def _expand(codes: Ints, bits: int) -> Ints:
+    return codes * 17 if bits == 4 else codes << 3 | codes >> 2
+
+
+def _nearest_code(bits: int) -> Ints:
+    """Eight bits to the code whose expansion is nearest."""
+    levels = _expand(np.arange(1 << bits, dtype=np.int32), bits)
+    return np.abs(np.arange(256, dtype=np.int32)[:, None] - levels).argmin(axis=1).astype(np.int32)
+
+
+_NEAREST: Final = {bits: _nearest_code(bits) for bits in (4, 5)}
+
+
+@dataclass
+class _Half:
+    """A choice for one half of n blocks: colour codes (n, 3), table (n), modifier codes (n, 8), error (n)."""
+
+    code: Ints
+    table: Ints
+    pick: Ints
+    error: Ints
+
+
+@dataclass
+class _Tries:
+    """Choices side by side: t tables for each of n half blocks. Shapes as in `_Half` with (n, t) in front."""
+
+    code: Ints
+    table: Ints
+    pick: Ints
+    error: Ints
+
+    def take_better(self, other: _Tries) -> bool:
+        """Adopt what is better in `other`; returns whether anything was."""
+        better = other.error < self.error
+        self.code[better], self.pick[better], self.error[better] = (
+            other.code[better],
+            other.pick[better],
+            other.error[better],
+        )
+        return bool(better.any())
+
+    def best(self, count: int) -> _Tries:
+        """The `count` tables with the smallest errors, best first; of equal ones the first."""
+        order = self.error.argsort(axis=1, kind="stable")[:, :count]
+        rows = np.arange(len(order))[:, None]
+        return _Tries(self.code[rows, order], self.table[rows, order], self.pick[rows, order], self.error[rows, order])
+
+    def winner(self) -> _Half:
+        first = self.best(1)
+        return _Half(first.code[:, 0], first.table[:, 0], first.pick[:, 0], first.error[:, 0])
+
+
+def _rate(pixels: Ints, code: Ints, table: Ints, bits: int) -> _Tries:
+    """The best modifiers for fixed colours (n, t, 3) and tables (n, t) on pixels (n, 8, 3)."""
+    colors = np.clip(_expand(code, bits)[:, :, None, :] + _MODIFIERS[table][..., None], 0, 255)
+    # (blocks, tables, modifiers, pixels), one channel at a time: the full product would not stay in the caches.
+    error: Any = 0
+    for channel in range(3):
+        difference = colors[:, :, :, None, channel] - pixels[:, None, None, :, channel]
+        error = error + difference * difference
+    pick = error.argmin(axis=2)
+    total = np.take_along_axis(error, pick[:, :, None, :], axis=2)[:, :, 0, :].sum(axis=2)
+    return _Tries(code, table, pick.astype(np.int32), total.astype(np.int32))
+
+
+def _mean_code(values: Ints, bits: int) -> Ints:
+    """The code nearest to the mean over the 8 pixels of (..., 8, 3) values, rounded in integers."""
+    mean = (values.sum(axis=-2) + 4) >> 3
+    return _NEAREST[bits][np.clip(mean, 0, 255)]
+
+
+def _all_tables(count: int) -> Ints:
+    return np.tile(np.arange(len(_MODIFIERS), dtype=np.int32), (count, 1))
+
+
+def _fit(pixels: Ints, bits: int) -> _Half:
+    """Colour, table and modifiers for half blocks (n, 8, 3)."""
+    table = _all_tables(len(pixels))
+    start = np.repeat(_mean_code(pixels, bits)[:, None], len(_MODIFIERS), axis=1)
+    tries = _rate(pixels, start, table, bits)
+    for _ in range(_ROUNDS):
+        wanted = pixels[:, None] - _MODIFIERS[table[..., None], tries.pick][..., None]
+        if not tries.take_better(_rate(pixels, _mean_code(wanted, bits), table, bits)):
+            break
+    tries = tries.best(_FINALISTS)
+    for _ in range(_ROUNDS):
+        improved = False
+        for step in _STEPS:
+            near = np.clip(tries.code + step, 0, (1 << bits) - 1)
+            improved |= tries.take_better(_rate(pixels, near, tries.table, bits))
+        if not improved:
+            break
+    return tries.winner()
+
+
+def _fit_color(pixels: Ints, code: Ints, bits: int) -> _Half:
+    """Table and modifiers for half blocks whose colour is given."""
+    codes = np.repeat(code[:, None], len(_MODIFIERS), axis=1)
+    return _rate(pixels, codes, _all_tables(len(pixels)), bits).winner()
+
+
+def _differential(pixels: list[Ints]) -> list[_Half]:
+    """Both halves with five bits a channel, the second at most -4 to 3 from the first."""
+    first, second = (_fit(half, 5) for half in pixels)
+    moved_second = _fit_color(pixels[1], np.clip(second.code, first.code - 4, first.code + 3), 5)
+    moved_first = _fit_color(pixels[0], np.clip(first.code, second.code - 3, second.code + 4), 5)
+    keep_first = (first.error + moved_second.error <= moved_first.error + second.error)[:, None]
+    pairs = ((first, moved_first), (moved_second, second))
+    return [
+        _Half(
+            np.where(keep_first, a.code, b.code),
+            np.where(keep_first[:, 0], a.table, b.table),
+            np.where(keep_first, a.pick, b.pick),
+            np.where(keep_first[:, 0], a.error, b.error),
+        )
+        for a, b in pairs
+    ]
+
+
+def _color_words(pixels: Ints) -> NDArray[np.uint64]:
+    """The 64-bit colour words of blocks (n, 16, 3), pixels row by row."""
+    best_error = np.full(len(pixels), np.iinfo(np.int32).max, np.int32)
+    best = np.zeros(len(pixels), np.uint64)
+    for flip, places in enumerate(_HALVES):
+        halves = [pixels[:, place] for place in places]
+        for differential in (1, 0):
+            chosen = _differential(halves) if differential else [_fit(half, 4) for half in halves]
+            error = chosen[0].error + chosen[1].error
+            better = error < best_error
+            best_error[better] = error[better]
+            best[better] = _pack(chosen, places, flip, differential)[better]
+    return best
+
+
+def _pack(chosen: list[_Half], places: list[NDArray[Any]], flip: int, differential: int) -> NDArray[np.uint64]:
+    first, second = chosen
+    word = np.full(len(first.code), flip << 32 | differential << 33, np.uint64)
+
+    def put(values: Any, lo: int) -> None:
+        nonlocal word
+        word = word | np.asarray(values).astype(np.uint64) << np.uint64(lo)
+
+    put(first.table, 37)
+    put(second.table, 34)
+    for channel, lo in enumerate((56, 48, 40)):
+        a, b = first.code[:, channel], second.code[:, channel]
+        put(a << 3 | (b - a) & 7 if differential else a << 4 | b, lo)
+    for half, place in zip(chosen, places, strict=True):
+        for i, number in enumerate(_ETC_NUMBER[place].tolist()):
+            put(half.pick[:, i] & 1, number)
+            put(half.pick[:, i] >> 1, number + 16)
+    return word
+
+
+def encode_blocks(texels: NDArray[np.uint8], alpha: bool) -> bytes:
+    """Compressed blocks of texels (n, 4), RGBA in memory order, 16 to a block: 8 bytes each, 16 with alpha.
+
+    Alpha is rounded to the nearest of its 16 steps; without `alpha` it is dropped.
+    """
+    blocks = texels.reshape(-1, 16, 4)
+    words = np.empty((len(blocks), 2 if alpha else 1), "<u8")
+    for start in range(0, len(blocks), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        words[part, -1] = _color_words(blocks[part][:, _MORTON, :3].astype(np.int32))
+    if alpha:
+        steps = (blocks[:, _MORTON, 3].astype(np.uint64) + np.uint64(8)) // np.uint64(17)
+        words[:, 0] = np.bitwise_or.reduce(steps << (4 * _ETC_NUMBER).astype(np.uint64), axis=1)
+    return words.tobytes()

@@ -1,0 +1,246 @@
+"""What this installation is made of and runs on, and whether it works: the facts that a bug report needs.
+
+Every check survives what it checks: a package that is missing or does not load becomes a finding, not a traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from pocketgpu.lanes import Lang, Value
+
+PACKAGES: Final = ("numpy", "llvmlite", "pillow", "zstandard", "rich", "click")
+"""What running needs, by the names that pip knows."""
+
+_FEATURES: Final = ("sse2", "sse4.2", "avx", "avx2", "fma", "f16c", "bmi2", "avx512f", "neon", "asimd", "fp16")
+"""CPU features worth naming of the hundred that LLVM lists."""
+
+_OURS: Final = re.compile(r"[0-9a-f]{40}\.o|\.new-.*")
+"""Names that the cache gives to its files. A user may have pointed it at a folder that holds others."""
+
+State = Literal["ok", "note", "problem"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at. state: "note" is unusual but harmless, "problem" means that something will not work."""
+
+    name: str
+    state: State
+    text: str
+    hint: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+def examine() -> list[Check]:
+    """All checks, in the order in which one builds on another."""
+    from pocketgpu import __version__
+
+    place = str(Path(__file__).resolve().parents[1])
+    checks = [Check("pocketgpu", "ok", f"{__version__} in {place}", data={"version": __version__, "path": place})]
+    for name, check in (
+        ("python", _python),
+        ("system", _system),
+        ("packages", _packages),
+        ("compiler", _compiler),
+        ("cache", _cache),
+        ("self-test", _self_test),
+    ):
+        try:
+            checks.append(check())
+        except Exception as error:  # a check that fails is what a doctor is there to find
+            what = f"{type(error).__name__}: {error}".splitlines()[0]
+            checks.append(Check(name, "problem", what, "Install pocketgpu again, or report this line."))
+    return checks
+
+
+def _python() -> Check:
+    version = platform.python_version()
+    text = f"{version} ({platform.python_implementation()}, {sys.executable})"
+    data = {"version": version, "implementation": platform.python_implementation(), "executable": sys.executable}
+    return Check("python", "ok", text, data=data)
+
+
+def _system() -> Check:
+    cores = os.cpu_count() or 1
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else cores
+    data = {"platform": platform.platform(), "machine": platform.machine(), "cores": cores, "usable_cores": usable}
+    many = f"{usable} of {cores} cores" if usable != cores else f"{cores} cores"
+    text = f"{data['platform']}, {data['machine']}, {many}"
+    if sys.byteorder != "little":
+        return Check("system", "problem", text, "Only little-endian machines are supported.", data)
+    return Check("system", "ok", text, data=data)
+
+
+def _packages() -> Check:
+    from importlib import metadata
+
+    versions: dict[str, str | None] = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = None
+    text = ", ".join(f"{name} {version or 'missing'}" for name, version in versions.items())
+    missing = [name for name, version in versions.items() if version is None]
+    if missing:
+        return Check("packages", "problem", text, f"pip install {' '.join(missing)}", {"versions": versions})
+    return Check("packages", "ok", text, data={"versions": versions})
+
+
+def _compiler() -> Check:
+    from pocketgpu.lanes import machine_code
+
+    target = machine_code.target()
+    have = {word[1:] for word in str(target["features"]).split(",") if word.startswith("+")}
+    shown = [name for name in _FEATURES if name in have]
+    text = f"LLVM {target['llvm']} for {target['cpu']} ({target['triple']}): {' '.join(shown) or 'no vector features'}"
+    data = {key: target[key] for key in ("llvm", "cpu", "triple")} | {"features": sorted(have)}
+    return Check("compiler", "ok", text, data=data)
+
+
+@dataclass(frozen=True, slots=True)
+class CacheState:
+    """The folder of compiled kernels. folder: None when caching is off. usable: whether code is kept there."""
+
+    setting: str
+    folder: Path | None
+    exists: bool
+    usable: bool
+    reason: str
+    entries: int
+    bytes: int
+    limit: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "setting": self.setting,
+            "folder": None if self.folder is None else str(self.folder),
+            "exists": self.exists,
+            "usable": self.usable,
+            "reason": self.reason,
+            "entries": self.entries,
+            "bytes": self.bytes,
+            "limit": self.limit,
+        }
+
+
+def cache_state() -> CacheState:
+    """How the kernel cache stands, without making its folder."""
+    from pocketgpu.lanes import object_cache
+
+    setting = os.environ.get("POCKETGPU_CACHE", "")
+    limit = object_cache.LIMIT_BYTES
+    if setting == "off":
+        return CacheState(setting, None, False, False, "switched off by POCKETGPU_CACHE", 0, 0, limit)
+    place = Path(setting).expanduser().absolute() if setting else object_cache.default_folder()
+    if not place.is_dir():
+        reason = "something else has its name" if place.exists() else ""
+        return CacheState(setting, place, False, not reason, reason, 0, 0, limit)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        usable = object_cache.folder() is not None
+    why = re.search(r"\((.+)\)", str(said[0].message)) if said else None
+    reason = "" if usable else why[1] if why else "others own it or can write to it"
+    found = object_cache.entries(place)
+    return CacheState(setting, place, True, usable, reason, len(found), sum(size for _, size, _ in found), limit)
+
+
+def clear_cache() -> tuple[int, int]:
+    """Remove all compiled kernels, and what interrupted runs left behind: (files, bytes) removed.
+
+    Only files that the cache itself could have written are touched, and only in a folder that it would use.
+    """
+    state = cache_state()
+    if state.folder is None or not state.exists or not state.usable:
+        return 0, 0
+    files = size = 0
+    for path in state.folder.iterdir():
+        if not _OURS.fullmatch(path.name):
+            continue
+        try:
+            length = path.lstat().st_size
+            path.unlink()
+        except OSError:  # on Windows, another process may have it open
+            continue
+        files, size = files + 1, size + length
+    return files, size
+
+
+def _cache() -> Check:
+    state = cache_state()
+    data = state.to_dict()
+    if state.folder is None:
+        return Check("cache", "note", "off: code is compiled in every run", data=data)
+    if not state.usable:
+        hint = "Set POCKETGPU_CACHE to a folder of your own."
+        return Check("cache", "note", f"{state.folder} is not used: {state.reason}", hint, data)
+    if not state.exists:
+        return Check("cache", "ok", f"{state.folder} (made when first needed)", data=data)
+    return Check("cache", "ok", f"{state.folder}: {state.entries} kernels, {in_words(state.bytes)}", data=data)
+
+
+def in_words(size: int) -> str:
+    """A number of bytes for people."""
+    return f"{size / (1 << 20):.1f} MiB" if size >= 1 << 20 else f"{(size + 1023) >> 10} KiB"
+
+
+def _self_test() -> Check:
+    """One small kernel on both evaluators: integers, floats, a loop, a gather, a choice by lane."""
+    from time import perf_counter
+
+    import numpy as np
+
+    results, seconds = {}, {}
+    for evaluator in ("numpy", "llvm"):
+        started = perf_counter()
+        results[evaluator] = _run_probe(evaluator)
+        seconds[evaluator] = perf_counter() - started
+    milliseconds = {name: round(1000 * value, 1) for name, value in seconds.items()}
+    different = int(np.count_nonzero(results["numpy"] != results["llvm"]))
+    if different:
+        text = f"machine code and NumPy disagree in {different} of {len(results['llvm'])} bytes"
+        hint = "Please report this with the output of 'pocketgpu doctor --json'."
+        return Check("self-test", "problem", text, hint, {"milliseconds": milliseconds, "different": different})
+    text = f"machine code and NumPy agree (compiled and ran in {milliseconds['llvm']} ms)"
+    return Check("self-test", "ok", text, data={"milliseconds": milliseconds, "different": 0})
+
+
+_INPUT, _OUTPUT, _COUNT = 4096, 8192, 256
+
+
+def _run_probe(evaluator: str) -> Any:
+    import numpy as np
+
+    from pocketgpu.lanes import I32, Engine, kernel
+
+    body: Callable[..., None] = _probe
+    arena = np.zeros(16384, np.uint8)
+    arena[_INPUT : _INPUT + 4 * _COUNT] = np.random.default_rng(1).integers(0, 256, 4 * _COUNT, np.uint8)
+    Engine(arena, evaluator).get(kernel(count=I32)(body))(_COUNT)
+    return arena[_OUTPUT : _OUTPUT + 8 * _COUNT].copy()
+
+
+def _probe(k: Lang, count: Value) -> None:
+    from pocketgpu.lanes import I32
+
+    for start in k.range(0, count, k.lanes):
+        index = k.iota() + start
+        mask = index < count
+        word = k.gather(I32, k.to_i64(index << 2) + _INPUT, mask)
+        number = k.to_f32(word & 0xFFFF) / (k.to_f32((word >> 16) & 0xFF) + 0.5)
+        total = k.var(number)
+        for step in k.range(0, 5):
+            total.value = k.sqrt(total.value * total.value + k.to_f32(step))
+        mixed = k.select((word & 1) != 0, word.lsr(3) ^ (word * 77), word - 12345)
+        k.scatter(I32, k.to_i64(index << 3) + _OUTPUT, k.bits_i32(total.value), mask)
+        k.scatter(I32, k.to_i64(index << 3) + (_OUTPUT + 4), mixed, mask)

@@ -1,0 +1,113 @@
+"""Registered clients, the right to use the GPU, and who is told of which interrupt.
+
+VBlanks are told to every client, everything else to the one that holds the right. A client that waits is woken once
+for any number of entries, so it has to empty its queue.
+
+Source: 3dbrew GSP Shared Memory (interrupt queues), GSP Services (right, registration).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...facts.gsp import (
+    ALREADY_HELD,
+    BUSY,
+    CLIENTS,
+    FIRST_REGISTRATION,
+    INTERRUPTS,
+    NO_PERMISSION,
+    NO_ROOM,
+    OK,
+    Result,
+)
+from .machine import Refused
+from .shared_memory import SharedMemory
+
+
+@dataclass
+class Client:
+    """A registered program. flags: as it registered. signalled: its event, which it clears itself after waking."""
+
+    index: int
+    flags: int = 0
+    signalled: bool = False
+
+
+class Clients:
+    """Up to four clients, one of which may hold the right."""
+
+    def __init__(self, shared: SharedMemory, switches: Mapping[str, str]) -> None:
+        self.shared, self.switches = shared, switches
+        self.registered: dict[int, Client] = {}
+        self.holder: int | None = None
+        self.waiting: deque[int] = deque()
+        self._started = False
+
+    # -- registration -----------------------------------------------------------------------------------------------
+    def register(self, flags: int) -> tuple[Result, Client]:
+        """A new client in the lowest free place; the very first one hears FIRST_REGISTRATION. Raises Refused."""
+        free = next((index for index in range(CLIENTS) if index not in self.registered), None)
+        if free is None:
+            raise Refused(NO_ROOM, f"{CLIENTS} clients are registered")
+        client = self.registered[free] = Client(free, flags & 0xFF)
+        self.shared.clear(free)
+        result = OK if self._started else FIRST_REGISTRATION
+        self._started = True
+        return result, client
+
+    def unregister(self, index: int) -> None:
+        """Forget a client; the right, if it held it, goes to the next that waits."""
+        self.known(index)
+        del self.registered[index]
+        self.waiting = deque(waiting for waiting in self.waiting if waiting != index)
+        if self.holder == index:
+            self._pass_on()
+
+    def known(self, index: int) -> Client:
+        """The client of that number. Raises Refused if nobody registered as it."""
+        client = self.registered.get(index)
+        if client is None:
+            raise Refused(NO_PERMISSION, f"no client is registered as {index}")
+        return client
+
+    # -- the right ----------------------------------------------------------------------------------------------------
+    def acquire(self, index: int, wait: bool) -> Result | None:
+        """Take the right, or wait for it: None while somebody else holds it. Raises Refused if not to wait."""
+        self.known(index)
+        if self.holder == index:
+            return ALREADY_HELD
+        if self.holder is None:
+            self.holder = index
+            return OK
+        if not wait:
+            raise Refused(BUSY, f"client {self.holder} holds the right")
+        if index not in self.waiting:
+            self.waiting.append(index)
+        return None
+
+    def release(self, index: int) -> None:
+        """Give the right to the next that waits. Raises Refused for a client that does not hold it."""
+        if self.known(index).index != self.holder:
+            raise Refused(NO_PERMISSION, f"client {index} does not hold the right")
+        self._pass_on()
+
+    def _pass_on(self) -> None:
+        self.holder = self.waiting.popleft() if self.waiting else None
+
+    def require_right(self, index: int | None) -> None:
+        """Raises Refused unless the client holds the right. None is the host, which may do everything."""
+        if index is not None and self.known(index).index != self.holder:
+            raise Refused(NO_PERMISSION, f"client {index} does not hold the right")
+
+    # -- interrupts -----------------------------------------------------------------------------------------------------
+    def deliver(self, name: str) -> None:
+        """Queue an interrupt for those whom it concerns, and wake those whose queue took it."""
+        number = INTERRUPTS.index(name)
+        limited = self.switches["gsp.relay_limit"] == "limited"
+        for client in list(self.registered.values()):
+            if name in ("PDC0", "PDC1") or client.index == self.holder:
+                if self.shared.interrupts(client.index).push(number, limited):
+                    client.signalled = True

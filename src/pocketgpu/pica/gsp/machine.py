@@ -1,0 +1,83 @@
+"""What gsp needs of the machine, the refusals that its rooms share, and register addresses by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from ...facts.external import EXTERNAL, LCD
+from ...facts.gsp import BAD_ADDRESS, Result
+from ...facts.pica import PICA
+from .addresses import AddressMap
+
+if TYPE_CHECKING:
+    from ...events import EventLog
+    from ...memory import GuestMemory
+
+
+class Machine(Protocol):
+    """The part of `pocketgpu.pica.n3ds.N3DS` that gsp drives."""
+
+    switches: dict[str, str]
+    frame: int
+
+    @property
+    def memory(self) -> GuestMemory: ...
+    @property
+    def events(self) -> EventLog: ...
+    def write_registers(self, addresses: np.ndarray, values: np.ndarray, /) -> None: ...
+    def read_register(self, physical: int, /) -> int: ...
+    def on_interrupt(self, listener: Callable[[str], None], /) -> None: ...
+
+
+class Refused(Exception):
+    """Internal: gsp turns a request down with a result code. Never leaves this package."""
+
+    def __init__(self, result: Result, reason: str) -> None:
+        super().__init__(reason)
+        self.result = result
+        self.reason = reason
+
+
+Write = tuple[int, int]
+"""A register write: physical address and value."""
+
+
+@cache
+def address(name: str) -> int:
+    """Physical address of a register by name."""
+    for block in (EXTERNAL, PICA, LCD):
+        try:
+            return block[name].address
+        except KeyError:
+            continue
+    raise KeyError(name)
+
+
+def write(machine: Machine, writes: Iterable[Write]) -> None:
+    """Register writes in order, in one call."""
+    pairs = np.array(list(writes), np.uint64).astype(np.uint32).reshape(-1, 2)
+    machine.write_registers(np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]))
+
+
+class Translator:
+    """Virtual to physical for one gsp: a table that may change, and what an address outside of it means."""
+
+    def __init__(self, switches: Mapping[str, str]) -> None:
+        self.map = AddressMap()
+        self.switches = switches
+
+    def __call__(self, virt: int, size: int = 1, what: str = "address") -> int:
+        """Physical address of `size` bytes; 0 stands for "none" and stays 0. Raises Refused outside the table."""
+        if virt == 0:
+            return 0
+        phys = self.map.translate(virt, size)
+        if phys is None:
+            if self.switches["gsp.untranslatable"] == "zero":
+                return 0
+            end = f"..{virt + size:#010x}" if size > 1 else ""
+            raise Refused(BAD_ADDRESS, f"{what} {virt:#010x}{end} is not memory that the GPU can reach")
+        return phys

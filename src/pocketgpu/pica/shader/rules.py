@@ -1,0 +1,36 @@
+"""The open questions about the shader unit, answered: what the switches `shader.*` say, in a form that names code.
+
+Specialised code and the interpreter are made for one set of answers each, so the set must be hashable and hold nothing
+that does not matter to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...facts.switches import choose
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Each field is the switch of its name, without the group; see facts/switches.py for what the values mean."""
+
+    precision: str = "f32"
+    reciprocal_zero: str = "positive"
+    max_infinity: str = "smaller"
+    litp_nan: str = "zero"
+    nested_loop_counter: str = "restored"
+    loop_ends: str = "all"
+    stacks: str = "separate"
+    output_banks: str = "double"
+
+
+DEFAULT_RULES = Rules()
+
+
+def rules_of(switches: Mapping[str, str] | None = None) -> Rules:
+    """The rules for these switches, the rest by default. ValueError for an unknown switch or value."""
+    chosen = choose(switches)
+    groups = {"output_banks": "geometry"}
+    return Rules(**{name: chosen[f"{groups.get(name, 'shader')}.{name}"] for name in Rules.__dataclass_fields__})

@@ -40,19 +40,20 @@ _MORTON: Final = (_COLUMN & 1) | (_ROW & 1) << 1 | (_COLUMN & 2) << 1 | (_ROW & 
 _ETC_NUMBER: Final = 4 * _COLUMN + _ROW
 
 # Pixels (row-major numbers) of the two halves: left and right, or with the flip bit upper and lower.
-_HALVES: Final = [
-    [np.flatnonzero((_ROW if flip else _COLUMN) // 2 == half) for half in range(2)] for flip in range(2)
-]
+_HALVES: Final = [[np.flatnonzero((_ROW if flip else _COLUMN) // 2 == half) for half in range(2)] for flip in range(2)]
 
 
 def _expand(codes: Ints, bits: int) -> Ints:
-    return codes * 17 if bits == 4 else codes << 3 | codes >> 2
+    wide: Ints = codes * 17 if bits == 4 else codes << 3 | codes >> 2
+    return wide
 
 
 def _nearest_code(bits: int) -> Ints:
     """Eight bits to the code whose expansion is nearest."""
     levels = _expand(np.arange(1 << bits, dtype=np.int32), bits)
-    return np.abs(np.arange(256, dtype=np.int32)[:, None] - levels).argmin(axis=1).astype(np.int32)
+    distance: Ints = np.abs(np.arange(256, dtype=np.int32)[:, None] - levels)
+    nearest: Ints = distance.argmin(axis=1).astype(np.int32)
+    return nearest
 
 
 _NEAREST: Final = {bits: _nearest_code(bits) for bits in (4, 5)}
@@ -113,8 +114,9 @@ def _rate(pixels: Ints, code: Ints, table: Ints, bits: int) -> _Tries:
 
 def _mean_code(values: Ints, bits: int) -> Ints:
     """The code nearest to the mean over the 8 pixels of (..., 8, 3) values, rounded in integers."""
-    mean = (values.sum(axis=-2) + 4) >> 3
-    return _NEAREST[bits][np.clip(mean, 0, 255)]
+    mean: Ints = (values.sum(axis=-2) + 4) >> 3
+    code: Ints = _NEAREST[bits][np.clip(mean, 0, 255)]
+    return code
 
 
 def _all_tables(count: int) -> Ints:

@@ -1,4 +1,4 @@
-"""`pocketgpu render`: a capture becomes PNG files and a summary."""
+"""`pocketgpu render`: a capture becomes PNG files, an animation if asked for, and a summary."""
 
 from __future__ import annotations
 
@@ -20,65 +20,130 @@ from pocketgpu.cli.options import (
     threads_option,
 )
 from pocketgpu.cli.outcome import Outcome
-from pocketgpu.cli.replay import describe_frame, frames_of, make_directory, open_capture, replay, write_screens
-from pocketgpu.errors import NoPictureError
+from pocketgpu.cli.replay import (
+    Shown,
+    describe_frame,
+    frames_of,
+    make_directory,
+    open_capture,
+    replay,
+    write_file,
+    write_screens,
+)
+from pocketgpu.errors import NoPictureError, UsageError
+
+LAYOUTS = ("top", "bottom", "stereo", "both")
 
 
 @click.command()
 @capture_argument
-@click.option("--out", required=True, metavar="DIR", help="Folder for the pictures; created if needed.")
+@click.option("--out", metavar="DIR", help="Folder for the pictures; created if needed.")
 @click.option(
     "--frames",
     metavar="A-B",
     callback=parsed(parse_frame_span),
     help="Only these frames, both included, counted from 0.",
 )
+@click.option(
+    "--layout",
+    type=click.Choice(LAYOUTS),
+    help="One picture a frame: a screen, both eyes side by side, or both screens.",
+)
+@click.option("--animate", metavar="FILE", help="All frames in one .gif or animated .png; 'both' if no --layout.")
+@click.option("--fps", type=click.IntRange(1, 1000), metavar="N", help="Frames a second of the animation.  [60]")
 @threads_option
 @set_option
 @json_option
 @debug_option
 @click.pass_obj
 def render(
-    outcome: Outcome, capture: str, out: str, frames: FrameSpan | None, threads: int, switches: dict[str, str]
+    outcome: Outcome,
+    capture: str,
+    out: str | None,
+    frames: FrameSpan | None,
+    layout: str | None,
+    animate: str | None,
+    fps: int | None,
+    threads: int,
+    switches: dict[str, str],
 ) -> None:
     """Render a capture into PNG files.
 
-    Each frame gives one file a screen: f0.top.png, f0.bottom.png, f1.top.png and so on.
+    Each frame gives one file a screen: f0.top.png, f0.bottom.png, f1.top.png and so on; with --layout one file a frame:
+    f0.stereo.png. At least one of --out and --animate says where to.
 
-    CAPTURE is a recording (.ctf), plain or compressed with xz, zstd or gzip. A second picture for the right eye is
-    written as f0.top-right.png where the recording shows one.
+    CAPTURE is a recording, plain or compressed with xz, zstd or gzip. A second picture for the right eye is written as
+    f0.top-right.png where the recording shows one.
     """
-    render_capture(outcome, capture, out, frames, threads, switches)
+    if out is None and animate is None:
+        raise UsageError(
+            "nothing says where the pictures go", location="--out", hint="Give --out DIR or --animate FILE."
+        )
+    if fps is not None and animate is None:
+        raise UsageError("--fps is for animations", location="--fps", hint="Give --animate FILE as well.")
+    render_capture(outcome, capture, out, frames, threads, switches, layout=layout, animate=animate, fps=fps)
     outcome.show = lambda: terminal.say(summary(outcome, capture, out))
 
 
 def render_capture(
-    outcome: Outcome, path: str, out: str, span: FrameSpan | None, threads: int, switches: Mapping[str, str]
+    outcome: Outcome,
+    path: str,
+    out: str | None,
+    span: FrameSpan | None,
+    threads: int,
+    switches: Mapping[str, str],
+    *,
+    layout: str | None = None,
+    animate: str | None = None,
+    fps: int | None = None,
 ) -> None:
-    """Render the frames of `span` into the folder `out`, noting each in `outcome`.
+    """Render the frames of `span` into the folder `out` and the file `animate`, noting each in `outcome`.
 
     Raises NoPictureError if in all of them nothing was on any screen.
     """
+    from pocketgpu.cli import animation
+
+    film = animation.animation_for(animate, fps or animation.SCREEN_RATE) if animate else None
     capture = open_capture(path)
     wanted = frames_of(capture, span)
-    directory = make_directory(out)
+    directory = make_directory(out) if out is not None else None
     outcome.add_events(capture.warnings)
     pictures = 0
     for frame in replay(capture, wanted, threads, switches):
         entry = describe_frame(frame)
-        entry["screens"] = write_screens(frame, directory)
+        screens: dict[str, Shown] = dict(frame.screens)
+        if layout is not None:
+            whole = animation.compose(screens, layout)
+            screens = {} if whole is None else {layout: animation.Composed(layout, whole)}
+        if film is not None:
+            shown = animation.compose(frame.screens, layout or "both")
+            if shown is not None:
+                film.add(shown)
+        entry["screens"] = write_screens(frame.index, screens, directory)
         outcome.frames.append(entry)
         outcome.add_events(frame.warnings)
-        pictures += len(entry["screens"])
+        pictures += len(screens)
     if not pictures:
         raise NoPictureError(
             "nothing is shown: in these frames no display controller points at an image in memory",
             location=path,
             hint="Read the memory itself with 'pocketgpu dump'.",
         )
+    if film is not None and animate is not None:
+        data = film.finish()
+        write_file(Path(animate), data)
+        width, height = film.size
+        outcome.extra["animation"] = {
+            "file": animate,
+            "width": width,
+            "height": height,
+            "frames": film.count,
+            "fps": film.fps,
+            "bytes": len(data),
+        }
 
 
-def summary(outcome: Outcome, capture: str, out: str) -> str:
+def summary(outcome: Outcome, capture: str, out: str | None) -> str:
     """Frames, draws, triangles, time, paths and warnings, for reading."""
     import statistics
 
@@ -96,6 +161,7 @@ def summary(outcome: Outcome, capture: str, out: str) -> str:
     )
     noun = "frame" if len(frames) == 1 else "frames"
     files = sum(len(entry["screens"]) for entry in frames)
+    film = outcome.extra.get("animation")
     return "\n".join(
         [
             f"{len(frames)} {noun} of {capture}",
@@ -103,7 +169,8 @@ def summary(outcome: Outcome, capture: str, out: str) -> str:
             terminal.format_table(columns, rows, footer if len(frames) > 1 else ()),
             "",
             f"{statistics.median(times):.3f} ms per frame (median), best {min(times):.3f} ms",
-            f"{files} {'picture' if files == 1 else 'pictures'} in {out}",
+            *([f"{files} {'picture' if files == 1 else 'pictures'} in {out}"] if out is not None else []),
+            *([f"{film['frames']} frames of {film['width']}x{film['height']} in {film['file']}"] if film else []),
             terminal.format_warnings(outcome.warnings),
         ]
     )
@@ -113,7 +180,7 @@ _COUNTS = ("draws", "triangles", "fragments")
 
 
 def _row(entry: dict[str, Any]) -> tuple[str, ...]:
-    names = [Path(screen["file"]).name for screen in entry["screens"].values()]
+    names = [Path(screen["file"]).name if "file" in screen else name for name, screen in entry["screens"].items()]
     return (
         f"f{entry['index']}",
         *(f"{entry[key]:,}" for key in _COUNTS),

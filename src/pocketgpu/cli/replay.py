@@ -9,7 +9,7 @@ import io
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pocketgpu.cli.options import FrameSpan
 from pocketgpu.cli.terminal import Progress, clear_progress
@@ -104,8 +104,17 @@ def describe_frame(frame: Frame) -> dict[str, Any]:
     }
 
 
-def write_screens(frame: Frame, directory: Path) -> dict[str, dict[str, Any]]:
-    """Write every screen of the frame as `f<index>.<screen>.png`.
+class Shown(Protocol):
+    """A picture with a name: a screen, or several composed."""
+
+    @property
+    def array(self) -> Any: ...
+    @property
+    def image(self) -> Any: ...
+
+
+def write_screens(index: int, screens: Mapping[str, Shown], directory: Path | None) -> dict[str, dict[str, Any]]:
+    """Write every screen of frame `index` as `f<index>.<screen>.png`; without a directory only describe them.
 
     Returns per screen the file, the size in pixels and a SHA-256. The digest is that of the pixels, not of the PNG
     file: the red, green and blue byte of each pixel, row after row from the top left of the upright picture.
@@ -113,18 +122,17 @@ def write_screens(frame: Frame, directory: Path) -> dict[str, dict[str, Any]]:
     import hashlib
 
     written: dict[str, dict[str, Any]] = {}
-    for name, screen in frame.screens.items():
-        path = directory / f"f{frame.index}.{name}.png"
-        png = io.BytesIO()
-        screen.image.save(png, format="PNG")
-        write_file(path, png.getvalue())
+    for name, screen in screens.items():
+        entry = written[str(name)] = {}
+        if directory is not None:
+            path = directory / f"f{index}.{name}.png"
+            png = io.BytesIO()
+            screen.image.save(png, format="PNG")
+            write_file(path, png.getvalue())
+            entry["file"] = str(path)
         height, width = screen.array.shape[:2]
-        written[str(name)] = {
-            "file": str(path),
-            "width": int(width),
-            "height": int(height),
-            "sha256": hashlib.sha256(screen.array.tobytes()).hexdigest(),
-        }
+        digest = hashlib.sha256(screen.array.tobytes()).hexdigest()
+        entry |= {"width": int(width), "height": int(height), "sha256": digest}
     return written
 
 

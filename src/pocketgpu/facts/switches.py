@@ -160,7 +160,7 @@ def _shaders() -> Iterator[Switch]:
         "shader.stacks",
         "Whether calls, conditions and loops have a stack each.",
         separate="3dbrew",
-        single="Panda3DS, Mikage, older versions of Azahar",
+        single="Azahar, Panda3DS, Mikage",
     )
     yield _switch(
         "shader.end",
@@ -518,11 +518,57 @@ def _display() -> Iterator[Switch]:
     )
 
 
+def _gsp() -> Iterator[Switch]:
+    yield _switch(
+        "gsp.alignment",
+        "Whether GX commands with addresses or sizes that are no multiples of 8 are refused.",
+        check="3dbrew",
+        ignore="Azahar, Panda3DS",
+    )
+    yield _switch(
+        "gsp.untranslatable",
+        "What addresses do that lead to no memory of the GPU.",
+        refuse="3dbrew: the request fails",
+        zero="Azahar: they count as 0",
+    )
+    yield _switch(
+        "gsp.double_fill",
+        "Which interrupts a MemoryFill of two ranges raises.",
+        both="Panda3DS, and the registers of both units",
+        first="Azahar: PSC0 only",
+    )
+    yield _switch(
+        "gsp.swap_time",
+        "When framebuffer info in shared memory is taken over.",
+        vblank="Azahar, Panda3DS: at the screen's VBlank",
+        transfer="3dbrew in 2013: after GX commands 3 and 4",
+    )
+    yield _switch(
+        "gsp.swap_clients",
+        "Whose framebuffer info counts.",
+        right="the program that holds the right; not measured",
+        all="Azahar: every registered program's",
+    )
+    yield _switch(
+        "gsp.relay_limit",
+        "What happens to interrupts for which a queue has no room.",
+        limited="3dbrew, Azahar: they are counted as missed",
+        unlimited="Panda3DS: they are stored over others",
+    )
+    yield _switch(
+        "gsp.read_size",
+        "What ReadHWRegs does with more than 0x80 bytes.",
+        refuse="3dbrew",
+        clamp="Azahar: reads 0x80 bytes",
+    )
+
+
 def _all() -> Iterator[Switch]:
     for group in (_lists, _vertices, _shaders, _raster, _textures, _lighting, _combiners, _tests, _fills):
         yield from group()
     yield from _transfers()
     yield from _display()
+    yield from _gsp()
 
 
 SWITCHES: Final[Mapping[str, Switch]] = {switch.name: switch for switch in _all()}
@@ -533,9 +579,19 @@ DEFAULTS: Final[Mapping[str, str]] = {name: switch.default for name, switch in S
 
 HONOURED: Final[frozenset[str]] = frozenset(
     (
-        *("texture.filter", "texture.levels", "display.expand", "display.formats_5_7", "fill.null_start", "fill.tail_24"),
+        *(
+            "texture.filter",
+            "texture.levels",
+            "fog.arithmetic",
+            "display.expand",
+            "display.formats_5_7",
+            "fill.null_start",
+            "fill.tail_24",
+        ),
         *("transfer.uncropped_stride", "transfer.zero_size", "transfer.both_tiling_flags", "transfer.flip_crop"),
         *("texture_copy.units", "texture_copy.zero_width"),
+        *("gsp.alignment", "gsp.untranslatable", "gsp.double_fill", "gsp.swap_time", "gsp.swap_clients"),
+        *("gsp.relay_limit", "gsp.read_size"),
     )
 )
 """The switches that the machine reads in this version. The others are known doubts, but only their default is built.

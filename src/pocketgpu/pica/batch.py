@@ -16,6 +16,7 @@ import numpy as np
 
 from ..events import EventLog
 from ..facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS
+from ..facts.switches import DEFAULTS
 from ..lanes import Engine
 from ..memory import GuestMemory
 from . import vertex_driver as driver
@@ -38,6 +39,7 @@ from .shader.program import TooComplex
 from .shader.translate import program_of, vertex_program
 from .state import KEY_IDS, KEY_MASKS, FragmentState, normalise
 from .stats import Stats
+from .targets import RenderTarget
 from .texture import LEVELS
 from .texture_cache import UNIT_IDS, Source, TextureCache
 from .vertex_fetch import shade_vertices
@@ -143,6 +145,8 @@ class DrawRunner:
     ) -> None:  # fmt: skip
         self.memory, self.engine, self.layout, self.events = memory, engine, layout, events
         self.stats, self.switches = stats, switches
+        # Only choices that differ from the default shape fragment code.
+        self._chosen = tuple(sorted(item for item in switches.items() if item not in DEFAULTS.items()))
         self._control = control
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         self._workers = Workers(threads)
@@ -186,6 +190,18 @@ class DrawRunner:
             registers = StaticRegisters(dict(zip(_TARGET_IDS.tolist(), key.tolist(), strict=True)))
             known = self._targets[raw] = make_target(self.memory, registers)
         return known
+
+    def color_targets(self) -> list[RenderTarget]:
+        """The colour buffers of all draws so far, each once, in order of their first draw."""
+        found = []
+        for raw, target in self._targets.items():
+            if isinstance(target, _Target):
+                words = np.frombuffer(raw, np.uint32).tolist()
+                get = StaticRegisters(dict(zip(_TARGET_IDS.tolist(), words, strict=True)))
+                color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
+                start = get("COLORBUFFER_LOC.address") << 3 & ~63
+                found.append(RenderTarget(start, target.width, target.height, color))
+        return list(dict.fromkeys(found))
 
     def _program(self, packet: int) -> tuple[_Program, dict[bool, int] | str]:
         """A packet's vertex program and its handles (exact or not), or why it cannot run."""
@@ -307,7 +323,11 @@ class DrawRunner:
         combination = tuple(powers)
         if combination not in state.handles:
             state.handles[combination] = self.engine.handle(
-                draw_fragments, words=state.state.words, powers_of_two=combination, **self._static
+                draw_fragments,
+                words=state.state.words,
+                powers_of_two=combination,
+                switches=self._chosen,
+                **self._static,
             )
         return state.handles[combination]
 

@@ -79,9 +79,9 @@ def sources_used(state: StaticRegisters) -> set[int]:
     return used
 
 
-def constant_color(k: Lang, live: LiveRegisters, register: str) -> Color:
+def constant_color(k: Lang, live: LiveRegisters, register: str, channels: str = "rgba") -> Color:
     """A colour register with R in its low byte, as channels over the lanes."""
-    return {ch: k.splat(live(f"{register}.{ch}")) for ch in "rgba"}
+    return {ch: k.splat(live(f"{register}.{ch}")) for ch in channels}
 
 
 class Combiners:

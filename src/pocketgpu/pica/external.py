@@ -60,6 +60,7 @@ class ExternalRegisters:
         self.lcd = np.zeros(LCD_WORDS, np.uint32)
         self.luts = (ColorTable(), ColorTable())
         self.interrupts: dict[str, int] = {}
+        self.listeners: list[Callable[[str, int], None]] = []
         self._writable = np.full(WORDS, 0xFFFFFFFF, np.uint32)
         for register in EXTERNAL:
             self._writable[register.offset // 4] = register.writable
@@ -135,6 +136,8 @@ class ExternalRegisters:
         """Count interrupts: PSC0, PSC1, PDC0, PDC1, PPF or P3D."""
         if count:
             self.interrupts[name] = self.interrupts.get(name, 0) + count
+            for listener in self.listeners:
+                listener(name, count)
 
     def take_interrupts(self) -> dict[str, int]:
         """Interrupts since the last call, by name."""

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from ..lanes import F32, I32, I64, Lang, Value, kernel
 from . import combiners
 from .combiners import Color, Combiners
+from .fog import Fog
 from .layout import PACKET, PACKET_REGISTERS, TRIANGLE, TRIANGLE_SIZE, VERTEX_FLOATS, WorkLayout
 from .output import ColorOutput, DepthStencil, compare
 from .pixels import load_pixels, morton_x, morton_y, store_pixels
@@ -28,7 +29,9 @@ TILE = 8
 class _Draw:
     """Everything of one draw that does not change from triangle to triangle."""
 
-    def __init__(self, k: Lang, packet: Value, state: StaticRegisters, powers_of_two: tuple[bool, ...]) -> None:
+    def __init__(
+        self, k: Lang, packet: Value, state: StaticRegisters, powers_of_two: tuple[bool, ...], switches: dict[str, str]
+    ) -> None:
         self.k, self.state = k, state
         live = LiveRegisters(k, packet + PACKET_REGISTERS)
         head = lambda name, i=0: k.load(I32, packet + (getattr(PACKET, name) + 4 * i))
@@ -38,6 +41,7 @@ class _Draw:
         self.depth = DepthStencil(k, state, live)
         self.color = ColorOutput(k, state, live)
         self.combiners = Combiners(k, state, live)
+        self.fog = Fog(k, state, live, packet, switches)
         self.samplers = {
             unit: Sampler(k, unit, state, live, packet, powers_of_two[unit])
             for unit in range(3)
@@ -203,6 +207,8 @@ def _shade(draw: _Draw, triangle: _Triangle, edges: list[Value], mask: Value, nu
             mask = mask if early is None else mask & early
     for _ in k.when(k.any(mask)):
         color = draw.combiners.run(pixels.source)
+        if draw.fog.enabled:
+            color = draw.fog.apply(color, pixels.depth())
         if state("FRAGOP_ALPHA_TEST.enable"):
             passed = compare(k, state("FRAGOP_ALPHA_TEST.function"), color["a"], k.splat(draw.alpha_reference))
             mask = mask if passed is None else mask & passed
@@ -251,12 +257,13 @@ def _tile(
 @kernel(packet=I64, part=I32, parts=I32)
 def draw_fragments(
     k: Lang, packet: Value, part: Value, parts: Value,
-    *, words: tuple[tuple[int, int], ...], powers_of_two: tuple[bool, ...], layout_start: int, layout_size: int,
+    *, words: tuple[tuple[int, int], ...], powers_of_two: tuple[bool, ...], switches: tuple[tuple[str, str], ...],
+    layout_start: int, layout_size: int,
 ) -> None:  # fmt: skip
     """Draw a packet's triangles into the tile rows that belong to `part` (row number modulo `parts`)."""
     layout = WorkLayout(layout_start, layout_size)
     state = StaticRegisters(dict(words))
-    draw = _Draw(k, packet, state, powers_of_two)
+    draw = _Draw(k, packet, state, powers_of_two, dict(switches))
     first, last = (k.load(I32, packet + getattr(PACKET, name)) for name in ("FIRST_TRIANGLE", "LAST_TRIANGLE"))
     slots = slots_used(state)
     for t in k.range(first, last):

@@ -9,8 +9,9 @@ gpu.screens["top"].image.save("top.png")
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +26,10 @@ from .external import ExternalRegisters
 from .layout import BANKS
 from .registers import register_id
 from .stats import Stats
+from .targets import RenderTarget
+
+if TYPE_CHECKING:
+    from .gsp import Gsp
 
 MIB = 1 << 20
 # What the system software leaves in the core's registers before a program's first list.
@@ -73,6 +78,7 @@ class N3DS:
             self._core.registers[register_id(name)] = value
         self.frame = 0
         self._core.place = "f0"
+        self._gsp: Gsp | None = None
 
     # -- registers --------------------------------------------------------------------------------------------------
     def write_register(self, physical: int, value: int) -> None:
@@ -100,9 +106,24 @@ class N3DS:
         """How often each interrupt fired since the last call: PSC0, PSC1, PDC0, PDC1, PPF, P3D."""
         return self._external.take_interrupts()
 
+    def on_interrupt(self, listener: Callable[[str, int], None]) -> None:
+        """From now on, call `listener(name, count)` whenever interrupts fire; `take_interrupts` still counts them."""
+        self._external.listeners.append(listener)
+
+    @property
+    def gsp(self) -> Gsp:
+        """The system software's graphics module: GX commands, shared memory, service calls. Made on first use."""
+        if self._gsp is None:
+            from .gsp import Gsp
+
+            self._gsp = Gsp(self)
+        return self._gsp
+
     # -- time and pictures --------------------------------------------------------------------------------------------
     def step_vblank(self) -> None:
         """A frame passes: both display controllers reach VBlank."""
+        if self._gsp is not None:
+            self._gsp.before_vblank()
         self.frame += 1
         self._core.place = f"f{self.frame}"
         for unit in range(2):
@@ -114,6 +135,11 @@ class N3DS:
         return scan_out(
             self.memory, self.read_register, self._external.luts, self.events, self._core.place, self.switches
         )
+
+    @property
+    def render_targets(self) -> list[RenderTarget]:
+        """The colour buffers that draws went to so far, in order of their first draw."""
+        return self._core.runner.color_targets()
 
     def finish(self) -> None:
         """Wait until all work is done. Work is done when a call returns, so this only states the intent."""

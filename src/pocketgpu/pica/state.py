@@ -22,7 +22,8 @@ _MASKS = ("depth_test", "depth_function", "depth_write", "red", "green", "blue",
 _FIELDS = [
     "TEXUNIT_CONFIG.unit0_enable", "TEXUNIT_CONFIG.unit1_enable", "TEXUNIT_CONFIG.unit2_enable",
     "TEXUNIT_CONFIG.unit2_coordinates", "TEXUNIT_CONFIG.unit3_enable",
-    "TEXENV_UPDATE_BUFFER.fog_mode", *(f"TEXENV_UPDATE_BUFFER.{p}{i}" for p in ("rgb", "alpha") for i in range(4)),
+    "TEXENV_UPDATE_BUFFER.fog_mode", "TEXENV_UPDATE_BUFFER.z_flip",
+    *(f"TEXENV_UPDATE_BUFFER.{p}{i}" for p in ("rgb", "alpha") for i in range(4)),
     "COLOR_OPERATION.fragment_mode", "COLOR_OPERATION.blend_enable", "LOGIC_OP.op",
     *(f"BLEND_FUNC.{f}" for f in ("equation_rgb", "equation_alpha", "src_rgb", "dst_rgb", "src_alpha", "dst_alpha")),
     "FRAGOP_ALPHA_TEST.enable", "FRAGOP_ALPHA_TEST.function", "STENCIL_TEST.enable", "STENCIL_TEST.function",
@@ -94,8 +95,6 @@ def _missing(get: _Words, used: set[int]) -> list[tuple[str, str]]:
         found.append(("pica.lighting", "fragment lighting is not drawn yet; its colours are black"))
     if combiners.TEXTURE0 + 3 in used and get("TEXUNIT_CONFIG.unit3_enable"):
         found.append(("pica.proctex", "procedural textures are not drawn yet; they are black"))
-    if get("TEXENV_UPDATE_BUFFER.fog_mode") == FOG:
-        found.append(("pica.fog", "fog is not drawn yet"))
     if get("TEXENV_UPDATE_BUFFER.fog_mode") == GAS_FOG or get("COLOR_OPERATION.fragment_mode") == MODE_GAS:
         found.append(("pica.gas", "gas is not drawn yet"))
     if get("COLOR_OPERATION.fragment_mode") == MODE_SHADOW:
@@ -148,7 +147,9 @@ def normalise(raw: np.ndarray, switches: Mapping[str, str]) -> FragmentState:
         get.put("SCISSORTEST_MODE.mode", 0)
     get.clear("LIGHTING_ENABLE1.disable", "FRAMEBUFFER_BLOCK32.enable", "GEOSTAGE_CONFIG.mode", "COLORBUFFER_READ.mask")
     get.put("TEXUNIT_CONFIG.unit3_enable", 0)
-    get.put("TEXENV_UPDATE_BUFFER.fog_mode", 0)
+    if get("TEXENV_UPDATE_BUFFER.fog_mode") != FOG:
+        get.put("TEXENV_UPDATE_BUFFER.fog_mode", 0)
+        get.put("TEXENV_UPDATE_BUFFER.z_flip", 0)
     get.put("COLOR_OPERATION.fragment_mode", 0)
     words = tuple(sorted((i, w) for i, w in get.words.items() if w))
     return FragmentState(words, tuple(units), tuple(missing))

@@ -26,6 +26,9 @@ from ...facts.gsp import (
 from .machine import Refused
 from .shared_memory import SharedMemory
 
+_ENOUGH = 0x100
+"""Entries after which a queue is as full as it gets."""
+
 
 @dataclass
 class Client:
@@ -102,12 +105,15 @@ class Clients:
         if index is not None and self.known(index).index != self.holder:
             raise Refused(NO_PERMISSION, f"client {index} does not hold the right")
 
-    # -- interrupts -----------------------------------------------------------------------------------------------------
-    def deliver(self, name: str) -> None:
-        """Queue an interrupt for those whom it concerns, and wake those whose queue took it."""
+    # -- interrupts -------------------------------------------------------------------------------------------------
+    def deliver(self, name: str, count: int = 1) -> None:
+        """Queue an interrupt, `count` times, for those whom it concerns, and wake those whose queue took it."""
         number = INTERRUPTS.index(name)
         limited = self.switches["gsp.relay_limit"] == "limited"
-        for client in list(self.registered.values()):
-            if name in ("PDC0", "PDC1") or client.index == self.holder:
-                if self.shared.interrupts(client.index).push(number, limited):
-                    client.signalled = True
+        for client in self.registered.values():
+            if name not in ("PDC0", "PDC1") and client.index != self.holder:
+                continue
+            queue = self.shared.interrupts(client.index)
+            # A list can fire millions of times; past the size of the ring more entries change nothing.
+            for _ in range(min(count, _ENOUGH)):
+                client.signalled |= queue.push(number, limited)

@@ -1,23 +1,40 @@
-"""A shader program as a graph of straight runs of instructions.
+"""A shader program as a graph of straight runs of instructions, and the unit's rules of control flow.
 
 Where control can be is known before the program runs: the address stacks (call, if, loop) hold only addresses that
 stand in the code. So a *node* is a program counter together with the stacks, and the graph of nodes is finite; only
-conditions and loop counters are left to run time.
+conditions and loop counters are left to run time. The interpreter follows the same rules with stacks as data:
 
-Source: 3dbrew GPU/Shader Instruction Set, "Control flow".
+* Each instruction says which address comes next (`seen`); the stacks look at it, each on its own. It is the following
+  address, but for CALL and for IF that is not taken, which go elsewhere, and for BREAK, where it is the loop's end.
+  A jump has an address of its own that counts only if no stack had an entry that ends at `seen`.
+* The call stack gives up entries as long as the address, then the address returned to, is an end; the fourth return in
+  a row gets lost. The if stack gives up one entry. The loop stack goes round again, or gives up the entry and, unless
+  switched otherwise, looks at the next.
+* A loop that goes round wins over an if, an if over a call, a call over a jump.
+* A stack that is full forgets its oldest entry. BREAK takes an entry from the loop stack and leaves the others alone;
+  without an entry the unit hangs.
+* With a single stack for all (a switch) only its top counts, and also where jumps lead.
+
+Source: 3dbrew GPU/Shader Instruction Set, "Control Flow"; what it leaves open is chosen so that a block may end where
+another one does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ...facts.shader_isa import CALL_DEPTH, F0, IF_DEPTH, LOOP_DEPTH, OPCODES, Opcode
+from .rules import DEFAULT_RULES, Rules
 
 MAX_NODES = 1024
 CODE_WORDS = 512
+# Instructions that one vertex may run; beyond it the program is taken to hang.
+INSTRUCTION_LIMIT = 1 << 16
 UNDEFINED = Opcode("UNDEFINED", F0)
-DEPTHS = {"call": CALL_DEPTH, "if": IF_DEPTH, "loop": LOOP_DEPTH}
+# The most calls that end at one instruction and all count.
+RETURNS = 3
+ENDED, HUNG = -1, -2
 
 
 class TooComplex(Exception):
@@ -28,8 +45,8 @@ class TooComplex(Exception):
 class Frame:
     """An entry of the address stacks: when control reaches `end`, it goes to `target`.
 
-    kind: "call", "if" or "loop"; a loop goes back to `target` while its counter (number `level`) lasts, and adds the
-    step of integer uniform `integer` to aL each time.
+    kind: "call", "if" or "loop"; a loop goes back to `target` while its counter (number `level`, its own among the
+    loops on the stack) lasts, and adds the step of integer uniform `integer` to aL each time.
     """
 
     kind: str
@@ -39,31 +56,59 @@ class Frame:
     level: int = 0
 
 
-Place = tuple[int, tuple[Frame, ...]]
+@dataclass(frozen=True, slots=True)
+class Stacks:
+    """What the address stacks hold, oldest first. With a single stack, all of it is in `calls`."""
+
+    calls: tuple[Frame, ...] = ()
+    ifs: tuple[Frame, ...] = ()
+    loops: tuple[Frame, ...] = ()
+
+    def ends_at(self, pc: int) -> bool:
+        """Whether some stack looks at this address."""
+        return any(stack and stack[-1].end == pc for stack in (self.calls, self.ifs, self.loops))
+
+    def innermost_loop(self) -> Frame | None:
+        return next((f for f in reversed(self.calls + self.loops) if f.kind == "loop"), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where control is. seen: not to run `pc` but to see what ends there, on the way to `jump` if that is no end."""
+
+    pc: int
+    stacks: Stacks = field(default_factory=Stacks)
+    seen: bool = False
+    jump: int | None = None
+
+
+Action = tuple[str, Frame]
 
 
 @dataclass(slots=True)
 class Exit:
-    """How a node may end: `to` is reached when `when` holds (None: always, and last in the list).
+    """How a node may end: `to` (a node, ENDED or HUNG) is reached when `when` holds (None: always, and last).
 
-    when: ("bool", index, wanted), ("cond", op, refx, refy), or ("again", level) for a loop that goes round once more.
-    enter: the loop frame that this exit starts. rounds: loop frames stepped (aL and counter) before `when` is asked,
-    whatever the answer. Exits are asked in order.
+    when: ("bool", index, wanted), ("cond", op, refx, refy), or ("again", frame) for a loop that goes round once more.
+    before: done before `when` is asked, by all that are left; after: done by those that take this exit. Actions are
+    "enter", "step" (aL and counter) and "restore" (aL) of a loop. Exits are asked in order.
     """
 
     to: int
     when: tuple[object, ...] | None = None
-    enter: Frame | None = None
-    rounds: tuple[Frame, ...] = ()
+    before: tuple[Action, ...] = ()
+    after: tuple[Action, ...] = ()
 
 
 @dataclass(slots=True)
 class Node:
-    """A straight run: addresses of its instructions, then its exits (none: the program ends)."""
+    """A straight run: addresses of its instructions, then its exits (none: the program ends). `count`: how many
+    instructions it is, the one that ends it included."""
 
     place: Place
     addresses: list[int] = field(default_factory=list)
     exits: list[Exit] = field(default_factory=list)
+    count: int = 0
 
 
 def opcode(word: int) -> Opcode:
@@ -71,27 +116,34 @@ def opcode(word: int) -> Opcode:
     return OPCODES.get(word >> 26, UNDEFINED)
 
 
-class Program:
-    """code: 512 words; descriptors: 128 words; entry: the first instruction's address."""
+class ProgramGraph:
+    """code: the unit's program memory; descriptors: 128 words; entry: the first instruction's address."""
 
-    def __init__(self, code: tuple[int, ...], descriptors: tuple[int, ...], entry: int) -> None:
-        self.code, self.descriptors, self.entry = code, descriptors, entry
+    def __init__(
+        self, code: tuple[int, ...], descriptors: tuple[int, ...], entry: int, rules: Rules = DEFAULT_RULES
+    ) -> None:
+        self.code, self.descriptors, self.entry, self.rules = code, descriptors, entry, rules
+        self.single = rules.stacks == "single"
         self.nodes: list[Node] = []
         self._index: dict[Place, int] = {}
         self._build()
-        reached = {a for node in self.nodes for a in node.addresses}
-        flows = {exit.when[0] if exit.when else "" for node in self.nodes for exit in node.exits}
-        self.diverges = "cond" in flows
-        self.addresses = sorted(reached)
+        self.addresses = sorted({a for node in self.nodes for a in node.addresses})
+        self.diverges = any(e.when is not None and e.when[0] == "cond" for n in self.nodes for e in n.exits)
+        self.names = {opcode(code[a]).name for a in self.addresses}
 
     def opcode_at(self, address: int) -> Opcode:
         return opcode(self.code[address])
 
+    def instructions(self) -> Iterator[tuple[int, int, Opcode]]:
+        """(address, word, opcode) of all instructions that can be reached and are no flow control."""
+        for address in self.addresses:
+            yield address, self.code[address], opcode(self.code[address])
+
     # -- the graph ----------------------------------------------------------------------------------------------
     def _node(self, place: Place) -> int:
-        """The number of the node at a place, made if new; -1 is the end of the program."""
-        if not 0 <= place[0] < len(self.code):
-            return -1
+        """The number of the node at a place, made if new."""
+        if not place.seen and not 0 <= place.pc < len(self.code):
+            return ENDED
         if place not in self._index:
             if len(self.nodes) >= MAX_NODES:
                 raise TooComplex(f"more than {MAX_NODES} places of control")
@@ -100,118 +152,200 @@ class Program:
         return self._index[place]
 
     def _build(self) -> None:
-        self._node((self.entry, ()))
+        first = self._node(Place(self.entry))
         for node in self.nodes:  # grows while we walk it
             self._fill(node)
-        order = sorted(range(len(self.nodes)), key=lambda i: (self.nodes[i].place[0], i))
-        # Smallest program counter first: nodes are numbered in that order. The entry need not be node 0.
-        renumber = {old: new for new, old in enumerate(order)} | {-1: -1}
+        # Smallest program counter first, and an address that is only seen before it is run: what lags runs first.
+        order = sorted(range(len(self.nodes)), key=lambda i: (self.nodes[i].place.pc, not self.nodes[i].place.seen, i))
+        renumber = {old: new for new, old in enumerate(order)} | {ENDED: ENDED, HUNG: HUNG}
         self.nodes = [self.nodes[i] for i in order]
         for node in self.nodes:
             for exit in node.exits:
                 exit.to = renumber[exit.to]
-        self.start = renumber[0] if self.nodes else -1
+        self.start = renumber[first]
 
     def _fill(self, node: Node) -> None:
-        pc, stack = node.place
-        if stack and stack[-1].kind == "bridge":
-            self._exit(node, None, pc, stack[:-1])
+        pc, stacks = node.place.pc, node.place.stacks
+        if node.place.seen:
+            self._arrive(node, pc, stacks, node.place.jump)
             return
-        while True:
-            if pc >= len(self.code):
-                return
+        while pc < len(self.code):
             word = self.code[pc]
             op = opcode(word)
+            node.count += 1
             if op.flow:
-                self._flow(node, pc, stack, op, word)
+                self._flow(node, pc, stacks, op, word)
                 return
             node.addresses.append(pc)
             pc += 1
-            if any(frame.end == pc for frame in stack[-1:]) or (pc, stack) in self._index:
-                self._exit(node, None, pc, stack)
+            if stacks.ends_at(pc) or Place(pc, stacks) in self._index:
+                self._arrive(node, pc, stacks)
                 return
 
-    def _exit(
-        self, node: Node, when: tuple[object, ...] | None, pc: int, stack: tuple[Frame, ...], enter: Frame | None = None
+    def _leave(
+        self,
+        node: Node,
+        when: tuple[object, ...] | None,
+        seen: int,
+        stacks: Stacks,
+        jump: int | None = None,
+        after: tuple[Action, ...] = (),
     ) -> None:
-        """Add the exits for control that arrives at `pc`: ends of blocks on the stack redirect it."""
-        rounds: tuple[Frame, ...] = ()
+        """Add an exit for control that sees an address; through a node of its own if some stack looks at that."""
+        if self._looked_at(seen, stacks, jump):
+            node.exits.append(Exit(self._node(Place(seen, stacks, True, jump)), when, (), after))
+        else:
+            node.exits.append(Exit(self._node(Place(seen if jump is None else jump, stacks)), when, (), after))
+
+    def _looked_at(self, seen: int, stacks: Stacks, jump: int | None) -> bool:
+        return stacks.ends_at(jump if self.single and jump is not None else seen)
+
+    # -- what the stacks do -------------------------------------------------------------------------------------
+    def _arrive(self, node: Node, seen: int, stacks: Stacks, jump: int | None = None) -> None:
+        """Add the exits of control that sees an address and may be on its way to `jump`."""
+        if self.single:
+            self._arrive_single(node, seen if jump is None else jump, stacks)
+            return
+        calls, ifs, loops = stacks.calls, stacks.ifs, stacks.loops
+        place, returns, popped = seen, 0, False
+        while calls and calls[-1].end == place:
+            returns += 1
+            if returns <= RETURNS:
+                place = calls[-1].target
+            calls, popped = calls[:-1], True
+        if ifs and ifs[-1].end == seen:
+            place, ifs, popped = ifs[-1].target, ifs[:-1], True
+        before: tuple[Action, ...] = ()
+        while loops and loops[-1].end == seen:
+            frame, popped = loops[-1], True
+            again = self._node(Place(frame.target, Stacks(calls, ifs, loops)))
+            node.exits.append(Exit(again, ("again", frame), (*before, ("step", frame))))
+            loops = loops[:-1]
+            before = self._restore(frame, loops)
+            if self.rules.loop_ends == "one":
+                break
+        if jump is not None and not popped:
+            place = jump
+        node.exits.append(Exit(self._node(Place(place, Stacks(calls, ifs, loops))), None, before))
+
+    def _arrive_single(self, node: Node, pc: int, stacks: Stacks) -> None:
+        stack, before = stacks.calls, ()
         while stack and stack[-1].end == pc:
-            frame = stack[-1]
+            frame, rest = stack[-1], stack[:-1]
             if frame.kind == "loop":
-                rounds = (*rounds, frame)
-                again = ("again", frame.level)
-                if when is not None:  # both conditions: go through a node of its own
-                    node.exits.append(Exit(self._bridge(pc, stack), when, enter))
-                    return
-                node.exits.append(Exit(self._node((frame.target, stack)), again, enter, rounds))
-                # Falling out of the loop: the round has been counted by the exit above.
-                stack, rounds, enter = stack[:-1], (), None
-                continue
-            pc, stack = frame.target, stack[:-1]
-        node.exits.append(Exit(self._node((pc, stack)), when, enter, rounds))
+                again = self._node(Place(frame.target, Stacks(stack)))
+                node.exits.append(Exit(again, ("again", frame), (*before, ("step", frame))))
+                before = self._restore(frame, rest)
+            else:
+                pc = frame.target
+            stack = rest
+        node.exits.append(Exit(self._node(Place(pc, Stacks(stack))), None, before))
 
-    def _bridge(self, pc: int, stack: tuple[Frame, ...]) -> int:
-        """An empty node at the end of a loop, for control that arrives there by a conditional jump."""
-        place = (pc, (*stack, Frame("bridge", -1, pc)))
-        if place not in self._index:
-            if len(self.nodes) >= MAX_NODES:
-                raise TooComplex(f"more than {MAX_NODES} places of control")
-            self._index[place] = len(self.nodes)
-            node = Node(place)
-            self.nodes.append(node)
-        return self._index[place]
+    def _restore(self, frame: Frame, rest: tuple[Frame, ...]) -> tuple[Action, ...]:
+        """What leaving a loop does to aL, if there is another loop around it."""
+        nested = any(f.kind == "loop" for f in rest)
+        return (("restore", frame),) if nested and self.rules.nested_loop_counter == "restored" else ()
 
-    @staticmethod
-    def _push(stack: tuple[Frame, ...], frame: Frame) -> tuple[Frame, ...]:
-        """Push with the depth limits of the hardware: the oldest entry of that kind falls out."""
-        same = [f for f in stack if f.kind == frame.kind]
-        if len(same) >= DEPTHS[frame.kind]:
-            oldest = stack.index(same[0])
-            stack = stack[:oldest] + stack[oldest + 1 :]
-        return (*stack, frame)
+    def _push(self, stacks: Stacks, frame: Frame) -> Stacks:
+        if self.single:
+            return Stacks((*stacks.calls, frame)[-(CALL_DEPTH + IF_DEPTH + LOOP_DEPTH) :])
+        if frame.kind == "call":
+            return replace(stacks, calls=(*stacks.calls, frame)[-CALL_DEPTH:])
+        if frame.kind == "if":
+            return replace(stacks, ifs=(*stacks.ifs, frame)[-IF_DEPTH:])
+        return replace(stacks, loops=(*stacks.loops, frame)[-LOOP_DEPTH:])
 
-    def _flow(self, node: Node, pc: int, stack: tuple[Frame, ...], op: Opcode, word: int) -> None:
+    def _break(self, stacks: Stacks) -> tuple[int, Stacks, tuple[Action, ...]] | None:
+        """(address seen, stacks, actions) of leaving the innermost loop; None if there is none."""
+        frame = stacks.innermost_loop()
+        if frame is None:
+            return None
+        if self.single:
+            rest = Stacks(stacks.calls[: len(stacks.calls) - 1 - stacks.calls[::-1].index(frame)])
+            return frame.end, rest, self._restore(frame, rest.calls)
+        rest = replace(stacks, loops=stacks.loops[:-1])
+        return frame.end, rest, self._restore(frame, rest.loops)
+
+    def _flow(self, node: Node, pc: int, stacks: Stacks, op: Opcode, word: int) -> None:
         f = op.format
-        get = lambda name: f.get(word, name)
-        dst, num, after = get("dst"), get("num"), pc + 1
-        condition: tuple[object, ...] = ("cond", get("cond"), get("refx"), get("refy"))
+        dst, num, after = f.get(word, "dst"), f.get(word, "num"), pc + 1
+        bool_wanted = 1 - (num & 1) if op.name == "JMPU" else 1  # bit 0 of NUM inverts the boolean of JMPU
+        taken: tuple[object, ...] | None = None
+        if op.name in ("BREAKC", "CALLC", "IFC", "JMPC"):
+            taken = ("cond", f.get(word, "cond"), f.get(word, "refx"), f.get(word, "refy"))
+        elif op.name in ("CALLU", "IFU", "JMPU"):
+            taken = ("bool", f.get(word, "bool"), bool_wanted)
         if op.name == "END":
             return
         if op.name in ("BREAK", "BREAKC"):
-            loops = [i for i, frame in enumerate(stack) if frame.kind == "loop"]
-            if op.name == "BREAKC":
-                target = (stack[loops[-1]].end, stack[: loops[-1]]) if loops else (after, stack)
-                self._exit(node, condition, *target)
-                self._exit(node, None, after, stack)
-            elif loops:
-                self._exit(node, None, stack[loops[-1]].end, stack[: loops[-1]])
-            return  # BREAK outside a loop hangs the unit: the program ends here
-        if op.name == "LOOP":
-            level = min(sum(frame.kind == "loop" for frame in stack), LOOP_DEPTH - 1)
-            frame = Frame("loop", dst + 1, after, get("int") & 3, level)
-            self._exit(node, None, after, self._push(stack, frame), enter=frame)
+            left = self._break(stacks)
+            if left is None:
+                node.exits.append(Exit(HUNG, taken))
+            else:
+                self._leave(node, taken, left[0], left[1], after=left[2])
+        elif op.name == "LOOP":
+            used = {frame.level for frame in stacks.calls + stacks.loops if frame.kind == "loop"}
+            level = min(set(range(LOOP_DEPTH + CALL_DEPTH + IF_DEPTH + 1)) - used)
+            frame = Frame("loop", dst + 1, after, f.get(word, "int") & 3, level)
+            self._leave(node, None, after, self._push(stacks, frame), after=(("enter", frame),))
+        elif op.name in ("CALL", "CALLC", "CALLU"):
+            self._leave(node, taken, dst, self._push(stacks, Frame("call", dst + num, after)))
+        elif op.name in ("IFU", "IFC"):
+            self._leave(node, taken, after, self._push(stacks, Frame("if", dst, dst + num)))
+            self._leave(node, None, dst, stacks)
+            if not stacks.ends_at(dst + num):
+                self._node(Place(dst + num, stacks))  # both ways meet here: the second must not run past it
             return
-        if op.name in ("CALL", "CALLC", "CALLU"):
-            inside = self._push(stack, Frame("call", dst + num, after))
-            taken = None if op.name == "CALL" else condition if op.name == "CALLC" else ("bool", get("bool"), 1)
-            self._exit(node, taken, dst, inside)
-            if taken is not None:
-                self._exit(node, None, after, stack)
-            return
-        if op.name in ("IFU", "IFC"):
-            taken = condition if op.name == "IFC" else ("bool", get("bool"), 1)
-            self._exit(node, taken, after, self._push(stack, Frame("if", dst, dst + num)))
-            self._exit(node, None, dst, stack)
-            if not (stack and stack[-1].end == dst + num):
-                self._node((dst + num, stack))  # both ways meet here: the second must not run past it
-            return
-        # JMPC, JMPU: bit 0 of NUM inverts the boolean of JMPU
-        taken = condition if op.name == "JMPC" else ("bool", get("bool"), 1 - (num & 1))
-        self._exit(node, taken, dst, stack)
-        self._exit(node, None, after, stack)
+        else:
+            self._leave(node, taken, after, stacks, jump=dst)
+        if taken is not None:
+            self._leave(node, None, after, stacks)
 
-    def instructions(self) -> Iterator[tuple[int, int, Opcode]]:
-        """(address, word, opcode) of all instructions that can be reached."""
-        for address in self.addresses:
-            yield address, self.code[address], opcode(self.code[address])
+    # -- its shape ----------------------------------------------------------------------------------------------
+    @property
+    def loop_levels(self) -> int:
+        """How many loop counters are needed."""
+        return 1 + max((action[1].level for n in self.nodes for e in n.exits for action in e.after), default=-1)
+
+    def bounded(self) -> bool:
+        """Whether no vertex can run more than INSTRUCTION_LIMIT instructions, whatever the data."""
+        return self.order() is not None and sum(node.count for node in self.nodes) <= INSTRUCTION_LIMIT
+
+    def order(self) -> list[int] | None:
+        """The nodes with successors first, or None if control can come back to where it was."""
+        state = [0] * len(self.nodes)
+        out: list[int] = []
+        work = [(self.start, 0)] if self.start >= 0 else []
+        while work:
+            number, child = work.pop()
+            exits = self.nodes[number].exits
+            state[number] = 1
+            if child == len(exits):
+                state[number] = 2
+                out.append(number)
+                continue
+            work.append((number, child + 1))
+            to = exits[child].to
+            if to >= 0 and state[to] == 1:
+                return None
+            if to >= 0 and state[to] == 0:
+                work.append((to, 0))
+        return out
+
+    def meeting_points(self) -> dict[int, int] | None:
+        """For each node the first node that all ways from it lead through (ENDED if none); None if there are cycles."""
+        order = self.order()
+        if order is None:
+            return None
+        depth, meet = {ENDED: 0}, {ENDED: ENDED}
+        for number in order:
+            ways = [max(exit.to, ENDED) for exit in self.nodes[number].exits] or [ENDED]
+            common = ways[0]
+            for way in ways[1:]:
+                while common != way:
+                    if depth[common] >= depth[way]:
+                        common = meet[common]
+                    else:
+                        way = meet[way]
+            meet[number], depth[number] = common, depth[common] + 1
+        return meet

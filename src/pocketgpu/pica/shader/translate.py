@@ -1,59 +1,86 @@
-"""A shader program as lane code: one lane per vertex, registers as variables, the node graph as a dispatch loop.
+"""A shader program as lane code: one lane per vertex, registers as variables.
 
-A program whose control flow depends on uniforms only has one program counter for all lanes; its code has no masks. One
-that branches on CMP results keeps a node number for each lane and runs the smallest one first, so lanes meet again
-where the paths join. Straight programs have no dispatch at all.
+A program that control runs through only once becomes nested branches: over scalars where uniforms decide, so that its
+code has no masks, and over masks of lanes where CMP results do. Others become a dispatch loop over the node graph: with
+one node for all lanes, or with a node for each lane of which the smallest runs first, so that lanes meet again where
+the paths join.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ...facts.shader_isa import F1C, F5I, LOOP_DEPTH, descriptor
+from ...facts.shader_isa import F1C, descriptor
 from ...lanes import F32, I32, I64, Lang, Value, Var, kernel
 from ..layout import CHUNK, CONTROL, PACKET_REGISTERS
 from ..registers import LiveRegisters
-from . import arithmetic as alu
-from .program import Exit, Node, Program
+from .arithmetic import OPERATIONS, Alu, Operation, Vector, operation_name
+from .emission import EmissionLog
+from .program import ENDED, HUNG, INSTRUCTION_LIMIT, Action, Exit, Node, ProgramGraph
+from .rules import DEFAULT_RULES, Rules
 
-# Nodes that one group of vertices may run through; beyond it the program is taken to hang.
-STEP_LIMIT = 1 << 16
+# Rows of output that a run of the unit itself, outside of a draw, gets behind the 64 output components.
+COND_X, COND_Y, A0_X, A0_Y, A_L, EMIT_STATE, EMIT_COUNT, STUCK = range(64, 72)
+RESULT_ROWS = 72
+
+Key = tuple[str, int, int]  # "o" or "r", register, component
 
 
 @lru_cache(maxsize=256)
-def program_of(code: bytes, descriptors: bytes, entry: int) -> Program:
-    """The graph of a program given as little-endian words."""
+def program_of(code: bytes, descriptors: bytes, entry: int, rules: Rules = DEFAULT_RULES) -> ProgramGraph:
+    """The graph of a program given as little-endian words. Raises TooComplex."""
     words = tuple(memoryview(code).cast("I"))
-    return Program(words, tuple(memoryview(descriptors).cast("I")), entry)
+    return ProgramGraph(words, tuple(memoryview(descriptors).cast("I")), entry, rules)
+
+
+class Start:
+    """What a run starts with: condition and address registers (scalars; None: all zero), and where EMIT writes."""
+
+    def __init__(self, k: Lang, state: Value | None = None, log: Value | None = None, first: Value | None = None) -> None:
+        load = lambda i: k.i32(0) if state is None else k.load(I32, state + 4 * i)
+        self.conditions = [load(0) != 0, load(1) != 0]
+        self.address = [load(2), load(3)]
+        self.counter = load(4)
+        self.emission = None if log is None or first is None else EmissionLog(k, log, first)
 
 
 class _Shader:
-    """Translates one program; `registers` supplies booleans and integers, uniforms lie at `uniforms`."""
+    """Translates one program; `live` supplies booleans and integers, float uniforms lie at `uniforms`."""
 
-    def __init__(self, k: Lang, program: Program, uniforms: Value, live: LiveRegisters, exact: bool) -> None:
-        self.k, self.program, self.uniforms, self.live = k, program, uniforms, live
-        self.mul = alu.Multiplier(k, exact)
+    def __init__(
+        self, k: Lang, graph: ProgramGraph, uniforms: Value, live: LiveRegisters, exact: bool, start: Start,
+        inputs: Callable[[int, int], Value],
+    ) -> None:  # fmt: skip
+        self.k, self.graph, self.uniforms, self.live, self.inputs = k, graph, uniforms, live, inputs
+        self.alu = Alu(k, graph.rules, exact)
         self.zero = k.splat(0.0, type=F32)
-        self.temps: dict[tuple[str, int, int], Var] = {}
-        self.cmp = [k.var(k.iota() < 0) for _ in range(2)]
-        self.a0 = [k.var(k.splat(0)) for _ in range(2)]
-        wide = program.diverges
-        self.al = k.var(k.splat(0)) if wide else k.var(0)
-        self.counters = [k.var(k.splat(0)) if wide else k.var(0) for _ in range(LOOP_DEPTH)]
+        wide = graph.diverges
+        spread = lambda v: k.splat(v) if wide else v
+        self.cmp = [k.var(k.splat(c)) for c in start.conditions]
+        self.a0 = [k.var(k.splat(a)) for a in start.address]
+        self.al = k.var(spread(start.counter))
+        self.counters = [k.var(spread(k.i32(0))) for _ in range(graph.loop_levels)]
+        self.saved = [k.var(spread(k.i32(0))) for _ in range(graph.loop_levels)]
+        self.stuck = k.var(k.iota() < 0)
+        self.emission = start.emission
         self.mask: Value | None = None
-        self.input: Callable[[int, int], Value] = lambda register, component: self.zero
+        self.registers: dict[Key, Var] = {}
+        self.banks: dict[Key, Var] = {}
+        self.pending: dict[Key, None] = {}
         self._declare()
 
     def _declare(self) -> None:
         """Variables of every register the program can write, before any loop is open."""
-        for _, word, op in self.program.instructions():
+        for _, word, op in self.graph.instructions():
             if op.sources and op.name not in ("CMP", "MOVA"):
                 kind, number = self._destination(op.format.get(word, "dst"))
                 for c in range(4):
-                    if (kind, number, c) not in self.temps:
-                        self.temps[kind, number, c] = self.k.var(self.zero)
+                    if (kind, number, c) not in self.registers:
+                        self.registers[kind, number, c] = self.k.var(self.zero)
+        if self.emission is not None and "EMIT" in self.graph.names and self.graph.rules.output_banks == "double":
+            self.banks = {key: self.k.var(self.zero) for key in self.registers if key[0] == "o"}
 
     @staticmethod
     def _destination(dst: int) -> tuple[str, int]:
@@ -65,220 +92,335 @@ class _Shader:
         k = self.k
         if index == 0:
             return k.splat(k.load(F32, self.uniforms + (16 * number + 4 * component)))
-        offset = self.al.value if index == 3 else self.a0[index - 1].value
-        near = (offset >= -128) & (offset <= 127)
-        place = (k.select(near, offset, 0) + number) & 0x7F
-        beyond = place > 95
-        safe = (k.select(beyond, 0, place) << 4) + 4 * component
-        if place.lanes == 1:
-            value = k.splat(k.load(F32, self.uniforms + k.to_i64(safe)))
-        else:
-            value = k.gather(F32, k.to_i64(safe) + self.uniforms)
-        return k.select(beyond, 1.0, value)
+        return indexed_uniform(
+            k, self.uniforms, k.i32(number), component, self.al.value if index == 3 else self.a0[index - 1].value
+        )
 
-    def _source(self, word: int, fmt: Any, number: int, desc: int) -> list[Value]:
-        """Source operand `number` (1-3), swizzled and negated."""
+    def _source(self, word: int, fmt: Any, number: int, desc: int) -> tuple[Vector, list[Key | None]]:
+        """Source operand `number` (1-3), swizzled and negated, and the registers that its components come from."""
         register = fmt.get(word, f"src{number}")
         selector, negate = descriptor(desc, f"sel{number}"), descriptor(desc, f"neg{number}")
         index = fmt.get(word, "idx") if fmt.wide == f"src{number}" else 0
-        out: list[Value] = []
+        out: Vector = []
+        keys: list[Key | None] = []
+        known: dict[int, Value] = {}
         for i in range(4):
             c = (selector >> (6 - 2 * i)) & 3
-            if register < 0x10:
-                v = self.input(register, c)
-            elif register < 0x20:
-                var = self.temps.get(("r", register - 0x10, c))
-                v = var.value if var is not None else self.zero
-            else:
-                v = self._uniform(register - 0x20, c, index)
-            out.append(-v if negate else v)
-        return out
+            key = ("r", register - 0x10, c)
+            if c not in known:
+                if register < 0x10:
+                    v = self.alu.round(self.inputs(register, c))
+                elif register >= 0x20:
+                    v = self.alu.round(self._uniform(register - 0x20, c, index))
+                else:
+                    v = self.registers[key].value if key in self.registers else self.zero
+                known[c] = -v if negate else v
+            out.append(known[c])
+            keys.append(key if 0x10 <= register < 0x20 else None)
+        return out, keys
 
     # -- results ------------------------------------------------------------------------------------------------
-    def _masked(self, var: Var, value: Value) -> None:
+    def _masked(self, var: Var, value: Value, mask: Value | None) -> None:
         value = self.k.fit(value, var.type, var.lanes)
-        var.value = value if self.mask is None else self.k.select(self.mask, value, var.value)
-
-    def _write(self, word: int, fmt: Any, desc: int, components: list[Value]) -> None:
-        kind, number = self._destination(fmt.get(word, "dst"))
-        for c in range(4):
-            if descriptor(desc, "mask") >> (3 - c) & 1:
-                self._masked(self.temps[kind, number, c], components[c])
+        var.value = value if mask is None else self.k.select(mask, value, var.value)
 
     def instruction(self, address: int) -> None:
         """One instruction that is no flow control."""
-        word, op = self.program.code[address], self.program.opcode_at(address)
+        word, op = self.graph.code[address], self.graph.opcode_at(address)
+        if op.name == "EMIT":
+            self._emit()
+        elif op.name == "SETEMIT" and self.emission is not None:
+            self.emission.set(word, self.mask)
         if not op.sources:
-            return  # NOP, undefined; EMIT and SETEMIT matter to geometry shaders only
-        fmt, k, mul = op.format, self.k, self.mul
-        desc = self.program.descriptors[fmt.get(word, "desc")]
-        s, *rest = [self._source(word, fmt, n, desc) for n in range(1, op.sources + 1)]
-        if op.format is F1C:
+            return  # NOP and undefined opcodes
+        fmt, alu = op.format, self.alu
+        desc = self.graph.descriptors[fmt.get(word, "desc")]
+        written = [c for c in range(4) if descriptor(desc, "mask") >> (3 - c) & 1]
+        operands = [self._source(word, fmt, n, desc) for n in range(1, op.sources + 1)]
+        s, t, u = ([*(vector for vector, _ in operands), [], []])[:3]
+        if fmt is F1C:
             for c, name in enumerate(("cmpx", "cmpy")):
-                self._masked(self.cmp[c], alu.compare(k, fmt.get(word, name), s[c], rest[0][c]))
+                self._masked(self.cmp[c], alu.compare(fmt.get(word, name), s[c], t[c]), self.mask)
             return
         if op.name == "MOVA":
-            for c in range(2):
-                if descriptor(desc, "mask") >> (3 - c) & 1:
-                    self._masked(self.a0[c], k.to_i32(s[c], -(1 << 20), 1 << 20))
+            for c in written:
+                if c < 2:
+                    self._masked(self.a0[c], alu.address(s[c]), self.mask)
             return
-        name = (
-            op.name.removesuffix("I") if op.format in (F5I,) or op.name in ("DPHI", "DSTI", "SGEI", "SLTI") else op.name
-        )
-        self._write(word, fmt, desc, self._compute(name, s, *rest))
-
-    def _compute(
-        self, name: str, s: list[Value], t: list[Value] | None = None, u: list[Value] | None = None
-    ) -> list[Value]:
-        k, mul = self.k, self.mul
-        if name in ("DP3", "DP4", "DPH"):
-            assert t is not None
-            terms = [mul(a, b) for a, b in zip(s[:3], t[:3], strict=True)]
-            if name != "DP3":
-                terms.append(mul(s[3], t[3]) if name == "DP4" else t[3])
-            total = terms[0]
-            for term in terms[1:]:
-                total = total + term
-            return [mul.watch(total)] * 4
-        if name in ("EX2", "LG2", "RCP", "RSQ"):
-            f = {"EX2": alu.exp2, "LG2": alu.log2, "RCP": alu.reciprocal, "RSQ": alu.reciprocal_sqrt}[name]
-            return [f(k, s[0])] * 4
-        if name == "LITP":
+        operation = OPERATIONS[operation_name(op)]
+        values = operation.compute(alu, s, t, u)
+        if op.name == "LITP":
             for c, i in ((0, 0), (1, 3)):
-                self._masked(self.cmp[c], s[i] >= 0.0)
-            bound = 127.9961
-            return [k.max(s[0], 0.0), k.clamp(s[1], -bound, bound), self.zero, k.max(s[3], 0.0)]
-        if name in ("FLR", "MOV"):
-            return [k.floor(a) for a in s] if name == "FLR" else s
-        assert t is not None
-        if name == "DST":
-            return [self.zero + 1.0, mul.watch(mul(s[1], t[1])), s[2], t[3]]
-        if name == "MAD":
-            assert u is not None
-            return [mul.watch(mul(a, b) + c) for a, b, c in zip(s, t, u, strict=True)]
-        component: dict[str, Callable[[Value, Value], Value]] = {
-            "ADD": lambda a, b: a + b,
-            "MUL": lambda a, b: mul.watch(mul(a, b)),
-            "SGE": lambda a, b: k.to_f32(a >= b),
-            "SLT": lambda a, b: k.to_f32(a < b),
-            "MAX": k.max,
-            "MIN": k.min,
-        }
-        return [component[name](a, b) for a, b in zip(s, t, strict=True)]
+                self._masked(self.cmp[c], s[i] >= 0.0, self.mask)
+        kind, number = self._destination(fmt.get(word, "dst"))
+        keys: list[Key] = [(kind, number, c) for c in written]
+        if alu.suspects is not None:
+            self._follow(operation, [names for _, names in operands], keys)
+        for key in keys:
+            self._masked(self.registers[key], values[key[2]], self.mask)
+
+    def _follow(self, operation: Operation, sources: list[list[Key | None]], written: list[Key]) -> None:
+        """Keep `pending` up: registers that may hold the NaN of a product which nothing has looked at yet.
+
+        A result that is NaN wherever its sources are carries their NaN on, so that only the last one needs a look.
+        """
+        parts = {"first": ((0,), ()), "dot3": ((0, 1, 2),) * 2, "dot4": ((0, 1, 2, 3),) * 2}
+        parts["doth"] = ((0, 1, 2), (0, 1, 2, 3))
+        passed: set[Key | None] = set()
+        if written and operation.spreads == "each":
+            passed = {names[key[2]] for names in sources for key in written}
+        elif written and operation.spreads:
+            passed = {sources[i][c] for i, chosen in enumerate(parts[operation.spreads]) for c in chosen}
+        carried = [key for key in self.pending if key in passed]
+        for key in carried:
+            del self.pending[key]
+        self._look([key for key in written if key in self.pending])
+        if operation.products or carried:
+            self.pending.update(dict.fromkeys(written))
+
+    def _look(self, keys: Sequence[Key]) -> None:
+        self.alu.watch([self.registers[key].value for key in keys])
+        for key in keys:
+            del self.pending[key]
+
+    def _emit(self) -> None:
+        if self.emission is None:
+            return
+        outputs = [(4 * n + c, lambda v=v: v.value) for (kind, n, c), v in self.registers.items() if kind == "o"]
+        self.emission.emit(outputs, self.mask)
+        for key, bank in self.banks.items():
+            front = self.registers[key].value
+            self._masked(self.registers[key], bank.value, self.mask)
+            self._masked(bank, front, self.mask)
 
     # -- control ------------------------------------------------------------------------------------------------
     def _integer(self, number: int, component: str) -> Value:
         return self.live(f"VSH_INTUNIFORM_I{number}.{component}")
 
     def _condition(self, when: tuple[Any, ...]) -> Value:
-        k = self.k
         if when[0] == "bool":
             return ((self.live("VSH_BOOLUNIFORM.bools") >> when[1]) & 1) == when[2]
         if when[0] == "again":
-            return self.counters[when[1]].value >= 0
+            return self.counters[when[1].level].value >= 0
         _, op, refx, refy = when
         x, y = (c.value if ref else ~c.value for c, ref in zip(self.cmp, (refx, refy), strict=True))
         return (x | y, x & y, x, y)[op]
 
-    def _leave(self, exits: list[Exit], go: Callable[[int, Value | None], None]) -> None:
-        """Take the first exit whose condition holds; `go(node, where)` moves the lanes of `where` (None: all left)."""
-        k = self.k
-        left = self.mask
-        for exit in exits:
-            for frame in exit.rounds:
-                counter = self.counters[frame.level]
-                self._step(self.al, self.al.value + self._integer(frame.integer, "z"), left)
-                self._step(counter, counter.value - 1, left)
-            if exit.when is None:
-                taken = left
+    def _act(self, actions: Sequence[Action], mask: Value | None) -> None:
+        for what, frame in actions:
+            counter, saved = self.counters[frame.level], self.saved[frame.level]
+            if what == "enter":
+                self._masked(saved, self.al.value, mask)
+                self._masked(self.al, self._integer(frame.integer, "y"), mask)
+                self._masked(counter, self._integer(frame.integer, "x"), mask)
+            elif what == "step":
+                self._masked(self.al, self.al.value + self._integer(frame.integer, "z"), mask)
+                self._masked(counter, counter.value - 1, mask)
             else:
-                c = self._condition(exit.when)
-                taken = c if left is None else c & left
-            if exit.enter is not None:
-                self._step(self.al, k.fit(self._integer(exit.enter.integer, "y"), I32, self.al.lanes), taken)
-                counter = self.counters[exit.enter.level]
-                self._step(counter, k.fit(self._integer(exit.enter.integer, "x"), I32, counter.lanes), taken)
-            go(exit.to, taken)
-            if exit.when is None:
-                return
-            assert taken is not None
-            left = ~taken if left is None else left & ~taken
-        go(-1, left)
+                self._masked(self.al, saved.value, mask)
 
-    def _step(self, var: Var, value: Value, where: Value | None) -> None:
-        var.value = value if where is None else self.k.select(where, value, var.value)
+    def _body(self, node: Node, mask: Value | None) -> None:
+        self.mask = mask
+        for address in node.addresses:
+            self.instruction(address)
+        self._look(list(self.pending))
 
-    def run(self, hang: Callable[[], None]) -> None:
-        """The whole program for the lanes of this pass."""
-        nodes = self.program.nodes
-        if len(nodes) == 1 and not nodes[0].exits:
-            self._body(nodes[0])
+    def _hang(self, mask: Value | None) -> None:
+        self.stuck.value = (self.k.iota() >= 0) if mask is None else self.stuck.value | mask
+
+    def run(self, inside: Value) -> None:
+        """The whole program for the lanes of this pass; `inside` are those that hold a vertex."""
+        graph = self.graph
+        if graph.start < 0:
             return
-        k = self.k
-        steps = k.var(0)
-        wide = self.program.diverges
-        node = k.var(k.splat(self.program.start)) if wide else k.var(self.program.start)
+        meet = graph.meeting_points()
+        if meet is not None and graph.bounded() and _copies(graph, meet) <= 4 * len(graph.nodes):
+            self._nested(graph.start, ENDED, None, meet)
+        else:
+            self._dispatch(inside)
+
+    # -- as nested branches -------------------------------------------------------------------------------------
+    def _nested(self, number: int, stop: int, mask: Value | None, meet: dict[int, int]) -> None:
+        """Run from a node up to node `stop`."""
+        while number != stop:
+            node = self.graph.nodes[number]
+            self._body(node, mask)
+            self._split(node.exits, mask, meet[number], meet)
+            number = meet[number]
+
+    def _split(self, exits: list[Exit], mask: Value | None, stop: int, meet: dict[int, int]) -> None:
+        """Go the ways from a node up to where they meet."""
+        if not exits:
+            return
+        k, exit = self.k, exits[0]
+        self._act(exit.before, mask)
+
+        def go(where: Value | None) -> None:
+            self._act(exit.after, where)
+            if exit.to == HUNG:
+                self._hang(where)
+            else:
+                self._nested(exit.to, stop, where, meet)
+
+        if exit.when is None:
+            go(mask)
+            return
+        condition = self._condition(exit.when)
+        if condition.lanes == 1:
+            k.branch(condition, lambda: go(mask), lambda: self._split(exits[1:], mask, stop, meet))
+            return
+        here = condition if mask is None else condition & mask
+        there = ~condition if mask is None else ~condition & mask
+        if exit.to != stop or exit.after:
+            for _ in k.when(k.any(here)):
+                go(here)
+        if exits[1].to != stop or exits[1].after or exits[1].before or exits[1].when:
+            for _ in k.when(k.any(there)):
+                self._split(exits[1:], there, stop, meet)
+
+    # -- as a dispatch loop -------------------------------------------------------------------------------------
+    def _dispatch(self, inside: Value) -> None:
+        nodes, k = self.graph.nodes, self.k
+        wide = self.graph.diverges
         done = len(nodes)
+        start = self.graph.start
+        node = k.var(k.select(inside, start, done) if wide else start)
+        steps = k.var(k.splat(0) if wide else k.i32(0))
 
-        def go(to: int, where: Value | None) -> None:
-            target = k.fit(to if to >= 0 else done, I32, node.lanes)
-            node.value = target if where is None else k.select(where, target, node.value)
-
-        def enter(item: Node) -> Callable[[], None]:
+        def enter(number: int) -> Callable[[], None]:
             def body() -> None:
-                self._body(item)
-                self._leave(item.exits, go)
+                mask = (node.value == number) if wide else None
+                self._masked(steps, steps.value + nodes[number].count, mask)
+                self._body(nodes[number], mask)
+                left, end = mask, done
+                for exit in nodes[number].exits:
+                    self._act(exit.before, left)
+                    if exit.when is None:
+                        taken = left
+                    else:
+                        c = self._condition(exit.when)
+                        taken = c if left is None else c & left
+                    self._act(exit.after, taken)
+                    to = exit.to if exit.to >= 0 else done
+                    if exit.to == HUNG:
+                        self._hang(k.splat(taken) if taken is not None else None)
+                    self._masked(node, k.i32(to), taken)
+                    if exit.when is None:
+                        return
+                    assert taken is not None
+                    left = ~taken if left is None else left & ~taken
+                self._masked(node, k.i32(end), left)
 
             return body
 
-        def lowest() -> Value:
-            return k.reduce("min", node.value) if wide else node.value
+        lowest = lambda: k.reduce("min", node.value) if wide else node.value
+        for _ in k.loop(lambda: lowest() < done):
+            k.switch(lowest(), [enter(number) for number in range(done)])
+            over = steps.value > INSTRUCTION_LIMIT
+            self.stuck.value = self.stuck.value | over
+            self._masked(node, k.i32(done), over)
 
-        for _ in k.loop(lambda: (lowest() < done) & (steps.value < STEP_LIMIT)):
-            steps.value = steps.value + 1
-            current = lowest()
-            self.mask = (node.value == current) if wide else None
-            k.switch(current, [enter(item) for item in nodes])
-        self.mask = None
-        for _ in k.when(steps.value >= STEP_LIMIT):
-            hang()
 
-    def _body(self, node: Node) -> None:
-        for address in node.addresses:
-            self.instruction(address)
+def _copies(graph: ProgramGraph, meet: dict[int, int]) -> int:
+    """How many nodes nested branches would write; paths that do not nest are written more than once."""
+    limit = 4 * len(graph.nodes) + 1
+    total = 0
+
+    def walk(number: int, stop: int) -> None:
+        nonlocal total
+        while number != stop and total < limit:
+            total += 1
+            for exit in graph.nodes[number].exits:
+                if exit.to >= 0 and meet[number] != exit.to:
+                    walk(exit.to, meet[number])
+            number = meet[number]
+
+    walk(graph.start, ENDED)
+    return total
+
+
+def indexed_uniform(k: Lang, uniforms: Value, number: Value, component: int | Value, offset: Value) -> Value:
+    """c[number + offset].component: an offset beyond a signed byte counts as 0, a place beyond c95 reads as 1.
+
+    Source: 3dbrew GPU/Shader Instruction Set, "Relative addressing".
+    """
+    near = (offset >= -128) & (offset <= 127)
+    place = (k.select(near, offset, 0) + number) & 0x7F
+    beyond = place > 95
+    safe = (k.select(beyond, 0, place) << 4) + (component << 2)
+    if place.lanes == 1:
+        value = k.splat(k.load(F32, uniforms + k.to_i64(safe)))
+    else:
+        value = k.gather(F32, k.to_i64(safe) + uniforms)
+    return k.select(beyond, 1.0, value)
+
+
+def _shade(
+    k: Lang, inputs: Value, outputs: Value, uniforms: Value, packet: Value, count: Value, graph: ProgramGraph,
+    exact: bool, control: int, state: Value | None = None, log: Value | None = None,
+) -> None:  # fmt: skip
+    live = LiveRegisters(k, packet + PACKET_REGISTERS)
+    row = 4 * CHUNK
+    for v in k.range(0, count, k.lanes):
+        at = k.to_i64(v << 2)
+        inside = k.iota() + v < count
+        read = lambda register, c, at=at: k.load(F32, inputs + at + row * (4 * register + c), lanes=k.lanes)
+        start = Start(k, state, log, v)
+        shader = _Shader(k, graph, uniforms, live, exact, start, read)
+        shader.run(inside)
+        for (kind, number, c), var in shader.registers.items():
+            if kind == "o":
+                k.store(F32, outputs + at + row * (4 * number + c), var.value)
+        if state is not None:
+            store_state(k, outputs + at, shader.cmp, shader.a0, shader.al, shader.stuck, shader.emission)
+        for _ in k.when(k.any(shader.stuck.value & inside)):
+            k.store(I32, control + CONTROL.HANG, 1)
+        suspects = shader.alu.suspects
+        if suspects is not None:
+            for _ in k.when(k.any(suspects.value & inside)):
+                k.store(I32, control + CONTROL.NAN_PRODUCTS, 1)
+
+
+def store_state(
+    k: Lang, outputs: Value, cmp: list[Var], a0: list[Var], al: Var, stuck: Var, emission: EmissionLog | None
+) -> None:
+    """Write the rows behind the output components."""
+    rows = {
+        COND_X: k.select(cmp[0].value, 1, 0), COND_Y: k.select(cmp[1].value, 1, 0),
+        A0_X: a0[0].value, A0_Y: a0[1].value, A_L: al.value, STUCK: k.select(stuck.value, 1, 0),
+        EMIT_STATE: k.i32(0) if emission is None else emission.state.value,
+        EMIT_COUNT: k.i32(0) if emission is None else emission.count.value,
+    }  # fmt: skip
+    for number, value in rows.items():
+        k.store(I32, outputs + 4 * CHUNK * number, k.splat(value))
 
 
 @kernel(inputs=I64, outputs=I64, uniforms=I64, packet=I64, count=I32)
 def vertex_program(
     k: Lang, inputs: Value, outputs: Value, uniforms: Value, packet: Value, count: Value,
-    *, code: bytes, descriptors: bytes, entry: int, exact: bool, control: int,
+    *, code: bytes, descriptors: bytes, entry: int, exact: bool, control: int, rules: Rules = DEFAULT_RULES,
 ) -> None:  # fmt: skip
     """Run a vertex program on `count` vertices.
 
     inputs, outputs: arena offsets of 64 rows (register * 4 + component) of CHUNK floats each. Output registers that
     the program never writes keep what is there. Sets NAN_PRODUCTS and HANG in the control block.
     """
-    program = program_of(code, descriptors, entry)
-    live = LiveRegisters(k, packet + PACKET_REGISTERS)
-
-    def hang() -> None:
-        k.store(I32, control + CONTROL.HANG, 1)
-
-    row = 4 * CHUNK
-    for v in k.range(0, count, k.lanes):
-        at = k.to_i64(v << 2)
-        shader = _Shader(k, program, uniforms, live, exact)
-        shader.input = lambda register, c, at=at: k.load(  # type: ignore[misc]
-            F32, inputs + at + row * (4 * register + c), lanes=k.lanes
-        )
-        shader.run(hang)
-        for (kind, number, c), var in shader.temps.items():
-            if kind == "o":
-                k.store(F32, outputs + at + row * (4 * number + c), var.value)
-        suspects = shader.mul.suspects
-        if suspects is not None:
-            for _ in k.when(k.any(suspects.value & (k.iota() + v < count))):
-                k.store(I32, control + CONTROL.NAN_PRODUCTS, 1)
+    graph = program_of(code, descriptors, entry, rules)
+    _shade(k, inputs, outputs, uniforms, packet, count, graph, exact, control)
 
 
-__all__ = ["STEP_LIMIT", "program_of", "vertex_program"]
+@kernel(inputs=I64, outputs=I64, uniforms=I64, packet=I64, count=I32, state=I64, log=I64)
+def unit_program(
+    k: Lang, inputs: Value, outputs: Value, uniforms: Value, packet: Value, count: Value, state: Value, log: Value,
+    *, code: bytes, descriptors: bytes, entry: int, exact: bool, control: int, rules: Rules,
+) -> None:  # fmt: skip
+    """As `vertex_program`, but from a state (condition registers x, y; a0.x, a0.y, aL: five words) to a state.
+
+    outputs: RESULT_ROWS rows. log: where EMIT writes (LOG_BYTES), for programs that have it.
+    """
+    graph = program_of(code, descriptors, entry, rules)
+    emits = log if graph.names & {"EMIT", "SETEMIT"} else None
+    _shade(k, inputs, outputs, uniforms, packet, count, graph, exact, control, state, emits)
+
+
+__all__ = ["RESULT_ROWS", "indexed_uniform", "program_of", "store_state", "unit_program", "vertex_program"]

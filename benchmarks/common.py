@@ -1,0 +1,199 @@
+"""What the benchmarks share: taking turns at the clock, telling the machine, printing and keeping figures.
+
+Other programs run on the machines that these run on. So things that are compared are measured in turns in one run,
+each many times, and figures carry the load that they were taken under.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import math
+import os
+import platform
+import statistics
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = (ROOT / ".." / "shared").resolve()
+CAPTURES = SHARED / "captures" / "3ds"
+
+
+@dataclass
+class Figure:
+    """One measured number.
+
+    what: a name that stays the same from run to run. target: what was promised, None for numbers that only inform.
+    more: whether more is better. best: the best of the repetitions where `value` is their median.
+    """
+
+    what: str
+    value: float
+    unit: str
+    best: float | None = None
+    target: float | None = None
+    more: bool = True
+    note: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target is reached; None without one."""
+        if self.target is None:
+            return None
+        return self.value >= self.target if self.more else self.value <= self.target
+
+
+@dataclass
+class Report:
+    """What one benchmark found out."""
+
+    name: str
+    figures: list[Figure] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, what: str, value: float, unit: str, **more: Any) -> Figure:
+        figure = Figure(what, value, unit, **more)
+        self.figures.append(figure)
+        return figure
+
+    def as_json(self) -> dict[str, Any]:
+        figures = [{k: v for k, v in asdict(f).items() if v not in (None, "")} | {"met": f.met} for f in self.figures]
+        return {"name": self.name, "figures": figures, "notes": self.notes, "machine": machine()}
+
+
+# -- measuring ----------------------------------------------------------------------------------------------------------
+@dataclass
+class Series:
+    """Seconds of many repetitions of one thing."""
+
+    seconds: list[float] = field(default_factory=list)
+
+    @property
+    def best(self) -> float:
+        return min(self.seconds)
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+
+def clock(work: Callable[[], object]) -> float:
+    """Seconds that a call takes."""
+    start = perf_counter()
+    work()
+    return perf_counter() - start
+
+
+def turns(repeat: int, *measures: Callable[[], float], warm: int = 2) -> list[Series]:
+    """Call each of `measures` (they return seconds) `repeat` times, in turns; `warm` rounds before do not count."""
+    out = [Series() for _ in measures]
+    gc.collect()
+    for number in range(-warm, repeat):
+        for series, measure in zip(out, measures, strict=True):
+            seconds = measure()
+            if number >= 0:
+                series.seconds.append(seconds)
+    return out
+
+
+def ratio(slow: Series, fast: Series) -> tuple[float, float]:
+    """How many times faster: (median over the rounds, of the two bests)."""
+    rounds = [a / b for a, b in zip(slow.seconds, fast.seconds, strict=True)]
+    return statistics.median(rounds), slow.best / fast.best
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    logs = [math.log(v) for v in values]
+    return math.exp(sum(logs) / len(logs)) if logs else math.nan
+
+
+# -- telling ------------------------------------------------------------------------------------------------------------
+def machine() -> dict[str, Any]:
+    """Where and when a figure was taken."""
+    loads = os.getloadavg() if hasattr(os, "getloadavg") else ()
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "load": [round(load, 2) for load in loads],
+    }
+
+
+def _processor() -> str:
+    try:
+        import llvmlite.binding as llvm
+
+        name = f" ({llvm.get_host_cpu_name()})"
+    except ImportError:
+        name = ""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip() + name
+    except OSError:
+        pass
+    return (platform.processor() or "unknown") + name
+
+
+def number(value: float) -> str:
+    """A number with three or four digits that say something."""
+    if not math.isfinite(value):
+        return "-"
+    digits = 0 if value == 0 else max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{min(digits, 5)}f}"
+
+
+def show(reports: Sequence[Report], console: Console | None = None) -> None:
+    """Print reports as one table."""
+    console = console or Console()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("benchmark", "figure"):
+        table.add_column(column)
+    for column in ("median", "best", "unit", "target"):
+        table.add_column(column, justify="left" if column == "unit" else "right")
+    table.add_column("")
+    for report in reports:
+        for i, f in enumerate(report.figures):
+            mark = {None: "", True: "[green]met[/]", False: "[bold red]missed[/]"}[f.met]
+            target = "" if f.target is None else f"{'>=' if f.more else '<='} {f.target:g}"
+            best = "" if f.best is None else number(f.best)
+            note = f"[dim]{f.note}[/]" if f.note else ""
+            name = f"[bold]{report.name}[/]" if i == 0 else ""
+            table.add_row(name, f.what, number(f.value), best, f.unit, target, f"{mark} {note}".strip())
+    console.print(table)
+    for report in reports:
+        for note in report.notes:
+            console.print(f"[dim]{report.name}: {note}[/]")
+    m = machine()
+    console.print(
+        f"[dim]{m['date']}; {m['processor']}, {m['cores']} cores; {m['system']}, Python {m['python']}; "
+        f"load average {m['load']}[/]"
+    )
+
+
+def run(name: str, measure: Callable[[Report, argparse.Namespace], None], **options: int) -> None:
+    """The command line of one benchmark. `options` are numbers that can be set, such as repeat=20."""
+    parser = argparse.ArgumentParser(prog=f"benchmarks/{name}.py")
+    parser.add_argument("--json", action="store_true", help="one JSON object to stdout instead of a table")
+    for option, default in options.items():
+        parser.add_argument(f"--{option}", type=int, default=default, metavar="N", help=f"default {default}")
+    arguments = parser.parse_args()
+    report = Report(name)
+    measure(report, arguments)
+    if arguments.json:
+        json.dump(report.as_json(), sys.stdout, indent=1)
+        print()
+    else:
+        show([report])

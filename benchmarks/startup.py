@@ -1,0 +1,116 @@
+"""Start-up: from the start of the process to its first PNG, with compiled kernels in the cache and without; --help.
+
+Python's own byte code counts as installed (installing a wheel compiles it), so it is kept from one start to the next,
+in a folder of its own. "Nothing cached" is the very first start from a source tree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter, sleep
+
+from common import CAPTURES, ROOT, Report, run, turns
+
+WARM, COLD, HELP = 0.8, 6.0, 0.15  # seconds
+COLD_REPEAT = 3
+PATIENCE = 120.0
+
+
+def capture() -> Path:
+    """The textured cube, or the sample that ships where the recordings are not at hand."""
+    recorded = CAPTURES / "textured_cube.ctf.xz"
+    return recorded if recorded.is_file() else ROOT / "src" / "pocketgpu" / "data" / "sample.ctf.xz"
+
+
+class Starter:
+    """Starts the program with caches of its own."""
+
+    def __init__(self, folder: Path, source: Path) -> None:
+        self.folder, self.source = folder, source
+        self.kernels, self.bytecode = folder / "kernels", folder / "bytecode"
+        self.environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+        self.environment |= {"POCKETGPU_CACHE": str(self.kernels), "PYTHONPYCACHEPREFIX": str(self.bytecode)}
+        self.environment["PYTHONPATH"] = str(ROOT / "src")
+
+    def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "pocketgpu", *arguments],
+            env=self.environment,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+
+    def _finish(self, process: subprocess.Popen[bytes]) -> None:
+        _, errors = process.communicate(timeout=PATIENCE)
+        if process.returncode:
+            raise RuntimeError(f"pocketgpu ended with {process.returncode}: {errors.decode(errors='replace').strip()}")
+
+    def first_picture(self) -> float:
+        """Seconds from process start until the first PNG lies there, whole."""
+        out = self.folder / "pictures"
+        shutil.rmtree(out, ignore_errors=True)
+        start = perf_counter()
+        process = self._start("render", str(self.source), "--out", str(out))
+        seconds = 0.0
+        while not seconds:
+            # The program renames finished files into place, so one that has its name is complete.
+            if any(out.glob("*.png")):
+                seconds = perf_counter() - start
+            elif process.poll() is not None or perf_counter() - start > PATIENCE:
+                break
+            else:
+                sleep(0.002)
+        self._finish(process)
+        return seconds or perf_counter() - start
+
+    def help(self) -> float:
+        """Seconds that `pocketgpu --help` takes."""
+        start = perf_counter()
+        self._finish(self._start("--help"))
+        return perf_counter() - start
+
+    def python(self) -> float:
+        """Seconds that Python takes to do nothing."""
+        start = perf_counter()
+        subprocess.run([sys.executable, "-c", ""], env=self.environment, check=True)
+        return perf_counter() - start
+
+    def cold(self) -> float:
+        """`first_picture` without compiled kernels."""
+        shutil.rmtree(self.kernels, ignore_errors=True)
+        return self.first_picture()
+
+    def first_ever(self) -> float:
+        """`first_picture` with nothing cached at all."""
+        shutil.rmtree(self.bytecode, ignore_errors=True)
+        return self.cold()
+
+
+def measure(report: Report, arguments: argparse.Namespace) -> None:
+    source = capture()
+    with tempfile.TemporaryDirectory() as folder:
+        starter = Starter(Path(folder), source)
+        (ever,) = turns(1, starter.first_ever, warm=0)
+        (cold,) = turns(COLD_REPEAT, starter.cold, warm=0)
+        warm, help, python = turns(arguments.repeat, starter.first_picture, starter.help, starter.python, warm=1)
+    for name, series, target in (
+        ("first PNG, warm cache", warm, WARM),
+        ("first PNG, no compiled kernels", cold, COLD),
+        ("first PNG, nothing cached", ever, None),
+        ("--help", help, HELP),
+        ("python itself", python, None),
+    ):
+        report.add(name, series.median, "s", best=series.best, target=target, more=False)
+    report.notes.append(f"capture: {source.name}")
+
+
+if __name__ == "__main__":
+    run("startup", measure, repeat=10)

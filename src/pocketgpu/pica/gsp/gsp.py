@@ -1,0 +1,149 @@
+"""The whole module: service calls, GX commands, interrupts and VBlank put together.
+
+Commands run to their end before a call returns, interrupts included. On a console they come later, so a program that
+works here need not rely on it; the order (place and count of the queue first, then the command, then the interrupt)
+is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...facts.gsp import BAD_INDEX, GX_COMMANDS, GX_SLOTS, GX_STOP_AFTER, INTERRUPTS, AddressRange
+from .addresses import AddressMap
+from .framebuffers import swap_writes
+from .gx import GxProcessor
+from .ipc import Calls
+from .machine import Machine, Refused, write
+from .shared_memory import words_of
+
+_SCREENS = ("top", "bottom")
+
+
+class Gsp(Calls):
+    """gsp on a machine; get it as `N3DS().gsp`.
+
+    shared: the memory shared with clients. clients: who is registered and who holds the right.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        super().__init__(machine)
+        self._gx = GxProcessor(machine, self.translate)
+        self._held_back: frozenset[str] = frozenset()
+        machine.on_interrupt(self._relay)
+
+    # -- addresses ----------------------------------------------------------------------------------------------------
+    @property
+    def virt_to_phys(self) -> AddressMap:
+        """The table behind every virtual address. Assign an AddressMap, or ranges (virt, phys, size).
+
+        :raises UsageError: (on assignment) a range is empty or leaves the 32-bit address space.
+        """
+        return self.translate.map
+
+    @virt_to_phys.setter
+    def virt_to_phys(self, ranges: AddressMap | Iterable[AddressRange | tuple[int, int, int]]) -> None:
+        self.translate.map = ranges if isinstance(ranges, AddressMap) else AddressMap(ranges)
+
+    # -- GX commands --------------------------------------------------------------------------------------------------
+    def gx(self, words: Sequence[int], *, client: int | None = None, recorded: bool = False, at: str = "") -> int:
+        """Run one GX command of eight words, as a program writes it into its queue; returns a result code.
+
+        client: whose queue gets the code of a failure (default: the holder of the right, else client 0); neither its
+        halt bits nor the queue's other contents matter. recorded: the command comes from a log of a run in which it
+        did run; alignment and hanging units are not held against it. at: place for events ("f0/e3").
+
+        Codes: BAD_VALUE (unknown command), MISALIGNED_ADDRESS, MISALIGNED_SIZE, BAD_COMBINATION (a fill that ends
+        before it starts), BAD_ADDRESS, BAD_SIZE (FlushCacheRegions of nothing), BUSY. Each is also an event
+        "gsp.refused". 3dbrew GSP Shared Memory has the rules, but no codes.
+
+        :raises UsageError: there are not eight words, or no client of that number can be.
+        """
+        command = words_of(words, 8, "a GX command")
+        queue = self.shared.commands(self.clients.holder or 0 if client is None else client)
+        code = self._run(command, recorded, at)
+        if code:
+            queue.fail(code)
+        return code
+
+    def _run(self, command: tuple[int, ...], recorded: bool = False, at: str = "") -> int:
+        number = command[0] & 0xFF
+        switches = self.machine.switches
+        if number == 2 and command[1] and command[4] and switches["gsp.double_fill"] == "first":
+            self._held_back = frozenset({"PSC1"})
+        try:
+            own_interrupt = self._gx.run(command, recorded)
+        except Refused as refusal:
+            self._report(GX_COMMANDS[number].name if number < len(GX_COMMANDS) else "GX command", refusal, at)
+            return refusal.result.value
+        finally:
+            self._held_back = frozenset()
+        if own_interrupt is not None:
+            self.clients.deliver(own_interrupt)
+        if number in (3, 4) and switches["gsp.swap_time"] == "transfer":
+            self._swap()
+        return 0
+
+    def _report(self, what: str, refusal: Refused, at: str = "") -> None:
+        message = f"{what} refused: {refusal.reason} ({refusal.result})"
+        self.machine.events.report("fault", "gsp.refused", message, at or f"f{self.machine.frame}")
+
+    def trigger_cmd_req_queue(self, client: int | None = None) -> int:
+        """TriggerCmdReqQueue: run the commands that wait in a client's queue (default: the holder of the right).
+
+        Stops at a command that fails (its code goes to the queue's `error`, bit 7 of `status` is set), after one with
+        GX_STOP_AFTER, and when the client asks for a halt. The call itself succeeds all the same. No right is needed.
+        Error: NO_PERMISSION (unknown client).
+        """
+        if client is None:
+            client = self.clients.holder or 0
+        else:
+            try:
+                self.clients.known(client)
+            except Refused as refusal:
+                return refusal.result.value
+        queue = self.shared.commands(client)
+        while queue["count"]:
+            if queue["control"] & 1:
+                queue.halt()
+            if queue.stopped:
+                break
+            index = queue["index"]
+            if index >= GX_SLOTS:
+                self._report("GX queue", Refused(BAD_INDEX, f"client {client} is at slot {index} of {GX_SLOTS}"))
+                queue.fail(BAD_INDEX.value)
+                break
+            command = queue.slot(index)
+            queue["index"] = (index + 1) % GX_SLOTS
+            queue["count"] -= 1
+            code = self._run(command)
+            if code:
+                queue.fail(code)
+            if command[0] & GX_STOP_AFTER:
+                queue.halt()
+        return 0
+
+    # -- interrupts and VBlank ----------------------------------------------------------------------------------------
+    def _relay(self, name: str, count: int) -> None:
+        """The machine raised an interrupt `count` times."""
+        if name in INTERRUPTS and name not in self._held_back:
+            self.clients.deliver(name, count)
+
+    def before_vblank(self) -> None:
+        """The machine is about to raise both VBlank interrupts: show what clients have put into framebuffer infos."""
+        if self.machine.switches["gsp.swap_time"] == "vblank":
+            self._swap()
+
+    def _swap(self) -> None:
+        everybody = self.machine.switches["gsp.swap_clients"] == "all"
+        for client in sorted(self.clients.registered):
+            if not everybody and client != self.clients.holder:
+                continue
+            for screen, name in enumerate(_SCREENS):
+                entry = self.shared.framebuffer(client, screen).take()
+                if entry is None:
+                    continue
+                try:
+                    write(self.machine, swap_writes(screen, entry, self.translate))
+                except Refused as refusal:
+                    self._report(f"framebuffer of the {name} screen", refusal)

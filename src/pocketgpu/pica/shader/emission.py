@@ -1,0 +1,50 @@
+"""What EMIT and SETEMIT leave behind: a log for each vertex, and the two banks of output registers.
+
+Only geometry programs are meant to emit, but any program can; both tiers of the shader unit write the same log. A log
+has room for LOG_ENTRIES emitted vertices: 64 output components and the SETEMIT state of each. Later ones are counted
+but not kept, so that a program without end cannot fill the memory.
+
+Source: 3dbrew GPU/Shader Instruction Set, EMIT and SETEMIT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ...lanes import F32, I32, Lang, Value
+from ..layout import CHUNK
+
+LOG_ENTRIES = 16
+ENTRY_ROWS = 65  # the last one is the state
+LOG_BYTES = 4 * CHUNK * ENTRY_ROWS * LOG_ENTRIES  # of one chunk of vertices
+
+
+class EmissionLog:
+    """The log of some lanes. `state`: winding in bit 0, primitive in bit 1, vertex slot in bits 3:2."""
+
+    def __init__(self, k: Lang, log: Value, first: Value) -> None:
+        """log: arena offset of the chunk's log; first: the lanes' first vertex in the chunk."""
+        self.k = k
+        self.log = log
+        self.lane = (k.iota() + first) << 2
+        self.state = k.var(k.splat(0))
+        self.count = k.var(k.splat(0))
+
+    def set(self, word: Value | int, mask: Value | None) -> None:
+        """Run a SETEMIT instruction word: its three fields lie side by side."""
+        k = self.k
+        new = k.splat(word >> 22 & 15 if isinstance(word, int) else word.bits(22, 4))
+        self.state.value = new if mask is None else k.select(mask, new, self.state.value)
+
+    def emit(self, rows: Iterable[tuple[int | Value, Callable[[], Value]]], mask: Value | None) -> None:
+        """Append a vertex. rows: (number, function that reads it) of output components (register * 4 + component)."""
+        k = self.k
+        everyone = k.iota() >= 0
+        mask = everyone if mask is None else mask
+        count = self.count.value
+        room = mask & (count < LOG_ENTRIES)
+        base = k.select(room, count, 0) * (4 * CHUNK * ENTRY_ROWS) + self.lane
+        for row, read in rows:
+            k.scatter(F32, k.to_i64(base + row * (4 * CHUNK)) + self.log, read(), room)
+        k.scatter(I32, k.to_i64(base + 64 * 4 * CHUNK) + self.log, self.state.value, room)
+        self.count.value = count + k.select(mask, 1, 0)

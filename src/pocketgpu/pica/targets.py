@@ -1,0 +1,42 @@
+"""Render targets as pictures: what a list drew, before any transfer brings it to a screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import surface
+from ..facts.formats import PixelFormat
+from ..memory import GuestMemory
+
+_SCREEN_ROW = 240
+_SCREEN_COLUMNS = (320, 400, 800)
+
+
+@dataclass(frozen=True, slots=True)
+class RenderTarget:
+    """A colour buffer in guest memory: 8x8 tiles from physical `address`; width and height in pixels."""
+
+    address: int
+    width: int
+    height: int
+    format: PixelFormat
+
+    @property
+    def turned(self) -> bool:
+        """Whether it has the size of a screen, which lies on its side in memory: 240 pixels wide, 320, 400 or 800
+        high."""
+        return self.width == _SCREEN_ROW and self.height in _SCREEN_COLUMNS
+
+    def read(self, memory: GuestMemory) -> NDArray[np.uint8]:
+        """RGBA (height, width, 4) in the order of memory rows. Raises GuestMemoryError where no memory is."""
+        width = self.width & ~7  # columns past the last whole tile overlap others
+        size = surface.byte_size(self.format, width, self.height, "tiled")
+        return surface.decode(memory.read(self.address, size), self.format, width, self.height, "tiled")
+
+    def picture(self, memory: GuestMemory) -> NDArray[np.uint8]:
+        """RGBA for looking at: targets of a screen's size upright as the screen would show them, others as `read`."""
+        array = self.read(memory)
+        return np.ascontiguousarray(array.transpose(1, 0, 2)[::-1]) if self.turned else array

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,12 @@ from pocketgpu.builder.matrices import (  # noqa: E402
     scaling,
     translation,
 )
-from pocketgpu.builder.textures import encode_texture  # noqa: E402
 
 FRAMES = 6
-HORIZON = 92
+HORIZON = 112
+"""Line of the upper screen where the lake ends, from below."""
+HEIGHT = 0.97
+"""Of the jewel over the lake."""
 Array = NDArray[Any]
 
 PROGRAM = assemble(
@@ -79,7 +82,10 @@ PROGRAM = assemble(
         mul r5, k.y, v3
         mul o1.xyz, r4, r5
         mov o1.w, r3.y              ; the combiners add it as white
-        mad r6.xy, r1, k.w, k.w?
+        mov r6, c21
+        mad r6.xy, r6.x, v0, r1     ; surroundings: by normal, and a little by place
+        mov r7, k
+        mad o2.zw, r6.xyxy, k.w, r7.w
         end
 
     .proc place
@@ -90,12 +96,7 @@ PROGRAM = assemble(
         add o2.xy, scroll, v2
         nop
     .endproc
-    """.replace("        mad r6.xy, r1, k.w, k.w?\n", """\
-        mov r6, c21
-        mad r6.xy, r6.x, v0, r1     ; surroundings: by normal, and a little by place
-        mov r7, k
-        mad o2.zw, r6.xyxy, k.w, r7.w
-""")
+    """
 )
 
 VERTEX = np.dtype([("at", "<f4", 3), ("normal", "i1", 4), ("uv", "<f4", 2), ("color", "u1", 4)])
@@ -142,7 +143,7 @@ class Scene:
         self.textures: dict[str, tuple[int, int, int, str]] = {}
         for name, pixels, format in art.textures():
             height, width = pixels.shape[:2]
-            self.textures[name] = capture.put(encode_texture(pixels, format)), width, height, format
+            self.textures[name] = capture.put_texture(pixels, format), width, height, format
         self.meshes: dict[str, tuple[int, int]] = {}
         for name, mesh in (
             ("sky", sky()), ("moon", moon()), ("land", land()), ("lake", lake()), ("jewel", jewel()), ("cube", cube()),
@@ -181,7 +182,7 @@ SKY = [(0, (255, 170, 96)), (0.12, (246, 118, 105)), (0.32, (150, 66, 128)), (0.
 def sky() -> Mesh:
     mesh = Mesh()
     height = 240 - HORIZON
-    for (y0, c0), (y1, c1) in zip(SKY, SKY[1:], strict=False):
+    for (y0, c0), (y1, c1) in pairwise(SKY):
         low, high = (*c0, 255), (*c1, 255)
         mesh.rectangle(0, HORIZON + y0 * height, 400, (y1 - y0) * height, [low, low, high, high])
     return mesh
@@ -189,7 +190,7 @@ def sky() -> Mesh:
 
 def moon() -> Mesh:
     mesh = Mesh()
-    mesh.rectangle(286, 150, 60, 60, (255, 238, 214, 255))
+    mesh.rectangle(286, 156, 60, 60, (255, 238, 214, 255))
     return mesh
 
 
@@ -215,15 +216,15 @@ def lake() -> Mesh:
     """Strips of water; alpha is how much of the ripples is seen, which fades with distance."""
     mesh = Mesh()
     edges = [7.0, 3.0, 1.0, -1.0, -4.0, -9.0, -20.0, -60.0]
-    for z0, z1 in zip(edges, edges[1:], strict=False):
+    for z0, z1 in pairwise(edges):
         shades = []
         for z in (z0, z1):
             t = min(1.0, (7.0 - z) / 50.0) ** 0.6
-            color = np.array([22, 20, 62]) * (1 - t) + np.array([226, 116, 108]) * t
-            shades.append((*color, 230 * max(0.0, 1 - (7.0 - z) / 40.0)))
+            color = np.array([30, 26, 78]) * (1 - t) + np.array([226, 116, 108]) * t
+            shades.append((*color, 88 * max(0.0, 1 - (7.0 - z) / 40.0)))
         width = 14 + 1.2 * (7 - z1)
         corners = [(-width, 0, z0), (width, 0, z0), (width, 0, z1), (-width, 0, z1)]
-        uv = [(-width * 0.35, z0 * 0.8), (width * 0.35, z0 * 0.8), (width * 0.35, z1 * 0.8), (-width * 0.35, z1 * 0.8)]
+        uv = [(0.18 * x, 0.35 * z) for x, _, z in corners]
         mesh.quad(corners, [shades[0], shades[0], shades[1], shades[1]], uv)
     return mesh
 
@@ -257,12 +258,14 @@ def jewel() -> Mesh:
 
 
 def cube() -> Mesh:
+    """A cube whose four sides show their picture upright."""
     mesh = Mesh()
     for axis in range(3):
         for sign in (1.0, -1.0):
             n = np.roll([sign, 0, 0], axis)
-            u, v = np.roll([0, 1.0, 0], axis), np.roll([0, 0, sign], axis)
-            corners = [n - u - v, n + u - v, n + u + v, n - u + v]
+            up = np.array([0, 1.0, 0]) if axis != 1 else np.array([0, 0, -sign])
+            right = np.cross(up, n)
+            corners = [n - right - up, n + right - up, n + right + up, n - right + up]
             mesh.quad(corners, (255, 255, 255, 255), normal=n)
     return mesh
 
@@ -291,7 +294,9 @@ def panel() -> Mesh:
             corners = [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
             mesh.quad(corners, [color(*corner) for corner in corners])
     for label, (x, y) in zip(art.FORMATS, CELLS, strict=True):
-        mesh.rectangle(x - 24, y - 6, 88, 76, [(30, 22, 66, 255), (30, 22, 66, 255), (74, 44, 116, 255), (74, 44, 116, 255)])
+        mesh.rectangle(
+            x - 24, y - 6, 88, 76, [(30, 22, 66, 255), (30, 22, 66, 255), (74, 44, 116, 255), (74, 44, 116, 255)]
+        )
         left = x + 20 - 6 * len(label)
         for rx, ry, w, h in art.text_runs(label, left, y - 2, 2):
             mesh.rectangle(rx, ry, w, h, pale(rx, ry))
@@ -302,11 +307,12 @@ def sparks(frame: int) -> Mesh:
     """Glowing dust on a tilted orbit around the jewel."""
     mesh = Mesh()
     random = np.random.default_rng(5)
+    centre = np.array([0, HEIGHT, 0])
     for i in range(44):
         angle = 2 * math.pi * (i / 44) + 0.16 * frame + random.normal() * 0.05
         radius = 1.75 + 0.25 * random.normal()
-        place = np.array([radius * math.cos(angle), 1.35 + 0.25 * random.normal(), radius * math.sin(angle)])
-        place = (rotation((0, 0, 1), 0.32) @ np.append(place - [0, 1.35, 0], 1))[:3] + [0, 1.35, 0]
+        place = np.array([radius * math.cos(angle), HEIGHT + 0.2 * random.normal(), radius * math.sin(angle)])
+        place = rotation((0, 0, 1), 0.32)[:3, :3] @ (place - centre) + centre
         size = 0.05 + 0.07 * random.random() * (1 + 0.3 * math.sin(frame + i))
         glow = 120 + 110 * (0.5 + 0.5 * math.sin(1.3 * i + 0.9 * frame))
         warm = random.random()
@@ -321,11 +327,24 @@ def stars(frame: int) -> Mesh:
     mesh = Mesh()
     random = np.random.default_rng(11)
     for i in range(70):
-        x, y = 400 * random.random(), 150 + 90 * random.random() ** 0.8
+        x, y = 400 * random.random(), 160 + 80 * random.random() ** 0.8
         size = 1.6 + 2.4 * random.random() ** 3
-        bright = (0.35 + 0.65 * random.random()) * (0.75 + 0.25 * math.sin(2.1 * i + 0.8 * frame)) * (y - 135) / 105
-        if math.hypot(x - 316, y - 180) > 30:
+        bright = (0.35 + 0.65 * random.random()) * (0.75 + 0.25 * math.sin(2.1 * i + 0.8 * frame)) * (y - 140) / 100
+        if math.hypot(x - 316, y - 186) > 30:
             mesh.rectangle(x - size, y - size, 2 * size, 2 * size, (255, 244, 230, 255 * bright))
+    return mesh
+
+
+def glints(frame: int) -> Mesh:
+    """Moonlight on the lake, in a path that widens toward the eye."""
+    mesh = Mesh()
+    random = np.random.default_rng(23)
+    for i in range(90):
+        near = random.random() ** 1.4
+        x, y = 316 + random.normal() * (5 + 20 * near), HORIZON - 3 - near * (HORIZON - 8)
+        width, height = 3 + 13 * near * (0.4 + random.random()), 0.8 + 1.6 * near
+        light = 190 * max(0.0, math.sin(2.6 * i + 1.05 * frame)) * (1 - 0.55 * near)
+        mesh.rectangle(x - width, y - height, 2 * width, 2 * height, (255, 222, 190, light))
     return mesh
 
 
@@ -334,10 +353,7 @@ def top_screen(scene: Scene, frame: int) -> CommandList:
     cl = scene.list("top", 400)
     flat = orthographic(0, 400, 0, 240)
     scene.draw(cl, "sky", flat)
-    scene.bind(cl, 0, "glow", wrap="clamp to edge")
-    cl.combiner(0, ("replace", "vertex color"), ("modulate", "texture 0", "vertex color"))
-    cl.blend("source alpha", "one")
-    scene.draw(cl, "stars", flat)
+    sprites(scene, cl, "stars", flat)
     scene.bind(cl, 0, "moon", wrap="clamp to edge")
     cl.combiner(0, ("modulate", "texture 0", "vertex color"), ("replace", "texture 0"))
     cl.blend("source alpha", "1 - source alpha")
@@ -346,16 +362,16 @@ def top_screen(scene: Scene, frame: int) -> CommandList:
     scene.draw(cl, "land", flat)
 
     shift = translation(0, 2 * HORIZON / 240 - 1, 0)
-    camera = shift @ perspective(math.radians(42), 400 / 240, 0.5, 80) @ translation(0, -1.5, -6.4)
+    camera = shift @ perspective(math.radians(42), 400 / 240, 0.5, 80) @ translation(0, -0.6, -5.8)
     spin = rotation((1, 0, 0), 0.30) @ rotation((0, 1, 0), 0.1 + frame * math.pi / 4 / FRAMES)
-    cl.uniforms(7, [[-0.45, 0.70, 0.55, 0], [-0.27, 0.42, 0.86, 0], [0.66, 0.66, 0.72, 0], [0.34, 0.30, 0.46, 1]])
+    cl.uniforms(7, [[0.55, 0.55, 0.63, 0], [0.30, 0.34, 0.89, 0], [0.76, 0.74, 0.80, 0], [0.34, 0.30, 0.50, 1]])
 
     # What the lake mirrors: the jewel upside down, below the horizon only.
     cl.scissor(0, 0, HORIZON - 1, 399)
     jewel_state(scene, cl)
     cl.write("FACECULLING_CONFIG", mode="front (counter-clockwise)")
-    model = scaling(1, -1, 1) @ translation(0, 1.45, 0) @ spin
-    scene.draw(cl, "jewel", camera @ model, "lit", model)
+    model = translation(0, HEIGHT, 0) @ spin @ scaling(0.82, 0.82, 0.82)
+    scene.draw(cl, "jewel", camera @ scaling(1, -1, 1) @ model, "lit", model)
 
     # The lake: ripples around grey, faded by distance, on the colour of the water.
     cl.write("FACECULLING_CONFIG").no_textures()
@@ -367,27 +383,34 @@ def top_screen(scene: Scene, frame: int) -> CommandList:
     cl.uniforms(11, [0.02 * frame, 0.09 * frame, 0, 0])
     scene.draw(cl, "lake", camera)
     cl.uniforms(11, [0, 0, 0, 0]).scissor(mode="off")
+    sprites(scene, cl, "glints", flat)
 
     jewel_state(scene, cl)
     cl.write("FACECULLING_CONFIG", mode="back (clockwise)")
-    model = translation(0, 1.45, 0) @ spin
     scene.draw(cl, "jewel", camera @ model, "lit", model)
 
-    cl.write("FACECULLING_CONFIG").no_textures()
+    cl.write("FACECULLING_CONFIG")
+    sprites(scene, cl, "sparks", camera, "greater")
+    return cl.end_drawing()
+
+
+def sprites(scene: Scene, cl: CommandList, mesh: str, matrix: Array, function: str | None = None) -> None:
+    """Glowing dots, added to what is there."""
+    cl.no_textures()
     scene.bind(cl, 0, "glow", wrap="clamp to edge")
     cl.combiner(0, ("replace", "vertex color"), ("modulate", "texture 0", "vertex color")).combiner(1).combiner(2)
-    cl.blend("source alpha", "one").depth("greater", write=False)
-    scene.draw(cl, "sparks", camera)
-    return cl.end_drawing()
+    cl.blend("source alpha", "one").depth(function, write=False)
+    scene.draw(cl, mesh, matrix)
 
 
 def jewel_state(scene: Scene, cl: CommandList) -> None:
     """Stone: texture times light, plus its surroundings, plus highlights."""
     scene.bind(cl, 0, "stone", wrap="mirrored repeat")
     scene.bind(cl, 1, "surroundings", wrap="clamp to edge")
-    cl.combiner(0, ("modulate", "texture 0", "vertex color"), ("replace", "constant"), scale_rgb=2, color=(0, 0, 0, 255))
-    cl.combiner(1, ("multiply then add", "texture 1", "constant", "previous stage"), color=(170, 160, 190, 255))
-    cl.combiner(2, ("add", "previous stage", ("vertex color", "alpha")))
+    cl.combiner(0, ("modulate", "texture 0", "vertex color"), ("replace", "constant"), color=(0, 0, 0, 255))
+    cl.combiner(1, ("multiply then add", "texture 1", "constant", "previous stage"), color=(150, 140, 160, 255))
+    highlight: Any = ("multiply then add", ("vertex color", "alpha"), "constant", "previous stage")
+    cl.combiner(2, highlight, color=(150, 140, 130, 255))
     cl.blend().depth("greater", write=True)
 
 
@@ -396,10 +419,10 @@ def bottom_screen(scene: Scene, frame: int) -> CommandList:
     scene.draw(cl, "panel", orthographic(0, 320, 0, 240))
     cl.depth("greater", write=True).write("FACECULLING_CONFIG", mode="back (clockwise)")
     cl.uniforms(7, [[-0.3, 0.6, 0.74, 0], [-0.16, 0.32, 0.93, 0], [0.75, 0.75, 0.75, 0], [0.34, 0.34, 0.4, 1]])
-    view = perspective(math.radians(34), 1.0, 1, 20) @ translation(0, 0, -6.2)
+    view = perspective(math.radians(34), 1.0, 1, 20) @ translation(0, 0, -6.5)
     for i, name in enumerate(art.FORMATS):
         x, y = CELLS[i]
-        cl.viewport(y + 12, 320 - (x + 20) - 29, 58, 58)
+        cl.viewport(y + 11, 320 - (x + 20) - 32, 64, 64)
         model = rotation((1, 0, 0), 0.5) @ rotation((0, 1, 0), 0.5 + 0.35 * i + frame * math.pi / 2 / FRAMES)
         scene.bind(cl, 0, name, wrap="clamp to edge")
         cl.combiner(0, ("modulate", "texture 0", "vertex color"), ("replace", "constant"), color=(0, 0, 0, 255))
@@ -415,10 +438,11 @@ def build() -> CaptureBuilder:
     for frame in range(FRAMES):
         scene.put("sparks", sparks(frame))
         scene.put("stars", stars(frame))
+        scene.put("glints", glints(frame))
         for screen, width, draw in (("top", 400, top_screen), ("bottom", 320, bottom_screen)):
             color = scene.color[screen]
-            capture.fill(color, color + 240 * width * 4, 0x000000FF, unit=0)
-            capture.fill(scene.depth, scene.depth + 240 * width * 4, 0, unit=1)
+            capture.clear(color, 240, width, 0x000000FF)
+            capture.clear(scene.depth, 240, width, 0, format="D24S8")
             capture.submit(draw(scene, frame)).present(screen, color)
         capture.end_frame()
     return capture

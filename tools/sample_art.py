@@ -21,8 +21,9 @@ def textures() -> Iterator[tuple[str, Array, str]]:
     yield "glow", glow(), "IA8"
     yield "moon", moon(), "IA8"
     picture = emblem()
+    grey = np.broadcast_to((picture[..., :3] @ [0.30, 0.59, 0.11]).astype(np.uint8)[..., None], picture.shape)
     for format in FORMATS:
-        yield format, picture, format
+        yield format, grey if format.startswith("I") else picture, format
 
 
 def noise(size: int, cells: int, seed: int) -> Array:
@@ -33,15 +34,19 @@ def noise(size: int, cells: int, seed: int) -> Array:
     t = at - low
     t = t * t * (3 - 2 * t)
     rows = grid[low % cells] * (1 - t)[:, None] + grid[(low + 1) % cells] * t[:, None]
-    return rows[:, low % cells] * (1 - t) + rows[:, (low + 1) % cells] * t
+    smooth: Array = rows[:, low % cells] * (1 - t) + rows[:, (low + 1) % cells] * t
+    return smooth
 
 
 def ridge(seed: int, points: int) -> Array:
     """The outline of hills, 0..1."""
     x = np.linspace(0, 1, points)
     random = np.random.default_rng(seed)
-    y = sum(np.sin(2 * np.pi * (f * x + random.random())) / f for f in (1.3, 2.9, 5.3, 11.0, 23.0))
-    return (y - y.min()) / (y.max() - y.min())
+    y: Array = np.zeros(points)
+    for f in (1.3, 2.9, 5.3, 11.0, 23.0):
+        y += np.sin(2 * np.pi * (f * x + random.random())) / f
+    outline: Array = (y - y.min()) / np.ptp(y)
+    return outline
 
 
 def rgba(red: Array, green: Array, blue: Array, alpha: Array | float = 1.0) -> Array:
@@ -94,14 +99,16 @@ def moon(size: int = 64) -> Array:
     return rgba(light, light, light, np.maximum(disc, halo * (r < 1)))
 
 
-def emblem(size: int = 64) -> Array:
+def emblem(size: int = 32) -> Array:
     """One picture for all formats: a sun over waves in a frame."""
     y, x = (np.mgrid[0:size, 0:size] + 0.5) / size * 2 - 1
     r = np.hypot(x, y + 0.15)
     up = 0.5 - 0.5 * y
     red, green, blue = 0.20 + 0.7 * (1 - up), 0.16 + 0.25 * (1 - up), 0.50 + 0.15 * up
     sun = np.clip((0.52 - r) * size / 2, 0, 1)
-    red, green, blue = (c * (1 - sun) + sun * v for c, v in ((red, 1.0), (green, 0.80 - 0.45 * (y + 0.5)), (blue, 0.30)))
+    red, green, blue = (
+        c * (1 - sun) + sun * v for c, v in ((red, 1.0), (green, 0.80 - 0.45 * (y + 0.5)), (blue, 0.30))
+    )
     for i in range(3):
         crest = 0.28 + 0.22 * i + 0.07 * np.sin(2 * np.pi * (x * (1.0 + 0.25 * i) + 0.27 * i))
         sea = np.clip((y - crest) * size / 2, 0, 1)

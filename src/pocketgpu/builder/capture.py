@@ -12,12 +12,14 @@ import os
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from .. import surface
 from ..capture.citrace import InitialState
 from ..capture.citrace_write import Load, RecordedEvent, Write, encode_citrace, write_citrace
 from ..errors import UsageError
 from ..facts.external import EXTERNAL, LCD
-from ..facts.formats import BY_NAME, EXTERNAL_FORMATS
+from ..facts.formats import BY_NAME, TEXTURE_FORMATS, PixelFormat
 from ..facts.memory_map import FCRAM, VRAM
 from ..facts.pica import PICA
 from ..facts.registers import RegisterBlock
@@ -28,7 +30,7 @@ from .values import FieldValue, encode_register, register_of
 SCREENS = {"top": (0, 400), "bottom": (1, 320)}
 """Display controller and width of each screen; the height is 240."""
 _FILL_WIDTHS = {16: "16 bits", 24: "24 bits", 32: "32 bits"}
-_EXTERNAL_NUMBERS = {format.name: number for number, format in EXTERNAL_FORMATS.items()}
+_TEXTURES = {format.name: format for format in TEXTURE_FORMATS.values()}
 _BLOCKS: dict[str, RegisterBlock] = {
     name: block for block in (LCD, EXTERNAL) for register in block for name in (register.name, *register.aliases)
 }
@@ -39,7 +41,7 @@ class CaptureBuilder:
 
         capture = CaptureBuilder()
         target = capture.allocate(240 * 400 * 4, region="VRAM")
-        capture.clear(target, 240, 400, color=0x203040FF)
+        capture.clear(target, 240, 400, 0x203040FF)
         capture.submit(cl)                   # a CommandList
         capture.present("top", target)       # transfer to a framebuffer and show it
         capture.end_frame()
@@ -67,18 +69,30 @@ class CaptureBuilder:
         self._next[region] = address + size
         return address
 
-    def load(self, address: int, data: bytes | np.ndarray[Any, Any]) -> Self:
+    def load(self, address: int, data: bytes | NDArray[Any]) -> Self:
         """Bytes to a physical address at this point of the recording."""
         raw = data.tobytes() if isinstance(data, np.ndarray) else bytes(data)
         self._events.append(Load(address, raw))
         return self
 
-    def put(self, data: bytes | np.ndarray[Any, Any], *, region: str = "FCRAM", align: int = 128) -> int:
+    def put(self, data: bytes | NDArray[Any], *, region: str = "FCRAM", align: int = 128) -> int:
         """Reserve room for data, load it, return its address."""
         raw = data.tobytes() if isinstance(data, np.ndarray) else bytes(data)
         address = self.allocate(len(raw), region=region, align=align)
         self.load(address, raw)
         return address
+
+    def put_texture(self, pixels: NDArray[np.uint8], format: str = "RGBA8") -> int:
+        """Store a picture as a texture: RGBA of shape (height, width, 4), top row first; returns its address.
+
+        The top row is what texture coordinate v = 1 shows. Sides are multiples of 8; the console wants powers of two
+        from 8 to 1024.
+        """
+        if format not in _TEXTURES:
+            raise UsageError(f"no texture has format {format!r}", hint=f"Known are {', '.join(_TEXTURES)}.")
+        if pixels.ndim != 3 or pixels.shape[2] != 4 or pixels.shape[0] % 8 or pixels.shape[1] % 8:
+            raise UsageError(f"textures have shape (height, width, 4), sides multiples of 8, not {pixels.shape}")
+        return self.put(surface.encode(pixels, _TEXTURES[format], "tiled"))
 
     # -- registers --------------------------------------------------------------------------------------------------
     def write(self, register: str, word: int = 0, /, **fields: FieldValue) -> Self:
@@ -100,12 +114,11 @@ class CaptureBuilder:
         self.write(name + "START", address=start).write(name + "END", address=end).write(name + "VALUE", value=value)
         return self.write(name + "CONTROL", start=True, width=_FILL_WIDTHS[width])
 
-    def clear(
-        self, address: int, width: int, height: int, *, value: int = 0, format: str = "RGBA8", unit: int = 0
-    ) -> Self:
-        """Fill a surface of the given format with one pixel value; 0xRRGGBBAA for RGBA8."""
-        bits = BY_NAME[format].bits
-        return self.fill(address, address + width * height * bits // 8, value, width=bits, unit=unit)
+    def clear(self, address: int, width: int, height: int, value: int = 0, *, format: str = "RGBA8") -> Self:
+        """Fill a surface with one pixel value (0xRRGGBBAA for RGBA8), with unit 0 for colours and 1 for depth."""
+        pixel = _format(format)
+        end = address + width * height * pixel.bits // 8
+        return self.fill(address, end, value, width=pixel.bits, unit=int(pixel.kind == "depth"))
 
     def transfer(
         self,
@@ -160,7 +173,7 @@ class CaptureBuilder:
     def present(self, screen: str, source: int, *, source_format: str = "RGBA8", format: str = "RGB8") -> Self:
         """Transfer a render target of 240x400 (top) or 240x320 (bottom) to a framebuffer of its own and show that."""
         width = _screen(screen)[1]
-        size = 240 * width * BY_NAME[format].bits // 8
+        size = 240 * width * _format(format).bits // 8
         if (screen, format) not in self._framebuffers:
             self._framebuffers[screen, format] = self.allocate(size, region="VRAM")
         target = self._framebuffers[screen, format]
@@ -171,7 +184,7 @@ class CaptureBuilder:
         """Point a screen at a framebuffer: columns of 240 pixels, bottom pixel first, `stride` bytes apart."""
         unit = _screen(screen)[0]
         name = f"PDC{unit}_"
-        bits = BY_NAME[format].bits
+        bits = _format(format).bits
         self.write(name + "ADDRESS_A0", address=address).write(name + "ADDRESS_B0", address=address)
         self.write(name + "STRIDE", stride=240 * bits // 8 if stride is None else stride)
         self.write(name + "FORMAT", EXTERNAL[name + "FORMAT"].reset, color_format=format)
@@ -208,6 +221,12 @@ def start_state() -> InitialState:
             if place < count:
                 words[name][place] = register.reset
     return InitialState.of(**words)
+
+
+def _format(name: str) -> PixelFormat:
+    if name not in BY_NAME:
+        raise UsageError(f"no format {name!r}", hint=f"Known are {', '.join(BY_NAME)}.")
+    return BY_NAME[name]
 
 
 def _screen(name: str) -> tuple[int, int]:

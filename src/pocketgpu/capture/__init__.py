@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 
-from pocketgpu.capture import citrace, container
+from pocketgpu.capture import citrace, container, gxlog
 from pocketgpu.capture.replay import Capture, Frame
 from pocketgpu.errors import CaptureError
 
@@ -21,7 +21,8 @@ __all__ = ["Capture", "Frame"]
 
 
 def open(path: str | os.PathLike[str]) -> Capture:
-    """Open the capture at `path`: a CiTrace recording (`.ctf`), plain or packed with xz, zstd or gzip.
+    """Open the capture at `path`: a CiTrace recording (`.ctf`) or a GX log (`.gx.json`, with its `.mem.bin` beside
+    it), each file plain or packed with xz, zstd or gzip.
 
     What the file is gets decided by its first bytes, not by its name. Raises CaptureError, with the offset (in the
     unpacked bytes) where there is one, for a file that cannot be read, is damaged, or is no capture.
@@ -30,8 +31,13 @@ def open(path: str | os.PathLike[str]) -> Capture:
     data = container.read(path)
     if not data:
         raise CaptureError("the file is empty", file=name, offset=0, hint="Record it again, or copy it again.")
+    if gxlog.looks_like(data):
+        return Capture(name, gxlog.read(path, data))
     if not data.startswith(citrace.MAGIC[: len(data)]):
         raise CaptureError(
-            "the file is no capture of a kind known here", file=name, offset=0, hint="CiTrace recordings (.ctf) are."
+            "the file is no capture of a kind known here",
+            file=name,
+            offset=0,
+            hint="CiTrace recordings (.ctf) and GX logs (.gx.json) are.",
         )
     return Capture(name, citrace.parse(data, file=name))

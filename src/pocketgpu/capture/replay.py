@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Protocol, cast
 import numpy as np
 
 from pocketgpu.capture.citrace import LoadRun, NarrowWrite, Trace, Words, WriteRun
+from pocketgpu.capture.gxlog import GxLog, GxRun
 from pocketgpu.errors import GuestMemoryError, NoPictureError
 from pocketgpu.events import Event, EventLog
+from pocketgpu.pica.gsp.addresses import AddressMap
 
 if TYPE_CHECKING:
     from pocketgpu.facts.memory_map import Region
     from pocketgpu.pica.display import Screen
+    from pocketgpu.pica.gsp import Gsp
     from pocketgpu.pica.n3ds import N3DS
 
 MIB = 1 << 20
@@ -57,6 +60,8 @@ class Machine(Protocol):
     def stats(self) -> Counters: ...
     @property
     def screens(self) -> Mapping[str, Screen]: ...
+    @property
+    def gsp(self) -> Gsp: ...
 
     def load_initial(
         self,
@@ -143,10 +148,11 @@ class Capture:
     """An opened capture; get one with `pocketgpu.capture.open`.
 
     path: as given. frame_count: complete frames. warnings: what the file itself lacks (events of the replay are in
-    each Frame). trace: the parsed file, for those who want its events instead of its pictures.
+    each Frame). trace: the parsed file (its type tells the format), for those who want its events instead of its
+    pictures.
     """
 
-    def __init__(self, path: str, trace: Trace) -> None:
+    def __init__(self, path: str, trace: Trace | GxLog) -> None:
         self.path = path
         self.trace = trace
         self.frame_count = trace.frame_count
@@ -194,9 +200,11 @@ class Capture:
         return f"<Capture {self.path!r}: {self.frame_count} frames>"
 
 
-def replay(trace: Trace, machine: Machine, wanted: range) -> Iterator[Frame]:
+def replay(trace: Trace | GxLog, machine: Machine, wanted: range) -> Iterator[Frame]:
     """Replay `trace` on a fresh `machine` up to the last of `wanted` (rising, within the trace); yield those frames."""
     machine.load_initial(**vars(trace.initial))
+    if isinstance(trace, GxLog):
+        machine.gsp.virt_to_phys = AddressMap(trace.virt_to_phys)
     for index in range(wanted[-1] + 1 if wanted else 0):
         runs = trace.runs(index)
         machine.stats.reset()
@@ -206,6 +214,9 @@ def replay(trace: Trace, machine: Machine, wanted: range) -> Iterator[Frame]:
                 machine.write_registers(run.addresses, run.values)
             elif isinstance(run, LoadRun):
                 _load(machine, run, index)
+            elif isinstance(run, GxRun):
+                # A command of a log did run, whatever gsp would say of its alignment today.
+                machine.gsp.gx(run.words, recorded=True, at=f"f{index}/e{run.element}")
             else:
                 _write_narrow(machine, run)
         machine.step_vblank()

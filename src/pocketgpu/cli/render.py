@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from pocketgpu.cli import terminal
+from pocketgpu.cli.lists import PlacedFile, list_option, memory_option, registers_option, render_list
 from pocketgpu.cli.options import (
     FrameSpan,
-    capture_argument,
+    MemoryRange,
     debug_option,
     json_option,
     parse_frame_span,
@@ -36,7 +37,10 @@ LAYOUTS = ("top", "bottom", "stereo", "both")
 
 
 @click.command()
-@capture_argument
+@click.argument("capture", type=click.Path(), metavar="[CAPTURE]", required=False)
+@list_option
+@memory_option
+@registers_option
 @click.option("--out", metavar="DIR", help="Folder for the pictures; created if needed.")
 @click.option(
     "--frames",
@@ -58,7 +62,10 @@ LAYOUTS = ("top", "bottom", "stereo", "both")
 @click.pass_obj
 def render(
     outcome: Outcome,
-    capture: str,
+    capture: str | None,
+    list_: MemoryRange | None,
+    memory: tuple[PlacedFile, ...],
+    registers: tuple[PlacedFile, ...],
     out: str | None,
     frames: FrameSpan | None,
     layout: str | None,
@@ -74,7 +81,21 @@ def render(
 
     CAPTURE is a recording, plain or compressed with xz, zstd or gzip. A second picture for the right eye is written as
     f0.top-right.png where the recording shows one.
+
+    With --list and --memory there is no capture: the command list runs on memory dumps, and each colour buffer that it
+    draws to becomes target0.png and so on, in memory order; those of a screen's size are turned upright. Addresses
+    are physical, or as programs see them.
     """
+    if list_ is not None or memory or registers:
+        others = {"CAPTURE": capture, "--frames": frames, "--layout": layout, "--animate": animate, "--fps": fps}
+        if list_ is None or not memory or out is None:
+            raise click.UsageError("Memory dumps need --list ADDRESS:SIZE, --memory FILE@ADDRESS and --out DIR.")
+        if given := [name for name, value in others.items() if value is not None]:
+            raise click.UsageError(f"{given[0]} does not go with --list: there is one list and no frame.")
+        render_list(outcome, list_, memory, registers, out, threads, switches)
+        return
+    if capture is None:
+        raise click.UsageError("Missing argument 'CAPTURE'.")
     if out is None and animate is None:
         raise UsageError(
             "nothing says where the pictures go", location="--out", hint="Give --out DIR or --animate FILE."

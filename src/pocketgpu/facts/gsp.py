@@ -489,7 +489,8 @@ def _start_up() -> tuple[tuple[int, int, int], ...]:
     core = [(0x1000, 0), (0x1080, 0x12345678), (0x10C0, 0xFFFFFFF0), (0x10D0, 1), (0x1914, 1)]
     timing = [(0x400 + at, value) for at, value in top.items()]
     timing += [(0x500 + at, value) for at, value in (top | bottom).items()]
-    pictures = [(pdc + at, VRAM.base + VRAM.size // 2) for pdc in (0x400, 0x500) for at in (0x68, 0x6C, 0x94, 0x98)]
+    # The right eye's pair of the bottom screen is left alone.
+    pictures = [(at, VRAM.base + VRAM.size // 2) for at in (0x468, 0x46C, 0x494, 0x498, 0x568, 0x56C)]
     select = [(0x478, 1), (0x578, 1)]
     clocks = [(0x04, 0x00070100, whole), (0x1C, 0, 0xFF), (0x2C, 0, 0xFF), (0x50, 0x22221200, whole)]
     return (
@@ -506,3 +507,11 @@ START_WRITES: Final = _start_up()
 
 Source: order and values of the public driver library; 3dbrew GPU/External Registers for the meaning.
 """
+
+CORE_START: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        **{"IRQ_CMP0": 0x12345678, "IRQ_MASK_LOW": 0xFFFFFFF0, "IRQ_MASK_HIGH": 0xFFFFFFFF, "IRQ_AUTOSTOP": 1},
+        **{"START_DRAW_FUNC0": 1, "GSH_INPUTBUFFER_CONFIG": 0xA0000001},
+    }
+)
+"""Registers of the 3D core, by name, as a program's first command list finds them; the others are 0."""

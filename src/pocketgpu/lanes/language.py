@@ -171,8 +171,11 @@ class Lang:
         zero = b == 0
         return self.select(zero, 0, self._binary("udiv", a, self.select(zero, 1, b)))
 
-    def select(self, mask: Value, a: Operand, b: Operand) -> Value:
-        """`a` where the mask is true, else `b`."""
+    def select(self, mask: Value | bool, a: Operand, b: Operand) -> Value:
+        """`a` where the mask is true, else `b` (decided while tracing for a Python bool and two values)."""
+        if isinstance(mask, bool) and isinstance(a, Value) and isinstance(b, Value) and a.type is b.type:
+            n = max(a.lanes, b.lanes)
+            return self.fit(a if mask else b, a.type, n)
         if not isinstance(mask, Value) or mask.type is not BOOL:
             raise fail(f"select needs a bool mask, got {mask!r}")
         if not isinstance(a, Value) and not isinstance(b, Value):

@@ -17,7 +17,7 @@ from .combiners import Color, Combiners
 from .fog import Fog
 from .layout import PACKET, PACKET_REGISTERS, TRIANGLE, TRIANGLE_SIZE, VERTEX_FLOATS, WorkLayout
 from .output import ColorOutput, DepthStencil, compare
-from .pixels import load_pixels, morton_x, morton_y, store_pixels
+from .pixels import morton_x, morton_y
 from .primitives import DEPTH_SLOT, INVERSE_W_SLOT
 from .registers import LiveRegisters, StaticRegisters
 from .texture import TYPE_CUBE, TYPE_PROJECTION, Ratio, Sampler, cube_axes, cube_face
@@ -35,11 +35,10 @@ class _Draw:
         self.k, self.state = k, state
         live = LiveRegisters(k, packet + PACKET_REGISTERS)
         head = lambda name, i=0: k.load(I32, packet + (getattr(PACKET, name) + 4 * i))
-        self.color_base, self.depth_base = k.to_i64(head("COLOR")), k.to_i64(head("DEPTH"))
         self.tiles = head("WIDTH") >> 3
         self.rect = [head("RECT", i) for i in range(4)]
-        self.depth = DepthStencil(k, state, live)
-        self.color = ColorOutput(k, state, live)
+        self.depth = DepthStencil(k, state, live, k.to_i64(head("DEPTH")))
+        self.color = ColorOutput(k, state, live, k.to_i64(head("COLOR")))
         self.combiners = Combiners(k, state, live)
         self.fog = Fog(k, state, live, packet, switches)
         self.samplers = {
@@ -194,34 +193,19 @@ def _shade(draw: _Draw, triangle: _Triangle, edges: list[Value], mask: Value, nu
     k, state, depth = draw.k, draw.state, draw.depth
     draw.fragments.value = draw.fragments.value + k.select(mask, 1, 0)
     pixels = _Pixels(draw, triangle, k.to_f32(edges[1]), k.to_f32(edges[2]))
-    place = lambda base, format: k.to_i64(number * (format.bits // 8)) + base
-    incoming, word = k.splat(0), k.splat(0)
-    at: Value | None = None
-    if depth.needed:
-        assert depth.format is not None
-        incoming = depth.to_integer(pixels.depth())
-        at = place(draw.depth_base, depth.format)
-        word = load_pixels(k, depth.format, at)
-        if not depth.stencil:  # its outcome changes nothing but what is written at the end: ask early
-            early = depth.test_depth(incoming, word)
-            mask = mask if early is None else mask & early
+    incoming = k.branch(depth.needed, lambda: depth.to_integer(pixels.depth()), lambda: k.splat(0))
+    word = depth.load(number)
+    mask = depth.early(mask, incoming, word)
     for _ in k.when(k.any(mask)):
         color = draw.combiners.run(pixels.source)
         if draw.fog.enabled:
             color = draw.fog.apply(color, pixels.depth())
-        if state("FRAGOP_ALPHA_TEST.enable"):
-            passed = compare(k, state("FRAGOP_ALPHA_TEST.function"), color["a"], k.splat(draw.alpha_reference))
-            mask = mask if passed is None else mask & passed
-        if at is not None and depth.format is not None:
-            tested = mask
-            fresh: Value | None = None
-            if depth.stencil:
-                mask, fresh = depth.late(mask, incoming, word)
-            elif depth.writing:
-                fresh = depth.merged(incoming, word)
-            if fresh is not None:
-                store_pixels(k, depth.format, at, fresh, tested)
-        draw.color.store(mask, color, place(draw.color_base, draw.color.format))
+        alpha_test: Callable[[], Value] = lambda: (
+            mask & compare(k, state("FRAGOP_ALPHA_TEST.function"), color["a"], k.splat(draw.alpha_reference))
+        )
+        mask = k.branch(state("FRAGOP_ALPHA_TEST.enable") != 0, alpha_test, lambda: mask)
+        mask = depth.finish(mask, incoming, word, number)
+        draw.color.store(mask, color, number)
 
 
 def _tile(

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import UsageError
 from ..events import EventLog
+from ..facts.gsp import CORE_START
 from ..facts.switches import choose
 from ..lanes import Engine
 from ..memory import GuestMemory
@@ -32,11 +33,6 @@ if TYPE_CHECKING:
     from .gsp import Gsp
 
 MIB = 1 << 20
-# What the system software leaves in the core's registers before a program's first list.
-_START_REGISTERS = {
-    "IRQ_CMP0": 0x12345678, "IRQ_MASK_LOW": 0xFFFFFFF0, "IRQ_MASK_HIGH": 0xFFFFFFFF, "IRQ_AUTOSTOP": 1,
-    "START_DRAW_FUNC0": 1, "GSH_INPUTBUFFER_CONFIG": 0xA0000001,
-}  # fmt: skip
 
 
 class N3DS:
@@ -74,7 +70,7 @@ class N3DS:
         self._external = ExternalRegisters(
             self.memory, self._engine, self._core, self.events, self.stats, self.switches
         )
-        for name, value in _START_REGISTERS.items():
+        for name, value in CORE_START.items():
             self._core.registers[register_id(name)] = value
         self.frame = 0
         self._core.place = "f0"

@@ -1,23 +1,28 @@
 """The end of the fragment pipeline: alpha, stencil and depth tests, blending, logic operations, write masks.
 
+`state(...)` gives Python numbers in specialised code and run-time scalars in general code; every choice here is made
+with `k.switch`, `k.branch` or `k.when`, which honour both. Flags are combined with & | ^ for the same reason.
+
 Source: 3dbrew GPU/Internal Registers ("Framebuffer registers"); truncation of /255 as the software models have it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ..facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
 from ..lanes import Lang, Value
 from .combiners import Color, constant_color, div255
 from .pixels import load_pixels, pack_channels, split, store_pixels, unpack
-from .registers import LiveRegisters, StaticRegisters
+from .registers import Flag, LiveRegisters, Number, State
 
-STENCIL_KEEP = 0
+_D24S8 = 3
+_COLOR_FORMATS = [FRAMEBUFFER_COLOR_FORMATS[code] for code in range(5)]
 
 
-def compare(k: Lang, function: int, incoming: Value, stored: Value) -> Value | None:
-    """A test with the incoming value on the left; None if it always passes."""
+def compare(k: Lang, function: Number, incoming: Value, stored: Value) -> Value:
+    """A test with the incoming value on the left."""
     table: list[Callable[[], Value]] = [
         lambda: incoming != incoming,
         lambda: incoming == incoming,
@@ -28,10 +33,11 @@ def compare(k: Lang, function: int, incoming: Value, stored: Value) -> Value | N
         lambda: incoming > stored,
         lambda: incoming >= stored,
     ]
-    return None if function == 1 else table[function]()
+    result: Value = k.switch(function, table)
+    return result
 
 
-def stencil_update(k: Lang, op: int, stored: Value, reference: Value) -> Value:
+def stencil_update(k: Lang, op: Number, stored: Value, reference: Value) -> Value:
     """A stencil operation on 8-bit values."""
     table: list[Callable[[], Value]] = [
         lambda: stored,
@@ -43,126 +49,187 @@ def stencil_update(k: Lang, op: int, stored: Value, reference: Value) -> Value:
         lambda: (stored + 1) & 0xFF,
         lambda: (stored - 1) & 0xFF,
     ]
-    return table[op]()
+    result: Value = k.switch(op, table)
+    return result
 
 
 class DepthStencil:
-    """The depth buffer of one draw."""
+    """The depth and stencil buffer of one draw; `base` is its arena offset."""
 
-    def __init__(self, k: Lang, state: StaticRegisters, live: LiveRegisters) -> None:
-        self.k, self.state = k, state
-        self.format: PixelFormat | None = DEPTH_FORMATS.get(state("DEPTHBUFFER_FORMAT.format"))
-        self.bits = 0
-        if self.format is not None:
-            channel = self.format.channel("d")
-            assert channel is not None
-            self.bits = channel[1]
-        self.stencil = bool(state("STENCIL_TEST.enable")) and self.format is DEPTH_FORMATS[3]
-        self.testing = bool(state("DEPTH_COLOR_MASK.depth_test"))
-        self.writing = bool(state("DEPTH_COLOR_MASK.depth_write")) and bool(state("DEPTHBUFFER_WRITE.depth"))
-        self.reads = bool(state("DEPTHBUFFER_READ.depth"))
-        self.function = state("DEPTH_COLOR_MASK.depth_function")
-        self.needed = self.format is not None and (
-            self.stencil or self.writing or (self.testing and self.function != 1)
+    def __init__(self, k: Lang, state: State, live: LiveRegisters, base: Value) -> None:
+        self.k, self.state, self.base = k, state, base
+        self.code = state("DEPTHBUFFER_FORMAT.format")
+        exists = (self.code == 0) | (self.code == 2) | (self.code == _D24S8)
+        self.stencil: Flag = (state("STENCIL_TEST.enable") != 0) & (self.code == _D24S8)
+        self.testing: Flag = exists & (state("DEPTH_COLOR_MASK.depth_test") != 0)
+        self.writing: Flag = (
+            exists & (state("DEPTH_COLOR_MASK.depth_write") != 0) & (state("DEPTHBUFFER_WRITE.depth") != 0)
         )
+        self.function = state("DEPTH_COLOR_MASK.depth_function")
+        self.needed: Flag = self.stencil | self.writing | (self.testing & (self.function != 1))
+        self.reads: Flag = state("DEPTHBUFFER_READ.depth") != 0
         self.reference = live("STENCIL_TEST.reference")
         self.input_mask, self.write_mask = live("STENCIL_TEST.input_mask"), live("STENCIL_TEST.write_mask")
 
+    def _formats(self, what: Callable[[PixelFormat], Value | None], otherwise: Callable[[], Value | None]) -> Value:
+        """Run `what` for the buffer's format, `otherwise` if there is none."""
+        formats = [DEPTH_FORMATS.get(code) for code in range(4)]
+        cases = [otherwise if format is None else partial(what, format) for format in formats]
+        result: Value = self.k.switch(self.code, cases)
+        return result
+
+    def _place(self, format: PixelFormat, number: Value) -> Value:
+        return self.k.to_i64(number * (format.bits // 8)) + self.base
+
+    def load(self, number: Value) -> Value:
+        """Words of consecutive texels from `number` on; zero where no buffer is needed."""
+        k = self.k
+        zero = lambda: k.splat(0)
+        read: Callable[[], Value] = lambda: self._formats(
+            lambda format: load_pixels(k, format, self._place(format, number)), zero
+        )
+        word: Value = k.branch(self.needed, read, zero)
+        return word
+
+    def store(self, number: Value, word: Value, mask: Value) -> None:
+        """Store texels of the mask."""
+        k = self.k
+        self._formats(lambda format: store_pixels(k, format, self._place(format, number), word, mask), lambda: None)
+
     def to_integer(self, depth: Value) -> Value:
         """Depth 0..1 as the buffer stores it."""
-        top = float((1 << self.bits) - 1)
-        return self.k.to_i32(depth * top, 0.0, top)
+        k = self.k
+        top = self._formats(
+            lambda format: k.f32((1 << (format.channel("d") or (0, 24))[1]) - 1), lambda: k.f32((1 << 24) - 1)
+        )
+        return k.to_i32(k.clamp(depth, 0.0, 1.0) * top, 0.0, float((1 << 24) - 1))
 
-    def test_depth(self, incoming: Value, word: Value) -> Value | None:
-        """Where the depth test passes; None everywhere."""
-        if not self.testing or self.format is None:
-            return None
-        stored = word.bits(0, self.bits) if self.reads else word * 0
-        return compare(self.k, self.function, incoming, stored)
+    def _stored_depth(self, word: Value) -> Value:
+        k = self.k
+        low = k.branch(self.code == _D24S8, lambda: word & 0xFFFFFF, lambda: word)
+        stored: Value = k.branch(self.reads, lambda: low, lambda: word * 0)
+        return stored
 
-    def late(self, mask: Value, incoming: Value, word: Value) -> tuple[Value, Value]:
-        """Stencil then depth, for draws with stencil: (mask of survivors, new buffer word for all of `mask`)."""
+    def test_depth(self, mask: Value, incoming: Value, word: Value) -> Value:
+        """The pixels of `mask` that pass the depth test."""
+        test: Callable[[], Value] = lambda: mask & compare(self.k, self.function, incoming, self._stored_depth(word))
+        passed: Value = self.k.branch(self.testing, test, lambda: mask)
+        return passed
+
+    def early(self, mask: Value, incoming: Value, word: Value) -> Value:
+        """The depth test, where its outcome has no effect but on what is written at the end (no stencil)."""
+        passed: Value = self.k.branch(self.stencil, lambda: mask, lambda: self.test_depth(mask, incoming, word))
+        return passed
+
+    def finish(self, mask: Value, incoming: Value, word: Value, number: Value) -> Value:
+        """Stencil test and depth test where they are still due, then the writes; returns the survivors."""
+        k = self.k
+
+        def plain() -> Value:
+            for _ in k.when(self.writing):
+                self.store(number, self._merged(incoming, word), mask)
+            return mask
+
+        survivors: Value = k.branch(self.stencil, lambda: self._late(mask, incoming, word, number), plain)
+        return survivors
+
+    def _merged(self, incoming: Value, word: Value) -> Value:
+        """A buffer word with new depth and old stencil."""
+        merged: Value = self.k.branch(self.code == _D24S8, lambda: incoming | (word & ~0xFFFFFF), lambda: incoming)
+        return merged
+
+    def _late(self, mask: Value, incoming: Value, word: Value, number: Value) -> Value:
+        """Stencil then depth, for draws with stencil."""
         k, state = self.k, self.state
         stored = word.lsr(24)
         reference, tested = self.reference & self.input_mask, stored & self.input_mask
-        passes = compare(k, state("STENCIL_TEST.function"), k.splat(reference), tested)
-        passes = mask if passes is None else mask & passes
-        deep = self.test_depth(incoming, word)
-        both = passes if deep is None else passes & deep
+        passes = mask & compare(k, state("STENCIL_TEST.function"), k.splat(reference), tested)
+        both = self.test_depth(passes, incoming, word)
         update = lambda field: stencil_update(k, state(f"STENCIL_OP.{field}"), stored, self.reference)
         fresh = k.select(both, update("z_pass"), k.select(passes, update("z_fail"), update("fail")))
-        if state("DEPTHBUFFER_WRITE.stencil"):
-            stored = (fresh & self.write_mask) | (stored & ~self.write_mask)
-        low = word & 0xFFFFFF
-        if self.writing:
-            low = k.select(both, incoming, low)
-        return both, low | (stored << 24)
-
-    def merged(self, incoming: Value, word: Value) -> Value:
-        """A buffer word with new depth and old stencil."""
-        return incoming | (word & ~0xFFFFFF) if self.format is DEPTH_FORMATS[3] else incoming
+        fresh = (fresh & self.write_mask) | (stored & ~self.write_mask)
+        stencil = k.select(state("DEPTHBUFFER_WRITE.stencil") != 0, fresh, stored)
+        old = word & 0xFFFFFF
+        depth = k.select(self.writing, k.select(both, incoming, old), old)
+        self.store(number, depth | (stencil << 24), mask)
+        return both
 
 
 class ColorOutput:
-    """Blending or logic operation and masks of one draw."""
+    """Blending or logic operation and masks of one draw; `base` is the colour buffer's arena offset."""
 
-    def __init__(self, k: Lang, state: StaticRegisters, live: LiveRegisters) -> None:
-        self.k, self.state = k, state
-        self.format = FRAMEBUFFER_COLOR_FORMATS[state("COLORBUFFER_FORMAT.format")]
-        self.blending = bool(state("COLOR_OPERATION.blend_enable"))
+    def __init__(self, k: Lang, state: State, live: LiveRegisters, base: Value) -> None:
+        self.k, self.state, self.base = k, state, base
+        self.code = state("COLORBUFFER_FORMAT.format")
+        self.blending: Flag = state("COLOR_OPERATION.blend_enable") != 0
         self.constant = constant_color(k, live, "BLEND_COLOR")
-        enabled = bool(state("COLORBUFFER_WRITE.mask"))
+        enabled = state("COLORBUFFER_WRITE.mask") != 0
         names = {"r": "red", "g": "green", "b": "blue", "a": "alpha"}
-        self.written = {ch: enabled and bool(state(f"DEPTH_COLOR_MASK.{name}")) for ch, name in names.items()}
+        self.written: dict[str, Flag] = {
+            ch: enabled & (state(f"DEPTH_COLOR_MASK.{name}") != 0) for ch, name in names.items()
+        }
 
     @property
-    def writes(self) -> bool:
-        return any(self.written.values())
+    def writes(self) -> Flag:
+        """Whether any channel is written."""
+        w = self.written
+        return w["r"] | w["g"] | w["b"] | w["a"]
 
-    def _factor(self, code: int, channel: str, s: Color, d: Color) -> Value | int:
+    def _factor(self, code: Number, channels: str, s: Color, d: Color) -> tuple[Value, ...]:
+        """The blend factor of each of the channels, 0-255."""
         k, c = self.k, self.constant
-        alpha = channel == "a"
-        table: list[Callable[[], Value | int]] = [
-            lambda: 0,
-            lambda: 255,
-            lambda: s[channel],
-            lambda: 255 - s[channel],
-            lambda: d[channel],
-            lambda: 255 - d[channel],
-            lambda: s["a"],
-            lambda: 255 - s["a"],
-            lambda: d["a"],
-            lambda: 255 - d["a"],
-            lambda: c[channel],
-            lambda: 255 - c[channel],
-            lambda: c["a"],
-            lambda: 255 - c["a"],
-            lambda: 255 if alpha else k.min(s["a"], 255 - d["a"]),
-            lambda: 255,
+        each: Callable[[Callable[[str], Value]], Callable[[], tuple[Value, ...]]] = lambda f: (
+            lambda: tuple(f(ch) for ch in channels)
+        )
+        full = k.splat(255)
+        table = [
+            each(lambda ch: k.splat(0)),
+            each(lambda ch: full),
+            each(lambda ch: s[ch]),
+            each(lambda ch: 255 - s[ch]),
+            each(lambda ch: d[ch]),
+            each(lambda ch: 255 - d[ch]),
+            each(lambda ch: s["a"]),
+            each(lambda ch: 255 - s["a"]),
+            each(lambda ch: d["a"]),
+            each(lambda ch: 255 - d["a"]),
+            each(lambda ch: c[ch]),
+            each(lambda ch: 255 - c[ch]),
+            each(lambda ch: c["a"]),
+            each(lambda ch: 255 - c["a"]),
+            each(lambda ch: full if ch == "a" else k.min(s["a"], 255 - d["a"])),
+            each(lambda ch: full),
         ]
-        return table[code]()
+        factors: tuple[Value, ...] = k.switch(code, table)
+        return factors
 
-    def _equation(self, code: int, a: Value, b: Value) -> Value:
-        """Of the two products with their factors, not yet divided by 255."""
+    def _equation(self, code: Number, pairs: list[tuple[Value, Value]]) -> tuple[Value, ...]:
+        """Combine products (source * factor, target * factor) of some channels, and divide by 255."""
         k = self.k
-        table: dict[int, Callable[[], Value]] = {
-            1: lambda: div255(k.max(a - b, 0)),
-            2: lambda: div255(k.max(b - a, 0)),
-            3: lambda: div255(k.min(a, b)),
-            4: lambda: div255(k.max(a, b)),
-        }
-        return table[code]() if code in table else k.min(div255(a + b), 255)
+        each: Callable[[Callable[[Value, Value], Value]], Callable[[], tuple[Value, ...]]] = lambda f: (
+            lambda: tuple(f(a, b) for a, b in pairs)
+        )
+        table = [
+            each(lambda a, b: k.min(div255(a + b), 255)),
+            each(lambda a, b: div255(k.max(a - b, 0))),
+            each(lambda a, b: div255(k.max(b - a, 0))),
+            each(lambda a, b: div255(k.min(a, b))),
+            each(lambda a, b: div255(k.max(a, b))),
+            each(lambda a, b: k.min(div255(a + b), 255)),  # 5-7 add, as 0
+        ]
+        result: tuple[Value, ...] = k.switch(code, table)
+        return result
 
-    def _blend(self, s: Color, d: Color) -> Color:
-        out: Color = {}
-        for ch in "rgba":
-            part = "alpha" if ch == "a" else "rgb"
-            source = s[ch] * self._factor(self.state(f"BLEND_FUNC.src_{part}"), ch, s, d)
-            target = d[ch] * self._factor(self.state(f"BLEND_FUNC.dst_{part}"), ch, s, d)
-            out[ch] = self._equation(self.state(f"BLEND_FUNC.equation_{part}"), source, target)
+    def _blend(self, s: Color, d: Color) -> tuple[Value, ...]:
+        out: tuple[Value, ...] = ()
+        for part, channels in (("rgb", "rgb"), ("alpha", "a")):
+            source = self._factor(self.state(f"BLEND_FUNC.src_{part}"), channels, s, d)
+            target = self._factor(self.state(f"BLEND_FUNC.dst_{part}"), channels, s, d)
+            pairs = [(s[ch] * f, d[ch] * g) for ch, f, g in zip(channels, source, target, strict=True)]
+            out += self._equation(self.state(f"BLEND_FUNC.equation_{part}"), pairs)
         return out
 
-    def _logic(self, s: Color, d: Color) -> Color:
+    def _logic(self, s: Color, d: Color) -> tuple[Value, ...]:
         ones = 0xFF
         table: list[Callable[[Value, Value], Value]] = [
             lambda s, d: s * 0,
@@ -182,18 +249,29 @@ class ColorOutput:
             lambda s, d: s | (d ^ ones),
             lambda s, d: (s ^ ones) | d,
         ]
-        op = table[self.state("LOGIC_OP.op")]
-        return {ch: op(s[ch], d[ch]) for ch in "rgba"}
+        run: Callable[[Callable[[Value, Value], Value]], tuple[Value, ...]] = lambda op: tuple(
+            op(s[ch], d[ch]) for ch in "rgba"
+        )
+        result: tuple[Value, ...] = self.k.switch(self.state("LOGIC_OP.op"), [partial(run, op) for op in table])
+        return result
 
-    def store(self, mask: Value, color: Color, offset: Value) -> None:
-        """Blend into the colour buffer at an i64 byte offset of consecutive pixels."""
-        if not self.writes:
-            return
+    def store(self, mask: Value, color: Color, number: Value) -> None:
+        """Blend into consecutive texels of the colour buffer from `number` on."""
         k = self.k
-        old = load_pixels(k, self.format, offset)
-        d = split(unpack(k, old, self.format))
-        result = self._blend(color, d) if self.blending else self._logic(color, d)
-        for ch in "rgba":
-            k.probe(f"color.{ch}", result[ch])
-        final = {ch: result[ch] if self.written[ch] else d[ch] for ch in "rgba"}
-        store_pixels(k, self.format, offset, pack_channels(final, self.format), mask)
+        place = lambda format: k.to_i64(number * (format.bits // 8)) + self.base
+        for _ in k.when(self.writes):
+            read: Callable[[PixelFormat], Value] = lambda f: unpack(k, load_pixels(k, f, place(f)), f)
+            d = split(k.switch(self.code, [partial(read, f) for f in _COLOR_FORMATS]))
+            result = k.branch(self.blending, lambda: self._blend(color, d), lambda: self._logic(color, d))
+            final = {}
+            for ch, value in zip("rgba", result, strict=True):
+                k.probe(f"color.{ch}", value)
+                final[ch] = k.select(self.written[ch], value, d[ch])
+
+            def write(format: PixelFormat) -> None:
+                store_pixels(k, format, place(format), pack_channels(final, format), mask)
+
+            k.switch(self.code, [partial(write, f) for f in _COLOR_FORMATS])
+
+
+__all__ = ["ColorOutput", "DepthStencil", "compare", "stencil_update"]

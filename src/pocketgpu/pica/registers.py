@@ -7,8 +7,9 @@ fact tables alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -77,6 +78,14 @@ class StaticRegisters:
     def __call__(self, name: str) -> int:
         f = field(name)
         return f.field.raw(self.words.get(f.register.offset, 0))
+
+
+Number = Value | int
+"""A field's raw bits: a Python int in specialised code, a scalar i32 in general code."""
+Flag = Value | bool
+"""A yes or no: a Python bool in specialised code, a scalar bool in general code."""
+State = Callable[[str], Any]
+"""What gives a Number by field name: StaticRegisters or StateWords."""
 
 
 def select_fields(names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:

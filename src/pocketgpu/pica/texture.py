@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from ..lanes import I32, Lang, Value
 from .layout import PACKET
-from .registers import LiveRegisters, StaticRegisters
+from .registers import Flag, LiveRegisters, Number, State
 from .shader.arithmetic import log2
 
 Color = dict[str, Value]
@@ -29,25 +29,28 @@ TYPE_2D, TYPE_CUBE, TYPE_SHADOW_2D, TYPE_PROJECTION, TYPE_SHADOW_CUBE, TYPE_DISA
 BORDER_MODES = (1, 5)
 
 
-def _repeat(k: Lang, c: Value, size: Value, power_of_two: bool) -> Value:
+def _repeat(k: Lang, c: Value, size: Value, power_of_two: Flag) -> Value:
     """c modulo size, into 0..size-1."""
-    if power_of_two:
-        return c & (size - 1)
-    positive = c - k.udiv(c, size) * size
-    below = -1 - c
-    negative = size - 1 - (below - k.udiv(below, size) * size)
-    return k.select(c >= 0, positive, negative)
+
+    def general() -> Value:
+        positive = c - k.udiv(c, size) * size
+        below = -1 - c
+        negative = size - 1 - (below - k.udiv(below, size) * size)
+        return k.select(c >= 0, positive, negative)
+
+    result: Value = k.branch(power_of_two, lambda: c & (size - 1), general)
+    return result
 
 
-def wrap(k: Lang, c: Value, size: Value, mode: Value | int, power_of_two: bool) -> tuple[Value, Value]:
+def wrap(k: Lang, c: Value, size: Value, mode: Number, power_of_two: Flag) -> tuple[Value, Value]:
     """A texel coordinate brought into the texture by a wrap code; (coordinate, where the border colour shows)."""
     nowhere = c != c
     edge = lambda: k.clamp(c, 0, size - 1)
     outside = lambda: ~c.below(size)
 
     def mirrored() -> Value:
-        m = _repeat(k, c, size * 2, power_of_two)
-        return k.min(m, size * 2 - 1 - m)
+        m = _repeat(k, c, size + size, power_of_two)
+        return k.min(m, size + size - 1 - m)
 
     repeat = lambda: _repeat(k, c, size, power_of_two)
     cases: list[Callable[[], tuple[Value, Value]]] = [
@@ -87,10 +90,13 @@ class Level:
 
 
 class Sampler:
-    """Texture unit `unit` for one draw: sizes, wrap and filter modes, ready before the fragment loops."""
+    """Texture unit `unit` for one draw: sizes, wrap and filter modes, ready before the fragment loops.
+
+    Modes may be known while tracing or at run time (see output.py).
+    """
 
     def __init__(
-        self, k: Lang, unit: int, state: StaticRegisters, live: LiveRegisters, packet: Value, power_of_two: bool
+        self, k: Lang, unit: int, state: State, live: LiveRegisters, packet: Value, power_of_two: Flag
     ) -> None:
         self.k, self.unit, self.power_of_two = k, unit, power_of_two
         self.base = k.to_i64(k.load(I32, packet + (PACKET.TEXTURES + 4 * unit)))
@@ -99,30 +105,31 @@ class Sampler:
         name = f"TEXUNIT{unit}"
         self.width, self.height = live(f"{name}_DIM.width"), live(f"{name}_DIM.height")
         self.wrap_s, self.wrap_t = state(f"{name}_PARAM.wrap_s"), state(f"{name}_PARAM.wrap_t")
-        self.mag, self.min = state(f"{name}_PARAM.mag_filter"), state(f"{name}_PARAM.min_filter")
-        self.between = state(f"{name}_PARAM.mip_filter")
-        # Static: 0 means that only level 0 can be reached.
-        self.mipmapped = state(f"{name}_LOD.max_level") > 0
-        self.kind = state(f"{name}_PARAM.type") if unit == 0 else TYPE_2D
+        self.mag: Flag = state(f"{name}_PARAM.mag_filter") == 1
+        self.min: Flag = state(f"{name}_PARAM.min_filter") == 1
+        self.trilinear: Flag = state(f"{name}_PARAM.mip_filter") == 1
+        # False means that only level 0 can be reached.
+        self.mipmapped: Flag = state(f"{name}_LOD.max_level") != 0
+        self.kind: Number = state(f"{name}_PARAM.type") if unit == 0 else TYPE_2D
         self.bias = k.to_f32(live(f"{name}_LOD.bias")) * (1.0 / 256.0)
         self.lowest, self.highest = live(f"{name}_LOD.min_level"), k.load(I32, packet + (PACKET.TOP_LEVELS + 4 * unit))
         border = live.word(f"{name}_BORDER_COLOR")
         # The register has R in its low byte, our words have it in the top one.
         self.border = (border << 24) | ((border & 0xFF00) << 8) | (border.lsr(8) & 0xFF00) | border.lsr(24)
-
-    @property
-    def needs_lod(self) -> bool:
-        """Whether the result depends on the level of detail."""
-        return self.mipmapped or self.mag != self.min
+        self.mixed: Flag = self.mag ^ self.min
+        """The two filters differ, so the level of detail decides for each pixel."""
 
     # -- texels -----------------------------------------------------------------------------------------------------
     def _fetch(self, level: Level, x: tuple[Value, Value], y: tuple[Value, Value]) -> Value:
         k = self.k
         number = y[0] * level.width + x[0] + level.first
         texel = k.gather(I32, k.to_i64(number << 2) + self.base)
-        if self.wrap_s in BORDER_MODES or self.wrap_t in BORDER_MODES:
-            texel = k.select(x[1] | y[1], self.border, texel)
-        return texel
+        bordered: Flag = False
+        for mode in (self.wrap_s, self.wrap_t):
+            for code in BORDER_MODES:
+                bordered = bordered | (mode == code)
+        result: Value = k.branch(bordered, lambda: k.select(x[1] | y[1], self.border, texel), lambda: texel)
+        return result
 
     def _wrap(self, level: Level, s: Value, t: Value) -> tuple[tuple[Value, Value], tuple[Value, Value]]:
         k = self.k
@@ -131,7 +138,7 @@ class Sampler:
             wrap(k, t, level.height, self.wrap_t, self.power_of_two),
         )
 
-    def _texel(self, c: Value, size: Value, linear: bool | Value) -> Value:
+    def _texel(self, c: Value, size: Value, linear: Value | bool) -> Value:
         """Texel coordinate in 1/256; `linear` lanes have the filter's half-texel shift, others a zero fraction."""
         k = self.k
         scaled = c * k.to_f32(size)
@@ -141,20 +148,35 @@ class Sampler:
             return fixed() if linear else near()
         return k.select(linear, fixed(), near())
 
-    def _at_level(self, level: Level, s: Value, t: Value, linear: bool | Value) -> tuple[Value, Value]:
-        """The colour of one level as (green and alpha, red and blue) in halves of words."""
+    def _nearest(self, level: Level, s: Value, t: Value) -> tuple[Value, Value]:
+        x, y = (self._texel(c, size, False) >> FRACTION_BITS for c, size in ((s, level.width), (t, level.height)))
+        word = self._fetch(level, *self._wrap(level, x, y))
+        return word & _EVEN, word.lsr(8) & _EVEN
+
+    def _four(self, level: Level, s: Value, t: Value, linear: Value | bool) -> tuple[Value, Value]:
+        """Four texels mixed by the fractions, which are zero in lanes that are not linear."""
         top = lambda w: w.lsr(8) & _EVEN
         u, v = self._texel(s, level.width, linear), self._texel(t, level.height, linear)
-        x, y = u >> FRACTION_BITS, v >> FRACTION_BITS
-        if linear is False:
-            word = self._fetch(level, *self._wrap(level, x, y))
-            return word & _EVEN, top(word)
         fs, ft = u & (ONE - 1), v & (ONE - 1)
+        x, y = u >> FRACTION_BITS, v >> FRACTION_BITS
         (s0, t0), (s1, t1) = self._wrap(level, x, y), self._wrap(level, x + 1, y + 1)
         near, right, up, both = (self._fetch(level, a, b) for a, b in ((s0, t0), (s1, t0), (s0, t1), (s1, t1)))
         low = _mix(_mix(near & _EVEN, right & _EVEN, fs), _mix(up & _EVEN, both & _EVEN, fs), ft)
         high = _mix(_mix(top(near), top(right), fs), _mix(top(up), top(both), fs), ft)
         return low, high
+
+    def _at_level(self, level: Level, s: Value, t: Value, magnified: Value | None) -> tuple[Value, Value]:
+        """The colour of one level as (green and alpha, red and blue) in halves of words."""
+        k = self.k
+
+        def alike() -> tuple[Value, Value]:
+            return k.branch(self.mag, lambda: self._four(level, s, t, True), lambda: self._nearest(level, s, t))
+
+        if magnified is None:
+            return alike()
+        # The filters differ, so one of the two is linear.
+        linear = lambda: k.select(self.mag, magnified, ~magnified)
+        return k.branch(self.mixed, lambda: self._four(level, s, t, linear()), alike)
 
     def _level(self, number: Value | None, face: Value | None) -> Level:
         k = self.k
@@ -176,37 +198,39 @@ class Sampler:
     def sample(self, s: Ratio, t: Ratio, face: Value | None = None) -> Color:
         """The texel colour at (s, t) of a cube face, or of the only face: channels 0-255."""
         k = self.k
-        if not self.needs_lod:
-            low, high = self._at_level(self._level(None, face), s.value, t.value, self.mag == 1)
-        else:
+
+        def base(magnified: Value | None) -> tuple[Value, Value]:
+            return self._at_level(self._level(None, face), s.value, t.value, magnified)
+
+        def by_detail() -> tuple[Value, Value]:
             lod = self._lod(s, t)
             magnified = lod <= 0.0
-            linear: bool | Value = self.mag == 1
-            if self.mag != self.min:
-                linear = magnified if self.mag else ~magnified
-            if not self.mipmapped:
-                low, high = self._at_level(self._level(None, face), s.value, t.value, linear)
-            else:
-                low, high = self._mipmapped(lod, s.value, t.value, face, linear)
+            levels = lambda: self._levels(lod, s.value, t.value, face, magnified)
+            return k.branch(self.mipmapped, levels, lambda: base(magnified))
+
+        low, high = k.branch(self.mipmapped | self.mixed, by_detail, lambda: base(None))
         channels = {"r": high.lsr(16), "g": low.lsr(16), "b": high & 0xFF, "a": low & 0xFF}
         for ch, value in channels.items():
             k.probe(f"texture{self.unit}.{ch}", value)
         return channels
 
-    def _mipmapped(
-        self, lod: Value, s: Value, t: Value, face: Value | None, linear: bool | Value
-    ) -> tuple[Value, Value]:
+    def _levels(self, lod: Value, s: Value, t: Value, face: Value | None, magnified: Value) -> tuple[Value, Value]:
+        """One level, or two mixed."""
         k = self.k
         top, low_limit = k.to_f32(self.highest), k.to_f32(k.min(self.lowest, self.highest))
         lod = k.min(k.max(lod, low_limit), top)
-        if not self.between:
-            number = k.to_i32(lod + 0.5, 0, LEVELS - 1)
-            return self._at_level(self._level(k.min(number, self.highest), face), s, t, linear)
-        fixed = k.to_i32(lod * float(ONE), 0, (LEVELS - 1) * ONE)
-        number, fraction = fixed >> FRACTION_BITS, fixed & (ONE - 1)
-        fine = self._at_level(self._level(number, face), s, t, linear)
-        coarse = self._at_level(self._level(k.min(number + 1, self.highest), face), s, t, linear)
-        return _mix(fine[0], coarse[0], fraction), _mix(fine[1], coarse[1], fraction)
+        at = lambda number: self._at_level(self._level(number, face), s, t, magnified)
+
+        def nearest() -> tuple[Value, Value]:
+            return at(k.min(k.to_i32(lod + 0.5, 0, LEVELS - 1), self.highest))
+
+        def between() -> tuple[Value, Value]:
+            fixed = k.to_i32(lod * float(ONE), 0, (LEVELS - 1) * ONE)
+            number, fraction = fixed >> FRACTION_BITS, fixed & (ONE - 1)
+            fine, coarse = at(number), at(k.min(number + 1, self.highest))
+            return _mix(fine[0], coarse[0], fraction), _mix(fine[1], coarse[1], fraction)
+
+        return k.branch(self.trilinear, between, nearest)
 
 
 # -- cube maps --------------------------------------------------------------------------------------------------------

@@ -229,7 +229,8 @@ class ProgramGraph:
         node.exits.append(Exit(self._node(Place(place, Stacks(calls, ifs, loops))), None, before))
 
     def _arrive_single(self, node: Node, pc: int, stacks: Stacks) -> None:
-        stack, before = stacks.calls, ()
+        stack = stacks.calls
+        before: tuple[Action, ...] = ()
         while stack and stack[-1].end == pc:
             frame, rest = stack[-1], stack[:-1]
             if frame.kind == "loop":

@@ -38,7 +38,9 @@ def program_of(code: bytes, descriptors: bytes, entry: int, rules: Rules = DEFAU
 class Start:
     """What a run starts with: condition and address registers (scalars; None: all zero), and where EMIT writes."""
 
-    def __init__(self, k: Lang, state: Value | None = None, log: Value | None = None, first: Value | None = None) -> None:
+    def __init__(
+        self, k: Lang, state: Value | None = None, log: Value | None = None, first: Value | None = None
+    ) -> None:
         load = lambda i: k.i32(0) if state is None else k.load(I32, state + 4 * i)
         self.conditions = [load(0) != 0, load(1) != 0]
         self.address = [load(2), load(3)]

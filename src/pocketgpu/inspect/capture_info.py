@@ -1,0 +1,219 @@
+"""What is in a capture: counts by frame, features in use, and the doubtful behaviours that its pictures depend on.
+
+The capture is replayed on a machine that watches (`pica.watch`): lists run, nothing is drawn, and each different state
+is described once. Long captures take about as long as their loads and lists do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pocketgpu.events import Event
+from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.switches import HONOURED, SWITCHES
+from pocketgpu.inspect import doubts, features
+from pocketgpu.inspect.doubts import Doubt
+from pocketgpu.inspect.draw_state import DrawStates
+from pocketgpu.inspect.features import Feature
+from pocketgpu.pica.watch import DrawPackets, WatchedN3DS
+
+if TYPE_CHECKING:
+    from pocketgpu.capture import Capture
+
+_CODE_WORDS = {"vs_code": 512, "gs_code": 4096}
+
+
+@dataclass
+class FrameCounts:
+    """What one frame asks for. `list_words`: 32-bit words of its command lists."""
+
+    index: int
+    writes: int = 0
+    loads: int = 0
+    load_bytes: int = 0
+    lists: int = 0
+    list_words: int = 0
+    draws: int = 0
+    vertices: int = 0
+    fills: int = 0
+    transfers: int = 0
+    texture_copies: int = 0
+
+
+@dataclass
+class Use:
+    """How often something was met, and where first (such as "f0")."""
+
+    count: int = 0
+    first: str = ""
+
+    def add(self, count: int, place: str) -> None:
+        self.first = self.first if self.count else place
+        self.count += count
+
+
+@dataclass
+class Program:
+    """A shader program: `words` up to the last one that was written, `draws` that ran it."""
+
+    unit: str
+    entry: int
+    words: int
+    draws: int
+    first: str
+
+
+@dataclass
+class CaptureInfo:
+    """All of it. features and doubts in order of first appearance; events of the capture and the watching machine."""
+
+    frames: list[FrameCounts] = field(default_factory=list)
+    features: dict[Feature, Use] = field(default_factory=dict)
+    doubts: dict[Doubt, Use] = field(default_factory=dict)
+    programs: list[Program] = field(default_factory=list)
+    states: int = 0
+    events: list[Event] = field(default_factory=list)
+
+    def totals(self) -> dict[str, int]:
+        """The counts of all frames together, by name."""
+        names = [name for name in vars(FrameCounts(0)) if name != "index"]
+        return {name: sum(getattr(frame, name) for frame in self.frames) for name in names}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, without the frames' counts and the events."""
+        return {
+            "totals": self.totals(),
+            "states": self.states,
+            "features": [
+                {"id": feature.id, "text": feature.text, "count": use.count, "first": use.first}
+                for feature, use in self.features.items()
+            ],
+            "programs": [vars(program) for program in self.programs],
+            "doubts": [
+                {
+                    "switch": doubt.switch,
+                    "default": SWITCHES[doubt.switch].default,
+                    "alternatives": list(SWITCHES[doubt.switch].alternatives),
+                    "honoured": doubt.switch in HONOURED,
+                    "certain": doubt.certain,
+                    "reason": doubt.reason,
+                    "count": use.count,
+                    "first": use.first,
+                }
+                for doubt, use in self.doubts.items()
+            ],
+        }
+
+
+class _Collector:
+    """Watches one machine and fills a CaptureInfo."""
+
+    def __init__(self) -> None:
+        self.info = CaptureInfo()
+        self.frame = FrameCounts(0)
+        self._states = DrawStates()
+        self._programs: dict[tuple[str, bytes, int], Program] = {}
+
+    # What the machine tells
+
+    def draws(self, packets: DrawPackets) -> None:
+        self.frame.draws += len(packets.registers)
+        self.frame.vertices += self._states.add(packets)
+        self._count_programs("vs", packets, range(len(packets.registers)))
+        geometry = (packets.registers[:, 0x229] & 3) == 2
+        if geometry.any():
+            self._count_programs("gs", packets, [i for i, on in enumerate(geometry.tolist()) if on])
+
+    def list_ran(self, words: int, ignored: int, place: str) -> None:
+        if words:
+            self.frame.lists += 1
+            self.frame.list_words += words
+        self._note(doubts.of_list(ignored), ignored, place)
+
+    def unit_starts(self, unit: str, words: Mapping[str, int], place: str) -> None:
+        if unit != "PPF":
+            self.frame.fills += 1
+        elif EXTERNAL["PPF_FLAGS"]["texture_copy"].raw(words["PPF_FLAGS"]):
+            self.frame.texture_copies += 1
+        else:
+            self.frame.transfers += 1
+        self._use(features.of_unit(unit, words), 1, place)
+        self._note(doubts.of_unit(unit, words), 1, place)
+
+    def frame_ends(self, read: Callable[[int], int], place: str) -> None:
+        """Look at the displays and begin the next frame."""
+        for unit in range(2):
+            names = [f"PDC{unit}_{name}" for name in ("CONTROL", "SELECT", "FORMAT", "ADDRESS_A0", "ADDRESS_A1")]
+            registers = {name: read(EXTERNAL[name].address) for name in names}
+            shown = list(features.of_display(registers, unit))
+            self._use(shown, 1, place)
+            if shown:
+                self._note(doubts.of_display(registers, unit), 1, place)
+        self.info.frames.append(self.frame)
+        self.frame = FrameCounts(self.frame.index + 1)
+
+    def finish(self) -> CaptureInfo:
+        """Describe what was gathered."""
+        info = self.info
+        for state in self._states:
+            self._use(features.of_draw(state), state.draws, state.first)
+            self._note(doubts.of_draw(state), state.draws, state.first)
+        for (unit, code, _), program in self._programs.items():
+            self._note(doubts.of_program(code, unit == "gs"), program.draws, program.first)
+        info.programs = list(self._programs.values())
+        info.states = len(self._states)
+        info.features = dict(sorted(info.features.items(), key=lambda item: item[0].id))
+        info.doubts = dict(sorted(info.doubts.items(), key=lambda item: (not item[0].certain, item[0].switch)))
+        if self._states.overflow:
+            message = f"more than {len(self._states)} different draw states: the rest is only counted"
+            info.events.append(Event("warning", "info.states", message, count=self._states.overflow))
+        return info
+
+    # Notes
+
+    def _use(self, found: Iterable[Feature], count: int, place: str) -> None:
+        for feature in dict.fromkeys(found):
+            self.info.features.setdefault(feature, Use()).add(count, place)
+
+    def _note(self, found: Iterable[Doubt], count: int, place: str) -> None:
+        for doubt in dict.fromkeys(found):
+            self.info.doubts.setdefault(doubt, Use()).add(count, place)
+
+    def _count_programs(self, unit: str, packets: DrawPackets, draws: Iterable[int]) -> None:
+        bank = f"{unit}_code"
+        offsets = packets.versions(bank)
+        entry_id = 0x2BA if unit == "vs" else 0x28A
+        counted: dict[tuple[int, int], int] = {}
+        for i in draws:
+            key = int(offsets[i]), int(packets.registers[i, entry_id]) & 0xFFFF
+            counted[key] = counted.get(key, 0) + 1
+        for (offset, entry), count in counted.items():
+            code = packets.contents(offset, _CODE_WORDS[bank]).rstrip(b"\0")
+            code += bytes(-len(code) % 4)
+            program = self._programs.get((unit, code, entry))
+            if program is None:
+                name = "vertex" if unit == "vs" else "geometry"
+                program = Program(name, entry, len(code) // 4, 0, packets.place)
+                self._programs[unit, code, entry] = program
+            program.draws += count
+
+
+def examine(capture: Capture, frames: range | None = None) -> CaptureInfo:
+    """Look through the frames of a capture up to the last of `frames` (all if None) and tell what is in them.
+
+    Frames before the first of `frames` run too, because each builds on the last, and are not counted.
+    """
+    from pocketgpu.capture.replay import MIB, replay
+
+    trace = capture.trace
+    wanted = range(trace.frame_count) if frames is None else frames
+    collector = _Collector()
+    machine = WatchedN3DS(collector, fcram=(256 if trace.needs_new_model else 128) * MIB)
+    everything = range(wanted[-1] + 1 if wanted else 0)
+    for frame in replay(trace, machine, everything):
+        for run in trace.runs(frame.index):
+            ...
+        collector.frame_ends(machine.read_register, f"f{frame.index}")
+    return collector.finish()

@@ -1,0 +1,132 @@
+"""Shader words to text, in the language of the assembler.
+
+Two uses, two forms. Readers want operands: `mad r0.xyz, -c8.x, v1, r2`. Tools that change a program and put it back
+want the very same words; with `exact`, operand descriptors are spelled out and named behind each instruction, and
+words with set bits that mean nothing become `.word`, as undefined opcodes do in both forms.
+
+Source: 3dbrew GPU/Shader Instruction Set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...errors import UsageError
+from ...facts.shader_isa import COMPARE_NAMES, F1C, F2, F3, F4, OPCODES, Opcode, descriptor
+from .assembler import COMPONENTS, DESCRIPTORS, assemble
+
+_INDICES = ("", "[a0.x]", "[a0.y]", "[aL]")
+_IDENTITY = 0x1B
+Label = Callable[[int], str]
+
+
+def disassemble(code: Sequence[int], descriptors: Sequence[int], *, entry: int | None = 0, exact: bool = False) -> str:
+    """Text of a program: one instruction a line, labels where flow instructions lead, `main` at `entry`.
+
+    exact: text that assembles to the same words and descriptors; needs at most 128 descriptors.
+    """
+    if exact and len(descriptors) > DESCRIPTORS:
+        raise UsageError(f"{len(descriptors)} operand descriptors; the unit has {DESCRIPTORS}")
+    names = {target: f"l{target:03x}" for word in code for target in targets(word)}
+    if entry is not None:
+        names[entry] = "main"
+    places = range(len(code) + 1)
+    lines = [f"    .desc {number}, {word:#x}" for number, word in enumerate(descriptors)] if exact else []
+    for address, word in enumerate([*code, None]):
+        if address in names:
+            lines.append(f"{names[address]}:")
+        if word is not None:
+            text = _checked(word, descriptors, lambda t: names[t] if t in places else str(t), exact)
+            if exact and not text.startswith(".") and (number := _descriptor_number(word)) is not None:
+                text += f" @{number}"
+            lines.append(f"    {text}")
+    return "\n".join(lines) + "\n"
+
+
+def targets(word: int) -> tuple[int, ...]:
+    """The addresses that a flow instruction names, in the order of its text."""
+    op = OPCODES.get(word >> 26)
+    if op is None or op.format not in (F2, F3) or op.name == "BREAKC":
+        return ()
+    start, count = op.format.get(word, "dst"), op.format.get(word, "num")
+    if op.name == "LOOP":
+        return (start + 1,)
+    return (start,) if op.name in ("JMPC", "JMPU") else (start, start + count)
+
+
+def instruction_text(word: int, descriptors: Sequence[int], label: Label = str) -> str:
+    """Text of one instruction word; `label` names addresses. A word that is no instruction gives `.word`."""
+    return _checked(word, descriptors, label, exact=False)
+
+
+def _checked(word: int, descriptors: Sequence[int], label: Label, exact: bool) -> str:
+    """The text, if it can be assembled and (exact) gives the word back."""
+    raw = f".word {word:#010x}"
+    number = _descriptor_number(word)
+    if OPCODES.get(word >> 26) is None or (number is not None and number >= len(descriptors)):
+        return raw
+    plain = _text(word, descriptors, str)
+    given = "" if number is None else f".desc {number}, {descriptors[number]:#x}\n"
+    try:
+        (again,) = assemble(f"{given}{plain}{'' if number is None else f' @{number}'}").code
+    except UsageError:
+        return raw
+    return raw if exact and again != word else _text(word, descriptors, label)
+
+
+def _descriptor_number(word: int) -> int | None:
+    op = OPCODES.get(word >> 26)
+    return op.format.get(word, "desc") if op is not None and op.sources else None
+
+
+def _text(word: int, descriptors: Sequence[int], label: Label) -> str:
+    op = OPCODES[word >> 26]
+    name, get = op.name.lower(), op.format.get
+    if op.format is F2:
+        operands = [] if op.name == "CALL" else [_condition(word)]
+    elif op.format is F3:
+        inverted = op.name == "JMPU" and get(word, "num") & 1
+        register = f"i{get(word, 'int')}" if op.name == "LOOP" else f"b{get(word, 'bool')}"
+        operands = ["!" * inverted + register]
+    elif op.format is F4:
+        flags = " ".join(flag for flag, field in (("prim", "primitive"), ("inv", "winding")) if get(word, field))
+        operands = [str(get(word, "vertex")), *([flags] if flags else [])]
+    elif op.sources:
+        operands = _operands(op, word, descriptors[get(word, "desc")])
+    else:
+        operands = []
+    operands += [label(target) for target in targets(word)]
+    return f"{name} {', '.join(operands)}".rstrip()
+
+
+def _operands(op: Opcode, word: int, desc: int) -> list[str]:
+    get = op.format.get
+    sources = [_source(op, word, desc, number) for number in range(1, op.sources + 1)]
+    if op.format is F1C:
+        compare = [COMPARE_NAMES[get(word, field)].lower() for field in ("cmpx", "cmpy")]
+        return [sources[0], *compare, sources[1]]
+    number = get(word, "dst")
+    register = "a0" if op.name == "MOVA" else f"o{number}" if number < 16 else f"r{number - 16}"
+    mask = "".join(letter for i, letter in enumerate(COMPONENTS) if desc >> (3 - i) & 1)
+    if op.name == "MOVA":
+        mask = mask.replace("z", "").replace("w", "")
+    return [register + ("" if mask == COMPONENTS else f".{mask or 'none'}"), *sources]
+
+
+def _source(op: Opcode, word: int, desc: int, number: int) -> str:
+    register = op.format.get(word, f"src{number}")
+    name = f"v{register}" if register < 0x10 else f"r{register - 0x10}" if register < 0x20 else f"c{register - 0x20}"
+    if op.format.wide == f"src{number}":
+        name += _INDICES[op.format.get(word, "idx")]
+    selector = descriptor(desc, f"sel{number}")
+    letters = "".join(COMPONENTS[selector >> (6 - 2 * i) & 3] for i in range(4))
+    while len(letters) > 1 and letters[-1] == letters[-2]:
+        letters = letters[:-1]
+    swizzle = "" if selector == _IDENTITY else f".{letters}"
+    return "-" * descriptor(desc, f"neg{number}") + name + swizzle
+
+
+def _condition(word: int) -> str:
+    get = F2.get
+    x, y = ("!" * (1 - get(word, f"ref{axis}")) + f"cmp.{axis}" for axis in "xy")
+    return (f"{x} || {y}", f"{x} && {y}", x, y)[get(word, "cond")]

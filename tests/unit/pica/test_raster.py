@@ -1,0 +1,598 @@
+"""From vertices to pixels: primitives, clipping, viewport, coverage, interpolation, scissor.
+
+Sources: 3dbrew GPU/Internal Registers ("Rasterizer registers"); GBATEK for culling. Sub-pixel precision (1/16) and the
+fill rule are those of the public software models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+LISTS, STRIP, FAN = 0, 1, 2
+ADDING = 0x01010000  # blend: source * 1 + target * 1, for colour and (shifted) alpha
+
+
+def at(points: Any, z: float = -0.5, w: float = 1.0) -> np.ndarray:
+    """Clip positions of 2D points."""
+    points = np.asarray(points, np.float32)
+    return np.concatenate([points * w, np.tile([z * w, w], (len(points), 1))], axis=1).astype(np.float32)
+
+
+def count_layers(gpu: Any) -> None:
+    """Every draw adds one to each channel it covers."""
+    gpu.set(COLOR_OPERATION=0x00E40100, BLEND_FUNC=0x11110000)
+
+
+def layers(gpu: Any) -> np.ndarray:
+    return gpu.pixels()[..., 0]
+
+
+ONE = (1 / 255,) * 4
+
+
+# -- coverage ---------------------------------------------------------------------------------------------------------
+
+
+def inside(points: Any, x: int, y: int) -> bool:
+    """The fill rule in exact numbers: points in pixels, already at sixteenths; sample at the centre, y up.
+
+    A pixel whose centre lies on an edge belongs to the triangle if that is a left edge, or a lower horizontal one.
+    """
+    p = [(Fraction(a), Fraction(b)) for a, b in points]
+    area = (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1])
+    if area == 0:
+        return False
+    if area < 0:
+        p = [p[0], p[2], p[1]]
+    sample = (Fraction(2 * x + 1, 2), Fraction(2 * y + 1, 2))
+    for i in range(3):
+        (ax, ay), (bx, by) = p[i], p[(i + 1) % 3]
+        side = (bx - ax) * (sample[1] - ay) - (by - ay) * (sample[0] - ax)
+        left_or_lower = by < ay or (by == ay and bx > ax)
+        if side < 0 or (side == 0 and not left_or_lower):
+            return False
+    return True
+
+
+def sixteenths(points: np.ndarray, width: int, height: int) -> list[tuple[Fraction, Fraction]]:
+    """Window coordinates as the rasteriser sees them."""
+    half = np.float32([width / 2, height / 2])
+    window = (points.astype(np.float32) + np.float32(1)) * half
+    return [(Fraction(int(np.floor(x * 16 + 0.5)), 16), Fraction(int(np.floor(y * 16 + 0.5)), 16)) for x, y in window]
+
+
+def reference(points: np.ndarray, width: int, height: int) -> np.ndarray:
+    """Coverage of one triangle, computed pixel by pixel."""
+    p = sixteenths(points, width, height)
+    return np.array([[inside(p, x, y) for x in range(width)] for y in range(height)])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_coverage_matches_exact_arithmetic(make_gpu: Callable[..., Any], seed: int) -> None:
+    random = np.random.default_rng(seed)
+    gpu = make_gpu(16, 24)
+    for trial in range(12):
+        points = random.uniform(-1, 1, (3, 2))
+        if trial % 3 == 0:  # corners and edges that run through pixel centres
+            points = random.integers(-16, 17, (3, 2)) / 16 + 1 / 16 * (trial % 2)
+        gpu.put_color(np.zeros((24, 16), np.uint32))
+        gpu.draw(at(points))
+        gpu.run()
+        expected = reference(points, 16, 24)
+        assert (gpu.covered() == expected).all(), points.tolist()
+
+
+def mesh(random: np.random.Generator, cells: int, jitter: float, step: float) -> tuple[np.ndarray, list[int]]:
+    """A square net of triangles over [-1, 1]: the outline stays straight, inner points move; diagonals at random."""
+    lines = np.linspace(-1, 1, cells + 1)
+    x, y = np.meshgrid(lines, lines)
+    move = random.uniform(-jitter, jitter, (2, cells + 1, cells + 1)) / cells
+    move[0][:, [0, -1]] = move[1][[0, -1], :] = 0
+    points = np.stack([x + move[0], y + move[1]], axis=-1).reshape(-1, 2)
+    if step:
+        points = np.round(points / step) * step
+    indices: list[int] = []
+    for j in range(cells):
+        for i in range(cells):
+            a = j * (cells + 1) + i
+            b, c, d = a + 1, a + cells + 1, a + cells + 2
+            quads = [(a, b, c), (b, d, c)] if random.random() < 0.5 else [(a, b, d), (a, d, c)]
+            for t in quads:
+                indices += t if random.random() < 0.5 else (t[0], t[2], t[1])
+    return points, indices
+
+
+@pytest.mark.parametrize(
+    ("cells", "jitter", "step"), [(3, 0.9, 0), (5, 0.9, 0), (8, 0.8, 1 / 32), (8, 0.8, 1 / 64), (40, 0.9, 0), (64, 0.0, 0)]
+)
+def test_mesh_covers_every_pixel_exactly_once(make_gpu: Callable[..., Any], cells: int, jitter: float, step: float) -> None:
+    """Both windings, edges through pixel centres, triangles smaller than a pixel."""
+    random = np.random.default_rng(cells * 1000 + int(100 * jitter))
+    gpu = make_gpu(64, 64)
+    count_layers(gpu)
+    points, indices = mesh(random, cells, jitter, step)
+    gpu.draw(at(points), color=ONE, indices=indices)
+    gpu.run()
+    assert (layers(gpu) == 1).all()
+    assert gpu.n3ds.stats.fragments == 64 * 64
+
+
+@pytest.mark.parametrize("corners", [3, 7, 32, 200])
+def test_fan_of_a_convex_polygon_covers_its_pixels_once(make_gpu: Callable[..., Any], corners: int) -> None:
+    gpu = make_gpu(64, 64)
+    count_layers(gpu)
+    angles = np.sort(np.random.default_rng(corners).uniform(0, 2 * np.pi, corners))
+    ring = np.stack([np.cos(angles), np.sin(angles)], axis=1) * 0.95
+    gpu.draw(at(ring), mode=FAN, color=ONE)
+    gpu.run()
+    assert set(np.unique(layers(gpu)).tolist()) <= {0, 1}
+    y, x = np.mgrid[:64, :64]
+    centre = np.stack([x + 0.5, y + 0.5], axis=-1) / 32 - 1
+    nxt = np.roll(ring, -1, axis=0)
+    cross = [(b[0] - a[0]) * (centre[..., 1] - a[1]) - (b[1] - a[1]) * (centre[..., 0] - a[0]) for a, b in zip(ring, nxt, strict=True)]
+    lengths = np.linalg.norm(nxt - ring, axis=1)
+    distance = np.min([c / max(n, 1e-9) for c, n in zip(cross, lengths, strict=True)], axis=0)
+    assert (layers(gpu)[distance > 0.005] == 1).all()
+    assert (layers(gpu)[distance < -0.005] == 0).all()
+
+
+def test_left_and_lower_edges_belong_to_a_rectangle(gpu: Any) -> None:
+    """From pixel centre (4, 4) to (8, 8): columns and rows 4 to 7."""
+    edge = lambda v: (v + 0.5) / 8 - 1  # noqa: E731
+    gpu.quad((edge(4), edge(4), edge(8), edge(8)))
+    gpu.run()
+    expected = np.zeros((16, 16), bool)
+    expected[4:8, 4:8] = True
+    assert (gpu.covered() == expected).all()
+
+
+@pytest.mark.parametrize("mirror", [False, True])
+def test_mirrored_target_keeps_the_fill_rule(make_gpu: Callable[..., Any], mirror: bool) -> None:
+    """With FRAMEBUFFER_DIM bit 24 off the picture is stored upside down, pixel for pixel the same."""
+    points = np.random.default_rng(3).integers(-16, 17, (30, 2)) / 16 + 1 / 16
+    usual, other = make_gpu(), make_gpu()
+    other.target(16, 16, flip=0)
+    for gpu in (usual, other):
+        gpu.draw(at(points), np.random.default_rng(5).integers(0, 256, (30, 4)) / 255)
+        gpu.run()
+    assert usual.covered().any()
+    assert (usual.color_words() == other.color_words()[::-1]).all()
+
+
+def test_degenerate_triangles_draw_nothing(gpu: Any) -> None:
+    same, line = [(0, 0)] * 3, [(-1, -1), (0, 0), (1, 1)]
+    tiny = [(0.001, 0.001), (0.002, 0.001), (0.001, 0.002)]
+    gpu.draw(at([*same, *line, *tiny]))
+    gpu.run()
+    assert not gpu.covered().any()
+    assert gpu.n3ds.stats.fragments == 0
+
+
+def test_pixels_are_stored_in_tiles_from_the_top_row(make_gpu: Callable[..., Any]) -> None:
+    """8x8 Morton tiles; window y = 0 is the last row of memory; opaque red is FF 00 00 FF."""
+    gpu = make_gpu(16, 24)
+    for x, y, place in ((0, 23, 0), (1, 23, 1), (0, 22, 2), (7, 16, 63), (8, 23, 64), (0, 15, 128), (0, 0, 256 + 42), (15, 0, 320 + 63)):
+        gpu.memory.write(0x18000000, bytes(16 * 24 * 4))
+        edge = lambda v, size: v / size * 2 - 1  # noqa: E731
+        gpu.quad((edge(x, 16), edge(y, 24), edge(x + 1, 16), edge(y + 1, 24)), color=(1, 0, 0, 1))
+        gpu.run()
+        data = np.frombuffer(gpu.memory.read(0x18000000, 16 * 24 * 4), np.uint8).reshape(-1, 4)
+        assert data.any(axis=1).nonzero()[0].tolist() == [place]
+        assert data[place].tolist() == [0xFF, 0, 0, 0xFF]
+    gpu.quad(color=(1, 0, 0, 128 / 255))
+    gpu.run()
+    assert gpu.memory.read(0x18000000, 4) == b"\x80\x00\x00\xff"
+
+
+def test_height_field_is_minus_one(make_gpu: Callable[..., Any]) -> None:
+    gpu = make_gpu(240, 400)
+    assert gpu.list[1::2].count(0x000F011E) == 1
+    at_ = gpu.list.index(0x000F011E, 1)
+    assert gpu.list[at_ - 1] == 240 | 399 << 12 | 1 << 24
+    gpu.quad()
+    gpu.run()
+    assert gpu.covered().all()
+    assert gpu.memory.read(0x18000000 + 240 * 400 * 4, 64) == bytes(64)
+
+
+# -- culling and primitives -------------------------------------------------------------------------------------------
+
+CCW = [(-0.5, -0.5), (0.5, -0.5), (0, 0.5)]
+
+
+@pytest.mark.parametrize(("mode", "front", "back"), [(0, True, True), (1, False, True), (2, True, False), (3, True, True)])
+@pytest.mark.parametrize("flip", [0, 1])
+def test_culling_modes(gpu: Any, mode: int, front: bool, back: bool, flip: int) -> None:
+    """1 drops counter-clockwise triangles (y up), 2 clockwise ones, whichever way the target is stored."""
+    gpu.target(16, 16, flip=flip)
+    gpu.set(FACECULLING_CONFIG=mode)
+    for points, expected in ((CCW, front), (CCW[::-1], back), ([CCW[1], CCW[2], CCW[0]], front)):
+        gpu.put_color(np.zeros((16, 16), np.uint32))
+        gpu.draw(at(points))
+        gpu.run()
+        assert gpu.covered().any() == expected
+
+
+@pytest.mark.parametrize("count", [3, 4, 5, 9, 30])
+def test_strips_turn_every_second_triangle_round(gpu: Any, count: int) -> None:
+    """A ribbon with culling on: nothing is missing, and all of it with the other winding."""
+    x = np.repeat(np.linspace(-1, 1, (count + 1) // 2), 2)[:count]
+    y = np.tile([1.0, -1.0], count)[:count]
+    ribbon = at(np.stack([x, y], axis=1))
+    gpu.set(FACECULLING_CONFIG=2)
+    gpu.draw(ribbon, mode=STRIP)
+    gpu.run()
+    drawn = gpu.covered()
+    gpu.put_color(np.zeros((16, 16), np.uint32))
+    gpu.set(FACECULLING_CONFIG=1)
+    gpu.draw(ribbon, mode=STRIP)
+    gpu.run()
+    assert drawn.any()
+    assert not gpu.covered().any()
+
+
+@pytest.mark.parametrize("mode", [LISTS, STRIP, FAN, 3])
+@pytest.mark.parametrize("cull", [0, 1, 2])
+def test_primitive_modes_equal_lists_of_their_triangles(make_gpu: Callable[..., Any], mode: int, cull: int) -> None:
+    n = 23
+    random = np.random.default_rng(17)
+    position, color = at(random.uniform(-1, 1, (n, 2))), random.uniform(0, 1, (n, 4))
+    triangles = {
+        LISTS: [(i, i + 1, i + 2) for i in range(0, n - 2, 3)], 3: [(i, i + 1, i + 2) for i in range(0, n - 2, 3)],
+        STRIP: [(i + 1, i, i + 2) if i % 2 else (i, i + 1, i + 2) for i in range(n - 2)],
+        FAN: [(0, i, i + 1) for i in range(1, n - 1)],
+    }[mode]  # fmt: skip
+    order = np.array(triangles).ravel()
+    one, other = make_gpu(), make_gpu()
+    for gpu in (one, other):
+        gpu.set(FACECULLING_CONFIG=cull)
+    one.draw(position, color, mode=mode)
+    other.draw(position[order], color[order])
+    one.run()
+    other.run()
+    assert one.covered().any()
+    assert (one.color_words() == other.color_words()).all()
+
+
+@pytest.mark.parametrize("mode", [LISTS, STRIP, FAN])
+@pytest.mark.parametrize("pieces", [(1, 22), (2, 21), (3, 20), (1, 1, 1, 20), (4, 4, 4, 11), (10, 1, 12), (7, 7, 9)])
+def test_unfinished_primitives_go_on_in_the_next_draw(
+    make_gpu: Callable[..., Any], mode: int, pieces: tuple[int, ...]
+) -> None:
+    """Vertices stay in the assembler across draws (and lists) until a restart: culling shows the strip's turns too."""
+    n = 23
+    random = np.random.default_rng(7)
+    position, color = at(random.uniform(-1, 1, (n, 2))), random.integers(0, 256, (n, 4)) / 255
+    whole, parts = make_gpu(), make_gpu()
+    for gpu in (whole, parts):
+        gpu.set(FACECULLING_CONFIG=2)
+    whole.draw(position, color, mode=mode)
+    whole.run()
+    first = 0
+    for number, count in enumerate(pieces):
+        if number == 0:
+            parts.draw(position[:count], color[:count], mode=mode)
+        else:
+            parts.attributes(position[first : first + count], color[first : first + count], *[np.zeros((count, 4))] * 2)
+            parts.launch(count)
+        if number == 1:
+            parts.run()
+        first += count
+    parts.run()
+    assert whole.covered().any()
+    assert (whole.color_words() == parts.color_words()).all()
+
+
+@pytest.mark.parametrize("name", ["RESTART_PRIMITIVE", "PRIMITIVE_CONFIG"])
+def test_restart_forgets_unfinished_primitives(gpu: Any, name: str) -> None:
+    gpu.draw(at([(-1, -1), (1, -1)]))
+    gpu.write(name, 3)
+    gpu.attributes(at([(0, 1), (-1, 1)]), *[np.ones((2, 4))] * 3)
+    gpu.launch(2)
+    gpu.run()
+    assert not gpu.covered().any()
+    gpu.attributes(at([(1, 0)]), *[np.ones((1, 4))] * 3)
+    gpu.launch(1)
+    gpu.run()
+    assert gpu.covered().any()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_fewer_than_three_vertices_draw_nothing(gpu: Any, count: int) -> None:
+    for mode in (LISTS, STRIP, FAN):
+        gpu.draw(at([(-1, -1), (3, -1), (-1, 3)]), mode=mode)
+        gpu.write("RESTART_PRIMITIVE", 1)
+        words = gpu.list
+        where = max(i for i, w in enumerate(words) if w == 0x000F022E)
+        gpu.list = words[: where - 1]
+        gpu.set(RESTART_PRIMITIVE=1, NUMVERTICES=count, DRAWARRAYS=1)
+        gpu.run()
+    assert not gpu.covered().any()
+
+
+def test_later_triangles_of_a_draw_lie_over_earlier_ones(gpu: Any) -> None:
+    full = [(-1, -1), (3, -1), (-1, 3)]
+    gpu.draw(at(full * 3), color=np.repeat([(1, 0, 0, 1), (0, 1, 0, 1), (0, 0, 1, 1)], 3, axis=0))
+    gpu.run()
+    assert (gpu.color_words() == 0x0000FFFF).all()
+
+
+def test_many_triangles_in_one_draw_keep_their_order(make_gpu: Callable[..., Any]) -> None:
+    """More triangles, and more vertices, than are handled at a time."""
+    gpu = make_gpu(64, 64)
+    n = 40000
+    random = np.random.default_rng(1)
+    cell = random.integers(0, 64, (n, 2))
+    corners = np.array([(0, 0), (1, 0), (0, 1)])
+    position = at(((cell[:, None] + 1.8 * corners - 0.2) / 32 - 1).reshape(-1, 2))
+    color = random.integers(0, 256, (n, 4)) / 255
+    gpu.draw(position, np.repeat(color, 3, axis=0))
+    gpu.run()
+    # The triangle covers the centre of its own cell, and at most the neighbours': the last of a cell wins there.
+    expected: dict[tuple[int, int], np.ndarray] = {}
+    for (x, y), c in zip(cell.tolist(), np.rint(color * 255).astype(int), strict=True):
+        expected[x, y] = c
+    got = gpu.pixels()
+    assert len(expected) == 64 * 64
+    assert all((got[y, x] == c).all() for (x, y), c in expected.items())
+    assert gpu.n3ds.stats.triangles == n
+
+
+# -- clipping ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("z", "visible"), [(0.5, False), (0.001, False), (0.0, True), (-0.5, True), (-1.0, True), (-1.001, False)])
+def test_depth_range_is_minus_w_to_zero(gpu: Any, z: float, visible: bool) -> None:
+    for w in (1.0, 3.0):
+        gpu.put_color(np.zeros((16, 16), np.uint32))
+        gpu.draw(at([(-1, -1), (3, -1), (-1, 3)], z=z, w=w))
+        gpu.run()
+        assert gpu.covered().all() == visible
+        assert gpu.covered().any() == visible
+
+
+@pytest.mark.parametrize("w", [-1.0, 0.0])
+def test_vertices_without_a_positive_w_draw_nothing(gpu: Any, w: float) -> None:
+    position = at([(-1, -1), (3, -1), (-1, 3)])
+    position[:, 3] = w
+    gpu.draw(position)
+    gpu.run()
+    assert not gpu.covered().any()
+
+
+def homogeneous(position: np.ndarray, values: np.ndarray, width: int, height: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What a triangle shows with no clipper at all: for each pixel centre, the point of the triangle's plane seen there.
+
+    Returns (smallest barycentric coordinate, value, clip position). Solves s * (x, y, 1) = b0 p0 + b1 p1 + b2 p2 for
+    the clip coordinates x, y, w in 64-bit floats.
+    """
+    y, x = np.mgrid[:height, :width]
+    ndc = np.stack([(x + 0.5) / (width / 2) - 1, (y + 0.5) / (height / 2) - 1, np.ones_like(x)], axis=-1)
+    matrix = position[:, [0, 1, 3]].astype(float).T
+    b = ndc @ np.linalg.inv(matrix).T
+    b /= b.sum(axis=-1, keepdims=True)
+    point = b @ position.astype(float)
+    b = np.where(point[..., 3:] > 0, b, -1)
+    return b.min(axis=-1), b @ values.astype(float), point
+
+
+PLANES = {
+    "left": lambda p: p[..., 0] + p[..., 3], "right": lambda p: p[..., 3] - p[..., 0], "bottom": lambda p: p[..., 1] + p[..., 3],
+    "top": lambda p: p[..., 3] - p[..., 1], "far": lambda p: -p[..., 2], "near": lambda p: p[..., 2] + p[..., 3],
+    "eye": lambda p: p[..., 3],
+}  # fmt: skip
+
+
+def crossing(plane: str, random: np.random.Generator) -> np.ndarray:
+    """A random triangle with vertices on both sides of a plane, in clip space."""
+    while True:
+        w = random.uniform(0.5, 4, 3)
+        p = np.stack([random.uniform(-1.2, 1.2, 3) * w, random.uniform(-1.2, 1.2, 3) * w, random.uniform(-0.9, -0.1, 3) * w, w], axis=1)
+        axis, value = {
+            "left": (0, -2.5 * w), "right": (0, 2.5 * w), "bottom": (1, -2.5 * w), "top": (1, 2.5 * w), "far": (2, 0.8 * w),
+            "near": (2, -1.8 * w), "eye": (3, -0.3 * w),
+        }[plane]  # fmt: skip
+        out = random.permutation([True, False, random.random() < 0.5])
+        p[out, axis] = value[out]
+        side = PLANES[plane](p) >= 0
+        if side.any() and not side.all():
+            return p.astype(np.float32)
+
+
+@pytest.mark.parametrize("plane", PLANES)
+def test_clipping_cuts_area_and_keeps_interpolation(make_gpu: Callable[..., Any], plane: str) -> None:
+    """Against a reference without a clipper: same pixels (but at edges) and same perspective-correct colours."""
+    random = np.random.default_rng(sum(plane.encode()))
+    size = 48
+    drawn = 0
+    for _ in range(12):
+        gpu = make_gpu(size, size)
+        position = crossing(plane, random)
+        color = random.uniform(0.1, 1, (3, 4)).astype(np.float32)
+        gpu.draw(position, color)
+        gpu.run()
+        b, value, point = homogeneous(position, color, size, size)
+        distances = [f(point) for f in PLANES.values()]
+        slack = 0.04
+        seen = np.minimum(b, np.min(distances, axis=0) / np.maximum(np.abs(point[..., 3]), 1e-6))
+        certain, never = seen > slack, seen < -slack
+        covered = gpu.covered()
+        assert covered[certain].all()
+        # Near the vanishing line b is no measure of distance on the screen: leave that out.
+        assert not covered[never & (np.abs(b) < 50)].any()
+        error = np.abs(gpu.pixels()[certain] - 255 * value[certain])
+        assert error.max(initial=0) <= 1.0
+        drawn += int(certain.sum())
+    assert drawn > 1000
+
+
+def test_user_plane_clips_where_its_sum_is_negative(make_gpu: Callable[..., Any]) -> None:
+    random = np.random.default_rng(0)
+    for _ in range(8):
+        gpu = make_gpu(32, 32)
+        plane = np.round(random.uniform(-1, 1, 4) * 16) / 16
+        if abs(plane[:2]).max() < 0.3:
+            continue
+        gpu.set(FRAGOP_CLIP=1)
+        for i in range(4):
+            gpu.set(**{f"FRAGOP_CLIP_DATA{i}": gpu.f24(plane[i])})
+        color = random.uniform(0.1, 1, (4, 4))
+        gpu.quad(color=color)
+        gpu.run()
+        y, x = (np.mgrid[:32, :32] + 0.5) / 16 - 1
+        distance = plane[0] * x + plane[1] * y - 0.5 * plane[2] + plane[3]
+        assert gpu.covered()[distance > 0.05].all()
+        assert not gpu.covered()[distance < -0.05].any()
+    gpu.set(FRAGOP_CLIP=0)
+    gpu.quad()
+    gpu.run()
+    assert gpu.covered().all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("component", range(4))
+def test_triangles_with_positions_that_are_no_numbers_vanish(gpu: Any, bad: float, component: int) -> None:
+    position = at([(-1, -1), (3, -1), (-1, 3)] * 2)
+    position[1, component] = bad
+    gpu.set(COLOR_OPERATION=0x00E40100, BLEND_FUNC=0x11110000)
+    gpu.draw(position, color=ONE)
+    gpu.run()
+    if np.isnan(bad):
+        assert (layers(gpu) == 1).all()  # only the second one
+    else:
+        assert (layers(gpu) >= 1).all()
+        assert (layers(gpu) <= 2).all()
+
+
+@pytest.mark.parametrize("factor", [1e3, 1e6, 1e20, 1e37])
+def test_huge_triangles_are_clipped_not_wrapped(gpu: Any, factor: float) -> None:
+    gpu.draw(np.array([(-factor, -factor, -0.5, 1), (3 * factor, -factor, -0.5, 1), (-factor, 3 * factor, -0.5, 1)], np.float32))
+    gpu.run()
+    assert gpu.covered().all()
+
+
+# -- viewport and interpolation ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("x", "y"), [(0, 0), (3, 5), (-4, 2), (8, -8), (-512, 0), (511, 511)])
+def test_viewport_offset_is_signed_and_added(gpu: Any, x: int, y: int) -> None:
+    gpu.set(VIEWPORT_WIDTH=gpu.f24(4), VIEWPORT_HEIGHT=gpu.f24(2), VIEWPORT_XY=(x & 0x3FF) | (y & 0x3FF) << 16)
+    gpu.quad()
+    gpu.run()
+    expected = np.zeros((16, 16), bool)
+    expected[max(y, 0) : max(y + 4, 0), max(x, 0) : max(x + 8, 0)] = True
+    assert (gpu.covered() == expected).all()
+
+
+def test_colours_are_interpolated_in_perspective(make_gpu: Callable[..., Any]) -> None:
+    random = np.random.default_rng(5)
+    for _ in range(6):
+        gpu = make_gpu(48, 48)
+        w = random.uniform(0.3, 6, 3)
+        position = np.concatenate([random.uniform(-1, 1, (3, 2)), np.full((3, 1), -0.5), np.ones((3, 1))], axis=1) * w[:, None]
+        color = random.uniform(0, 1, (3, 4))
+        gpu.draw(position, color)
+        gpu.run()
+        b, value, _ = homogeneous(position.astype(np.float32), color, 48, 48)
+        error = np.abs(gpu.pixels()[b > 0.03] - 255 * value[b > 0.03])
+        assert error.max(initial=0) <= 1.0
+
+
+def test_depth_is_interpolated_linearly_on_the_screen(make_gpu: Callable[..., Any]) -> None:
+    """Not in perspective: z/w at the pixel is the plane through the vertices' z/w."""
+    random = np.random.default_rng(6)
+    for kind, bits in ((3, 24), (2, 24), (0, 16)):
+        gpu = make_gpu(32, 32)
+        gpu.target(32, 32, depth=kind)
+        gpu.set(DEPTH_COLOR_MASK=0x1F00)
+        w = random.uniform(0.5, 4, 3)
+        flat, z = np.array([(-1, -1), (1, -1), (-1, 1)]), random.uniform(-0.95, -0.05, 3)
+        gpu.draw(np.concatenate([flat, z[:, None], np.ones((3, 1))], axis=1) * w[:, None])
+        gpu.run()
+        y, x = (np.mgrid[:32, :32] + 0.5) / 16 - 1
+        plane = z[0] + (z[1] - z[0]) * (x + 1) / 2 + (z[2] - z[0]) * (y + 1) / 2
+        expected = -plane * (2**bits - 1)
+        got = (gpu.depth_words() & (1 << bits) - 1).astype(float)
+        assert np.abs(got - expected)[gpu.covered()].max() <= 2**bits * 2e-6 + 1
+
+
+@pytest.mark.parametrize(
+    ("z", "scale", "offset", "expected"),
+    [(-1.0, -1.0, 0.0, 1.0), (0.0, -1.0, 0.0, 0.0), (-0.25, -1.0, 0.0, 0.25), (-0.5, 1.0, 1.0, 0.5), (-0.5, -4.0, 0.0, 1.0),
+     (-0.5, 1.0, 0.0, 0.0), (-0.5, -0.5, 0.5, 0.75)],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", [0, 2, 3])
+def test_depth_is_scaled_offset_clamped_and_cut(
+    gpu: Any, z: float, scale: float, offset: float, expected: float, kind: int
+) -> None:
+    gpu.target(16, 16, depth=kind)
+    gpu.set(DEPTHMAP_SCALE=gpu.f24(scale), DEPTHMAP_OFFSET=gpu.f24(offset), DEPTH_COLOR_MASK=0x1F00)
+    gpu.quad(z=z)
+    gpu.run()
+    top = (1 << (16 if kind == 0 else 24)) - 1
+    assert (gpu.depth_words() & top == int(expected * top)).all()
+
+
+def test_w_buffer_multiplies_depth_by_w(gpu: Any) -> None:
+    gpu.set(DEPTHMAP_ENABLE=0, DEPTHMAP_SCALE=gpu.f24(-0.25), DEPTH_COLOR_MASK=0x1F00)
+    gpu.draw(at([(-1, -1), (3, -1), (-1, 3)], z=-0.5, w=2.0))
+    gpu.run()
+    expected = 0.5 * 0.25 * 2 * 0xFFFFFF
+    assert np.abs((gpu.depth_words() & 0xFFFFFF).astype(float) - expected).max() <= 4
+
+
+def test_vertex_colours_are_rounded(gpu: Any) -> None:
+    for value, expected in ((0.0, 0), (1.0, 255), (0.49 / 255, 0), (0.51 / 255, 1), (127.49 / 255, 127), (127.51 / 255, 128)):
+        gpu.quad(color=(value,) * 4)
+        gpu.run()
+        assert (gpu.pixels() == expected).all()
+
+
+# -- scissor ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", range(4))
+@pytest.mark.parametrize("box", [(3, 5, 9, 12), (0, 0, 15, 15), (7, 7, 7, 7), (10, 3, 4, 8), (5, 5, 1023, 1023), (100, 100, 200, 200)])
+@pytest.mark.parametrize("flip", [0, 1])
+def test_scissor_modes(gpu: Any, mode: int, box: tuple[int, int, int, int], flip: int) -> None:
+    """3 keeps, 1 drops what is inside, both corners inclusive; 0 and 2 are off. Rows count from the bottom."""
+    gpu.target(16, 16, flip=flip)
+    x1, y1, x2, y2 = box
+    gpu.set(SCISSORTEST_MODE=mode, SCISSORTEST_POS=x1 | y1 << 16, SCISSORTEST_DIM=x2 | y2 << 16)
+    gpu.quad()
+    gpu.run()
+    inside_box = np.zeros((16, 16), bool)
+    if x1 <= x2 and y1 <= y2:
+        inside_box[y1 : y2 + 1, x1 : x2 + 1] = True
+    expected = {1: ~inside_box, 3: inside_box}.get(mode, np.ones((16, 16), bool))
+    covered = gpu.covered() if flip else gpu.covered()[::-1]
+    assert (covered == expected).all()
+
+
+def test_scissor_is_part_of_each_draws_state(gpu: Any) -> None:
+    for i in range(16):
+        gpu.set(SCISSORTEST_MODE=3, SCISSORTEST_POS=i, SCISSORTEST_DIM=i | 15 << 16)
+        gpu.quad(color=(i / 255, 0, 0, 1))
+    gpu.run()
+    assert (gpu.pixels()[..., 0] == np.arange(16)).all()
+
+
+# -- counts -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_counts_are_those_of_the_work(make_gpu: Callable[..., Any], threads: int) -> None:
+    gpu = make_gpu(16, 16, threads=threads)
+    gpu.quad()
+    gpu.quad((0, 0, 1, 1))
+    gpu.draw(at([(5, 5), (6, 5), (5, 6)]))
+    gpu.run()
+    stats = gpu.n3ds.stats
+    assert (stats.draws, stats.vertices, stats.triangles, stats.fragments) == (3, 11, 4, 256 + 64)
+    stats.reset()
+    assert (stats.draws, stats.triangles, stats.fragments) == (0, 0, 0)

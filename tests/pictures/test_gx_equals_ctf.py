@@ -13,7 +13,6 @@ import pytest
 
 import pocketgpu
 from pocketgpu.capture.gxlog import GxLog
-from pocketgpu.capture.replay import Capture
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.memory_map import VRAM
 
@@ -37,9 +36,7 @@ def test_both_doors_give_the_same(name: str, shared_dir: Path) -> None:
     assert isinstance(log.trace, GxLog)
     assert not log.warnings  # also: what our own gsp makes of each framebuffer entry is what was recorded
     assert log.frame_count == plain.frame_count > 0
-    pairs = 0
     for ours, theirs in zip(log.render(), plain.render(), strict=True):
-        pairs += 1
         assert ours.index == theirs.index
         assert sorted(ours.screens) == sorted(theirs.screens)
         for screen, picture in theirs.screens.items():
@@ -48,23 +45,7 @@ def test_both_doors_give_the_same(name: str, shared_dir: Path) -> None:
         assert not [event for event in ours.warnings if event.id.startswith("gsp.")]
         for address in SHOWN:
             assert ours.machine.read_register(address) == theirs.machine.read_register(address), hex(address)
-        for start, size in ((VRAM.base, VRAM.size), (0x20000000, 32 << 20)):
-            a, b = (hashlib.sha256(f.machine.memory.view(start, size)).digest() for f in (ours, theirs))
-            assert a == b, f"f{ours.index}: memory from {start:#x} differs"
-        if pairs == 4:  # the longest run: frames further on repeat these
-            break
-
-
-def last_frame(capture: Capture) -> dict[str, bytes]:
-    (frame,) = capture.render(frames=range(capture.frame_count - 1, capture.frame_count))
-    return {name: screen.array.tobytes() for name, screen in frame.screens.items()}
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith("_f60")])
-def test_the_longest_run_ends_alike(name: str, shared_dir: Path) -> None:
-    folder = shared_dir / "captures" / "3ds"
-    log, plain = (pocketgpu.open(folder / f"{name}{ending}") for ending in (".gx.json.xz", ".ctf.xz"))
-    assert log.frame_count == plain.frame_count == 60
-    for ours, theirs in zip(log.render(), plain.render(), strict=True):
-        for screen, picture in theirs.screens.items():
-            assert np.array_equal(ours.screens[screen].array, picture.array), f"f{ours.index} {screen}"
+        if ours.index in (0, log.frame_count - 1):
+            for start, size in ((VRAM.base, VRAM.size), (0x20000000, 32 << 20)):
+                a, b = (hashlib.sha256(f.machine.memory.view(start, size)).digest() for f in (ours, theirs))
+                assert a == b, f"f{ours.index}: memory from {start:#x} differs"

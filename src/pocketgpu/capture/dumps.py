@@ -55,10 +55,11 @@ class ListRun:
 def physical(address: int, size: int = 1) -> int | None:
     """The physical address of a range given in either form; None if no memory is there.
 
-    Physical memory and what programs see of it do not overlap, so no mark is needed to tell them apart.
+    Where physical memory is, the address is taken as physical. Only the upper half of the linear heap of old programs
+    (from virtual 0x18000000) cannot be given in a program's terms, because video memory is there.
     """
-    if find(address, size, FCRAM_NEW_SIZE):
-        return address
+    if find(address, 1, FCRAM_NEW_SIZE):
+        return address if find(address, size, FCRAM_NEW_SIZE) else None
     translated = AddressMap().translate(address, size)
     return translated if translated is not None and find(translated, size, FCRAM_NEW_SIZE) else None
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pocketgpu.errors import NoPictureError
 from pocketgpu.events import Event
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.switches import HONOURED, SWITCHES
@@ -200,20 +201,33 @@ class _Collector:
             program.draws += count
 
 
-def examine(capture: Capture, frames: range | None = None) -> CaptureInfo:
-    """Look through the frames of a capture up to the last of `frames` (all if None) and tell what is in them.
+def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) -> CaptureInfo:
+    """Look through all frames of a capture and tell what is in them. `progress` hears of each finished frame.
 
-    Frames before the first of `frames` run too, because each builds on the last, and are not counted.
+    :raises NoPictureError: the capture has no frames.
     """
     from pocketgpu.capture.replay import MIB, replay
 
     trace = capture.trace
-    wanted = range(trace.frame_count) if frames is None else frames
+    if not trace.frame_count:
+        raise NoPictureError("the capture has no frames", location=capture.path, hint="A frame ends with a marker.")
     collector = _Collector()
     machine = WatchedN3DS(collector, fcram=(256 if trace.needs_new_model else 128) * MIB)
-    everything = range(wanted[-1] + 1 if wanted else 0)
-    for frame in replay(trace, machine, everything):
-        for run in trace.runs(frame.index):
-            ...
+    for frame in replay(trace, machine, range(trace.frame_count)):
+        counts = collector.frame
+        counts.writes, counts.loads, counts.load_bytes = machine.writes, machine.loads, machine.load_bytes
+        machine.writes = machine.loads = machine.load_bytes = 0
         collector.frame_ends(machine.read_register, f"f{frame.index}")
+        collector.info.events += frame.warnings
+        progress(frame.index)
     return collector.finish()
+
+
+def kind_of(capture: Capture) -> str:
+    """What the file is, in words."""
+    from pocketgpu.capture.citrace import Trace
+
+    trace = capture.trace
+    if isinstance(trace, Trace):
+        return "CiTrace recording, older form" if trace.classic else "CiTrace recording"
+    return "GX log"

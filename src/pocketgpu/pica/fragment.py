@@ -4,29 +4,27 @@ It walks the tiles that a triangle's box touches, row of tiles by row (rows are 
 threads ever touch the same pixel), rejects tiles outside an edge, and shades eight texels at a time: 4x2 pixels, which
 lie next to each other in the GPU's own memory order.
 
-Source: 3dbrew GPU/Internal Registers; vertex.md-style rules are in primitives.py.
+Source: 3dbrew GPU/Internal Registers; the fill rule is part of the edge functions (primitives.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..lanes import F32, I32, I64, Lang, Value, kernel
-from . import combiners
-from .combiners import Color, Combiners
+from ..lanes import I32, I64, Lang, Value, kernel
+from .combiners import Combiners
 from .fog import Fog
-from .layout import PACKET, PACKET_REGISTERS, TRIANGLE, TRIANGLE_SIZE, VERTEX_FLOATS, WorkLayout
+from .layout import PACKET, PACKET_REGISTERS, TRIANGLE, TRIANGLE_SIZE, WorkLayout
 from .output import ColorOutput, DepthStencil, compare
 from .pixels import morton_x, morton_y
-from .primitives import DEPTH_SLOT, INVERSE_W_SLOT
 from .registers import LiveRegisters, StaticRegisters
-from .texture import TYPE_CUBE, TYPE_PROJECTION, Ratio, Sampler, cube_axes, cube_face
+from .sources import Pixels, Triangle, slots_used
+from .texture import Sampler
 
-COLOR_SLOT, TEXCOORD_SLOTS, TEXCOORD0_W_SLOT = 8, {0: 12, 1: 14, 2: 22}, 16
 TILE = 8
 
 
-class _Draw:
+class Draw:
     """Everything of one draw that does not change from triangle to triangle."""
 
     def __init__(
@@ -58,141 +56,11 @@ class _Draw:
         self.fragments = k.var(k.splat(0))
 
 
-class _Triangle:
-    """The planes of one triangle; each is read when first used, before the pixel loops."""
-
-    def __init__(self, k: Lang, record: Value, slots: set[int]) -> None:
-        self.k = k
-        # How the edge functions 1 and 2 change from pixel to pixel: along x, along rows.
-        self.steps = [
-            [k.to_f32(k.load(I32, record + (getattr(TRIANGLE, part) + 4 * e))) for part in "AB"] for e in (1, 2)
-        ]
-        self.planes = {
-            slot: [k.load(F32, record + getattr(TRIANGLE, part) + 4 * slot) for part in ("BASE", "D1", "D2")]
-            for slot in sorted(slots)
-        }
-
-    def at(self, slot: int, e1: Value, e2: Value) -> Value:
-        base, d1, d2 = self.planes[slot]
-        return base + d1 * e1 + d2 * e2
-
-    def slopes(self, slot: int) -> tuple[Value, Value]:
-        """Change of a plane from pixel to pixel along x and along rows."""
-        _, d1, d2 = self.planes[slot]
-        along_x, along_y = (d1 * self.steps[0][axis] + d2 * self.steps[1][axis] for axis in range(2))
-        return along_x, along_y
-
-
-class _Pixels:
-    """One group of pixels being shaded: what the combiners ask for is computed once, when asked."""
-
-    def __init__(self, draw: _Draw, triangle: _Triangle, e1: Value, e2: Value) -> None:
-        self.k, self.draw, self.triangle, self.e1, self.e2 = draw.k, draw, triangle, e1, e2
-        self._cache: dict[int, Color] = {}
-        self._w: Value | None = None
-
-    def plane(self, slot: int) -> Value:
-        return self.triangle.at(slot, self.e1, self.e2)
-
-    @property
-    def w(self) -> Value:
-        if self._w is None:
-            self._w = 1.0 / self.plane(INVERSE_W_SLOT)
-        return self._w
-
-    def attribute(self, slot: int) -> Value:
-        """A perspective-correct attribute."""
-        return self.plane(slot) * self.w
-
-    def depth(self) -> Value:
-        draw = self.draw
-        d = self.plane(DEPTH_SLOT) * draw.depth_scale + draw.depth_offset
-        return d if draw.state("DEPTHMAP_ENABLE.enable") else d * self.w
-
-    def source(self, code: int) -> Color:
-        if code not in self._cache:
-            self._cache[code] = self._compute(code)
-        return self._cache[code]
-
-    def _compute(self, code: int) -> Color:
-        k, draw = self.k, self.draw
-        if code == combiners.PRIMARY:
-            color = {
-                ch: k.to_i32(self.attribute(COLOR_SLOT + i) * 255.0 + 0.5, 0.0, 255.0) for i, ch in enumerate("rgba")
-            }
-        elif code - combiners.TEXTURE0 in draw.samplers:
-            color = self._texture(code - combiners.TEXTURE0)
-        else:  # switched off, undefined or not drawn yet (reported when the draw was prepared)
-            color = dict.fromkeys("rgba", k.splat(0))
-        for ch in "rgba":
-            k.probe(f"source{code}.{ch}", color[ch])
-        return color
-
-    def _texture(self, unit: int) -> Color:
-        sampler = self.draw.samplers[unit]
-        slot = texcoord_slot(self.draw.state, unit)
-        if sampler.kind == TYPE_CUBE:
-            return self._cube(sampler)
-        divisor = TEXCOORD0_W_SLOT if sampler.kind == TYPE_PROJECTION else INVERSE_W_SLOT
-        inverse = self.w if divisor == INVERSE_W_SLOT else 1.0 / self.plane(divisor)
-
-        def ratio(numerator: int) -> Ratio:
-            value = self.plane(numerator) * inverse
-
-            def slopes() -> tuple[Value, Value]:
-                pairs = zip(self.triangle.slopes(numerator), self.triangle.slopes(divisor), strict=True)
-                along_x, along_y = ((n - value * d) * inverse for n, d in pairs)
-                return along_x, along_y
-
-            return Ratio(value, slopes)
-
-        return sampler.sample(ratio(slot), ratio(slot + 1))
-
-    def _cube(self, sampler: Sampler) -> Color:
-        """Cube map: texture coordinate 0 with its w is a direction; its length does not matter."""
-        k, slots = self.k, (TEXCOORD_SLOTS[0], TEXCOORD_SLOTS[0] + 1, TEXCOORD0_W_SLOT)
-        face, choice, (x, y, m) = cube_face(k, [self.plane(slot) for slot in slots])
-        inverse = 1.0 / m
-
-        def ratio(index: int) -> Ratio:
-            quotient = (x, y)[index] * inverse
-
-            def slopes() -> tuple[Value, Value]:
-                out = []
-                for axis in range(2):
-                    change = [k.splat(self.triangle.slopes(slot)[axis]) for slot in slots]
-                    axes = cube_axes(k, change, choice)
-                    out.append((axes[index] - quotient * axes[2]) * inverse * 0.5)
-                return out[0], out[1]
-
-            return Ratio(quotient * 0.5 + 0.5, slopes)
-
-        return sampler.sample(ratio(0), ratio(1), face)
-
-
-def texcoord_slot(state: StaticRegisters, unit: int) -> int:
-    """Slot of the first texture coordinate that a unit uses."""
-    return TEXCOORD_SLOTS[1 if unit == 2 and state("TEXUNIT_CONFIG.unit2_coordinates") else unit]
-
-
-def slots_used(state: StaticRegisters) -> set[int]:
-    """Attribute slots that the fragment code of a state may read."""
-    slots = {DEPTH_SLOT, INVERSE_W_SLOT, *range(COLOR_SLOT, COLOR_SLOT + 4)}
-    for unit in range(3):
-        if state(f"TEXUNIT_CONFIG.unit{unit}_enable"):
-            slot = texcoord_slot(state, unit)
-            slots |= {slot, slot + 1}
-            if unit == 0 and state("TEXUNIT0_PARAM.type") in (TYPE_CUBE, TYPE_PROJECTION):
-                slots.add(TEXCOORD0_W_SLOT)
-    assert max(slots) < VERTEX_FLOATS
-    return slots
-
-
-def _shade(draw: _Draw, triangle: _Triangle, edges: list[Value], mask: Value, number: Value) -> None:
+def _shade(draw: Draw, triangle: Triangle, edges: list[Value], mask: Value, number: Value) -> None:
     """Shade the pixels of `mask`; `number` is the texel number of the first of them in the render target."""
     k, state, depth = draw.k, draw.state, draw.depth
     draw.fragments.value = draw.fragments.value + k.select(mask, 1, 0)
-    pixels = _Pixels(draw, triangle, k.to_f32(edges[1]), k.to_f32(edges[2]))
+    pixels = Pixels(draw, triangle, k.to_f32(edges[1]), k.to_f32(edges[2]))
     incoming = k.branch(depth.needed, lambda: depth.to_integer(pixels.depth()), lambda: k.splat(0))
     word = depth.load(number)
     mask = depth.early(mask, incoming, word)
@@ -209,7 +77,7 @@ def _shade(draw: _Draw, triangle: _Triangle, edges: list[Value], mask: Value, nu
 
 
 def _tile(
-    draw: _Draw, triangle: _Triangle, tx: Value, ty: Value, steps: list[tuple[Value, Value]], c: list[Value]
+    draw: Draw, triangle: Triangle, tx: Value, ty: Value, steps: list[tuple[Value, Value]], c: list[Value]
 ) -> None:
     """One 8x8 tile: edge functions at its corner in 64 bits, inside it in 32."""
     k = draw.k
@@ -247,7 +115,7 @@ def draw_fragments(
     """Draw a packet's triangles into the tile rows that belong to `part` (row number modulo `parts`)."""
     layout = WorkLayout(layout_start, layout_size)
     state = StaticRegisters(dict(words))
-    draw = _Draw(k, packet, state, powers_of_two, dict(switches))
+    draw = Draw(k, packet, state, powers_of_two, dict(switches))
     first, last = (k.load(I32, packet + getattr(PACKET, name)) for name in ("FIRST_TRIANGLE", "LAST_TRIANGLE"))
     slots = slots_used(state)
     for t in k.range(first, last):
@@ -262,7 +130,7 @@ def draw_fragments(
                 (k.load(I32, record + TRIANGLE.A + 4 * e), k.load(I32, record + TRIANGLE.B + 4 * e)) for e in range(3)
             ]
             c = [k.load(I64, record + TRIANGLE.C + 8 * e) for e in range(3)]
-            triangle = _Triangle(k, record, slots)
+            triangle = Triangle(k, record, slots)
             for _ in k.loop(lambda: ours.value <= bottom):
                 ty = ours.value
                 for tx in k.range(left, right + 1):

@@ -114,9 +114,7 @@ class ProcTex:
         whole = k.to_i32(other, 0, _FAR)
         odd = lambda n: k.to_f32((n >> 1) & 1) * step
         none = lambda: k.to_f32(k.splat(0))
-        result: Value = k.switch(
-            self._get(f"0.{axis}_shift"), [none, lambda: odd(whole), lambda: odd(whole + 1), none]
-        )
+        result: Value = k.switch(self._get(f"0.{axis}_shift"), [none, lambda: odd(whole), lambda: odd(whole + 1), none])
         return result
 
     def _clamp(self, axis: str, x: Value) -> Value:

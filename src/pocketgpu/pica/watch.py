@@ -74,10 +74,11 @@ class _Runner:
 
 
 class WatchedN3DS(N3DS):
-    """A 3DS that hands its draws to `watcher` instead of drawing them."""
+    """A 3DS that hands its draws to `watcher` instead of drawing them. It counts register writes and memory loads."""
 
     def __init__(self, watcher: Watcher, fcram: int = 128 * MIB, evaluator: str = "llvm") -> None:
         super().__init__(fcram=fcram, evaluator=evaluator)
+        self.writes = self.loads = self.load_bytes = 0
         core, external = self._core, self._external
         core.runner = _Runner(self, watcher)  # type: ignore[assignment]
         run_list = core.run_list
@@ -104,6 +105,15 @@ class WatchedN3DS(N3DS):
             trigger(word)
 
         return run
+
+    def write_registers(self, addresses: np.ndarray, values: np.ndarray) -> None:
+        self.writes += len(addresses)
+        super().write_registers(addresses, values)
+
+    def load_memory(self, physical: int, data: bytes | memoryview) -> None:
+        super().load_memory(physical, data)
+        self.loads += 1
+        self.load_bytes += len(data)
 
     @property
     def screens(self) -> dict[str, Screen]:

@@ -1,1 +1,5 @@
-"""The shader unit: programs, their translation into lane code, and their arithmetic."""
+"""The shader unit: programs, their translation into lane code, their interpreter, and their arithmetic."""
+
+from .unit import Emission, Outputs, Program
+
+__all__ = ["Emission", "Outputs", "Program"]

@@ -11,19 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ...facts.shader_isa import (
-    CALL_DEPTH,
-    F1,
-    F1C,
-    F1I,
-    F5,
-    F5I,
-    IF_DEPTH,
-    LOOP_DEPTH,
-    OPCODES,
-    OPDESC_FIELDS,
-    Format,
-)  # fmt: skip
+from ...facts.shader_isa import CALL_DEPTH, F1, F1C, F1I, F5, F5I, IF_DEPTH, LOOP_DEPTH, OPCODES, OPDESC_FIELDS, Format
 from ...lanes import F32, I32, I64, Array, Lang, Value, Var, kernel
 from ..layout import BANK_INDEX, CHUNK, CONTROL, PACKET, PACKET_REGISTERS
 from ..registers import LiveRegisters, register_id
@@ -140,7 +128,7 @@ class _Interpreter:
             action = self._lookup(word, [_action(code) for code in range(64)])
             flow = [partial(self._flow, name, word, current) for name in _FLOW]
             arithmetic = partial(self._arithmetic, word, action)
-            others = [self._emit, partial(self._set_emission, word), lambda: None]
+            others: list[Callable[[], Any]] = [self._emit, partial(self._set_emission, word), lambda: None]
             k.switch(k.max(action - (len(OPERATIONS) + 1), 0), [arithmetic, *flow, *others])
             self._arrive()
             over = self.mask & (self.steps.value > INSTRUCTION_LIMIT)

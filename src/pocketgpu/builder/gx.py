@@ -1,0 +1,137 @@
+"""GX commands: the eight words that a program puts into the queue of the system software's graphics module.
+
+Addresses are given as the GPU sees them, like everywhere in this package, and written as programs see them.
+
+Source: 3dbrew GSP Shared Memory, by way of facts/gsp.py.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from ..errors import UsageError
+from ..facts.external import EXTERNAL
+from ..facts.gsp import GX_COMMANDS, GX_FAIL_IF_BUSY, GX_STOP_AFTER, VIRT_TO_PHYS
+from .values import FieldValue, encode_register
+
+Words: TypeAlias = tuple[int, ...]
+Size: TypeAlias = tuple[int, int]
+"""Width and height in pixels."""
+Line: TypeAlias = tuple[int, int]
+"""Bytes copied and bytes skipped after them, both multiples of 16."""
+
+_FILL_WIDTHS = {16: "16 bits", 24: "24 bits", 32: "32 bits"}
+
+
+def to_virtual(physical: int, *, old_heap: bool = False) -> int:
+    """The address by which a program names a byte that the GPU finds at `physical`; 0 stays 0 ("none").
+
+    old_heap: main memory as programs for systems before 8.0 see it. Raises UsageError where programs see nothing.
+    """
+    if physical == 0:
+        return 0
+    found = [r.virt + physical - r.phys for r in VIRT_TO_PHYS if r.phys <= physical < r.phys + r.size]
+    if not found:
+        raise UsageError(f"programs have no address for physical {physical:#010x}")
+    return found[-1] if old_heap else found[0]
+
+
+def gx_command(name: str, *, stop_after: bool = False, fail_if_busy: bool = True, **words: int | Size) -> Words:
+    """Any GX command by its name and the names of its words, which are written as given; a pair is two half-words."""
+    known = {command.name: command for command in GX_COMMANDS}
+    if name not in known:
+        raise UsageError(f"no GX command {name}", hint=f"Known are {', '.join(known)}.")
+    command = known[name]
+    result = [command.id | GX_STOP_AFTER * stop_after | GX_FAIL_IF_BUSY * fail_if_busy, *[0] * 7]
+    for word, value in words.items():
+        try:
+            place = command.word(word)
+        except KeyError:
+            names = ", ".join(w.name for w in command.words if w.kind != "unused")
+            raise UsageError(f"{name} has no word {word}", hint=f"It has {names}.") from None
+        low, high = value if isinstance(value, tuple) else (value & 0xFFFF, value >> 16)
+        if not (0 <= low < 1 << 16 and 0 <= high < 1 << 16):
+            raise UsageError(f"{value!r} does not fit the word {word} of {name}")
+        result[place] = low | high << 16
+    return tuple(result)
+
+
+def request_dma(source: int, target: int, size: int, *, flush: bool = False) -> Words:
+    """Copy memory; ends with the interrupt DMA."""
+    return gx_command("RequestDMA", source=to_virtual(source), target=to_virtual(target), size=size, flush=int(flush))
+
+
+def process_command_list(address: int, size: int, *, update_gas: bool = False, flush: bool = True) -> Words:
+    """Run a command list of `size` bytes; the interrupt P3D comes when the list asks for it."""
+    flags = {"update_gas": int(update_gas), "flush": int(flush)}
+    return gx_command("ProcessCommandList", list=to_virtual(address), size=size, **flags)
+
+
+def memory_fill(*fills: tuple[int, int, int, int]) -> Words:
+    """Fill one or two ranges: (start, end, value, bits of the value); ends with the interrupt PSC0 or PSC1."""
+    if not 1 <= len(fills) <= 2:
+        raise UsageError(f"a memory fill has one or two ranges, not {len(fills)}")
+    words: dict[str, int | Size] = {}
+    controls = [0, 0]
+    for unit, (start, end, value, bits) in enumerate(fills):
+        if bits not in _FILL_WIDTHS:
+            raise UsageError(f"fill values have 16, 24 or 32 bits, not {bits}")
+        if not start < end:
+            raise UsageError(f"the range {start:#x}..{end:#x} is empty")
+        size = end - start
+        words |= {f"start{unit}": to_virtual(start), f"end{unit}": to_virtual(start) + size, f"value{unit}": value}
+        fields: dict[str, FieldValue] = {"start": True, "width": _FILL_WIDTHS[bits]}
+        controls[unit] = encode_register(EXTERNAL[f"PSC{unit}_CONTROL"], fields)
+    return gx_command("MemoryFill", control=(controls[0], controls[1]), **words)
+
+
+def display_transfer(
+    source: int,
+    target: int,
+    input_size: Size,
+    output_size: Size | None = None,
+    *,
+    input_format: str = "RGBA8",
+    output_format: str = "RGB8",
+    **flags: FieldValue,
+) -> Words:
+    """Convert a picture; sizes in pixels, the output's before it is scaled down. flags: fields of PPF_FLAGS."""
+    fields = {"input_format": input_format, "output_format": output_format, **flags}
+    return gx_command(
+        "DisplayTransfer",
+        input=to_virtual(source),
+        output=to_virtual(target),
+        input_size=input_size,
+        output_size=output_size or input_size,
+        flags=encode_register(EXTERNAL["PPF_FLAGS"], fields),
+    )
+
+
+def texture_copy(source: int, target: int, size: int, input_line: Line = (0, 0), output_line: Line = (0, 0)) -> Words:
+    """Copy `size` bytes, line by line where a gap is given."""
+    gaps = bool(input_line[1] or output_line[1])
+    return gx_command(
+        "TextureCopy",
+        input=to_virtual(source),
+        output=to_virtual(target),
+        size=size,
+        input_line=_units(input_line),
+        output_line=_units(output_line),
+        flags=encode_register(EXTERNAL["PPF_FLAGS"], {"texture_copy": True, "crop": gaps}),
+    )
+
+
+def flush_cache_regions(*ranges: tuple[int, int]) -> Words:
+    """Write one to three ranges (address, size) back from the processor's cache."""
+    if not 1 <= len(ranges) <= 3:
+        raise UsageError(f"one to three ranges are flushed, not {len(ranges)}")
+    words: dict[str, int | Size] = {}
+    for n, (address, size) in enumerate(ranges):
+        words |= {f"address{n}": to_virtual(address), f"size{n}": size}
+    return gx_command("FlushCacheRegions", **words)
+
+
+def _units(line: Line) -> Size:
+    if line[0] % 16 or line[1] % 16:
+        raise UsageError(f"lines are copied in units of 16 bytes, which {line} are not")
+    return line[0] // 16, line[1] // 16

@@ -1,0 +1,364 @@
+"""The shader unit by itself: give it a program and inputs, get its outputs. No draw, no registers, no memory around it.
+
+    program = Program(code, operand_descriptors, entry_point=0)
+    result = program.run(inputs, uniforms={0: (1, 0, 0, 0)})     # inputs: float32 (n, 16, 4)
+    result[:, 0]                                                  # o0 of every vertex, (n, 4)
+
+Two tiers run programs. The interpreter starts at once; code made for one program is some ten times faster and takes a
+moment to compile. Their results are equal, bit for bit, so which one runs is nobody's business: by default a program
+is interpreted until it has run for a few thousand vertices.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ...errors import UsageError
+from ...lanes import I32, I64, Engine, Lang, Value, kernel
+from ..layout import CHUNK, CONTROL, PACKET_REGISTERS, PACKET_SIZE
+from ..registers import register_id
+from .emission import ENTRY_ROWS, LOG_BYTES, LOG_ENTRIES
+from .interpreter import unit_interpreter
+from .program import CODE_WORDS, TooComplex
+from .rules import Rules, rules_of
+from .translate import A0_X, COND_X, EMIT_COUNT, EMIT_STATE, RESULT_ROWS, STUCK, program_of, unit_program
+
+MAX_WORDS = 4096  # of a geometry unit; a vertex unit has CODE_WORDS
+DESCRIPTORS = 128
+UNIFORMS = 96
+TIERS = ("auto", "interpreter", "specialised")
+_END = 0x22 << 26
+_BATCH = 32 * CHUNK  # vertices at a time: what they need stays in the second-level cache
+_EMIT_BATCH = 4 * CHUNK
+_PATIENCE = 8192  # vertices that a program is interpreted for before it is compiled
+
+Floats = np.ndarray[Any, np.dtype[np.float32]]
+Integers = np.ndarray[Any, np.dtype[np.int32]]
+Bools = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True)
+class Emission:
+    """What EMIT and SETEMIT did, for n vertices.
+
+    winding, prim_emit, vertex_id: (n,) integers, what the last SETEMIT said (0 before the first). count: (n,) integers,
+    how many vertices were emitted; the first of them are in vertices, (n, k, 16, 4) output registers, with the SETEMIT
+    fields of each in states, (n, k): winding in bit 0, primitive in bit 1, vertex slot in bits 3:2.
+    """
+
+    winding: Integers
+    prim_emit: Integers
+    vertex_id: Integers
+    count: Integers
+    vertices: Floats
+    states: Integers
+
+    def __getitem__(self, name: str) -> Any:
+        """A field by name."""
+        if name not in self.__dataclass_fields__:
+            raise KeyError(name)
+        return getattr(self, name)
+
+
+class Outputs(np.ndarray[Any, np.dtype[np.float32]]):
+    """Output registers, float32 (n, 16, 4); [:, k] is o*k*, 0 where the program wrote nothing. Every NaN is the same.
+
+    conditions: (n, 2) bools, cmp.x and cmp.y at the end. address: (n, 3) integers, a0.x, a0.y and aL at the end.
+    emit: see Emission. hung: (n,) bools, vertices whose program did not come to an end; their outputs are 0.
+    """
+
+    conditions: Bools
+    address: Integers
+    emit: Emission
+    hung: Bools
+
+
+@kernel(program=I64, count=I32)
+def run_chunks(
+    k: Lang, program: Value, count: Value,
+    *, inputs: int, outputs: int, uniforms: int, packet: int, state: int, log: int, log_step: int,
+) -> None:  # fmt: skip
+    """Run a program of the unit on `count` vertices that lie in chunks."""
+    for first in k.range(0, count, CHUNK):
+        chunk = k.to_i64(first >> (CHUNK.bit_length() - 1))
+        k.invoke(
+            program, chunk * (4 * 64 * CHUNK) + inputs, chunk * (4 * RESULT_ROWS * CHUNK) + outputs, k.i64(uniforms),
+            k.i64(packet), k.min(count - first, CHUNK), k.i64(state), chunk * log_step + log,
+        )  # fmt: skip
+
+
+class _Unit:
+    """An arena with room for a batch of vertices, and an engine on it."""
+
+    def __init__(self, evaluator: str) -> None:
+        self.lock = threading.Lock()
+        self._size = 4096
+        self.control = self._take(4096)
+        self.packet = self._take(PACKET_SIZE)
+        self.uniforms = self._take(16 * UNIFORMS)
+        self.state = self._take(64)
+        self.code = self._take(4 * MAX_WORDS)
+        self.descriptors = self._take(4 * DESCRIPTORS)
+        self.inputs = self._take(4 * 64 * _BATCH)
+        self.outputs = self._take(4 * RESULT_ROWS * _BATCH)
+        self.log = self._take(LOG_BYTES * (_EMIT_BATCH // CHUNK))
+        self.arena = np.zeros(self._size, np.uint8)
+        self.engine = Engine(self.arena, evaluator)
+        self.places = {"uniforms": self.uniforms, "packet": self.packet, "state": self.state, "log": self.log}
+        self.places |= {"inputs": self.inputs, "outputs": self.outputs}
+
+    def _take(self, size: int) -> int:
+        at = self._size
+        self._size += (size + 63) & ~63
+        return at
+
+    def view(self, at: int, count: int, dtype: Any = np.int32) -> np.ndarray[Any, Any]:
+        """`count` words at an offset."""
+        return self.arena[at : at + 4 * count].view(dtype)
+
+
+@cache
+def _unit(evaluator: str) -> _Unit:
+    return _Unit(evaluator)
+
+
+def _words(values: Any, what: str, limit: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
+    """A sequence of 32-bit words as an array."""
+    try:
+        words = np.asarray(values if len(values) else np.zeros(0, np.uint32))
+        if words.ndim != 1 or words.dtype.kind not in "iu":
+            raise TypeError
+        if len(words) and not (int(words.min()) >= -(1 << 31) and int(words.max()) < 1 << 32):
+            raise TypeError
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError(f"{what} must be a flat sequence of 32-bit words") from None
+    if len(words) > limit:
+        raise UsageError(f"{len(words)} words of {what}; the unit has room for {limit}")
+    return (words.astype(np.int64) & 0xFFFFFFFF).astype(np.uint32)
+
+
+def _integers(values: Any, what: str, shape: tuple[int, ...]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Integers of exactly this shape; nothing at all stands for zeros."""
+    try:
+        array = np.zeros(shape, np.int64) if values is None or not len(values) else np.asarray(values)
+        if array.shape != shape or array.dtype.kind not in "iub":
+            raise TypeError
+        return array.astype(np.int64)
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError(f"{what} must be integers of shape {shape}") from None
+
+
+class Program:
+    """A shader program, ready to run.
+
+    code: up to 4096 instruction words; memory behind them holds END. operand_descriptors: up to 128 words. entry_point:
+    the address to start at. evaluator: "llvm", or "numpy" for the slow oracle. tier: "interpreter", "specialised" (code
+    of the program's own) or "auto". switches: choices such as {"shader.precision": "f24"}; see facts/switches.py.
+
+    :raises UsageError: for words, names or sizes that do not fit.
+    """
+
+    def __init__(
+        self,
+        code: Sequence[int] | np.ndarray[Any, Any],
+        operand_descriptors: Sequence[int] | np.ndarray[Any, Any] = (),
+        entry_point: int = 0,
+        *,
+        evaluator: str = "llvm",
+        tier: str = "auto",
+        switches: Mapping[str, str] | None = None,
+    ) -> None:
+        given = _words(code, "code", MAX_WORDS)
+        self._code = np.full(CODE_WORDS if len(given) <= CODE_WORDS else MAX_WORDS, _END, np.uint32)
+        self._code[: len(given)] = given
+        self._descriptors = np.zeros(DESCRIPTORS, np.uint32)
+        descriptors = _words(operand_descriptors, "operand descriptors", DESCRIPTORS)
+        self._descriptors[: len(descriptors)] = descriptors
+        if not 0 <= entry_point < 1 << 16:
+            raise UsageError(f"the entry point {entry_point} is no address", hint="It has 16 bits.")
+        self._entry = int(entry_point)
+        if evaluator not in ("llvm", "numpy"):
+            raise UsageError(f"there is no evaluator {evaluator!r}", hint="There are llvm and numpy.")
+        if tier not in TIERS:
+            raise UsageError(f"there is no tier {tier!r}", hint=f"There are {', '.join(TIERS)}.")
+        self._evaluator, self._tier = evaluator, tier
+        try:
+            self._rules: Rules = rules_of(switches)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        self._emits = bool(np.isin(given >> 26, (0x2A, 0x2B)).any())
+        self._vertices = 0
+        if tier == "specialised":
+            try:
+                program_of(*self._key)
+            except TooComplex as error:
+                raise UsageError(
+                    f"the program cannot be specialised: {error}", hint="The interpreter runs it."
+                ) from None
+
+    @property
+    def _key(self) -> tuple[bytes, bytes, int, Rules]:
+        return self._code.tobytes(), self._descriptors.tobytes(), self._entry, self._rules
+
+    def run(
+        self,
+        inputs: Any,
+        uniforms: Mapping[int, Sequence[float]] | None = None,
+        bool_uniforms: Sequence[int] | None = None,
+        int_uniforms: Sequence[Sequence[int]] | None = None,
+        conditions: Sequence[int] = (0, 0),
+        address: Sequence[int] = (0, 0, 0),
+    ) -> Outputs:
+        """Run the program once for each vertex.
+
+        inputs: float32 (n, 16, 4), the input registers v0-v15. uniforms: {index: (x, y, z, w)} for c0-c95, the others
+        0. bool_uniforms: b0-b15. int_uniforms: i0-i3 as (x, y, z, w), bytes. conditions, address: what cmp.x, cmp.y and
+        a0.x, a0.y, aL hold at the start. Programs without end stop after 65536 instructions; see Outputs.hung.
+
+        :raises UsageError: for shapes and numbers that do not fit.
+        """
+        vectors = self._vectors(inputs)
+        unit = _unit(self._evaluator)
+        with unit.lock:
+            self._load(unit, uniforms, bool_uniforms, int_uniforms, conditions, address)
+            return self._shade(unit, vectors)
+
+    @staticmethod
+    def _vectors(inputs: Any) -> Floats:
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                vectors = np.asarray(inputs, np.float32)
+        except (TypeError, ValueError):
+            raise UsageError("inputs must be numbers") from None
+        if vectors.ndim != 3 or vectors.shape[1:] != (16, 4):
+            raise UsageError(f"inputs have shape {vectors.shape}, not (n, 16, 4)")
+        return vectors
+
+    def _load(
+        self, unit: _Unit, uniforms: Mapping[int, Sequence[float]] | None, bool_uniforms: Sequence[int] | None,
+        int_uniforms: Sequence[Sequence[int]] | None, conditions: Sequence[int], address: Sequence[int],
+    ) -> None:  # fmt: skip
+        """Put the program's surroundings into the arena."""
+        floats = unit.view(unit.uniforms, 4 * UNIFORMS, np.float32)
+        floats[:] = 0
+        for index, vector in (uniforms or {}).items():
+            try:
+                number, (x, y, z, w) = int(index), vector
+                if not 0 <= number < UNIFORMS:
+                    raise ValueError
+                with np.errstate(over="ignore", invalid="ignore"):
+                    floats[4 * number : 4 * number + 4] = np.asarray((x, y, z, w), np.float32)
+            except (TypeError, ValueError):
+                raise UsageError(f"uniform {index!r}: {vector!r} is no c0-c95 with four numbers") from None
+        registers = unit.view(unit.packet + PACKET_REGISTERS, 0x300, np.uint32)
+        bools = _integers(bool_uniforms, "bool_uniforms", (16,)) != 0
+        registers[register_id("VSH_BOOLUNIFORM")] = int((bools << np.arange(16)).sum())
+        integers = _integers(int_uniforms, "int_uniforms", (4, 4)) & 0xFF
+        first = register_id("VSH_INTUNIFORM_I0")
+        registers[first : first + 4] = (integers << np.array([0, 8, 16, 24])).sum(axis=1)
+        state = unit.view(unit.state, 7)
+        state[0:2] = _integers(conditions, "conditions", (2,)) != 0
+        place = _integers(address, "address", (3,))
+        if (place != place.astype(np.int32)).any():
+            raise UsageError("address registers have 32 bits")
+        state[2:5] = place
+        state[5:7] = self._entry, len(self._code)
+
+    # -- which code runs ----------------------------------------------------------------------------------------
+    def _interpreter(self, unit: _Unit) -> int:
+        unit.view(unit.code, len(self._code), np.uint32)[:] = self._code
+        unit.view(unit.descriptors, DESCRIPTORS, np.uint32)[:] = self._descriptors
+        return unit.engine.handle(
+            unit_interpreter, code=unit.code, descriptors=unit.descriptors, control=unit.control, rules=self._rules
+        )
+
+    def _specialised(self, unit: _Unit, exact: bool) -> int:
+        code, descriptors, entry, rules = self._key
+        return unit.engine.handle(
+            unit_program,
+            code=code,
+            descriptors=descriptors,
+            entry=entry,
+            exact=exact,
+            control=unit.control,
+            rules=rules,
+        )
+
+    def _choose(self, unit: _Unit, count: int) -> tuple[int, bool]:
+        """(handle, whether it is the interpreter) for the next `count` vertices."""
+        self._vertices += count
+        if self._tier == "interpreter" or (self._tier == "auto" and self._vertices <= _PATIENCE):
+            return self._interpreter(unit), True
+        try:
+            return self._specialised(unit, exact=False), False
+        except TooComplex:
+            return self._interpreter(unit), True
+
+    def _shade(self, unit: _Unit, vectors: Floats) -> Outputs:
+        n = len(vectors)
+        rows = np.zeros((n, RESULT_ROWS), np.float32)
+        logs: list[np.ndarray[Any, Any]] = []
+        handle, interprets = self._choose(unit, n)
+        drive = unit.engine.get(run_chunks, log_step=LOG_BYTES if self._emits else 0, **unit.places)
+        batch = _EMIT_BATCH if self._emits else _BATCH
+        control = unit.view(unit.control, CONTROL.size // 4)
+        for start in range(0, n, batch):
+            part = vectors[start : start + batch]
+            count = len(part)
+            chunks = -(-count // CHUNK)
+            places = unit.view(unit.inputs, 64 * CHUNK * chunks, np.float32).reshape(chunks, 64, CHUNK)
+            results = unit.view(unit.outputs, RESULT_ROWS * CHUNK * chunks, np.float32)
+            results = results.reshape(chunks, RESULT_ROWS, CHUNK)
+            places[-1] = 0
+            for i in range(chunks):
+                some = part[i * CHUNK : (i + 1) * CHUNK].reshape(-1, 64)
+                places[i, :, : len(some)] = some.T
+            results[:] = 0
+            control[CONTROL.NAN_PRODUCTS // 4] = 0
+            drive(handle, count)
+            if not interprets and control[CONTROL.NAN_PRODUCTS // 4]:
+                drive(self._specialised(unit, exact=True), count)
+            for i in range(chunks):
+                some = rows[start + i * CHUNK : start + min((i + 1) * CHUNK, count)]
+                some[:] = results[i, :, : len(some)].T
+            if self._emits:
+                logs.append(self._read_log(unit, count, chunks))
+        return self._outputs(rows, logs)
+
+    @staticmethod
+    def _read_log(unit: _Unit, count: int, chunks: int) -> np.ndarray[Any, Any]:
+        """(count, LOG_ENTRIES, ENTRY_ROWS) words that EMIT wrote."""
+        log = unit.view(unit.log, LOG_BYTES // 4 * chunks).reshape(chunks, LOG_ENTRIES, ENTRY_ROWS, CHUNK)
+        whole = log.transpose(0, 3, 1, 2).reshape(chunks * CHUNK, LOG_ENTRIES, ENTRY_ROWS)
+        log[:] = 0
+        return whole[:count]
+
+    @staticmethod
+    def _outputs(rows: Floats, logs: list[np.ndarray[Any, Any]]) -> Outputs:
+        n = len(rows)
+        words = rows.view(np.int32)
+        hung = words[:, STUCK] != 0
+        words[hung] = 0
+        registers = rows[:, :64].reshape(n, 16, 4).copy()
+        registers[np.isnan(registers)] = np.nan
+        result = registers.view(Outputs)
+        result.conditions = words[:, COND_X : COND_X + 2] != 0
+        result.address = words[:, A0_X : A0_X + 3].copy()
+        result.hung = hung
+        state, count = words[:, EMIT_STATE], words[:, EMIT_COUNT].copy()
+        log = np.concatenate(logs) if logs else np.zeros((n, 0, ENTRY_ROWS), np.int32)
+        log = log[:, : min(int(count.max(initial=0)), LOG_ENTRIES)].copy()
+        log[np.arange(log.shape[1])[None, :] >= count[:, None]] = 0
+        vertices = log[:, :, :64].copy().view(np.float32).reshape(n, -1, 16, 4)
+        vertices[np.isnan(vertices)] = np.nan
+        result.emit = Emission(state & 1, state >> 1 & 1, state >> 2 & 3, count, vertices, log[:, :, 64].copy())
+        return result
+
+
+__all__ = ["Emission", "Outputs", "Program"]

@@ -1,0 +1,146 @@
+"""What a group of pixels knows: interpolated attributes, and the colours that combiners can name as sources.
+
+Attributes are planes over two edge functions (primitives.py); perspective divides by the plane of 1/w.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lanes import F32, I32, Lang, Value
+from . import combiners
+from .combiners import Color
+from .layout import TRIANGLE, VERTEX_FLOATS
+from .primitives import DEPTH_SLOT, INVERSE_W_SLOT
+from .registers import State
+from .texture import TYPE_CUBE, TYPE_PROJECTION, Ratio, Sampler, cube_axes, cube_face
+
+if TYPE_CHECKING:
+    from .fragment import Draw
+
+COLOR_SLOT, TEXCOORD_SLOTS, TEXCOORD0_W_SLOT = 8, {0: 12, 1: 14, 2: 22}, 16
+
+
+class Triangle:
+    """The planes of one triangle; each is read when first used, before the pixel loops."""
+
+    def __init__(self, k: Lang, record: Value, slots: set[int]) -> None:
+        self.k = k
+        # How the edge functions 1 and 2 change from pixel to pixel: along x, along rows.
+        self.steps = [
+            [k.to_f32(k.load(I32, record + (getattr(TRIANGLE, part) + 4 * e))) for part in "AB"] for e in (1, 2)
+        ]
+        self.planes = {
+            slot: [k.load(F32, record + getattr(TRIANGLE, part) + 4 * slot) for part in ("BASE", "D1", "D2")]
+            for slot in sorted(slots)
+        }
+
+    def at(self, slot: int, e1: Value, e2: Value) -> Value:
+        base, d1, d2 = self.planes[slot]
+        return base + d1 * e1 + d2 * e2
+
+    def slopes(self, slot: int) -> tuple[Value, Value]:
+        """Change of a plane from pixel to pixel along x and along rows."""
+        _, d1, d2 = self.planes[slot]
+        along_x, along_y = (d1 * self.steps[0][axis] + d2 * self.steps[1][axis] for axis in range(2))
+        return along_x, along_y
+
+
+class Pixels:
+    """One group of pixels being shaded: what the combiners ask for is computed once, when asked."""
+
+    def __init__(self, draw: Draw, triangle: Triangle, e1: Value, e2: Value) -> None:
+        self.k, self.draw, self.triangle, self.e1, self.e2 = draw.k, draw, triangle, e1, e2
+        self._cache: dict[int, Color] = {}
+        self.w = 1.0 / self.plane(INVERSE_W_SLOT)
+
+    def plane(self, slot: int) -> Value:
+        return self.triangle.at(slot, self.e1, self.e2)
+
+    def attribute(self, slot: int) -> Value:
+        """A perspective-correct attribute."""
+        return self.plane(slot) * self.w
+
+    def depth(self) -> Value:
+        draw = self.draw
+        d = self.plane(DEPTH_SLOT) * draw.depth_scale + draw.depth_offset
+        depth: Value = self.k.branch(draw.state("DEPTHMAP_ENABLE.enable") != 0, lambda: d, lambda: d * self.w)
+        return depth
+
+    def source(self, code: int) -> Color:
+        if code not in self._cache:
+            self._cache[code] = self._compute(code)
+        return self._cache[code]
+
+    def _compute(self, code: int) -> Color:
+        k, draw = self.k, self.draw
+        if code == combiners.PRIMARY:
+            color = {
+                ch: k.to_i32(self.attribute(COLOR_SLOT + i) * 255.0 + 0.5, 0.0, 255.0) for i, ch in enumerate("rgba")
+            }
+        elif code - combiners.TEXTURE0 in draw.samplers:
+            color = self._texture(code - combiners.TEXTURE0)
+        else:  # switched off, undefined or not drawn yet (reported when the draw was prepared)
+            color = dict.fromkeys("rgba", k.splat(0))
+        for ch in "rgba":
+            k.probe(f"source{code}.{ch}", color[ch])
+        return color
+
+    def _texture(self, unit: int) -> Color:
+        sampler = self.draw.samplers[unit]
+        slot = texcoord_slot(self.draw.state, unit)
+        if sampler.kind == TYPE_CUBE:
+            return self._cube(sampler)
+        divisor = TEXCOORD0_W_SLOT if sampler.kind == TYPE_PROJECTION else INVERSE_W_SLOT
+        inverse = self.w if divisor == INVERSE_W_SLOT else 1.0 / self.plane(divisor)
+
+        def ratio(numerator: int) -> Ratio:
+            value = self.plane(numerator) * inverse
+
+            def slopes() -> tuple[Value, Value]:
+                pairs = zip(self.triangle.slopes(numerator), self.triangle.slopes(divisor), strict=True)
+                along_x, along_y = ((n - value * d) * inverse for n, d in pairs)
+                return along_x, along_y
+
+            return Ratio(value, slopes)
+
+        return sampler.sample(ratio(slot), ratio(slot + 1))
+
+    def _cube(self, sampler: Sampler) -> Color:
+        """Cube map: texture coordinate 0 with its w is a direction; its length does not matter."""
+        k, slots = self.k, (TEXCOORD_SLOTS[0], TEXCOORD_SLOTS[0] + 1, TEXCOORD0_W_SLOT)
+        face, choice, (x, y, m) = cube_face(k, [self.plane(slot) for slot in slots])
+        inverse = 1.0 / m
+
+        def ratio(index: int) -> Ratio:
+            quotient = (x, y)[index] * inverse
+
+            def slopes() -> tuple[Value, Value]:
+                out = []
+                for axis in range(2):
+                    change = [k.splat(self.triangle.slopes(slot)[axis]) for slot in slots]
+                    axes = cube_axes(k, change, choice)
+                    out.append((axes[index] - quotient * axes[2]) * inverse * 0.5)
+                return out[0], out[1]
+
+            return Ratio(quotient * 0.5 + 0.5, slopes)
+
+        return sampler.sample(ratio(0), ratio(1), face)
+
+
+def texcoord_slot(state: State, unit: int) -> int:
+    """Slot of the first texture coordinate that a unit uses."""
+    return TEXCOORD_SLOTS[1 if unit == 2 and state("TEXUNIT_CONFIG.unit2_coordinates") else unit]
+
+
+def slots_used(state: State) -> set[int]:
+    """Attribute slots that the fragment code of a state may read."""
+    slots = {DEPTH_SLOT, INVERSE_W_SLOT, *range(COLOR_SLOT, COLOR_SLOT + 4)}
+    for unit in range(3):
+        if state(f"TEXUNIT_CONFIG.unit{unit}_enable"):
+            slot = texcoord_slot(state, unit)
+            slots |= {slot, slot + 1}
+            if unit == 0 and state("TEXUNIT0_PARAM.type") in (TYPE_CUBE, TYPE_PROJECTION):
+                slots.add(TEXCOORD0_W_SLOT)
+    assert max(slots) < VERTEX_FLOATS
+    return slots

@@ -157,7 +157,7 @@ def number(value: float) -> str:
 
 def show(reports: Sequence[Report], console: Console | None = None) -> None:
     """Print reports as one table."""
-    console = console or Console()
+    console = console or Console(width=None if sys.stdout.isatty() else 150)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("benchmark", "figure"):
         table.add_column(column)

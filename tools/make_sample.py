@@ -132,10 +132,10 @@ class Mesh:
 
 
 class Scene:
-    """What all frames share: meshes and textures in memory, render targets."""
+    """What all frames share: meshes and textures in memory, render targets. shrink: divides all sizes in pixels."""
 
-    def __init__(self, capture: CaptureBuilder) -> None:
-        self.capture = capture
+    def __init__(self, capture: CaptureBuilder, shrink: int = 1) -> None:
+        self.capture, self.shrink = capture, shrink
         self.color = {"top": 0, "bottom": 0}
         for name, width in (("top", 400), ("bottom", 320)):
             self.color[name] = capture.allocate(240 * width * 4, region="VRAM")
@@ -158,7 +158,7 @@ class Scene:
     def list(self, screen: str, width: int) -> CommandList:
         """A new list that draws to a screen's target."""
         cl = CommandList().plain_state()
-        cl.render_target(self.color[screen], 240, width, depth=self.depth)
+        cl.render_target(self.color[screen], 240 // self.shrink, width // self.shrink, depth=self.depth)
         return cl.shader(PROGRAM).uniforms(11, [0, 0, 0, 0])
 
     def draw(self, cl: CommandList, mesh: str, matrix: Array, entry: str = "main", model: Array | None = None) -> None:
@@ -303,13 +303,13 @@ def panel() -> Mesh:
     return mesh
 
 
-def sparks(frame: int) -> Mesh:
+def sparks(frame: int, count: int = 44) -> Mesh:
     """Glowing dust on a tilted orbit around the jewel."""
     mesh = Mesh()
     random = np.random.default_rng(5)
     centre = np.array([0, HEIGHT, 0])
-    for i in range(44):
-        angle = 2 * math.pi * (i / 44) + 0.16 * frame + random.normal() * 0.05
+    for i in range(count):
+        angle = 2 * math.pi * (i / count) + 0.16 * frame + random.normal() * 0.05
         radius = 1.75 + 0.25 * random.normal()
         place = np.array([radius * math.cos(angle), HEIGHT + 0.2 * random.normal(), radius * math.sin(angle)])
         place = rotation((0, 0, 1), 0.32)[:3, :3] @ (place - centre) + centre
@@ -323,10 +323,10 @@ def sparks(frame: int) -> Mesh:
     return mesh
 
 
-def stars(frame: int) -> Mesh:
+def stars(frame: int, count: int = 70) -> Mesh:
     mesh = Mesh()
     random = np.random.default_rng(11)
-    for i in range(70):
+    for i in range(count):
         x, y = 400 * random.random(), 160 + 80 * random.random() ** 0.8
         size = 1.6 + 2.4 * random.random() ** 3
         bright = (0.35 + 0.65 * random.random()) * (0.75 + 0.25 * math.sin(2.1 * i + 0.8 * frame)) * (y - 140) / 100
@@ -335,11 +335,11 @@ def stars(frame: int) -> Mesh:
     return mesh
 
 
-def glints(frame: int) -> Mesh:
+def glints(frame: int, count: int = 90) -> Mesh:
     """Moonlight on the lake, in a path that widens toward the eye."""
     mesh = Mesh()
     random = np.random.default_rng(23)
-    for i in range(90):
+    for i in range(count):
         near = random.random() ** 1.4
         x, y = 316 + random.normal() * (5 + 20 * near), HORIZON - 3 - near * (HORIZON - 8)
         width, height = 3 + 13 * near * (0.4 + random.random()), 0.8 + 1.6 * near
@@ -367,7 +367,7 @@ def top_screen(scene: Scene, frame: int) -> CommandList:
     cl.uniforms(7, [[0.55, 0.55, 0.63, 0], [0.30, 0.34, 0.89, 0], [0.76, 0.74, 0.80, 0], [0.34, 0.30, 0.50, 1]])
 
     # What the lake mirrors: the jewel upside down, below the horizon only.
-    cl.scissor(0, 0, HORIZON - 1, 399)
+    cl.scissor(0, 0, HORIZON // scene.shrink - 1, 399)
     jewel_state(scene, cl)
     cl.write("FACECULLING_CONFIG", mode="front (counter-clockwise)")
     model = translation(0, HEIGHT, 0) @ spin @ scaling(0.82, 0.82, 0.82)
@@ -422,7 +422,7 @@ def bottom_screen(scene: Scene, frame: int) -> CommandList:
     view = perspective(math.radians(34), 1.0, 1, 20) @ translation(0, 0, -6.5)
     for i, name in enumerate(art.FORMATS):
         x, y = CELLS[i]
-        cl.viewport(y + 11, 320 - (x + 20) - 32, 64, 64)
+        cl.viewport(*(v // scene.shrink for v in (y + 11, 320 - (x + 20) - 32, 64, 64)))
         model = rotation((1, 0, 0), 0.5) @ rotation((0, 1, 0), 0.5 + 0.35 * i + frame * math.pi / 2 / FRAMES)
         scene.bind(cl, 0, name, wrap="clamp to edge")
         cl.combiner(0, ("modulate", "texture 0", "vertex color"), ("replace", "constant"), color=(0, 0, 0, 255))
@@ -431,19 +431,23 @@ def bottom_screen(scene: Scene, frame: int) -> CommandList:
     return cl.end_drawing()
 
 
-def build() -> CaptureBuilder:
-    """The whole sample."""
+def build(frames: int = FRAMES, shrink: int = 1, screens: tuple[str, ...] = ("top", "bottom")) -> CaptureBuilder:
+    """The whole sample; shrunken ones (for slow evaluators) have fewer sprites, and draw without showing it."""
     capture = CaptureBuilder()
-    scene = Scene(capture)
-    for frame in range(FRAMES):
-        scene.put("sparks", sparks(frame))
-        scene.put("stars", stars(frame))
-        scene.put("glints", glints(frame))
+    scene = Scene(capture, shrink)
+    for frame in range(frames):
+        scene.put("sparks", sparks(frame, 44 // shrink))
+        scene.put("stars", stars(frame, 70 // shrink))
+        scene.put("glints", glints(frame, 90 // shrink))
         for screen, width, draw in (("top", 400, top_screen), ("bottom", 320, bottom_screen)):
+            if screen not in screens:
+                continue
             color = scene.color[screen]
             capture.clear(color, 240, width, 0x000000FF)
             capture.clear(scene.depth, 240, width, 0, format="D24S8")
-            capture.submit(draw(scene, frame)).present(screen, color)
+            capture.submit(draw(scene, frame))
+            if shrink == 1:
+                capture.present(screen, color)
         capture.end_frame()
     return capture
 

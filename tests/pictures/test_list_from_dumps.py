@@ -27,10 +27,10 @@ HEAP_SIZE = 0x200000
 
 
 class Stopped:
-    """simple_tri before its first list: memory, the list as the program names it, and what the frame then shows."""
+    """multiple_buf before its first list: memory, the list as the program names it, and what the frame then shows."""
 
     def __init__(self, folder: Path) -> None:
-        capture = pocketgpu.open(folder / "captures" / "3ds" / "simple_tri.gx.json.xz")
+        capture = pocketgpu.open(folder / "captures" / "3ds" / "multiple_buf.gx.json.xz")
         log = capture.trace
         assert isinstance(log, GxLog)
         machine = pocketgpu.N3DS()
@@ -108,8 +108,8 @@ def test_the_command_writes_the_picture(stopped: Stopped, tmp_path: Path, run_pr
 def draw_list(colour_address: int, width: int, height: int) -> list[int]:
     """A list that sets a target and draws three vertices from nowhere: enough for the machine to name the target."""
     writes = [
-        (0x11C, 0x18200000 >> 3), (0x11D, colour_address >> 3), (0x11E, (height - 1) << 12 | width), (0x117, 0x2), (0x116, 0),
-        (0x228, 3), (0x22E, 1), (0x10, 0x12345678),
+        (0x11C, 0x18200000 >> 3), (0x11D, colour_address >> 3), (0x11E, (height - 1) << 12 | width),
+        (0x117, 2), (0x116, 0), (0x228, 3), (0x22E, 1), (0x10, 0x12345678),
     ]  # fmt: skip
     words = [word for register, value in writes for word in (value, 0xF0000 | register)]
     return words + [0x12345678, 0xF0010] * (len(writes) % 2)

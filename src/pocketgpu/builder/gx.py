@@ -7,6 +7,7 @@ Source: 3dbrew GSP Shared Memory, by way of facts/gsp.py.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from ..errors import UsageError
@@ -36,7 +37,9 @@ def to_virtual(physical: int, *, old_heap: bool = False) -> int:
     return found[-1] if old_heap else found[0]
 
 
-def gx_command(name: str, *, stop_after: bool = False, fail_if_busy: bool = True, **words: int | Size) -> Words:
+def gx_command(
+    name: str, words: Mapping[str, int | Size], *, stop_after: bool = False, fail_if_busy: bool = True
+) -> Words:
     """Any GX command by its name and the names of its words, which are written as given; a pair is two half-words."""
     known = {command.name: command for command in GX_COMMANDS}
     if name not in known:
@@ -58,13 +61,14 @@ def gx_command(name: str, *, stop_after: bool = False, fail_if_busy: bool = True
 
 def request_dma(source: int, target: int, size: int, *, flush: bool = False) -> Words:
     """Copy memory; ends with the interrupt DMA."""
-    return gx_command("RequestDMA", source=to_virtual(source), target=to_virtual(target), size=size, flush=int(flush))
+    words = {"source": to_virtual(source), "target": to_virtual(target), "size": size, "flush": int(flush)}
+    return gx_command("RequestDMA", words)
 
 
 def process_command_list(address: int, size: int, *, update_gas: bool = False, flush: bool = True) -> Words:
     """Run a command list of `size` bytes; the interrupt P3D comes when the list asks for it."""
-    flags = {"update_gas": int(update_gas), "flush": int(flush)}
-    return gx_command("ProcessCommandList", list=to_virtual(address), size=size, **flags)
+    words = {"list": to_virtual(address), "size": size, "update_gas": int(update_gas), "flush": int(flush)}
+    return gx_command("ProcessCommandList", words)
 
 
 def memory_fill(*fills: tuple[int, int, int, int]) -> Words:
@@ -82,7 +86,7 @@ def memory_fill(*fills: tuple[int, int, int, int]) -> Words:
         words |= {f"start{unit}": to_virtual(start), f"end{unit}": to_virtual(start) + size, f"value{unit}": value}
         fields: dict[str, FieldValue] = {"start": True, "width": _FILL_WIDTHS[bits]}
         controls[unit] = encode_register(EXTERNAL[f"PSC{unit}_CONTROL"], fields)
-    return gx_command("MemoryFill", control=(controls[0], controls[1]), **words)
+    return gx_command("MemoryFill", {**words, "control": (controls[0], controls[1])})
 
 
 def display_transfer(
@@ -97,28 +101,28 @@ def display_transfer(
 ) -> Words:
     """Convert a picture; sizes in pixels, the output's before it is scaled down. flags: fields of PPF_FLAGS."""
     fields = {"input_format": input_format, "output_format": output_format, **flags}
-    return gx_command(
-        "DisplayTransfer",
-        input=to_virtual(source),
-        output=to_virtual(target),
-        input_size=input_size,
-        output_size=output_size or input_size,
-        flags=encode_register(EXTERNAL["PPF_FLAGS"], fields),
-    )
+    words: dict[str, int | Size] = {
+        "input": to_virtual(source),
+        "output": to_virtual(target),
+        "input_size": input_size,
+        "output_size": output_size or input_size,
+        "flags": encode_register(EXTERNAL["PPF_FLAGS"], fields),
+    }
+    return gx_command("DisplayTransfer", words)
 
 
 def texture_copy(source: int, target: int, size: int, input_line: Line = (0, 0), output_line: Line = (0, 0)) -> Words:
     """Copy `size` bytes, line by line where a gap is given."""
     gaps = bool(input_line[1] or output_line[1])
-    return gx_command(
-        "TextureCopy",
-        input=to_virtual(source),
-        output=to_virtual(target),
-        size=size,
-        input_line=_units(input_line),
-        output_line=_units(output_line),
-        flags=encode_register(EXTERNAL["PPF_FLAGS"], {"texture_copy": True, "crop": gaps}),
-    )
+    words: dict[str, int | Size] = {
+        "input": to_virtual(source),
+        "output": to_virtual(target),
+        "size": size,
+        "input_line": _units(input_line),
+        "output_line": _units(output_line),
+        "flags": encode_register(EXTERNAL["PPF_FLAGS"], {"texture_copy": True, "crop": gaps}),
+    }
+    return gx_command("TextureCopy", words)
 
 
 def flush_cache_regions(*ranges: tuple[int, int]) -> Words:
@@ -128,7 +132,7 @@ def flush_cache_regions(*ranges: tuple[int, int]) -> Words:
     words: dict[str, int | Size] = {}
     for n, (address, size) in enumerate(ranges):
         words |= {f"address{n}": to_virtual(address), f"size{n}": size}
-    return gx_command("FlushCacheRegions", **words)
+    return gx_command("FlushCacheRegions", words)
 
 
 def _units(line: Line) -> Size:

@@ -66,10 +66,10 @@ def _report(outcome: Outcome, found: CaptureInfo) -> str:
         columns = [("programs", False), ("", False), ("draws", True), ("first", False)]
         parts += ["", terminal.format_table(columns, rows)]
     for certain, title in ((True, "depends on"), (False, "may depend on, as the data go")):
-        rows = [_doubt(entry) for entry in outcome.extra["doubts"] if entry["certain"] == certain]
-        if rows:
+        doubts = [_doubt(entry) for entry in outcome.extra["doubts"] if entry["certain"] == certain]
+        if doubts:
             columns = [(title, False), ("because of", False), ("first", False)]
-            parts += ["", terminal.format_table(columns, rows)]
+            parts += ["", terminal.format_table(columns, doubts)]
     if not found.doubts:
         parts += ["", "depends on no known doubt"]
     parts += ["", terminal.format_warnings(outcome.warnings)]

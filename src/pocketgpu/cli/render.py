@@ -31,7 +31,7 @@ from pocketgpu.cli.replay import (
     write_file,
     write_screens,
 )
-from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.errors import NoPictureError
 
 LAYOUTS = ("top", "bottom", "stereo", "both")
 
@@ -97,11 +97,9 @@ def render(
     if capture is None:
         raise click.UsageError("Missing argument 'CAPTURE'.")
     if out is None and animate is None:
-        raise UsageError(
-            "nothing says where the pictures go", location="--out", hint="Give --out DIR or --animate FILE."
-        )
+        raise click.UsageError("Nothing says where the pictures go: give --out DIR or --animate FILE.")
     if fps is not None and animate is None:
-        raise UsageError("--fps is for animations", location="--fps", hint="Give --animate FILE as well.")
+        raise click.UsageError("--fps is for animations: give --animate FILE as well.")
     render_capture(outcome, capture, out, frames, threads, switches, layout=layout, animate=animate, fps=fps)
     outcome.show = lambda: terminal.say(summary(outcome, capture, out))
 

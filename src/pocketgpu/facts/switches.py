@@ -363,6 +363,12 @@ def _combiners() -> Iterator[Switch]:
         truncate="Azahar SW",
         float="Azahar GL: rounded to 8 bits",
     )
+    yield _switch(
+        "gas.hypothesis",
+        "How gas is drawn, which no document tells. Whatever uses gas is reported.",
+        none="Azahar: transparent black",
+        density="a guess: densities added up, looked up in the table of colours",
+    )
 
 
 def _tests() -> Iterator[Switch]:
@@ -590,8 +596,12 @@ HONOURED: Final[frozenset[str]] = frozenset(
         ),
         *("transfer.uncropped_stride", "transfer.zero_size", "transfer.both_tiling_flags", "transfer.flip_crop"),
         *("texture_copy.units", "texture_copy.zero_width"),
+        *("texture.shadow_equal", "texture.shadow_filter", "texture.shadow_bias", "gas.hypothesis"),
         *("gsp.alignment", "gsp.untranslatable", "gsp.double_fill", "gsp.swap_time", "gsp.swap_clients"),
         *("gsp.relay_limit", "gsp.read_size"),
+        *("shader.precision", "shader.reciprocal_zero", "shader.max_infinity", "shader.litp_nan", "shader.loop_ends"),
+        *("shader.nested_loop_counter", "shader.stacks", "geometry.output_banks"),
+        *("lighting.lut", "lighting.off_bits", "lighting.fresnel", "lighting.color_bits"),
     )
 )
 """The switches that the machine reads in this version. The others are known doubts, but only their default is built.

@@ -120,8 +120,8 @@ class _Collector:
     # What the machine tells
 
     def draws(self, packets: DrawPackets) -> None:
+        self.frame.vertices += self._states.add(packets, self.frame.draws)
         self.frame.draws += len(packets.registers)
-        self.frame.vertices += self._states.add(packets)
         self._count_programs("vs", packets, range(len(packets.registers)))
         geometry = (packets.registers[:, 0x229] & 3) == 2
         if geometry.any():

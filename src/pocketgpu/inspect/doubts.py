@@ -7,7 +7,7 @@ register can tell anything about are not here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pocketgpu.facts.external import EXTERNAL
@@ -96,18 +96,17 @@ def _writes_depth(state: DrawState) -> bool:
 def _textures(state: DrawState) -> Iterator[Doubt]:
     for unit in state.texture_units:
         prefix = f"TEXUNIT{unit}_"
-        get = lambda name, prefix=prefix: state(prefix + name)  # noqa: E731
         kind = state("TEXUNIT0_PARAM.type") if unit == 0 else 0
         if prefix + "ADDR" in state.zero:
             yield Doubt("texture.null_address", f"unit {unit} has no address")
-        if get("LOD.max_level"):
+        if state(prefix + "LOD.max_level"):
             yield Doubt("texture.levels", f"unit {unit} has smaller levels")
-        format = TEXTURE_FORMATS.get(get("TYPE.format"))
+        format = TEXTURE_FORMATS.get(state(prefix + "TYPE.format"))
         if format is not None and any(bits in (5, 6) for _, _, bits in format.channels):
             yield Doubt("texture.expand", f"{format.name} textures")
-        if get("PARAM.wrap_s") > 3 or get("PARAM.wrap_t") > 3:
+        if state(prefix + "PARAM.wrap_s") > 3 or state(prefix + "PARAM.wrap_t") > 3:
             yield Doubt("texture.wrap_4_7", f"unit {unit} wraps by a code above 3")
-        if 0 in (get("PARAM.mag_filter"), get("PARAM.min_filter")):
+        if 0 in (state(prefix + "PARAM.mag_filter"), state(prefix + "PARAM.min_filter")):
             yield Doubt("texture.nearest", "textures without filtering", certain=False)
         if kind in _SHADOW_TYPES:
             yield Doubt("texture.shadow_filter", "shadow textures")
@@ -201,53 +200,58 @@ def of_list(ignored: int) -> Iterator[Doubt]:
         yield Doubt("list.private_ids", "a list writes ids that belong to the ARM11, or above 0x2ff")
 
 
+def _raw(words: Mapping[str, int], name: str, part: str) -> int:
+    return EXTERNAL[name][part].raw(words[name])
+
+
 def of_unit(unit: str, words: Mapping[str, int]) -> Iterator[Doubt]:
     """The doubts of a fill (unit PSC0 or PSC1) or of the transfer engine (PPF)."""
-    get = lambda name, part: EXTERNAL[name][part].raw(words[name])  # noqa: E731
     if unit != "PPF":
         start, end = words[f"{unit}_START"] << 3, words[f"{unit}_END"] << 3
         if not start:
             yield Doubt("fill.null_start", "a fill at address 0")
-        elif get(f"{unit}_CONTROL", "width") in (1, 3) and (end - start) % 3:
+        elif _raw(words, f"{unit}_CONTROL", "width") in (1, 3) and (end - start) % 3:
             yield Doubt("fill.tail_24", "a 24-bit fill of a length that is no multiple of 3")
         return
-    if get("PPF_FLAGS", "texture_copy"):
-        sides = [(get(name, "width"), get(name, "gap")) for name in ("PPF_COPY_INPUT", "PPF_COPY_OUTPUT")]
+    if _raw(words, "PPF_FLAGS", "texture_copy"):
+        sides = [
+            (_raw(words, name, "width"), _raw(words, name, "gap")) for name in ("PPF_COPY_INPUT", "PPF_COPY_OUTPUT")
+        ]
         if any(gap and width for width, gap in sides):
             yield Doubt("texture_copy.units", "a texture copy with gaps")
         if any(gap and not width for width, gap in sides):
             yield Doubt("texture_copy.zero_width", "a texture copy with gaps between lines of width 0")
         return
-    yield from _transfer(lambda part: get("PPF_FLAGS", part), words)
+    yield from _transfer(words)
 
 
-def _transfer(flag: Callable[[str], int], words: Mapping[str, int]) -> Iterator[Doubt]:
-    size = lambda name, part: EXTERNAL[name][part].raw(words[name])  # noqa: E731
-    in_width, out_width = size("PPF_INPUT_SIZE", "width"), size("PPF_OUTPUT_SIZE", "width")
-    if not (out_width and size("PPF_OUTPUT_SIZE", "height")):
+def _transfer(words: Mapping[str, int]) -> Iterator[Doubt]:
+    in_width, out_width = _raw(words, "PPF_INPUT_SIZE", "width"), _raw(words, "PPF_OUTPUT_SIZE", "width")
+    if not (out_width and _raw(words, "PPF_OUTPUT_SIZE", "height")):
         yield Doubt("transfer.zero_size", "a transfer without width or height")
         return
-    if in_width != out_width and not flag("crop"):
+    if in_width != out_width and not _raw(words, "PPF_FLAGS", "crop"):
         yield Doubt("transfer.uncropped_stride", "rows of different lengths without the crop flag")
-    if flag("no_tiling"):
-        both = flag("linear_to_tiled")
+    if _raw(words, "PPF_FLAGS", "no_tiling"):
+        both = _raw(words, "PPF_FLAGS", "linear_to_tiled")
         name, reason = ("both_tiling_flags", "both tiling flags") if both else ("no_tiling", "the no-tiling flag")
         yield Doubt(f"transfer.{name}", reason)
-    if flag("flip") and flag("crop") and in_width > out_width:
+    if _raw(words, "PPF_FLAGS", "flip") and _raw(words, "PPF_FLAGS", "crop") and in_width > out_width:
         yield Doubt("transfer.flip_crop", "a picture is flipped and cropped")
-    if flag("block32"):
+    if _raw(words, "PPF_FLAGS", "block32"):
         yield Doubt("transfer.block32", "32x32 blocks")
-    read, write = (EXTERNAL_FORMATS.get(flag(f"{side}_format")) for side in ("input", "output"))
+    read, write = (EXTERNAL_FORMATS.get(_raw(words, "PPF_FLAGS", f"{side}_format")) for side in ("input", "output"))
     if read is None or write is None:
         return
     if read.bits > write.bits and any(bits < 8 for _, _, bits in write.channels):
         yield Doubt("transfer.contract", f"{read.name} becomes {write.name}")
-    if read.bits != 32 and (read.bits == 24) != (write.bits == 24) or (read.bits < 32 and write.bits == 32):
+    # RGBA8 becomes anything, RGB8 only itself, 16 bits other 16 bits (GBATEK).
+    if read.bits != 32 and read.bits != write.bits:
         yield Doubt("transfer.odd_formats", f"{read.name} becomes {write.name}")
-    if flag("scale"):
+    if _raw(words, "PPF_FLAGS", "scale"):
         if read.bits == 16:
             yield Doubt("transfer.average_bits", f"{read.name} is scaled down")
-        if flag("linear_to_tiled"):
+        if _raw(words, "PPF_FLAGS", "linear_to_tiled"):
             yield Doubt("transfer.linear_scale", "a linear picture is scaled down")
 
 

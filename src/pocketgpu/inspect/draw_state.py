@@ -6,7 +6,7 @@ uniforms) are left out, equal rows are counted by array operations, and only the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -123,7 +123,10 @@ class DrawState:
 
     def passes_through(self, stage: int) -> bool:
         """Whether a stage hands on the previous result unchanged."""
-        get = lambda name: self(f"TEXENV{stage}_{name}")  # noqa: E731
+
+        def get(name: str) -> int:
+            return self(f"TEXENV{stage}_{name}")
+
         replace = all(
             get(f"COMBINER.{part}") == 0 and get(f"SOURCE.{part}0") == 15 and get(f"OPERAND.{part}0") == 0
             for part in ("rgb", "alpha")
@@ -188,8 +191,8 @@ class DrawStates:
     def __len__(self) -> int:
         return len(self._known)
 
-    def add(self, packets: DrawPackets) -> int:
-        """Count some draws; returns how many vertices they ask for."""
+    def add(self, packets: DrawPackets, number: int = 0) -> int:
+        """Count some draws, the first of which is draw `number` of its frame; returns the vertices they ask for."""
         registers = packets.registers
         rows = np.empty((len(registers), len(_IDS) + 2), np.uint32)
         rows[:, :-2] = registers[:, _IDS] & _MASKS
@@ -205,7 +208,7 @@ class DrawStates:
         order = np.argsort(first, kind="stable")  # of first appearance
         for i in order.tolist():
             row = rows[first[i]]
-            state = self._state(row, packets.place)
+            state = self._state(row, f"{packets.place}/d{number + int(first[i])}")
             if state is None:
                 self.overflow += int(counts[i])
                 continue
@@ -221,12 +224,3 @@ class DrawStates:
             zero = frozenset(name for i, name in enumerate(_ZEROS) if int(row[-1]) >> i & 1)
             state = self._known[key] = DrawState(words, int(row[-2]), zero, place)
         return state
-
-
-def first_of(states: Iterable[DrawState]) -> tuple[int, str]:
-    """(draws, first place) of some states together."""
-    draws, first = 0, ""
-    for state in states:
-        draws += state.draws
-        first = first or state.first
-    return draws, first

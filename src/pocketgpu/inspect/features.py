@@ -79,14 +79,14 @@ def _vertices(state: DrawState) -> Iterator[Feature]:
 def _textures(state: DrawState) -> Iterator[Feature]:
     for unit in state.texture_units:
         prefix = f"TEXUNIT{unit}_"
-        get = lambda name, prefix=prefix: state(prefix + name)  # noqa: E731
-        format = TEXTURE_FORMATS.get(get("TYPE.format"))
+        format = TEXTURE_FORMATS.get(state(prefix + "TYPE.format"))
         kind = state.text("TEXUNIT0_PARAM.type") if unit == 0 else "2D"
         name = format.name if format else "undefined format"
-        text = f"unit {unit}: {name} {get('DIM.width')}x{get('DIM.height')} {kind}"
-        top = get("LOD.max_level")
+        width, height = state(prefix + "DIM.width"), state(prefix + "DIM.height")
+        text = f"unit {unit}: {name} {width}x{height} {kind}"
+        top = state(prefix + "LOD.max_level")
         if top:
-            text += f", levels {get('LOD.min_level')}-{top}"
+            text += f", levels {state(prefix + 'LOD.min_level')}-{top}"
         yield Feature("texture", text)
         yield Feature("texture.format", name)
         if kind != "2D":
@@ -188,7 +188,10 @@ def of_unit(unit: str, words: Mapping[str, int]) -> Iterator[Feature]:
         gaps = [_part(words, name, "gap") for name in ("PPF_COPY_INPUT", "PPF_COPY_OUTPUT")]
         yield Feature("texture-copy", "with gaps between lines" if any(gaps) else "without gaps")
         return
-    flag = lambda name: _part(words, "PPF_FLAGS", name)  # noqa: E731
+
+    def flag(name: str) -> int:
+        return _part(words, "PPF_FLAGS", name)
+
     layouts = ("linear", "tiled") if flag("linear_to_tiled") else ("tiled", "tiled" if flag("no_tiling") else "linear")
     formats = [_named(words, "PPF_FLAGS", f"{side}_format") for side in ("input", "output")]
     extras = [

@@ -23,8 +23,6 @@ from . import vertex_driver as driver
 from .fragment import draw_fragments, run_draws
 from .layout import (
     BANK_INDEX,
-    KIND_ARRAYS,
-    KIND_IMMEDIATE,
     MAX_PACKETS,
     MAX_PIECE,
     PACKET,
@@ -35,9 +33,11 @@ from .layout import (
 from .layout import CONTROL as C
 from .primitives import assemble
 from .registers import StaticRegisters, select_fields
+from .shader.interpreter import vertex_interpreter
 from .shader.program import TooComplex
+from .shader.rules import rules_of
 from .shader.translate import program_of, vertex_program
-from .state import KEY_IDS, KEY_MASKS, FragmentState, normalise
+from .state import KEY_IDS, KEY_MASKS, MODE_GAS, MODE_SHADOW, FragmentState, normalise
 from .stats import Stats
 from .targets import RenderTarget
 from .texture import LEVELS
@@ -50,14 +50,14 @@ _TARGET_IDS, _TARGET_MASKS = select_fields(
         "COLORBUFFER_LOC.address", "DEPTHBUFFER_LOC.address", "FRAMEBUFFER_DIM.width", "FRAMEBUFFER_DIM.height",
         "FRAMEBUFFER_DIM.flip", "COLORBUFFER_FORMAT.format", "DEPTHBUFFER_FORMAT.format", "SCISSORTEST_MODE.mode",
         "SCISSORTEST_POS.x1", "SCISSORTEST_POS.y1", "SCISSORTEST_DIM.x2", "SCISSORTEST_DIM.y2",
+        "COLOR_OPERATION.fragment_mode",
     ]
 )  # fmt: skip
 _PROGRAM_IDS, _PROGRAM_MASKS = select_fields(["VSH_ENTRYPOINT.entry"])
 # What a group has in common: register words under their masks, and the versions of the program's banks.
-_GROUP_IDS = np.concatenate([KEY_IDS, _TARGET_IDS, _PROGRAM_IDS, UNIT_IDS])
-_GROUP_MASKS = np.concatenate([KEY_MASKS, _TARGET_MASKS, _PROGRAM_MASKS, np.full(len(UNIT_IDS), 0xFFFFFFFF, np.uint32)])
+GROUP_IDS = np.concatenate([KEY_IDS, _TARGET_IDS, _PROGRAM_IDS, UNIT_IDS])
+GROUP_MASKS = np.concatenate([KEY_MASKS, _TARGET_MASKS, _PROGRAM_MASKS, np.full(len(UNIT_IDS), 0xFFFFFFFF, np.uint32)])
 _KEY, _TARGET = slice(0, len(KEY_IDS)), slice(len(KEY_IDS), len(KEY_IDS) + len(_TARGET_IDS))
-_NOWHERE = 1 << 40
 # Pixels (in the boxes of triangles) that one submission may draw before it is taken to hang: ten thousand screens.
 PIXEL_BUDGET = 1 << 30
 
@@ -69,7 +69,7 @@ def _word(name: str) -> int:
 _W = {
     name: _word(name)
     for name in (
-        "KIND",
+        "SAME",
         "COLOR",
         "TEXTURES",
         "RECT",
@@ -117,6 +117,11 @@ def make_target(memory: GuestMemory, get: StaticRegisters) -> _Target | str:
     ranges = []
     color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
     depth = DEPTH_FORMATS.get(get("DEPTHBUFFER_FORMAT.format"))
+    mode = get("COLOR_OPERATION.fragment_mode")
+    if mode in (MODE_GAS, MODE_SHADOW):  # these count in words of their own
+        color = FRAMEBUFFER_COLOR_FORMATS[0]
+    if mode == MODE_SHADOW:
+        depth = None
     for name, format in (("COLORBUFFER", color), ("DEPTHBUFFER", depth)):
         if format is None:
             ranges.append((0, 0))
@@ -147,6 +152,7 @@ class DrawRunner:
         self.stats, self.switches = stats, switches
         # Only choices that differ from the default shape fragment code.
         self._chosen = tuple(sorted(item for item in switches.items() if item not in DEFAULTS.items()))
+        self._rules = rules_of(switches)
         self._control = control
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         self._workers = Workers(threads)
@@ -160,6 +166,7 @@ class DrawRunner:
         packets = words.reshape(MAX_PACKETS, -1)
         self._heads = packets[:, : PACKET_REGISTERS // 4]
         self._registers = packets[:, PACKET_REGISTERS // 4 :].view(np.uint32)
+        self._reads = packets[:, PACKET.READ_LOW // 4 : PACKET.READ_HIGH // 4 + 2].view(np.int64)
         run_list = memory.arena[layout.run_list : layout.run_list + 16 * MAX_PACKETS].view(np.int64)
         self._run_list = run_list.reshape(MAX_PACKETS, 2)
         self._counters = memory.arena[layout.counters : layout.counters + 4096].view(np.int32)
@@ -212,53 +219,36 @@ class DrawRunner:
         known = self._programs.get(key)
         if known is None:
             try:
-                program_of(*key)
+                program_of(*key, self._rules)
                 known = {False: self._compile(key, exact=False)}
-            except TooComplex as error:
-                known = f"vertex program not translated: {error}; its draws are left out"
+            except TooComplex:  # the interpreter runs anything, slowly
+                interpreter = self.engine.handle(vertex_interpreter, control=self.layout.control, rules=self._rules)
+                known = {False: interpreter, True: interpreter}
             self._programs[key] = known
         return key, known
 
     def _compile(self, key: _Program, exact: bool) -> int:
         code, descriptors, entry = key
         return self.engine.handle(
-            vertex_program, code=code, descriptors=descriptors, entry=entry, exact=exact, control=self.layout.control
-        )
+            vertex_program, code=code, descriptors=descriptors, entry=entry, exact=exact, control=self.layout.control,
+            rules=self._rules,
+        )  # fmt: skip
 
     # -- preparing --------------------------------------------------------------------------------------------------
-    def _reads(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Lowest and highest physical address that each packet's vertices and indices may be read from."""
-        regs = self._registers[:count, 0x200:0x22B].astype(np.int64)
-        base = (regs[:, 0] & 0x1FFFFFFE) * 8
-        offsets = base[:, None] + (regs[:, 0x03:0x27:3] & 0x0FFFFFFF)
-        config = regs[:, 0x05:0x27:3]
-        active = config >> 28 > 0
-        kinds = self._heads[:count, _W["KIND"]]
-        arrays = kinds == KIND_ARRAYS
-        last = np.where(arrays, regs[:, 0x2A] + regs[:, 0x28], 0x10000)
-        low = np.where(active, offsets, _NOWHERE).min(axis=1)
-        high = np.where(active, offsets + (config >> 16 & 0xFF) * last[:, None] + 256, 0).max(axis=1)
-        index = base + (regs[:, 0x27] & 0x0FFFFFFF)
-        low = np.where(arrays, low, np.minimum(low, index))
-        high = np.where(arrays, high, np.maximum(high, index + 2 * regs[:, 0x28]))
-        immediate = kinds == KIND_IMMEDIATE
-        return np.where(immediate, _NOWHERE, low), np.where(immediate, 0, high)
-
     def run(self, count: int, place: str) -> None:
         """Run the first `count` packets. `place` names the frame, for events."""
         started = perf_counter()
-        rows = self._registers[:count, _GROUP_IDS] & _GROUP_MASKS
-        programs = self._heads[:count, [_CODE, _OPDESCS]]
-        changes = (rows[1:] != rows[:-1]).any(axis=1) | (programs[1:] != programs[:-1]).any(axis=1)
-        starts = [0, *(np.flatnonzero(changes) + 1).tolist()]
-        lows, highs = self._reads(count)
+        heads = self._heads[:count]
+        starts = np.flatnonzero(heads[:, _W["SAME"]] == 0).tolist()
+        reads = self._reads[:count]
         for first, end in zip(starts, [*starts[1:], count], strict=True):
             if self.exhausted:
                 break
             at = f"{place}/d{self.stats.draws}"
             self.stats.draws += end - first
-            low, high = int(lows[first:end].min()), int(highs[first:end].max())
-            started = self._group(rows[first], first, end, (low, high), at, started)
+            low, high = int(reads[first:end, 0].min()), int(reads[first:end, 1].max())
+            row = self._registers[first, GROUP_IDS] & GROUP_MASKS
+            started = self._group(row, first, end, (low, high), at, started)
         self._run_batch(started)
 
     def _group(self, row: np.ndarray, first: int, end: int, reads: tuple[int, int], at: str, started: float) -> float:
@@ -278,7 +268,7 @@ class DrawRunner:
         sources = [self.textures.describe(registers, unit) for unit in state.state.units]
         ranges = [r for s in sources if s is not None for r in s.ranges]
         extent = self.memory.extent_of(reads[0])
-        if extent is not None:
+        if extent is not None and reads[0] < reads[1]:
             ranges.append((extent[0], reads[1] - reads[0]))
         if self._batch.conflicts(target, ranges) or not self.textures.fits(sources):
             started = self._run_batch(started)

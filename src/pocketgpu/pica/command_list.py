@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..facts.pica import PICA
-from ..lanes import BOOL, I32, U8, Lang, Value, kernel
+from ..lanes import BOOL, I32, I64, U8, Lang, Value, kernel
 from .layout import (
     BANK_INDEX,
     BANKS,
@@ -28,7 +28,7 @@ from .layout import (
     WorkLayout,
 )
 from .layout import CONTROL as C
-from .registers import LiveRegisters, narrow_float, register_id
+from .registers import LiveRegisters, field, narrow_float, register_id
 
 # How a walk ended.
 RUNNING, ENDED, STOPPED, FULL, UNMAPPED_JUMP, BUDGET = range(6)
@@ -129,14 +129,62 @@ class _Walk:
             for name, value in (
                 ("KIND", k.i32(kind)),
                 ("RESTART", self.get("RESTART")),
+                ("SAME", self._same(packet, count)),
                 ("IMMEDIATE_DATA", top.value),
                 ("IMMEDIATE_COUNT", k.i32(0)),
             ):
                 k.store(I32, packet + getattr(PACKET, name), value)
+            self._note_reads(packet, kind)
             self.put("RESTART", 0)
             self.put("PACKETS", count + 1)
             self.put("POOL_TOP", top.value)
         return made.value
+
+    def _same(self, packet: Value, count: Value) -> Value:
+        """1 if the packet before agrees with this one in the words of the group table and in its vertex program."""
+        k = self.k
+        same = k.var(k.select(count > 0, 1, 0))
+        for _ in k.when(count > 0):
+            before = packet - PACKET_SIZE
+            difference = k.var(k.fit(0, I32, 8))
+            for i in k.range(0, self.get("GROUP_WORDS"), 8):
+                at = k.to_i64(i << 3) + self.layout.group_table
+                place = k.to_i64(k.load(I32, at, lanes=8) << 2) + PACKET_REGISTERS
+                new, old = k.gather(I32, place + packet), k.gather(I32, place + before)
+                difference.value = difference.value | ((new ^ old) & k.load(I32, at + 32, lanes=8))
+            changed = k.any(difference.value != 0)
+            for bank in ("vs_code", "vs_opdescs"):
+                at_bank = PACKET.VERSIONS + 4 * BANK_INDEX[bank]
+                changed = changed | (k.load(I32, packet + at_bank) != k.load(I32, before + at_bank))
+            same.value = k.select(changed, 0, 1)
+        return same.value
+
+    def _note_reads(self, packet: Value, kind: int) -> None:
+        """The range that vertices and indices may come from, generously."""
+        k, live = self.k, self.live
+        wide = lambda v: k.to_i64(v, signed=False)
+        low, high = k.var(k.i64(1 << 40)), k.var(k.i64(0))
+
+        def note(first: Value, size: Value) -> None:
+            low.value = k.min(low.value, first)
+            high.value = k.max(high.value, first + size)
+
+        if kind != KIND_IMMEDIATE:
+            base, count = wide(live("ATTRIBBUFFERS_LOC.base") << 4), wide(live("NUMVERTICES.count"))
+            last = k.i64(0x10000)
+            if kind == KIND_ARRAYS:
+                last = wide(live("VERTEX_OFFSET.first")) + count
+            else:
+                note(base + wide(live("INDEXBUFFER_CONFIG.offset")), count * 2)
+            offset, config = field("ATTRIBBUFFER0_OFFSET.offset"), register_id("ATTRIBBUFFER0_CONFIG2")
+            stride, used = field("ATTRIBBUFFER0_CONFIG2.stride"), field("ATTRIBBUFFER0_CONFIG2.count")
+            for loader in k.range(0, 12):
+                setup = live.word(loader * 3 + config)
+                for _ in k.when(setup.bits(used.lo, used.width) != 0):
+                    place = live.word(loader * 3 + offset.register.offset).bits(offset.lo, offset.width)
+                    note(base + wide(place), wide(setup.bits(stride.lo, stride.width)) * last + 256)
+        k.store(I64, packet + PACKET.READ_LOW, low.value)
+        k.store(I64, packet + PACKET.READ_HIGH, high.value)
 
     def _copy(self, source: int, target: Value, words: int) -> None:
         k = self.k

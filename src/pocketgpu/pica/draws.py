@@ -16,8 +16,8 @@ from ..facts.memory_map import MEMORY
 from ..lanes import Engine
 from ..memory import GuestMemory
 from . import command_list as walk
-from .batch import PIXEL_BUDGET, DrawRunner
-from .layout import BANK_INDEX, BANKS, INLINE_SIZE, REGISTER_COUNT, WorkLayout
+from .batch import GROUP_IDS, GROUP_MASKS, PIXEL_BUDGET, DrawRunner
+from .layout import BANK_INDEX, BANKS, INLINE_SIZE, MAX_GROUP_WORDS, REGISTER_COUNT, WorkLayout
 from .layout import CONTROL as C
 from .stats import Stats
 from .vertex_driver import VERTEX_BUDGET
@@ -52,6 +52,14 @@ class Core3D:
         regions = words(layout.regions, 3 * len(memory.regions)).view(np.uint32)
         assert len(memory.regions) == len(MEMORY) == 4
         regions[:] = [v for region, offset in memory.regions for v in (region.base, region.size, offset)]
+        # Eight ids, then their eight masks, and so on; what pads the last eight has an empty mask.
+        padded = -(-len(GROUP_IDS) // 8) * 8
+        assert padded <= MAX_GROUP_WORDS
+        table = words(layout.group_table, 2 * padded).reshape(-1, 2, 8)
+        table[:] = 0
+        for half, column in enumerate((GROUP_IDS, GROUP_MASKS)):
+            table[:, half].flat[: len(column)] = column.astype(np.uint32).view(np.int32)
+        self._group_words = padded
         self.runner = DrawRunner(memory, engine, self.layout, self.control, events, stats, threads, switches)
         self.reset_control()
 
@@ -60,6 +68,7 @@ class Core3D:
         self.control[:] = 0
         self._set("DIRTY", (1 << len(BANK_INDEX)) - 1)
         self._set("POOL_TOP", self.layout.pool)
+        self._set("GROUP_WORDS", self._group_words)
 
     def bank(self, name: str) -> np.ndarray:
         """The live words of a bank (uint32); call `touch_banks` after writing."""

@@ -17,17 +17,19 @@ import numpy as np
 from ..events import EventKind, EventLog
 from ..facts.external import EXTERNAL, LCD
 from ..facts.pica import PICA
-from ..lanes import Engine
+from ..lanes import I32, U8, Engine, Lang, Value, kernel
 from ..memory import GuestMemory
 from .command_list import EFFECT_NAMES, EFFECT_TABLE
 from .display import ColorTable
 from .draws import Core3D
 from .fill import fill
+from .layout import CONTROL as C
+from .layout import EXTERNAL_WORDS, MAX_WRITES, WorkLayout
 from .stats import Stats
 from .transfer import TransferEngine
 
 BASE = EXTERNAL.base
-WORDS = 0x2000 // 4
+WORDS = EXTERNAL_WORDS
 LCD_WORDS = 0x1000 // 4
 _PICA_FIRST = (PICA.base - BASE) // 4
 _STORE = EFFECT_NAMES.index("store")
@@ -39,6 +41,39 @@ def _address(name: str) -> int:
 
 
 _PPF_REGISTERS = [(r.name, _address(r.name)) for r in EXTERNAL if r.name.startswith("PPF_")]
+
+
+_FILL_START, _FILL_FINISHED = (EXTERNAL["PSC0_CONTROL"][name].mask for name in ("start", "finished"))
+_FILL_WIDTH = EXTERNAL["PSC0_CONTROL"]["width"]
+_TRANSFER_START, _TRANSFER_FINISHED = (EXTERNAL["PPF_CONTROL"][name].mask for name in ("start", "finished"))
+_SELECT_FLAGS = sum(EXTERNAL["PDC0_SELECT"][name].mask for name in ("h_irq", "v_irq", "error_irq"))
+
+# What a write to a word of the GPU block is, beside a store.
+PLAIN, TRIGGER, CORE, ELSEWHERE = range(4)
+
+
+@kernel(1, first=I32, count=I32)
+def store_writes(k: Lang, first: Value, count: Value, *, layout_start: int, layout_size: int) -> None:
+    """Store pending writes from `first` on until one is more than a store; WRITE_INDEX says which (or `count`).
+
+    Unwritable bits keep what they hold.
+    """
+    layout = WorkLayout(layout_start, layout_size)
+    i, going = k.var(first), k.var(True)
+    for _ in k.loop(lambda: going.value & (i.value < count)):
+        at = k.to_i64(i.value << 2)
+        index = (k.load(I32, at + layout.writes) - BASE).lsr(2)
+        inside = index.below(WORDS)
+        safe = k.to_i64(k.select(inside, index, 0))
+        plain = inside & (k.load(U8, safe + layout.external_kinds) == PLAIN)
+        for _ in k.when(plain):
+            place = safe << 2
+            writable = k.load(I32, place + layout.external_writable)
+            old, new = k.load(I32, place + layout.external), k.load(I32, at + (layout.writes + 4 * MAX_WRITES))
+            k.store(I32, place + layout.external, (old & ~writable) | (new & writable))
+            i.value = i.value + 1
+        going.value = plain
+    k.store(I32, layout.control + C.WRITE_INDEX, i.value)
 
 
 class ExternalRegisters:
@@ -56,12 +91,17 @@ class ExternalRegisters:
         self.memory, self.core, self.events, self.stats, self.switches = memory, core, events, stats, switches
         self._engine = engine
         self.transfer = TransferEngine(memory, engine, switches)
-        self.words = np.zeros(WORDS, np.uint32)
+        layout = core.layout
+        self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
+        part = lambda offset, size: memory.arena[offset : offset + size]
+        self.words = part(layout.external, 4 * WORDS).view(np.uint32)
         self.lcd = np.zeros(LCD_WORDS, np.uint32)
         self.luts = (ColorTable(), ColorTable())
         self.interrupts: dict[str, int] = {}
         self.listeners: list[Callable[[str, int], None]] = []
-        self._writable = np.full(WORDS, 0xFFFFFFFF, np.uint32)
+        self._writable = part(layout.external_writable, 4 * WORDS).view(np.uint32)
+        self._writable[:] = 0xFFFFFFFF
+        self._pending = part(layout.writes, 8 * MAX_WRITES).view(np.uint32).reshape(2, MAX_WRITES)
         for register in EXTERNAL:
             self._writable[register.offset // 4] = register.writable
             self.words[register.offset // 4] = register.reset
@@ -77,17 +117,17 @@ class ExternalRegisters:
             self._triggers[_address(f"PDC{unit}_LUT_INDEX")] = self.luts[unit].select
             self._triggers[_address(f"PDC{unit}_LUT_DATA")] = self.luts[unit].store
             self._triggers[_address(f"PDC{unit}_SELECT")] = lambda w, unit=unit: self._select(unit, w)  # type: ignore[misc]
-        # 0: store, 1: one of the triggers, 2: a register of the 3D core
-        self._kind = np.zeros(WORDS, np.uint8)
-        self._kind[list(self._triggers)] = 1
-        self._kind[_PICA_FIRST : _PICA_FIRST + 0x400] = 2
+        self._kind = part(layout.external_kinds, WORDS)
+        self._kind[:] = PLAIN
+        self._kind[list(self._triggers)] = TRIGGER
+        self._kind[_PICA_FIRST : _PICA_FIRST + 0x400] = CORE
 
     # -- access -----------------------------------------------------------------------------------------------------
     def read(self, address: int) -> int:
         """The word at a physical address; 0 where there is no register."""
         index = (address - BASE) >> 2
         if 0 <= index < WORDS:
-            if self._kind[index] == 2:
+            if self._kind[index] == CORE:
                 number = index - _PICA_FIRST
                 return int(self.core.registers[number]) if number < len(self.core.registers) else 0
             if index == _address("STATUS"):
@@ -101,27 +141,30 @@ class ExternalRegisters:
 
     def write(self, addresses: np.ndarray, values: np.ndarray) -> None:
         """Writes in order: two uint32 arrays of word-aligned physical addresses and values."""
-        index = (addresses.astype(np.int64) - BASE) >> 2
-        ours = (index >= 0) & (index < WORDS)
-        kinds = np.where(ours, self._kind[np.where(ours, index, 0)], 3)
-        start = 0
-        for stop in np.flatnonzero(kinds != 0).tolist():
-            self._store(index[start:stop], values[start:stop])
-            kind, word = int(kinds[stop]), int(values[stop])
-            if kind == 1:
-                self._triggers[int(index[stop])](word)
-            elif kind == 2:
-                self._core_write(int(index[stop]) - _PICA_FIRST, word)
-            else:
-                self._elsewhere(int(addresses[stop]), word)
-            start = stop + 1
-        self._store(index[start:], values[start:])
+        run = self._engine.get(store_writes, **self._static)
+        for start in range(0, len(addresses), MAX_WRITES):
+            count = min(MAX_WRITES, len(addresses) - start)
+            self._pending[0, :count] = addresses[start : start + count]
+            self._pending[1, :count] = values[start : start + count]
+            stop = 0
+            while True:
+                run(stop, count)
+                stop = int(self.core.control[C.WRITE_INDEX // 4])
+                if stop >= count:
+                    break
+                self._act(int(self._pending[0, stop]), int(self._pending[1, stop]))
+                stop += 1
 
-    def _store(self, index: np.ndarray, values: np.ndarray) -> None:
-        if len(index):
-            # Unwritable bits keep what they hold; of several writes to one register the last one counts.
-            keep = ~self._writable[index]
-            self.words[index] = (self.words[index] & keep) | (values & ~keep)
+    def _act(self, address: int, word: int) -> None:
+        """A write that is more than a store."""
+        index = (address - BASE) >> 2
+        kind = int(self._kind[index]) if 0 <= index < WORDS else ELSEWHERE
+        if kind == TRIGGER:
+            self._triggers[index](word)
+        elif kind == CORE:
+            self._core_write(index - _PICA_FIRST, word)
+        else:
+            self._elsewhere(address, word)
 
     def _elsewhere(self, address: int, word: int) -> None:
         index = (address - LCD.base) >> 2
@@ -165,38 +208,40 @@ class ExternalRegisters:
         return word
 
     # -- units ------------------------------------------------------------------------------------------------------
+    def _controlled(self, word: int, index: int, finished: int) -> int:
+        """A word written to a unit's control register: "finished" can only be cleared by a write."""
+        writable = int(self._writable[index])
+        return word & writable & ~finished | word & int(self.words[index]) & finished
+
     def _fill(self, unit: int, word: int) -> None:
         started = perf_counter()
-        name = f"PSC{unit}_CONTROL"
-        register, index = EXTERNAL[name], _address(name)
-        old = int(self.words[index])
-        # "finished" can only be cleared by a write, "start" clears itself.
-        word = register["finished"].encode(register["finished"].raw(word & old), word & register.writable)
-        if register["start"].raw(word):
-            start, end, value = (int(self.words[_address(f"PSC{unit}_{part}")]) for part in ("START", "END", "VALUE"))
-            width = register["width"].raw(word)
+        first = _address(f"PSC{unit}_START")
+        index = _address(f"PSC{unit}_CONTROL")
+        word = self._controlled(word, index, _FILL_FINISHED)
+        if word & _FILL_START:
+            start, end, value = self.words[first : first + 3].tolist()
+            width = _FILL_WIDTH.raw(word)
             problem = fill(self.memory, self._engine, start << 3, end << 3, value, width, self.switches)
             if problem:
                 self.events.report("fault", "fill.unmapped", problem, self.core.place)
             if start or self.switches["fill.null_start"] == "finish":
-                word = register["finished"].encode(1, word)
-            word = register["start"].encode(0, word)
+                word |= _FILL_FINISHED
+            word &= ~_FILL_START
             self.interrupt(f"PSC{unit}", int(start > 0))
         self.words[index] = word
         self.stats.seconds["fill"] += perf_counter() - started
 
     def _transfer(self, word: int) -> None:
         started = perf_counter()
-        register, index = EXTERNAL["PPF_CONTROL"], _address("PPF_CONTROL")
-        old = int(self.words[index])
-        word = register["finished"].encode(register["finished"].raw(word & old), word & register.writable)
-        if register["start"].raw(word):
+        index = _address("PPF_CONTROL")
+        word = self._controlled(word, index, _TRANSFER_FINISHED)
+        if word & _TRANSFER_START:
             outcome = self.transfer.run({name: int(self.words[at]) for name, at in _PPF_REGISTERS})
             if outcome.problem:
                 kind: EventKind = "hang" if outcome.hang else "warning" if outcome.moved else "fault"
                 self.events.report(kind, f"transfer.{kind}", outcome.problem, self.core.place)
             if outcome.finished:
-                word = register["start"].encode(0, register["finished"].encode(1, word))
+                word = word & ~_TRANSFER_START | _TRANSFER_FINISHED
                 self.interrupt("PPF")
         self.words[index] = word
         self.stats.seconds["transfer"] += perf_counter() - started
@@ -206,10 +251,8 @@ class ExternalRegisters:
         name = f"PDC{unit}_SELECT"
         register, index = EXTERNAL[name], _address(name)
         current = int(self.words[index])
-        for flag in ("h_irq", "v_irq", "error_irq"):
-            keep = register[flag].raw(current) & ~register[flag].raw(word)
-            word = register[flag].encode(keep & 1, word)
-        self.words[index] = register["current"].encode(register["current"].raw(current), word)
+        flags, kept = _SELECT_FLAGS, register["current"].mask
+        self.words[index] = (word & ~(flags | kept)) | (current & ~word & flags) | (current & kept)
 
     # -- the 3D core's registers --------------------------------------------------------------------------------------
     def _core_write(self, number: int, word: int) -> None:

@@ -53,6 +53,7 @@ def fill(
     steps = size // _STEP
     engine.get(fill_steps)(offset, steps, *np.frombuffer(pattern, "<i4").tolist())
     rest = memory.arena[offset + steps * _STEP : offset + size]
-    rest[:] = np.resize(np.frombuffer(pattern, np.uint8), len(rest))
+    if len(rest):
+        rest[:] = np.resize(np.frombuffer(pattern, np.uint8), len(rest))
     memory.touch(offset, size)
     return None

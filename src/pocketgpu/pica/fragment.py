@@ -12,14 +12,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..lanes import I32, I64, Lang, Value, kernel
-from .combiners import Combiners
+from .combiners import TEXTURE0, Combiners, sources_used
 from .fog import Fog
-from .layout import PACKET, PACKET_REGISTERS, TRIANGLE, TRIANGLE_SIZE, WorkLayout
+from .gas import Gas
+from .layout import LIGHTS_SIZE, PACKET, PACKET_REGISTERS, TRIANGLE, TRIANGLE_SIZE, WorkLayout
+from .lighting import Lighting
 from .output import ColorOutput, DepthStencil, compare
 from .pixels import morton_x, morton_y
+from .proctex import ProcTex
 from .registers import LiveRegisters, StaticRegisters
+from .shadow import ShadowLookup, ShadowMap
 from .sources import Pixels, Triangle, slots_used
-from .texture import Sampler
+from .texture import TYPE_SHADOW_2D, TYPE_SHADOW_CUBE, Sampler
 
 TILE = 8
 
@@ -28,8 +32,9 @@ class Draw:
     """Everything of one draw that does not change from triangle to triangle."""
 
     def __init__(
-        self, k: Lang, packet: Value, state: StaticRegisters, powers_of_two: tuple[bool, ...], switches: dict[str, str]
-    ) -> None:
+        self, k: Lang, packet: Value, state: StaticRegisters, powers_of_two: tuple[bool, ...],
+        switches: dict[str, str], lights: Value,
+    ) -> None:  # fmt: skip
         self.k, self.state = k, state
         live = LiveRegisters(k, packet + PACKET_REGISTERS)
         head = lambda name, i=0: k.load(I32, packet + (getattr(PACKET, name) + 4 * i))
@@ -44,6 +49,16 @@ class Draw:
             for unit in range(3)
             if state(f"TEXUNIT_CONFIG.unit{unit}_enable")
         }
+        self.lighting: Lighting | None = None
+        if state("LIGHTING_ENABLE0.enable"):
+            used = sources_used(state)
+            self.lighting = Lighting(k, state, live, packet, used, switches, lights)
+        self.procedural = ProcTex(k, state, live, packet) if state("TEXUNIT_CONFIG.unit3_enable") else None
+        self.shadow: ShadowLookup | None = None
+        if 0 in self.samplers and self.samplers[0].kind in (TYPE_SHADOW_2D, TYPE_SHADOW_CUBE):
+            self.shadow = ShadowLookup(k, state, live, self.samplers[0], switches)
+        self.gas = Gas(k, state, live, packet, k.to_i64(head("COLOR")), switches)
+        self.shadow_map = ShadowMap(k, state, live, k.to_i64(head("COLOR")))
         self.depth_scale, self.depth_offset = live.float("DEPTHMAP_SCALE.value"), live.float("DEPTHMAP_OFFSET.value")
         self.alpha_reference = live("FRAGOP_ALPHA_TEST.reference")
         self.excluded: list[Value] | None = None
@@ -68,12 +83,22 @@ def _shade(draw: Draw, triangle: Triangle, edges: list[Value], mask: Value, numb
         color = draw.combiners.run(pixels.source)
         if draw.fog.enabled:
             color = draw.fog.apply(color, pixels.depth())
-        alpha_test: Callable[[], Value] = lambda: (
-            mask & compare(k, state("FRAGOP_ALPHA_TEST.function"), color["a"], k.splat(draw.alpha_reference))
-        )
-        mask = k.branch(state("FRAGOP_ALPHA_TEST.enable") != 0, alpha_test, lambda: mask)
-        mask = depth.finish(mask, incoming, word, number)
-        draw.color.store(mask, color, number)
+        if draw.gas.shading:
+            color = draw.gas.shade(lambda: pixels.source(TEXTURE0))
+
+        def ordinary() -> None:
+            alpha_test: Callable[[], Value] = lambda: (
+                mask & compare(k, state("FRAGOP_ALPHA_TEST.function"), color["a"], k.splat(draw.alpha_reference))
+            )
+            survivors = k.branch(state("FRAGOP_ALPHA_TEST.enable") != 0, alpha_test, lambda: mask)
+            survivors = depth.finish(survivors, incoming, word, number)
+            draw.color.store(survivors, color, number)
+
+        def gas() -> None:
+            draw.gas.accumulate(mask, color["r"], incoming, word, number)
+
+        shadow_map = lambda: draw.shadow_map.store(mask, color["g"], pixels.depth(), number)
+        k.switch(state("COLOR_OPERATION.fragment_mode"), [ordinary, gas, ordinary, shadow_map])
 
 
 def _tile(
@@ -115,7 +140,8 @@ def draw_fragments(
     """Draw a packet's triangles into the tile rows that belong to `part` (row number modulo `parts`)."""
     layout = WorkLayout(layout_start, layout_size)
     state = StaticRegisters(dict(words))
-    draw = Draw(k, packet, state, powers_of_two, dict(switches))
+    lights = k.to_i64(part * LIGHTS_SIZE) + layout.lights
+    draw = Draw(k, packet, state, powers_of_two, dict(switches), lights)
     first, last = (k.load(I32, packet + getattr(PACKET, name)) for name in ("FIRST_TRIANGLE", "LAST_TRIANGLE"))
     slots = slots_used(state)
     for t in k.range(first, last):

@@ -66,15 +66,19 @@ CONTROL = Struct(
     # the vertex side
     "SHADE_COUNT", "NAN_PRODUCTS", "VERTEX_FAULTS", "CARRY", "CARRY_PARITY", "TRIANGLES", "NEXT_PRIMITIVE", "CLIPPED",
     "HANG", "VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "VERTEX_STATUS", "VERTICES", "AREA",
+    "GROUP_WORDS", "WRITE_INDEX",
     f"VERSIONS:{len(BANKS)}",
 )  # fmt: skip
 
 # One draw as the walk recorded it: this head, then the registers at PACKET_REGISTERS.
+# SAME: the packet before agrees in all words of the group table. READ_LOW, READ_HIGH (64 bits each): the physical
+# range that its vertices and indices may be read from, high end exclusive; empty if low is not below high.
 PACKET = Struct(
-    "KIND", "RESTART", "IMMEDIATE_DATA", "IMMEDIATE_COUNT", f"VERSIONS:{len(BANKS)}",
+    "READ_LOW:2", "READ_HIGH:2", "PROGRAM:2",  # 64 bits each, so they come first
+    "KIND", "RESTART", "SAME", "IMMEDIATE_DATA", "IMMEDIATE_COUNT", f"VERSIONS:{len(BANKS)}",
     # filled in before the draw runs
     "COLOR", "DEPTH", "WIDTH", "HEIGHT", "TEXTURES:3", "RECT:4",
-    "FIRST_TRIANGLE", "LAST_TRIANGLE", "PROGRAM:2",
+    "FIRST_TRIANGLE", "LAST_TRIANGLE",
     # textures: word offset of each level, words of a cube face, the coarsest level that may be used
     "LEVELS:24", "FACES:3", "TOP_LEVELS:3",
 )  # fmt: skip
@@ -96,12 +100,17 @@ assert TRIANGLE.size <= TRIANGLE_SIZE
 assert PACKET.PROGRAM % 8 == 0
 
 MAX_PACKETS = 1024
+MAX_GROUP_WORDS = 256
+EXTERNAL_WORDS = 0x2000 // 4
+MAX_WRITES = 16384  # register writes handed to the compiled store at once
 POOL_SIZE = 24 << 20
 INLINE_SIZE = 4 << 20  # command words that are not in guest memory
 CHUNK = 128  # vertices shaded at a time: their 64 input and 64 output components stay in the caches
 MAX_PIECE = 49152  # vertices of one draw handled at a time; a multiple of 3
 MAX_RECORDS = 65536 + 64  # with room for a last group of lanes
 MAX_TRIANGLES = 32768
+LIGHT_SIZE = 128  # bytes; a light as the fragment side reads it (lighting.py)
+LIGHTS_SIZE = 8 * LIGHT_SIZE
 # The most triangles one primitive can become: a polygon of 3 + 8 clipped corners.
 MAX_FAN = 9
 PLAN_ENTRY = 32  # bytes; see vertex_fetch.py
@@ -120,6 +129,12 @@ class WorkLayout:
         self.planes = take(512)
         self.run_list = take(MAX_PACKETS * 16)
         self.counters = take(4096)
+        self.lights = take(LIGHTS_SIZE * 1024)  # as many parts as there are counters
+        self.group_table = take(8 * MAX_GROUP_WORDS)
+        self.external = take(4 * EXTERNAL_WORDS)
+        self.external_writable = take(4 * EXTERNAL_WORDS)
+        self.external_kinds = take(EXTERNAL_WORDS)
+        self.writes = take(8 * MAX_WRITES)
         self.banks = tuple(take(4 * bank.words) for bank in BANKS)
         self.inline = take(INLINE_SIZE)
         self.packets = take(MAX_PACKETS * PACKET_SIZE)

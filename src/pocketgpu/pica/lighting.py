@@ -2,7 +2,8 @@
 
 The unit is specialised by what shapes its code: which tables take part, their inputs and ranges, bump and shadow maps
 (`normal_form` cuts that out of the registers). Everything that belongs to one light is data: it is decoded once per
-draw into a record of floats, and its flags are branches inside the loop over the lights.
+draw into a record of floats, and its flags are branches inside the loop over the lights. As in the other stages,
+`state(...)` gives Python numbers in specialised code and run-time scalars in general code.
 
 Colours are summed in units of 1/255, so that the end of the sums is just cutting off the fraction. Vectors are divided
 by their lengths, not multiplied with reciprocals, because a light straight above a surface has to give full brightness.
@@ -16,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..lanes import F32, I32, Lang, Value
-from .combiners import FRAGMENT_PRIMARY, FRAGMENT_SECONDARY, TEXTURE0, Color, sources_used
+from ..lanes import F32, I32, Lang, Value, Var
+from .combiners import FRAGMENT_PRIMARY, FRAGMENT_SECONDARY, TEXTURE0, Color
 from .layout import BANK_INDEX, LIGHT_SIZE, PACKET, Struct
-from .registers import LiveRegisters, StaticRegisters, field, narrow_float, register_id
+from .registers import FLOAT_SHAPES, Flag, LiveRegisters, Number, State, field, narrow_float, register_id
 
 QUATERNION_SLOTS = tuple(range(4, 8))
 VIEW_SLOTS = tuple(range(18, 21))
@@ -29,29 +30,34 @@ Vector = list[Value]
 
 TABLES = {"d0": 0, "d1": 1, "fr": 3, "rb": 4, "rg": 5, "rr": 6, "sp": 8, "da": 16}
 """Numbers of the tables; those of the spotlight and of the distance are the first of eight, one for each light."""
+SELECTED = ("d0", "d1", "sp", "fr", "rb", "rg", "rr")
+"""The tables that can be switched off for a layer, and that have a choice of inputs: all but that of the distance."""
 LAYERS = {
-    0: "d0 rr sp da", 1: "fr rr sp da", 2: "d0 d1 rr da", 3: "d0 d1 fr da", 4: "d0 d1 rr rg rb sp da",
-    5: "d0 fr rr rg rb sp da", 6: "d0 d1 fr rr sp da",
+    0: "d0 rr sp", 1: "fr rr sp", 2: "d0 d1 rr", 3: "d0 d1 fr", 4: "d0 d1 rr rg rb sp", 5: "d0 fr rr rg rb sp",
+    6: "d0 d1 fr rr sp",
 }  # fmt: skip
 """Tables of each LIGHTING_CONFIG0.layer; 8, and the codes that nobody knows, have them all."""
 ALL_LAYERS = 8
-# Inputs of a table, by their codes.
 N_H, V_H, N_V, L_N, SPOT, COS_PHI, NOTHING = range(7)
+"""Inputs of a table, by their codes; what the codes 6 and 7 would be is not known."""
 BUMP_NONE, BUMP_NORMAL, BUMP_TANGENT = range(3)
-
-# Choices that no register holds travel in a word beside the registers.
-OPTIONS = 0x400
-_LIT, _NEAREST, _FRESNEL_SUM, _NARROW_COLORS, _FIRST_TABLE = range(5)
 
 _SHARED = (
     "shadow", "fresnel", "shadow_primary", "shadow_secondary", "shadow_invert", "shadow_alpha", "bump_unit",
     "shadow_unit", "clamp_highlights", "bump_mode", "bump_keep_z",
 )  # fmt: skip
-_SELECTED = ("d0", "d1", "sp", "fr", "rb", "rg", "rr")
+
+
+def _off(table: str) -> str:
+    return f"LIGHTING_CONFIG1.{'spot' if table == 'sp' else table}_off"
+
+
 FIELDS = (
+    "LIGHTING_ENABLE0.enable",
+    "LIGHTING_ENABLE1.disable",
     *(f"LIGHTING_CONFIG0.{name}" for name in (*_SHARED, "layer")),
-    *(f"LIGHTING_CONFIG1.{name}_off" for name in _SELECTED if name != "sp"),
-    *(f"LIGHTING_LUTINPUT_{part}.{name}" for part in ("ABS", "SELECT") for name in _SELECTED),
+    *(_off(name) for name in SELECTED if name != "sp"),
+    *(f"LIGHTING_LUTINPUT_{part}.{name}" for part in ("ABS", "SELECT") for name in SELECTED),
 )
 """Register fields that can shape the code of lit fragments."""
 
@@ -64,90 +70,62 @@ assert RECORD.size <= LIGHT_SIZE
 _DIRECTIONAL, _TWO_SIDED, _GEOMETRIC0, _GEOMETRIC1, _SHADOW, _SPOT, _DISTANCE = (1 << i for i in range(7))
 
 
-# -- state --------------------------------------------------------------------------------------------------------------
-def tables_used(get: Callable[[str], int], swapped: bool) -> set[str]:
-    """Tables that the layer has and that are not switched off. swapped: bits 20 and 22 change places."""
-    found = set(LAYERS.get(get("LIGHTING_CONFIG0.layer"), " ".join(TABLES)).split())
-    other = {"rr": "rb", "rb": "rr"} if swapped else {}
-    off = {n for n in _SELECTED if n != "sp" and get(f"LIGHTING_CONFIG1.{other.get(n, n)}_off")}
-    return found - off
+# -- state -------------------------------------------------------------------------------------------------------------
+def normal_form(get: State, used: set[int], switches: Mapping[str, str]) -> dict[str, int]:
+    """The fields of FIELDS that shape the code of a draw whose combiners read the sources `used`; others are 0.
 
-
-def normal_form(get: Callable[[str], int], used: set[int], switches: Mapping[str, str]) -> dict[int, int]:
-    """The static words of the lighting unit for a draw whose combiners read the sources `used`.
-
-    `get` gives raw register fields. Empty when the draw is not lit.
+    LIGHTING_ENABLE0.enable tells whether the draw is lit. A table takes part unless its bit of LIGHTING_CONFIG1 is
+    set, whatever the layer; bits of what would change no colour are set as well.
     """
     primary, secondary = FRAGMENT_PRIMARY in used, FRAGMENT_SECONDARY in used
     if get("LIGHTING_ENABLE1.disable") or not (primary or secondary):
         return {}
     shared = {name: get(f"LIGHTING_CONFIG0.{name}") for name in _SHARED}
-    tables = tables_used(get, switches["lighting.off_bits"] == "rr-rg-rb")
+    tables = set(LAYERS.get(get("LIGHTING_CONFIG0.layer"), " ".join(SELECTED)).split())
+    # A choice: bits 20 and 22 may mean each other.
+    other = {"rr": "rb", "rb": "rr"} if switches["lighting.off_bits"] == "rr-rg-rb" else {}
+    tables -= {name for name in SELECTED if name != "sp" and get(_off(other.get(name, name)))}
     if not secondary:
         tables -= {"d0", "d1", "rr", "rg", "rb"}
-    shared["fresnel"] &= (1 if primary else 0) | (2 if secondary else 0)
-    shadow_alpha = shared["shadow"] and shared["shadow_alpha"] and shared["fresnel"]
-    if not shared["fresnel"]:
-        tables -= {"fr"}
-    elif "fr" not in tables and not shadow_alpha:
-        shared["fresnel"] = 0
+        shared["clamp_highlights"] = 0
+    shared["fresnel"] &= int(primary) | int(secondary) << 1
     shared["shadow_primary"] &= int(primary)
     shared["shadow_secondary"] &= int(secondary)
-    shared["shadow_alpha"] = int(bool(shadow_alpha))
-    if not (shared["shadow"] and (shared["shadow_primary"] or shared["shadow_secondary"] or shadow_alpha)):
-        for name in ("shadow", "shadow_primary", "shadow_secondary", "shadow_alpha", "shadow_invert", "shadow_unit"):
-            shared[name] = 0
-    selects = {n: get(f"LIGHTING_LUTINPUT_SELECT.{n}") for n in _SELECTED if n in tables}
+    shared["shadow_alpha"] &= int(shared["shadow"] and shared["fresnel"] > 0)
+    if not shared["fresnel"]:
+        tables -= {"fr"}
+    elif "fr" not in tables and not shared["shadow_alpha"]:
+        shared["fresnel"] = 0
+    if not (shared["shadow"] and (shared["shadow_primary"] or shared["shadow_secondary"] or shared["shadow_alpha"])):
+        shared |= {name: 0 for name in _SHARED if name.startswith("shadow")}
+    selects = {name: get(f"LIGHTING_LUTINPUT_SELECT.{name}") for name in SELECTED if name in tables}
     for name, code in selects.items():
         if code > COS_PHI or (code == COS_PHI and get("LIGHTING_CONFIG0.layer") != ALL_LAYERS):
             selects[name] = NOTHING
-    if shared["bump_mode"] == BUMP_TANGENT and COS_PHI not in selects.values():  # nobody asks for the tangent
-        shared["bump_mode"] = BUMP_NONE
-    if shared["bump_mode"] not in (BUMP_NORMAL, BUMP_TANGENT):
+    tangent = COS_PHI in selects.values()
+    if shared["bump_mode"] != BUMP_NORMAL and not (shared["bump_mode"] == BUMP_TANGENT and tangent):
         shared["bump_mode"] = shared["bump_unit"] = 0
     if shared["bump_mode"] != BUMP_NORMAL:
         shared["bump_keep_z"] = 0
-    if not secondary:
-        shared["clamp_highlights"] = 0
 
-    words: dict[int, int] = {}
-
-    def put(name: str, value: int) -> None:
-        f = field(name)
-        words[f.register.offset] = words.get(f.register.offset, 0) | (value << f.lo)
-
-    for name, value in shared.items():
-        put(f"LIGHTING_CONFIG0.{name}", value)
-    for name, code in selects.items():
-        put(f"LIGHTING_LUTINPUT_SELECT.{name}", code)
-        put(f"LIGHTING_LUTINPUT_ABS.{name}", get(f"LIGHTING_LUTINPUT_ABS.{name}"))
-    words[OPTIONS] = (
-        (1 << _LIT)
-        | ((switches["lighting.lut"] == "nearest") << _NEAREST)
-        | ((switches["lighting.fresnel"] == "sum") << _FRESNEL_SUM)
-        | ((switches["lighting.color_bits"] == "8") << _NARROW_COLORS)
-        | sum(1 << (_FIRST_TABLE + i) for i, name in enumerate(TABLES) if name in tables)
-    )
-    return words
+    form = {f"LIGHTING_CONFIG0.{name}": value for name, value in shared.items()} | {"LIGHTING_ENABLE0.enable": 1}
+    for name in SELECTED:
+        if name in tables:
+            form[f"LIGHTING_LUTINPUT_SELECT.{name}"] = selects[name]
+            form[f"LIGHTING_LUTINPUT_ABS.{name}"] = get(f"LIGHTING_LUTINPUT_ABS.{name}")
+        else:
+            form[_off(name)] = 0xFF if name == "sp" else 1
+    return form
 
 
-def is_lit(state: StaticRegisters) -> bool:
-    """Whether fragments of a state (in normal form) need the lighting unit."""
-    return OPTIONS in state.words
-
-
-def units_read(words: Mapping[int, int]) -> set[int]:
+def units_read(form: Mapping[str, int]) -> set[int]:
     """Combiner sources that lighting itself reads: the bump map and the shadow."""
-    get = StaticRegisters(words)
-    units = set()
-    if get("LIGHTING_CONFIG0.bump_mode"):
-        units.add(TEXTURE0 + get("LIGHTING_CONFIG0.bump_unit"))
-    if get("LIGHTING_CONFIG0.shadow"):
-        units.add(TEXTURE0 + get("LIGHTING_CONFIG0.shadow_unit"))
-    return units
+    get = lambda name: form.get(f"LIGHTING_CONFIG0.{name}", 0)
+    pairs = (("bump_mode", "bump_unit"), ("shadow", "shadow_unit"))
+    return {TEXTURE0 + get(unit) for switch, unit in pairs if get(switch)}
 
 
-# -- vectors ------------------------------------------------------------------------------------------------------------
+# -- vectors -----------------------------------------------------------------------------------------------------------
 def dot(a: Sequence[Value], b: Sequence[Value]) -> Value:
     """a·b, summed from the first component on."""
     total = a[0] * b[0]
@@ -202,7 +180,7 @@ def rotate(k: Lang, q: Sequence[Value], v: Sequence[Value | None]) -> Vector:
     return out
 
 
-# -- the unit -----------------------------------------------------------------------------------------------------------
+# -- the unit ----------------------------------------------------------------------------------------------------------
 class _Light:
     """The scalars of one light, from its record."""
 
@@ -225,24 +203,28 @@ class _Surface:
     """What all lights have in common at a group of pixels. normal, tangent and view have length 1; view goes from the
     surface to the eye, and `way` is the same before its length was taken away."""
 
-    def __init__(self, k: Lang, normal: Vector, tangent: Vector, way: Vector, inputs: set[int]) -> None:
+    def __init__(self, k: Lang, normal: Vector, tangent: Vector, way: Vector) -> None:
         self.normal, self.tangent, self.way = normal, tangent, way
         self.view = unit(k, way)
-        self.nv = dot(normal, self.view) if inputs & {N_H, N_V, COS_PHI} else None
-        self.nt = dot(normal, tangent) if COS_PHI in inputs else None
+        self.nv, self.nt = dot(normal, self.view), dot(normal, tangent)
 
 
 class _Terms:
-    """Products of vectors for one light at a group of pixels, each computed when first asked for."""
+    """Products of vectors for one light at a group of pixels, each computed when first asked for.
 
-    def __init__(self, k: Lang, surface: _Surface, light: _Light, l: Vector) -> None:
-        self.k, self.surface, self.light, self.l = k, surface, light, l
+    toward: the direction to the light. In general code all inputs of tables are computed at once, because nobody knows
+    yet which are asked for.
+    """
+
+    def __init__(self, k: Lang, surface: _Surface, light: _Light, toward: Vector, general: bool) -> None:
+        self.k, self.surface, self.light, self.toward = k, surface, light, toward
         self.known: dict[Any, Any] = {}
+        self._inputs = [self.value(code) for code in range(NOTHING)] if general else []
 
     def inside(self) -> _Terms:
         """The same for the body of a branch: what is computed there is not known outside."""
-        inner = _Terms(self.k, self.surface, self.light, self.l)
-        inner.known = dict(self.known)
+        inner = _Terms(self.k, self.surface, self.light, self.toward, False)
+        inner.known, inner._inputs = dict(self.known), self._inputs
         return inner
 
     def _once(self, key: Any, make: Callable[[], Any]) -> Any:
@@ -252,98 +234,120 @@ class _Terms:
 
     @property
     def ln(self) -> Value:
-        return self._once("ln", lambda: dot(self.l, self.surface.normal))  # type: ignore[no-any-return]
+        value: Value = self._once("ln", lambda: dot(self.toward, self.surface.normal))
+        return value
 
     @property
     def half(self) -> Vector:
-        return self._once("half", lambda: [a + b for a, b in zip(self.surface.view, self.l, strict=True)])  # type: ignore[no-any-return]
+        view = self.surface.view
+        value: Vector = self._once("half", lambda: [a + b for a, b in zip(view, self.toward, strict=True)])
+        return value
 
     @property
     def half_square(self) -> Value:
-        return self._once("square", lambda: dot(self.half, self.half))  # type: ignore[no-any-return]
+        value: Value = self._once("square", lambda: dot(self.half, self.half))
+        return value
 
     @property
     def half_length(self) -> Value:
         k, square = self.k, self.half_square
-        return self._once("length", lambda: k.select(square > 0.0, k.sqrt(square), 1.0))  # type: ignore[no-any-return]
+        value: Value = self._once("length", lambda: k.select(square > 0.0, k.sqrt(square), 1.0))
+        return value
 
-    def value(self, code: int) -> Value:
+    def value(self, code: Number) -> Value:
         """The input that a SELECT code names."""
-        return self._once(("input", code), lambda: self._value(code))  # type: ignore[no-any-return]
+        value: Value
+        if isinstance(code, int):
+            value = self._once(("input", code), lambda: self._value(code))
+        else:
+            zero = self.k.splat(0.0, type=F32)
+            value = self.k.switch(code, [lambda v=v: v for v in (*self._inputs, zero)])  # type: ignore[misc]
+        return value
 
     def _value(self, code: int) -> Value:
         surface = self.surface
         if code == N_H:
-            assert surface.nv is not None
             return (self.ln + surface.nv) / self.half_length
         if code == V_H:
             return dot(surface.view, self.half) / self.half_length
         if code == N_V:
-            assert surface.nv is not None
             return surface.nv
         if code == L_N:
             return self.ln
         if code == SPOT:
-            return dot(self.l, self.light.three("SPOT"))
+            return dot(self.toward, self.light.three("SPOT"))
         if code == COS_PHI:
-            assert surface.nt is not None
             return dot(self.half, surface.tangent) / self.half_length - surface.nt * self.value(N_H)
         return self.k.splat(0.0, type=F32)
 
-    def place(self, code: int, signed: bool, nearest: bool) -> tuple[Value, Value | None]:
-        """(entry of a table, how far to the next) for an input that is taken as it is, or without its sign."""
-        return self._once(("place", code, signed), lambda: self._place(self.value(code), signed, nearest))  # type: ignore[no-any-return]
-
-    def _place(self, x: Value, signed: bool, nearest: bool) -> tuple[Value, Value | None]:
-        k = self.k
-        if not signed:
-            return entry_of(k, k.max(x, x * self.light.side), nearest)
-        if nearest:
-            return k.to_i32(x * 127.0, -128, 127) & (ENTRIES - 1), None
-        scaled = x * 128.0
-        whole = k.to_i32(k.floor(scaled), -128, 127)
-        return whole & (ENTRIES - 1), scaled - k.to_f32(whole)
+    def place(self, code: Number, signed: Flag, nearest: bool) -> _Place:
+        """The place in a table for an input, taken with its sign or without."""
+        x = self.value(code)
+        make: Callable[[], _Place] = lambda: self.k.branch(
+            signed, lambda: signed_place(self.k, x, nearest), lambda: place(self.k, x_or_zero(), nearest)
+        )
+        x_or_zero = lambda: self.k.max(x, x * self.light.side)
+        if isinstance(code, int) and isinstance(signed, bool):
+            found: _Place = self._once(("place", code, signed), make)
+            return found
+        return make()
 
 
-def entry_of(k: Lang, x: Value, nearest: bool) -> tuple[Value, Value | None]:
-    """Entry, and how far to the next, of a table over 0..1."""
+_Place = tuple[Value, ...]
+"""An entry of a table, and how far it is to the next (left out where nobody asks)."""
+
+
+def place(k: Lang, x: Value, nearest: bool) -> _Place:
+    """The place of x in a table over 0..1."""
     if nearest:
-        return k.to_i32(x * 255.0, 0, 255), None
-    scaled = x * 256.0
-    whole = k.to_i32(scaled, 0, 255)
+        return (k.to_i32(x * 255.0, 0, ENTRIES - 1),)
+    scaled = x * float(ENTRIES)
+    whole = k.to_i32(scaled, 0, ENTRIES - 1)
     return whole, scaled - k.to_f32(whole)
 
 
-class Lighting:
-    """The unit for one draw. `lights`: arena offset of LIGHTS records of LIGHT_SIZE bytes that are this kernel's own."""
+def signed_place(k: Lang, x: Value, nearest: bool) -> _Place:
+    """The place of x in a table over -1..1, whose negative half comes last."""
+    if nearest:
+        return (k.to_i32(x * 127.0, -128, 127) & (ENTRIES - 1),)
+    scaled = x * (ENTRIES / 2)
+    whole = k.to_i32(k.floor(scaled), -128, 127)
+    return whole & (ENTRIES - 1), scaled - k.to_f32(whole)
 
-    def __init__(self, k: Lang, state: StaticRegisters, live: LiveRegisters, packet: Value, lights: Value) -> None:
+
+class Lighting:
+    """The unit for one draw. used: sources that the combiners read. switches: choices that differ from the defaults.
+    lights: arena offset of LIGHTS records of LIGHT_SIZE bytes that nobody else writes."""
+
+    def __init__(
+        self, k: Lang, state: State, live: LiveRegisters, packet: Value, used: set[int], switches: Mapping[str, str],
+        lights: Value,
+    ) -> None:  # fmt: skip
         self.k, self.live, self.lights = k, live, lights
-        self.get = lambda name: state(f"LIGHTING_CONFIG0.{name}")
-        used, options = sources_used(state), state.words[OPTIONS]
+        self.get: State = lambda name: state(f"LIGHTING_CONFIG0.{name}")
+        self.general = isinstance(self.get("fresnel"), Value)
         self.primary, self.secondary = FRAGMENT_PRIMARY in used, FRAGMENT_SECONDARY in used
-        self.nearest, self.fresnel_sum = bool(options >> _NEAREST & 1), bool(options >> _FRESNEL_SUM & 1)
-        self.color_bits = 8 if options >> _NARROW_COLORS & 1 else 10
-        self.tables = {name for i, name in enumerate(TABLES) if options >> (_FIRST_TABLE + i) & 1}
-        selected = self.tables & set(_SELECTED)
-        self.select = {name: state(f"LIGHTING_LUTINPUT_SELECT.{name}") for name in selected}
-        self.signed = {name: bool(state(f"LIGHTING_LUTINPUT_ABS.{name}")) for name in selected}
+        self.nearest = switches.get("lighting.lut") == "nearest"
+        self.fresnel_sum = switches.get("lighting.fresnel") == "sum"
+        self.color_bits = 8 if switches.get("lighting.color_bits") == "8" else 10
+        self.part: dict[str, Flag] = {name: state(_off(name)) == 0 for name in SELECTED}
+        self.select = {name: state(f"LIGHTING_LUTINPUT_SELECT.{name}") for name in SELECTED}
+        self.signed: dict[str, Flag] = {name: state(f"LIGHTING_LUTINPUT_ABS.{name}") != 0 for name in SELECTED}
         self.contents = k.to_i64(k.load(I32, packet + (PACKET.VERSIONS + 4 * BANK_INDEX["lighting_lut"])))
         self.count = live("LIGHTING_NUM_LIGHTS.count") + 1
-        # A scale code is a power of two: 0 to 3 up, and 6 and 7 (-2 and -1) down.
-        scales = {n: live(f"LIGHTING_LUTINPUT_SCALE.{n}").bits(0, 3, signed=True) for n in sorted(selected)}
+        # A scale code is a power of two: 0 to 3, and 6 and 7 are -2 and -1.
+        scales = {name: live(f"LIGHTING_LUTINPUT_SCALE.{name}").bits(0, 3, signed=True) for name in SELECTED}
         self.scale = {name: k.bits_f32((code + 127) << 23) for name, code in scales.items()}
         self.ambient = self._color(live.word("LIGHTING_AMBIENT"))
-        order = live.word("LIGHTING_LIGHT_PERMUTATION")
-        off = live.word("LIGHTING_CONFIG1")
+        order, off = live.word("LIGHTING_LIGHT_PERMUTATION"), live.word("LIGHTING_CONFIG1")
         for n in k.range(0, self.count):
             self._decode(k.to_i64(n * LIGHT_SIZE) + lights, (order >> (n << 2)) & 7, off)
 
     # -- before the pixels --------------------------------------------------------------------------------------------
     def _color(self, word: Value) -> Vector:
         """r, g, b of a light colour, where 255 is full brightness."""
-        places = {name: field(f"LIGHTING_AMBIENT.{name}").lo for name in "rgb"}
-        return [self.k.to_f32(word.bits(places[name], self.color_bits)) for name in "rgb"]
+        places = [field(f"LIGHTING_AMBIENT.{name}").lo for name in "rgb"]
+        return [self.k.to_f32(word.bits(lo, self.color_bits)) for lo in places]
 
     def _decode(self, at: Value, number: Value, off: Value) -> None:
         """Write the record of light `number`."""
@@ -352,56 +356,63 @@ class Lighting:
 
         def bits(name: str) -> Value:
             f = field(f"LIGHT0_{name}")
-            return word(name.partition(".")[0]).bits(f.lo, f.width, signed=f.type.startswith("fixed"))
+            value: Value = word(name.partition(".")[0]).bits(f.lo, f.width, signed=f.type.startswith("fixed"))
+            return narrow_float(k, value, *FLOAT_SHAPES[f.type]) if f.type in FLOAT_SHAPES else value
 
-        def put(name: str, values: Sequence[Value]) -> None:
+        def put(name: str, *values: Value) -> None:
             for i, value in enumerate(values):
                 k.store(value.type, at + (getattr(RECORD, name) + 4 * i), value)
 
-        position = [narrow_float(k, bits(name), 5, 10) for name in ("XY.x", "XY.y", "Z.z")]
+        position = [bits(name) for name in ("XY.x", "XY.y", "Z.z")]
         size, divisor = length(k, position)
-        put("POSITION", position)
-        put("UNIT", [x / divisor for x in position])
-        put("LENGTH", [size])
+        put("POSITION", *position)
+        put("UNIT", *(x / divisor for x in position))
+        put("LENGTH", size)
         spot = [bits(name) for name in ("SPOTDIR_XY.x", "SPOTDIR_XY.y", "SPOTDIR_Z.z")]
-        put("SPOT", [k.to_f32(x) * (1.0 / 2047.0) for x in spot])
+        put("SPOT", *(k.to_f32(x) * (1.0 / 2047.0) for x in spot))
         for name in ("SPECULAR0", "SPECULAR1", "DIFFUSE", "AMBIENT"):
-            put(name, self._color(word(name)))
-        for name in ("BIAS", "SCALE"):
-            put(name, [narrow_float(k, bits(f"ATTENUATION_{name}.value"), 7, 12)])
+            put(name, *self._color(word(name)))
+        put("BIAS", bits("ATTENUATION_BIAS.value"))
+        put("SCALE", bits("ATTENUATION_SCALE.value"))
         flags = word("CONFIG").bits(0, 4)
         for flag, name in ((_SHADOW, "shadow_off"), (_SPOT, "spot_off"), (_DISTANCE, "distance_off")):
             f = field(f"LIGHTING_CONFIG1.{name}")
             bit = (off.bits(f.lo, f.width) >> number) & 1
             flags = flags | ((1 - bit) * flag)
         # With this factor max(x, x * side) is the absolute value, or no less than 0, without a choice for each pixel.
-        put("SIDE", [k.select((flags & _TWO_SIDED) != 0, -1.0, 0.0)])
-        put("FLAGS", [flags])
-        put("NUMBER", [number])
+        put("SIDE", k.select((flags & _TWO_SIDED) != 0, -1.0, 0.0))
+        put("FLAGS", flags)
+        put("NUMBER", number)
 
     # -- tables -------------------------------------------------------------------------------------------------------
-    def _fetch(self, at: Value, place: tuple[Value, Value | None], scale: Value | None = None) -> Value:
+    def _fetch(self, at: Value, where: _Place) -> Value:
         """A value of the table at arena offset `at`: 12 bits of value, and a difference with sign and magnitude."""
-        k, (whole, fraction) = self.k, place
+        k, (whole, *fraction) = self.k, where
         word = k.gather(I32, k.to_i64(whole << 2) + at)
         result = k.to_f32(word & 0xFFF) * (1.0 / 4095.0)
-        if fraction is not None:
+        if fraction:
             magnitude = k.to_f32(word.bits(12, 11)) * (1.0 / 2047.0)
             difference = k.bits_f32(k.bits_i32(magnitude) | ((word << 8) & -0x80000000))
-            result = result + fraction * difference
-        return result if scale is None else result * scale
-
-    def _look_up(self, name: str, terms: _Terms) -> Value:
-        place = terms.place(self.select[name], self.signed[name], self.nearest)
-        at = self.contents + 4 * ENTRIES * TABLES[name]
-        if name == "sp":
-            at = at + self._own(terms.light)
-        return self._fetch(at, place, self.scale[name])
+            result = result + fraction[0] * difference
+        return result
 
     def _own(self, light: _Light) -> Value:
-        """Where the tables of a light lie behind the first light's."""
+        """Where the tables of a light lie behind those of the first light."""
         number = self.k.load(I32, light.at + RECORD.NUMBER)
         return self.k.to_i64(number * (4 * ENTRIES))
+
+    def _look_up(self, name: str, terms: _Terms, otherwise: Value) -> Value:
+        """What a table says; `otherwise` if it takes no part."""
+
+        def look() -> Value:
+            where = terms.place(self.select[name], self.signed[name], self.nearest)
+            at = self.contents + 4 * ENTRIES * TABLES[name]
+            if name == "sp":
+                at = at + self._own(terms.light)
+            return self._fetch(at, where) * self.scale[name]
+
+        value: Value = self.k.branch(self.part[name], look, lambda: otherwise)
+        return value
 
     # -- pixels -------------------------------------------------------------------------------------------------------
     def shade(self, plane: Callable[[int], Value], w: Value, texture: Callable[[int], Color]) -> tuple[Color, Color]:
@@ -409,64 +420,82 @@ class Lighting:
 
         plane: an attribute divided by w; w: what to multiply it with; texture: the colour of a texture unit.
         """
-        k = self.k
+        k, fresnel = self.k, self.get("fresnel")
         quaternion = [plane(slot) for slot in QUATERNION_SLOTS]  # its length does not matter, so neither does w
         normal, tangent = self._axes(quaternion, texture)
-        surface = _Surface(k, normal, tangent, [plane(slot) * w for slot in VIEW_SLOTS], set(self.select.values()))
         for axis, n in zip("xyz", normal, strict=True):
             k.probe(f"lighting.normal.{axis}", n)
+        surface = _Surface(k, normal, tangent, [plane(slot) * w for slot in VIEW_SLOTS])
         shadow = self._shadow(texture)
         spread = lambda v: k.splat(v, type=F32)
         diffuse = [k.var(spread(c)) for c in self.ambient] if self.primary else []
         specular = [k.var(spread(0.0)) for _ in "rgb"] if self.secondary else []
-        fresnel = k.var(spread(0.0 if self.fresnel_sum else 1.0)) if "fr" in self.tables else None
+        by_fresnel: Flag = self.part["fr"] & (fresnel != 0)
+        alpha = k.var(k.branch(by_fresnel & self.fresnel_sum, lambda: spread(0.0), lambda: spread(1.0)))
         for n in k.range(0, self.count):
             light = _Light(k, k.to_i64(n * LIGHT_SIZE) + self.lights)
             terms, distance = self._towards(surface, light)
             self._add(terms, distance, shadow, diffuse, specular)
-            if fresnel is not None:
+            for _ in k.when(by_fresnel):
                 for _ in k.when(True if self.fresnel_sum else n == self.count - 1):
-                    value = self._look_up("fr", terms.inside())
-                    fresnel.value = fresnel.value + value if self.fresnel_sum else value
-        alpha = fresnel.value if fresnel is not None else spread(1.0)
-        if shadow is not None and self.get("shadow_alpha"):
-            alpha = alpha * shadow[3]
+                    value = self._look_up("fr", terms.inside(), spread(1.0))
+                    alpha.value = alpha.value + value if self.fresnel_sum else value
+        result = alpha.value
+        if shadow is not None:
+            a = shadow[3]
+            result = k.branch(self.get("shadow_alpha") != 0, lambda: result * a, lambda: result)
         colors = []
         for bit, sums in ((1, diffuse), (2, specular)):
             channels = [v.value for v in sums] or [spread(0.0)] * 3
-            channels.append(alpha * 255.0 if self.get("fresnel") & bit else spread(255.0))
+            channels.append(k.branch((fresnel & bit) != 0, lambda: result * 255.0, lambda: spread(255.0)))
             colors.append({ch: k.to_i32(v, 0.0, 255.0) for ch, v in zip("rgba", channels, strict=True)})
         return colors[0], colors[1]
+
+    def _unit(self, name: str, texture: Callable[[int], Color]) -> tuple[Value, ...]:
+        """r, g, b, a of the texture unit that a field names."""
+        number = self.get(name)
+        channels = lambda unit: tuple(texture(unit)[ch] for ch in "rgba")
+        if isinstance(number, int):
+            return channels(number)
+        units = [channels(unit) for unit in range(4)]  # sampled here, not inside of the switch
+        found: tuple[Value, ...] = self.k.switch(number, [lambda u=u: u for u in units])  # type: ignore[misc]
+        return found
 
     def _axes(self, quaternion: Vector, texture: Callable[[int], Color]) -> tuple[Vector, Vector]:
         """Normal and tangent in the space of the lights; bump maps give one of them, in the surface's own space."""
         k, mode = self.k, self.get("bump_mode")
         one = k.splat(1.0, type=F32)
-        normal: list[Value | None] = [None, None, one]
-        tangent: list[Value | None] = [one, None, None]
-        if mode:
-            color = texture(self.get("bump_unit"))
-            bump = [k.to_f32(color[ch]) * (1.0 / 127.5) - 1.0 for ch in "rgb"]
-            if mode == BUMP_TANGENT:
-                tangent = [*bump]
-            else:
-                if not self.get("bump_keep_z"):
-                    rest = one - bump[0] * bump[0] - bump[1] * bump[1]
-                    bump[2] = k.sqrt(k.max(rest, 0.0))
-                normal = [*bump]
-        wanted = COS_PHI in self.select.values()
-        return rotate(k, quaternion, normal), rotate(k, quaternion, tangent) if wanted else [one, one, one]
+        across, up = (one, None, None), (None, None, one)
+        bump: Vector = []
+        if self.general or mode:
+            bump = [k.to_f32(c) * (1.0 / 127.5) - 1.0 for c in self._unit("bump_unit", texture)[:3]]
 
-    def _shadow(self, texture: Callable[[int], Color]) -> Vector | None:
-        """Shadow factors r, g, b, a from 0 (dark) to 1."""
-        if not self.get("shadow"):
+        def turned(normal: Sequence[Value | None], tangent: Sequence[Value | None]) -> tuple[Value, ...]:
+            return (*rotate(k, quaternion, normal), *rotate(k, quaternion, tangent))
+
+        def by_normal() -> tuple[Value, ...]:
+            x, y, z = bump
+            rest = lambda: k.sqrt(k.max(one - x * x - y * y, 0.0))
+            return turned([x, y, k.branch(self.get("bump_keep_z") != 0, lambda: z, rest)], across)
+
+        plain = lambda: turned(up, across)
+        axes = k.switch(mode, [plain, by_normal, lambda: turned(up, bump), plain])
+        return list(axes[:3]), list(axes[3:])
+
+    def _shadow(self, texture: Callable[[int], Color]) -> tuple[Value, ...] | None:
+        """Shadow factors r, g, b, a from 0 (dark) to 1; none where no shadow can be."""
+        k = self.k
+        if not self.general and not self.get("shadow"):
             return None
-        color = texture(self.get("shadow_unit"))
-        invert = self.get("shadow_invert")
-        return [self.k.to_f32(255 - color[ch] if invert else color[ch]) * (1.0 / 255.0) for ch in "rgba"]
+        color = self._unit("shadow_unit", texture)
+        color = k.branch(self.get("shadow_invert") != 0, lambda: tuple(255 - c for c in color), lambda: color)
+        bright = (k.splat(1.0, type=F32),) * 4
+        factors: Callable[[], tuple[Value, ...]] = lambda: tuple(k.to_f32(c) * (1.0 / 255.0) for c in color)
+        shadow: tuple[Value, ...] = k.branch(self.get("shadow") != 0, factors, lambda: bright)
+        return shadow
 
     def _towards(self, surface: _Surface, light: _Light) -> tuple[_Terms, Value]:
-        """The direction to a light (as terms), and its distance."""
+        """The terms of a light, and its distance."""
         k = self.k
 
         def near() -> tuple[Value, ...]:
@@ -477,63 +506,66 @@ class Lighting:
         def far() -> tuple[Value, ...]:
             return tuple(k.splat(v, type=F32) for v in (*light.three("UNIT"), light.one("LENGTH")))
 
-        *direction, distance = k.branch(light.has(_DIRECTIONAL), far, near)
-        return _Terms(k, surface, light, direction), distance
+        *toward, distance = k.branch(light.has(_DIRECTIONAL), far, near)
+        return _Terms(k, surface, light, toward, self.general), distance
 
     def _attenuation(self, terms: _Terms, distance: Value) -> Value:
         """What distance and spotlight leave of a light."""
         k, light = self.k, terms.light
-        factor = k.var(k.splat(1.0, type=F32))
+        one = k.splat(1.0, type=F32)
+        factor = k.var(one)
         for _ in k.when(light.has(_DISTANCE)):
-            place = k.clamp(distance * light.one("SCALE") + light.one("BIAS"), 0.0, 1.0)
+            x = k.clamp(distance * light.one("SCALE") + light.one("BIAS"), 0.0, 1.0)
             at = self.contents + 4 * ENTRIES * TABLES["da"] + self._own(light)
-            factor.value = self._fetch(at, entry_of(k, place, self.nearest))
-        if "sp" in self.tables:
+            factor.value = self._fetch(at, place(k, x, self.nearest))
+        for _ in k.when(self.part["sp"]):
             for _ in k.when(light.has(_SPOT)):
-                factor.value = factor.value * self._look_up("sp", terms.inside())
+                factor.value = factor.value * self._look_up("sp", terms.inside(), one)
         return factor.value
 
+    def _darkness(self, which: str, light: _Light, shadow: tuple[Value, ...] | None) -> tuple[Value, ...] | None:
+        """What the shadow leaves of the primary or the secondary colour of a light (r, g, b)."""
+        chosen: Flag = self.get(f"shadow_{which}") != 0
+        if shadow is None or chosen is False:
+            return None
+        bright = (self.k.splat(1.0, type=F32),) * 3
+        left: tuple[Value, ...] = self.k.branch(light.has(_SHADOW) & chosen, lambda: shadow[:3], lambda: bright)
+        return left
+
     def _add(
-        self, terms: _Terms, distance: Value, shadow: Vector | None, diffuse: Sequence[Any], specular: Sequence[Any]
+        self, terms: _Terms, distance: Value, shadow: tuple[Value, ...] | None, diffuse: list[Var], specular: list[Var]
     ) -> None:
         """Add one light to the sums."""
         k, light, ln = self.k, terms.light, terms.ln
         nl = k.max(ln, ln * light.side)
         # Inputs that are needed anyhow are computed here, so that what follows in branches can share them.
-        for name in sorted(self.tables & {"d0", "d1", "rr", "rg", "rb"}):
-            terms.place(self.select[name], self.signed[name], self.nearest)
+        for name in SELECTED if specular and not self.general else ():
+            if name not in ("sp", "fr") and self.part[name]:
+                terms.place(self.select[name], self.signed[name], self.nearest)
         factor = self._attenuation(terms, distance)
-        dark: Vector | None = None
-        if shadow is not None and (self.get("shadow_primary") or self.get("shadow_secondary")):
-            bright = k.splat(1.0, type=F32)
-            lit = (bright, bright, bright)
-            dark = list(k.branch(light.has(_SHADOW), lambda: tuple(shadow[:3]), lambda: lit))
         if diffuse:
+            dark = self._darkness("primary", light, shadow)
             for i, (color, ambient) in enumerate(zip(light.three("DIFFUSE"), light.three("AMBIENT"), strict=True)):
-                shine = nl * color
-                if dark is not None and self.get("shadow_primary"):
-                    shine = shine * dark[i]
+                shine = nl * color if dark is None else nl * color * dark[i]
                 diffuse[i].value = diffuse[i].value + (shine + ambient) * factor
         if specular:
-            if self.get("clamp_highlights"):
-                factor = k.select(nl == 0.0, 0.0, factor)
+            dark = self._darkness("secondary", light, shadow)
+            lit = lambda: k.select(nl == 0.0, 0.0, factor)
+            strength = k.branch(self.get("clamp_highlights") != 0, lit, lambda: factor)
             lobes = self._lobes(terms, nl)
             colors = zip(light.three("SPECULAR0"), light.three("SPECULAR1"), strict=True)
             for i, (color0, color1) in enumerate(colors):
-                shine = (lobes[0] * color0 + lobes[1 + i] * color1) * factor
-                if dark is not None and self.get("shadow_secondary"):
-                    shine = shine * dark[i]
-                specular[i].value = specular[i].value + shine
+                shine = (lobes[0] * color0 + lobes[1 + i] * color1) * strength
+                specular[i].value = specular[i].value + (shine if dark is None else shine * dark[i])
 
-    def _lobes(self, terms: _Terms, nl: Value) -> list[Value]:
+    def _lobes(self, terms: _Terms, nl: Value) -> tuple[Value, ...]:
         """Factors of specular colour 0 (one for all channels) and of specular colour 1 (r, g, b)."""
         k, light = self.k, terms.light
         one = k.splat(1.0, type=F32)
-        first = self._look_up("d0", terms) if "d0" in self.tables else one
-        second = self._look_up("d1", terms) if "d1" in self.tables else one
-        red = self._look_up("rr", terms) if "rr" in self.tables else one
-        reflected = [self._look_up(n, terms) if n in self.tables else red for n in ("rg", "rb")]
-        lobes = [first, second * red, *(second * r for r in reflected)]
+        first, second = self._look_up("d0", terms, one), self._look_up("d1", terms, one)
+        red = self._look_up("rr", terms, one)
+        reflected = [self._look_up(name, terms, red) for name in ("rg", "rb")]
+        lobes = (first, second * red, *(second * r for r in reflected))
 
         def shaded() -> tuple[Value, ...]:
             square = terms.inside().half_square
@@ -541,7 +573,8 @@ class Lighting:
             chosen = [k.select(light.has(flag), geometric, one) for flag in (_GEOMETRIC0, _GEOMETRIC1)]
             return (lobes[0] * chosen[0], *(lobe * chosen[1] for lobe in lobes[1:]))
 
-        return list(k.branch(light.has(_GEOMETRIC0 | _GEOMETRIC1), shaded, lambda: tuple(lobes)))
+        result: tuple[Value, ...] = k.branch(light.has(_GEOMETRIC0 | _GEOMETRIC1), shaded, lambda: lobes)
+        return result
 
 
-__all__ = ["FIELDS", "QUATERNION_SLOTS", "VIEW_SLOTS", "Lighting", "is_lit", "normal_form", "units_read"]
+__all__ = ["FIELDS", "QUATERNION_SLOTS", "VIEW_SLOTS", "Lighting", "normal_form", "units_read"]

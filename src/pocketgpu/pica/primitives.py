@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..lanes import F32, I32, I64, Lang, Value, Var, kernel
+from ..lanes import BOOL, F32, I32, I64, Lang, Value, Var, kernel
 from .layout import CONTROL as C
 from .layout import (
     MAX_FAN,
@@ -57,6 +57,7 @@ class _Setup:
         self.origin = [k.to_f32(live("VIEWPORT_XY.x")), k.to_f32(live("VIEWPORT_XY.y"))]
         self.cull = live("FACECULLING_CONFIG.mode")
         self.user_plane = live("FRAGOP_CLIP.enable") != 0
+        self.lit = live("LIGHTING_ENABLE1.disable") == 0
         self.height = k.load(I32, packet + PACKET.HEIGHT)
         self.flip = live("FRAMEBUFFER_DIM.flip") != 0
         # What may be touched, in memory coordinates: x from, x to, y from, y to (inclusive).
@@ -147,10 +148,33 @@ class _Setup:
             for corner, r in enumerate(records):
                 self.corners[corner] = r
             self.corner_count.value = 3
+            for _ in k.when(self.lit):
+                self.align_quaternions(records)
             for _ in k.when(some != 0):
                 self.clip()
             for i in k.range(1, self.corner_count.value - 1):
                 self.triangle([self.corners[0], self.corners[i], self.corners[i + 1]])
+
+    def align_quaternions(self, records: list[Value]) -> None:
+        """q and -q turn alike, but what lies between them does not: bring all to the side of the first corner's.
+
+        Corners are shared with other triangles, so changed ones are copied. The copies lie at the end of the clip
+        area that planes use from the second one on, and are moved by the first.
+        """
+        k = self.k
+        quaternions = [[k.load(F32, k64(k, r) + 4 * (QUATERNION_SLOT + i)) for i in range(4)] for r in records]
+        flipped = k.pattern_of([QUATERNION_SLOT <= i < QUATERNION_SLOT + 4 for i in range(8)], BOOL)
+        first = quaternions[0]
+        for corner in (1, 2):
+            q = quaternions[corner]
+            for _ in k.when(first[0] * q[0] + first[1] * q[1] + first[2] * q[2] + first[3] * q[3] < 0.0):
+                copy = k.i32(self.layout.clip + VERTEX_SIZE * (31 - corner))
+                for g in range(GROUPS):
+                    value = self.group(records[corner], g)
+                    if g == QUATERNION_SLOT // 8:
+                        value = k.select(flipped, -value, value)
+                    k.store(F32, k64(k, copy) + 32 * g, value)
+                self.corners[corner] = copy
 
     # -- set-up ---------------------------------------------------------------------------------------------------
     def window(self, p: list[Value], inverse: Value, axis: int) -> Value:
@@ -234,6 +258,7 @@ def k64(k: Lang, offset: Value) -> Value:
     return k.to_i64(offset)
 
 
+QUATERNION_SLOT = 4
 DEPTH_SLOT = 0
 """In a record the semantic position.x gives way to z/w ..."""
 INVERSE_W_SLOT = 3

@@ -1,8 +1,8 @@
 """Texture unit 3: colours computed from coordinates, through noise, curves and a table of colours.
 
-Nothing is read from guest memory: the unit's five tables are a memory behind FIFO registers, of which every draw has its
-own version. Coordinates are shifted, shaken by noise, brought into 0..1 and made one number by a function; a curve and a
-row of colours give the result. Alpha can take a function and a curve of its own.
+Nothing is read from guest memory: the unit's five tables are a memory behind FIFO registers, of which every draw has
+its own version. Coordinates are shifted, shaken by noise, brought into 0..1 and made one number by a function; a curve
+and a row of colours give the result. Alpha can take a function and a curve of its own.
 
 What no document says: where results are cut off (as one simulator does), codes 5-7 of the clamp modes (taken as 1),
 entries outside of the colour table (its ends are repeated), how the level of detail rounds (to the nearest).
@@ -19,7 +19,7 @@ from ..lanes import I32, Lang, Value
 from .combiners import Color
 from .layout import BANK_INDEX, PACKET, PROCTEX_TABLES
 from .registers import LiveRegisters, State, field, narrow_float
-from .shader.arithmetic import log2
+from .shader.elementary import quick_log2 as log2
 from .texture import LEVELS, Ratio
 
 NOISE, RGB_CURVE, ALPHA_CURVE, COLORS, DIFFERENCES = sorted(PROCTEX_TABLES)

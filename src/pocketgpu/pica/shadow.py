@@ -1,8 +1,8 @@
 """Shadow maps: drawing them, and the comparisons that texture unit 0 makes with them.
 
 A texel is 32 bits: depth in three bytes, the highest one first, then an intensity (255: fully lit). Drawing keeps, for
-each texel, the nearest solid depth and the least intensity of what is not quite solid in front of it. A lookup gives the
-intensity where the stored depth is not nearer than the fragment, else 0.
+each texel, the nearest solid depth and the least intensity of what is not quite solid in front of it. A lookup gives
+the intensity where the stored depth is not nearer than the fragment, else 0.
 
 Source: 3dbrew GPU/Internal Registers ("GPUREG_TEXUNIT0_SHADOW", "GPUREG_FRAGOP_SHADOW"); where the two shadow models of
 one simulator differ there are switches (texture.shadow_*). Masks of channels do not touch shadow maps: not measured.
@@ -111,9 +111,7 @@ class ShadowMap:
             softness = self.constant + self.linear * (k.to_f32(incoming) / k.to_f32(stored))
             soft = k.to_i32(k.to_f32(intensity) / softness, 0.0, 255.0)
             solid = intensity == 0
-            fresh = to_word(
-                k.select(solid, incoming, stored), k.select(solid, old.lsr(24), k.min(soft, old.lsr(24)))
-            )
+            fresh = to_word(k.select(solid, incoming, stored), k.select(solid, old.lsr(24), k.min(soft, old.lsr(24))))
             k.store(I32, place, fresh, mask & (incoming < stored))
 
 

@@ -11,14 +11,26 @@ from ..lanes import F32, I32, Lang, Value
 from . import combiners
 from .combiners import Color
 from .layout import TRIANGLE, VERTEX_FLOATS
+from .lighting import QUATERNION_SLOTS, VIEW_SLOTS
 from .primitives import DEPTH_SLOT, INVERSE_W_SLOT
 from .registers import State
-from .texture import TYPE_CUBE, TYPE_PROJECTION, Ratio, Sampler, cube_axes, cube_face
+from .texture import (
+    TYPE_2D,
+    TYPE_CUBE,
+    TYPE_PROJECTION,
+    TYPE_SHADOW_2D,
+    TYPE_SHADOW_CUBE,
+    Ratio,
+    Sampler,
+    cube_axes,
+    cube_face,
+)
 
 if TYPE_CHECKING:
     from .fragment import Draw
 
 COLOR_SLOT, TEXCOORD_SLOTS, TEXCOORD0_W_SLOT = 8, {0: 12, 1: 14, 2: 22}, 16
+PROCEDURAL = 3
 
 
 class Triangle:
@@ -80,6 +92,14 @@ class Pixels:
             }
         elif code - combiners.TEXTURE0 in draw.samplers:
             color = self._texture(code - combiners.TEXTURE0)
+        elif code == combiners.TEXTURE0 + PROCEDURAL and draw.procedural is not None:
+            slot = texcoord_slot(draw.state, PROCEDURAL)
+            color = draw.procedural.sample(self._ratio(slot), self._ratio(slot + 1))
+        elif code in (combiners.FRAGMENT_PRIMARY, combiners.FRAGMENT_SECONDARY) and draw.lighting is not None:
+            texture = lambda unit: self.source(combiners.TEXTURE0 + unit)
+            lit = draw.lighting.shade(self.plane, self.w, texture)
+            self._cache[combiners.FRAGMENT_PRIMARY], self._cache[combiners.FRAGMENT_SECONDARY] = lit
+            color = self._cache[code]
         else:  # switched off, undefined or not drawn yet (reported when the draw was prepared)
             color = dict.fromkeys("rgba", k.splat(0))
         for ch in "rgba":
@@ -89,22 +109,27 @@ class Pixels:
     def _texture(self, unit: int) -> Color:
         sampler = self.draw.samplers[unit]
         slot = texcoord_slot(self.draw.state, unit)
-        if sampler.kind == TYPE_CUBE:
+        if sampler.kind in (TYPE_CUBE, TYPE_SHADOW_CUBE):
             return self._cube(sampler)
+        if sampler.kind == TYPE_SHADOW_2D:
+            assert self.draw.shadow is not None
+            divided = not self.draw.shadow.orthographic
+            s, t = (self._ratio(slot + i, TEXCOORD0_W_SLOT if divided else INVERSE_W_SLOT).value for i in range(2))
+            return self.draw.shadow.lookup(s, t, self.k.abs(self.attribute(TEXCOORD0_W_SLOT)))
         divisor = TEXCOORD0_W_SLOT if sampler.kind == TYPE_PROJECTION else INVERSE_W_SLOT
+        return sampler.sample(self._ratio(slot, divisor), self._ratio(slot + 1, divisor))
+
+    def _ratio(self, numerator: int, divisor: int = INVERSE_W_SLOT) -> Ratio:
+        """The quotient of two planes; an attribute unless another divisor is given."""
         inverse = self.w if divisor == INVERSE_W_SLOT else 1.0 / self.plane(divisor)
+        value = self.plane(numerator) * inverse
 
-        def ratio(numerator: int) -> Ratio:
-            value = self.plane(numerator) * inverse
+        def slopes() -> tuple[Value, Value]:
+            pairs = zip(self.triangle.slopes(numerator), self.triangle.slopes(divisor), strict=True)
+            along_x, along_y = ((n - value * d) * inverse for n, d in pairs)
+            return along_x, along_y
 
-            def slopes() -> tuple[Value, Value]:
-                pairs = zip(self.triangle.slopes(numerator), self.triangle.slopes(divisor), strict=True)
-                along_x, along_y = ((n - value * d) * inverse for n, d in pairs)
-                return along_x, along_y
-
-            return Ratio(value, slopes)
-
-        return sampler.sample(ratio(slot), ratio(slot + 1))
+        return Ratio(value, slopes)
 
     def _cube(self, sampler: Sampler) -> Color:
         """Cube map: texture coordinate 0 with its w is a direction; its length does not matter."""
@@ -125,22 +150,28 @@ class Pixels:
 
             return Ratio(quotient * 0.5 + 0.5, slopes)
 
+        if self.draw.shadow is not None:
+            return self.draw.shadow.lookup(ratio(0).value, ratio(1).value, k.abs(m * self.w), face)
         return sampler.sample(ratio(0), ratio(1), face)
 
 
 def texcoord_slot(state: State, unit: int) -> int:
     """Slot of the first texture coordinate that a unit uses."""
+    if unit == PROCEDURAL:
+        return TEXCOORD_SLOTS[state("TEXUNIT_CONFIG.unit3_coordinates")]
     return TEXCOORD_SLOTS[1 if unit == 2 and state("TEXUNIT_CONFIG.unit2_coordinates") else unit]
 
 
 def slots_used(state: State) -> set[int]:
     """Attribute slots that the fragment code of a state may read."""
     slots = {DEPTH_SLOT, INVERSE_W_SLOT, *range(COLOR_SLOT, COLOR_SLOT + 4)}
-    for unit in range(3):
+    for unit in range(4):
         if state(f"TEXUNIT_CONFIG.unit{unit}_enable"):
             slot = texcoord_slot(state, unit)
             slots |= {slot, slot + 1}
-            if unit == 0 and state("TEXUNIT0_PARAM.type") in (TYPE_CUBE, TYPE_PROJECTION):
+            if unit == 0 and state("TEXUNIT0_PARAM.type") != TYPE_2D:
                 slots.add(TEXCOORD0_W_SLOT)
+    if state("LIGHTING_ENABLE0.enable"):
+        slots |= {*QUATERNION_SLOTS, *VIEW_SLOTS}
     assert max(slots) < VERTEX_FLOATS
     return slots

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import combiners
+from . import combiners, lighting
 from .registers import StaticRegisters, field, select_fields
-from .texture import TYPE_2D, TYPE_CUBE, TYPE_PROJECTION, TYPE_SHADOW_2D, TYPE_SHADOW_CUBE
+from .texture import TYPE_2D, TYPE_SHADOW_2D, TYPE_SHADOW_CUBE
 
 TEXTURE_UNITS = 3
 
@@ -31,8 +31,11 @@ _FIELDS = [
     *(f"DEPTH_COLOR_MASK.{f}" for f in _MASKS),
     "COLORBUFFER_READ.mask", "COLORBUFFER_WRITE.mask", "DEPTHBUFFER_READ.depth", "DEPTHBUFFER_READ.stencil",
     "DEPTHBUFFER_WRITE.depth", "DEPTHBUFFER_WRITE.stencil", "DEPTHBUFFER_FORMAT.format", "COLORBUFFER_FORMAT.format",
-    "SCISSORTEST_MODE.mode", "DEPTHMAP_ENABLE.enable", "LIGHTING_ENABLE1.disable", "FRAMEBUFFER_BLOCK32.enable",
-    "GEOSTAGE_CONFIG.mode",
+    "SCISSORTEST_MODE.mode", "DEPTHMAP_ENABLE.enable", *lighting.FIELDS, "FRAMEBUFFER_BLOCK32.enable",
+    "GEOSTAGE_CONFIG.mode", "TEXUNIT_CONFIG.unit3_coordinates", "TEXUNIT0_SHADOW.orthographic",
+    *(f"TEXUNIT3_PROCTEX0.{axis}_{f}" for axis in "uv" for f in ("clamp", "shift")),
+    *(f"TEXUNIT3_PROCTEX0.{f}" for f in ("rgb_function", "alpha_function", "separate_alpha", "noise")),
+    "TEXUNIT3_PROCTEX4.filter", "TEXUNIT3_PROCTEX4.max_level",
 ]  # fmt: skip
 for _unit in range(TEXTURE_UNITS):
     _FIELDS += [f"TEXUNIT{_unit}_PARAM.{f}" for f in ("mag_filter", "min_filter", "mip_filter", "wrap_s", "wrap_t")]
@@ -91,14 +94,8 @@ class _Words:
 def _missing(get: _Words, used: set[int]) -> list[tuple[str, str]]:
     """Features the draw asks for and does not get."""
     found = []
-    if used & {combiners.FRAGMENT_PRIMARY, combiners.FRAGMENT_SECONDARY} and not get("LIGHTING_ENABLE1.disable"):
-        found.append(("pica.lighting", "fragment lighting is not drawn yet; its colours are black"))
-    if combiners.TEXTURE0 + 3 in used and get("TEXUNIT_CONFIG.unit3_enable"):
-        found.append(("pica.proctex", "procedural textures are not drawn yet; they are black"))
     if get("TEXENV_UPDATE_BUFFER.fog_mode") == GAS_FOG or get("COLOR_OPERATION.fragment_mode") == MODE_GAS:
-        found.append(("pica.gas", "gas is not drawn yet"))
-    if get("COLOR_OPERATION.fragment_mode") == MODE_SHADOW:
-        found.append(("pica.shadow-map", "shadow-map rendering is not drawn yet"))
+        found.append(("pica.gas", "how gas looks is not known: it is drawn as the switch gas.hypothesis says"))
     if get("FRAMEBUFFER_BLOCK32.enable"):
         found.append(("pica.block32", "32x32 block mode is not drawn yet; 8x8 tiles are used"))
     if get("GEOSTAGE_CONFIG.mode") == 2:
@@ -106,20 +103,61 @@ def _missing(get: _Words, used: set[int]) -> list[tuple[str, str]]:
     return found
 
 
+def _procedural(get: _Words, used: set[int], switches: Mapping[str, str]) -> None:
+    """The normal form of texture unit 3. texture.filter leaves it alone but for its levels: the filter bits are about
+    a table of colours."""
+    if combiners.TEXTURE0 + 3 not in used or not get("TEXUNIT_CONFIG.unit3_enable"):
+        get.put("TEXUNIT_CONFIG.unit3_enable", 0)
+        get.put("TEXUNIT_CONFIG.unit3_coordinates", 0)
+        get.clear("TEXUNIT3_PROCTEX0.noise", "TEXUNIT3_PROCTEX4.filter")
+        return
+    if get("TEXUNIT_CONFIG.unit3_coordinates") == 3:  # undefined
+        get.put("TEXUNIT_CONFIG.unit3_coordinates", 0)
+    if not get("TEXUNIT3_PROCTEX0.separate_alpha"):
+        get.put("TEXUNIT3_PROCTEX0.alpha_function", 0)
+    levels = switches["texture.levels"] == "as-programmed" and switches["texture.filter"] != "nearest"
+    filtering = get("TEXUNIT3_PROCTEX4.filter")
+    if not levels or filtering > 5 or not get("TEXUNIT3_PROCTEX4.max_level"):
+        get.put("TEXUNIT3_PROCTEX4.filter", filtering & 1)
+    get.put("TEXUNIT3_PROCTEX4.max_level", 0)
+
+
+def _mode(get: _Words) -> None:
+    """The normal form of what the mode of fragment operations makes of tests and masks."""
+    mode = get("COLOR_OPERATION.fragment_mode")
+    if mode not in (MODE_GAS, MODE_SHADOW):
+        get.put("COLOR_OPERATION.fragment_mode", MODE_DEFAULT)
+        return
+    # Neither knows blending, masks and most tests; both write 32 bits a pixel.
+    get.clear("FRAGOP_ALPHA_TEST.enable", "STENCIL_TEST.enable", "STENCIL_OP.fail", "BLEND_FUNC.src_rgb", "LOGIC_OP.op")
+    for name in ("red", "green", "blue", "alpha", "depth_write"):
+        get.put(f"DEPTH_COLOR_MASK.{name}", 0)
+    get.put("COLOR_OPERATION.blend_enable", 0)
+    get.put("COLORBUFFER_FORMAT.format", 0)
+    if mode == MODE_SHADOW:
+        get.clear("DEPTH_COLOR_MASK.depth_test")
+        get.clear("DEPTHBUFFER_READ.depth", "DEPTHBUFFER_WRITE.depth", "DEPTHBUFFER_FORMAT.format")
+
+
 def normalise(raw: np.ndarray, switches: Mapping[str, str]) -> FragmentState:
     """The normal form of one raw key."""
     get = _Words({int(i): int(w) for i, w in zip(KEY_IDS, raw, strict=True) if w})
     used = combiners.sources_used(StaticRegisters(get.words))
     missing = _missing(get, used)
+    lit = lighting.normal_form(get, used, switches)
+    used |= lighting.units_read(lit)
+    get.clear(*lighting.FIELDS)
+    for name, value in lit.items():
+        get.put(name, value)
+    if get("TEXENV_UPDATE_BUFFER.fog_mode") == GAS_FOG and switches["gas.hypothesis"] == "density":
+        used.add(combiners.TEXTURE0)
     units = []
     filtering = switches["texture.filter"]
     for unit in range(TEXTURE_UNITS):
         name = f"TEXUNIT{unit}"
         enabled = get(f"TEXUNIT_CONFIG.unit{unit}_enable") and combiners.TEXTURE0 + unit in used
         kind = get(f"{name}_PARAM.type") if unit == 0 else TYPE_2D
-        if enabled and kind in (TYPE_SHADOW_2D, TYPE_SHADOW_CUBE):
-            missing.append(("pica.shadow-texture", "shadow textures are not drawn yet; they are black"))
-        if not enabled or kind not in (TYPE_2D, TYPE_CUBE, TYPE_PROJECTION):
+        if not enabled or kind > TYPE_SHADOW_CUBE:
             get.put(f"TEXUNIT_CONFIG.unit{unit}_enable", 0)
             get.clear(f"{name}_PARAM.wrap_s", f"{name}_LOD.max_level")
             continue
@@ -130,6 +168,10 @@ def normalise(raw: np.ndarray, switches: Mapping[str, str]) -> FragmentState:
             get.put(f"{name}_PARAM.mag_filter", linear)
             get.put(f"{name}_PARAM.min_filter", linear)
             mipmapped = mipmapped and bool(linear)
+        if kind in (TYPE_SHADOW_2D, TYPE_SHADOW_CUBE):  # comparisons have no filter bits and no levels
+            get.put(f"{name}_PARAM.mag_filter", 0)
+            get.put(f"{name}_PARAM.min_filter", 0)
+            mipmapped = False
         get.clear(f"{name}_LOD.max_level")
         get.put(f"{name}_LOD.max_level", int(mipmapped))
         if not mipmapped:
@@ -145,11 +187,14 @@ def normalise(raw: np.ndarray, switches: Mapping[str, str]) -> FragmentState:
         get.put("COLORBUFFER_FORMAT.format", 4)
     if get("SCISSORTEST_MODE.mode") != 1:  # "keep inside" is part of the rectangle of every draw
         get.put("SCISSORTEST_MODE.mode", 0)
-    get.clear("LIGHTING_ENABLE1.disable", "FRAMEBUFFER_BLOCK32.enable", "GEOSTAGE_CONFIG.mode", "COLORBUFFER_READ.mask")
-    get.put("TEXUNIT_CONFIG.unit3_enable", 0)
+    get.clear("FRAMEBUFFER_BLOCK32.enable", "GEOSTAGE_CONFIG.mode", "COLORBUFFER_READ.mask")
+    if not (0 in units and get("TEXUNIT0_PARAM.type") == TYPE_SHADOW_2D):
+        get.clear("TEXUNIT0_SHADOW.orthographic")
+    _procedural(get, used, switches)
     if get("TEXENV_UPDATE_BUFFER.fog_mode") != FOG:
-        get.put("TEXENV_UPDATE_BUFFER.fog_mode", 0)
+        if get("TEXENV_UPDATE_BUFFER.fog_mode") != GAS_FOG:
+            get.put("TEXENV_UPDATE_BUFFER.fog_mode", 0)
         get.put("TEXENV_UPDATE_BUFFER.z_flip", 0)
-    get.put("COLOR_OPERATION.fragment_mode", 0)
+    _mode(get)
     words = tuple(sorted((i, w) for i, w in get.words.items() if w))
     return FragmentState(words, tuple(units), tuple(missing))

@@ -12,7 +12,7 @@ from ..lanes import Engine
 from ..memory import GuestMemory
 from .layout import WorkLayout
 from .registers import field
-from .texture import LEVELS, TYPE_CUBE, TYPE_SHADOW_CUBE
+from .texture import LEVELS, TYPE_CUBE, TYPE_SHADOW_2D, TYPE_SHADOW_CUBE
 from .texture_decode import decode_texture
 
 
@@ -54,6 +54,7 @@ _CUBE_FIELDS = [field(f"TEXUNIT0_ADDR{face}.address") for face in range(2, 7)]
 _ALL_FIELDS = {f.register.offset for unit in _UNIT_FIELDS for f in unit} | {f.register.offset for f in _CUBE_FIELDS}
 UNIT_IDS = np.array(sorted(_ALL_FIELDS), np.int64)
 """Register ids that describe the textures of all units."""
+_SHADOW_FORMAT = 0  # RGBA8
 
 
 class TextureCache:
@@ -84,6 +85,9 @@ class TextureCache:
                 narrow = _CUBE_FIELDS[0].field.mask
                 rest = [f.field.raw(w) for f, w in zip(_CUBE_FIELDS, words[-5:], strict=True)]
                 addresses += [(values[0] & ~narrow) | a for a in rest]
+            if unit == 0 and values[-1] in (TYPE_SHADOW_2D, TYPE_SHADOW_CUBE):
+                # Shadow texels are 32-bit words whatever the format says; decoding RGBA8 keeps every bit. No levels.
+                values[1], values[4] = _SHADOW_FORMAT, 0
             self._described[key] = self._make([a << 3 for a in addresses], *values[1:5])
         return self._described[key]
 

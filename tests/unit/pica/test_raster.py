@@ -122,6 +122,21 @@ def test_mesh_covers_every_pixel_exactly_once(make_gpu: Callable[..., Any], cell
     assert gpu.n3ds.stats.fragments == 64 * 64
 
 
+def test_mesh_that_is_clipped_covers_every_pixel_exactly_once(make_gpu: Callable[..., Any]) -> None:
+    """Reaching past all four borders, with and without perspective: neighbours are cut at the same points."""
+    gpu = make_gpu(64, 64)
+    count_layers(gpu)
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        points, indices = mesh(random, 6, 0.4, 0)
+        points *= random.uniform(1.05, 2.5)
+        w = random.uniform(0.5, 3, (len(points), 1)) if seed % 2 else np.ones((len(points), 1))
+        gpu.put_color(np.zeros((64, 64), np.uint32))
+        gpu.draw(np.concatenate([points * w, -0.5 * w, w], axis=1), color=ONE, indices=indices)
+        gpu.run()
+        assert (layers(gpu) == 1).all(), seed
+
+
 @pytest.mark.parametrize("corners", [3, 7, 32, 200])
 def test_fan_of_a_convex_polygon_covers_its_pixels_once(make_gpu: Callable[..., Any], corners: int) -> None:
     gpu = make_gpu(64, 64)

@@ -2,8 +2,7 @@
 
 Here every instruction is said once; the translator and the interpreter both take it from `OPERATIONS`. Values are f32
 as every public model of the unit keeps them, or rounded to its own 24 bits (`Rules.precision`). Some of its rules
-differ from IEEE: a product of zero and infinity is zero, and reciprocals of zero are positive infinity. EX2 and LG2 are
-our own polynomials, so that every machine gives the same bits.
+differ from IEEE: a product of zero and infinity is zero, and reciprocals of zero are positive infinity.
 
 Source: 3dbrew GPU/Shader Instruction Set, "Instructions" and "Floating-Point Behavior".
 """
@@ -16,53 +15,15 @@ from dataclasses import dataclass
 
 from ...facts.shader_isa import Opcode
 from ...lanes import F32, Lang, Value, Var
+from .elementary import exp2, log2
 from .rules import Rules
 
-# 2**f on [-0.5, 0.5]: Taylor coefficients of exp(f ln 2), exact to the last bit of f32 there.
-_EXP2 = [math.log(2) ** n / math.factorial(n) for n in range(8)]
-# log2((1+s)/(1-s)) = 2/ln2 * (s + s^3/3 + s^5/5 + ...), |s| < 0.1716
-_LOG2 = [2 / math.log(2) / n for n in (1, 3, 5, 7, 9, 11)]
 # LITP limits the shininess to this on both sides.
 LITP_BOUND = 0x7FFF / 0x100
 # f24: below the first the exponent is 0 and the value flushed; from the second on it is infinity.
 _F24_SMALLEST, _F24_BEYOND = 2.0**-62, 2.0**64
 
 Vector = list[Value]
-
-
-def exp2(k: Lang, x: Value) -> Value:
-    """2 to the power x; 0 below the range, infinity above, NaN for NaN."""
-    bounded = k.clamp(x, -160.0, 160.0)
-    whole = k.floor(bounded + 0.5)
-    f = bounded - whole
-    p = k.splat(_EXP2[-1], f.lanes, F32)
-    for c in reversed(_EXP2[:-1]):
-        p = p * f + c
-    # Two factors, so that neither exponent leaves the range of normal numbers.
-    n = k.to_i32(whole, -160, 160)
-    half = n >> 1
-    scaled = p * k.bits_f32((half + 127) << 23) * k.bits_f32((n - half + 127) << 23)
-    return k.select(x == x, scaled, x)
-
-
-def log2(k: Lang, x: Value) -> Value:
-    """Logarithm to base 2: -inf for zero, NaN for negative numbers and NaN, +inf for infinity."""
-    tiny = x < 1.1754943508222875e-38
-    bits = k.bits_i32(k.select(tiny, x * 8388608.0, x))
-    exponent = (bits >> 23) - 127
-    m = k.bits_f32((bits & 0x7FFFFF) | 0x3F800000)
-    big = m > 1.4142135381698608
-    m = k.select(big, m * 0.5, m)
-    exponent = exponent + k.select(big, 1, 0) - k.select(tiny, 23, 0)
-    s = (m - 1.0) / (m + 1.0)
-    s2 = s * s
-    p = k.splat(_LOG2[-1], s.lanes, F32)
-    for c in reversed(_LOG2[:-1]):
-        p = p * s2 + c
-    r = p * s + k.to_f32(exponent)
-    r = k.select(x == math.inf, math.inf, r)
-    r = k.select(x == 0.0, -math.inf, r)
-    return k.select(x >= 0.0, r, math.nan)
 
 
 def round_f24(k: Lang, x: Value) -> Value:
@@ -211,4 +172,4 @@ def operation_name(op: Opcode) -> str:
     return op.name if op.name in OPERATIONS else op.name.removesuffix("I")
 
 
-__all__ = ["LITP_BOUND", "OPERATIONS", "Alu", "Operation", "Vector", "exp2", "log2", "operation_name", "round_f24"]
+__all__ = ["LITP_BOUND", "OPERATIONS", "Alu", "Operation", "Vector", "operation_name", "round_f24"]

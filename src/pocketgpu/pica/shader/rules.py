@@ -32,5 +32,13 @@ DEFAULT_RULES = Rules()
 def rules_of(switches: Mapping[str, str] | None = None) -> Rules:
     """The rules for these switches, the rest by default. ValueError for an unknown switch or value."""
     chosen = choose(switches)
-    groups = {"output_banks": "geometry"}
-    return Rules(**{name: chosen[f"{groups.get(name, 'shader')}.{name}"] for name in Rules.__dataclass_fields__})
+    return Rules(
+        precision=chosen["shader.precision"],
+        reciprocal_zero=chosen["shader.reciprocal_zero"],
+        max_infinity=chosen["shader.max_infinity"],
+        litp_nan=chosen["shader.litp_nan"],
+        nested_loop_counter=chosen["shader.nested_loop_counter"],
+        loop_ends=chosen["shader.loop_ends"],
+        stacks=chosen["shader.stacks"],
+        output_banks=chosen["geometry.output_banks"],
+    )

@@ -254,6 +254,15 @@ def test_two_inputs_at_once_are_worth_a_warning() -> None:
     assert "line 2" in warning
 
 
+def test_the_example_of_the_language() -> None:
+    from pocketgpu.pica.shader import assembler
+
+    example = (assembler.__doc__ or "").split("\n\n")[2]
+    program = assemble(example)
+    assert program.labels.keys() == {"main", "light"} and program.warnings == ()
+    assert program.outputs and program.constants
+
+
 # -- what programs do -------------------------------------------------------------------------------------------------
 def test_a_matrix_and_a_light() -> None:
     out = run(

@@ -36,6 +36,7 @@ LIMIT = 128 << 20
 """Most bytes of JSON: what it describes takes twenty times the room."""
 
 _MOST_WARNINGS = 100
+_BOM = b"\xef\xbb\xbf"
 
 _PACKINGS = ("", ".xz", ".zst", ".gz")
 _ADDRESS_END = 1 << 32
@@ -169,7 +170,7 @@ def _columns(pairs: tuple[tuple[int, int], ...]) -> tuple[Words, Words]:
 
 def looks_like(data: bytes) -> bool:
     """Whether a file's plain bytes begin like a JSON object."""
-    return data[:64].removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n").startswith(b"{")
+    return data[:64].removeprefix(_BOM).lstrip(b" \t\r\n").startswith(b"{")
 
 
 def memory_path(path: str | os.PathLike[str]) -> Path:
@@ -291,7 +292,7 @@ class _Parser:
         except json.JSONDecodeError as error:
             self.fail_at_byte(
                 f"the log is not valid JSON: {error.msg}",
-                len(text[: error.pos].encode("utf-8", "surrogatepass")),
+                len(text[: error.pos].encode()) + (len(_BOM) if self.data.startswith(_BOM) else 0),
                 "The file was cut short or is damaged.",
             )
         except RecursionError:

@@ -148,8 +148,8 @@ class AnimatedPng(Animation):
         number = 0
         for index, (box, data, repeats) in enumerate(self._frames):
             delay = Fraction(repeats, self.fps).limit_denominator(0xFFFF)
-            while delay.numerator > 0xFFFF:  # only after minutes without a change
-                delay = Fraction(delay.numerator >> 1, max(1, delay.denominator >> 1))
+            if delay.numerator > 0xFFFF:  # many minutes without a change: whole seconds will do
+                delay = Fraction(min(0xFFFF, round(delay)))
             width, height = box[2] - box[0], box[3] - box[1]
             control = (number, width, height, box[0], box[1], delay.numerator, delay.denominator, 0, 0)
             out.append(_chunk(b"fcTL", struct.pack(">5I2H2B", *control)))

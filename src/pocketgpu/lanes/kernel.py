@@ -26,7 +26,6 @@ from .values import F32, I32, I64, LaneError, Type
 
 _CTYPES: dict[str, Any] = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "f32": ctypes.c_float}
 NUMPY_LANES = 64
-LLVM_LANES = 8
 # Machine code does not depend on the arena: one process traces and loads each specialisation once.
 _addresses: dict[Any, int] = {}
 
@@ -124,7 +123,7 @@ class Engine:
         return run
 
     def _llvm(self, kernel: Kernel, static: dict[str, Any], key: Any) -> Callable[..., None]:
-        lanes, count = kernel.lanes or LLVM_LANES, len(kernel.params)
+        lanes, count = kernel.lanes or machine_code.best_lanes(), len(kernel.params)
         address = _addresses.get(key)
         if address is None:
             try:

@@ -62,7 +62,8 @@ class LiveRegisters:
     def __call__(self, name: str) -> Value:
         """A field's raw bits, sign-extended where the table says so."""
         f = field(name)
-        return self.word(f.register.offset).bits(f.lo, f.width, signed=f.type == "sint")
+        signed = f.type == "sint" or f.type.startswith("fixed")
+        return self.word(f.register.offset).bits(f.lo, f.width, signed=signed)
 
     def float(self, name: str) -> Value:
         """A field of a short float type as f32."""

@@ -99,7 +99,7 @@ class TextureCache:
         # Levels smaller than a tile do not exist in memory.
         while levels <= highest and levels < LEVELS and min(width, height) >> levels >= 8:
             levels += 1
-        size = sum(pixel.size((width >> n) & ~7, ((height >> n) + 7) & ~7) for n in range(levels))
+        size = sum(pixel.size(_texels(width >> n, height >> n), 1) for n in range(levels))
         faces = [self.memory.offset_of(address, size) for address in addresses]
         if any(face is None for face in faces):
             return None
@@ -119,7 +119,7 @@ class TextureCache:
             for level in range(source.levels):
                 width, height = source.level(level)
                 run(start, target, width, height)
-                start += pixel.size(width & ~7, (height + 7) & ~7)
+                start += pixel.size(_texels(width, height), 1)
                 target += 4 * width * height
         self._known[source] = (place, newest)
         return place
@@ -136,6 +136,11 @@ class TextureCache:
         place = self._top
         self._top += size
         return place
+
+
+def _texels(width: int, height: int) -> int:
+    """Texels in memory up to the end of the last tile that is touched (a width of no whole tiles overlaps)."""
+    return (((height - 1) >> 3) * (width >> 3) + ((width - 1) >> 3) + 1) * 64
 
 
 def _rounded(source: Source) -> int:

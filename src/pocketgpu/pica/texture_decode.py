@@ -47,10 +47,9 @@ def decode_texture(k: Lang, source: Value, target: Value, width: Value, height: 
         row = height - 1 - y
         in_tile = y & 7
         row_number = (in_tile & 1) * 2 + (in_tile & 2) * 4 + (in_tile & 4) * 8
-        for t in k.range(0, tiles, step):
-            tile = tile_lane + t
-            mask = tile < tiles if step > 1 else None
-            first = ((y >> 3) * tiles + tile) << 6
+
+        def texels(t: Value, mask: Value | None, y=y, row=row, in_tile=in_tile, row_number=row_number) -> None:  # type: ignore[no-untyped-def]
+            first = ((y >> 3) * tiles + (tile_lane + t)) << 6
             if pixel.kind == "etc1":
                 x = k.iota() & 7
                 size = pixel.block_bytes
@@ -74,3 +73,9 @@ def decode_texture(k: Lang, source: Value, target: Value, width: Value, height: 
                     raw = gather_pixels(k, pixel, k.to_i64(number * (pixel.bits // 8)) + source, mask)
                 word = unpack(k, raw, pixel)
             k.store(I32, target + k.to_i64((row * width + (t << 3)) << 2), word, mask)
+
+        for t in k.range(0, tiles, step):
+            texels(t, (tile_lane + t) < tiles if step > 1 else None)
+        # Rows of tiles are as long as there are whole tiles: columns of a part of a tile lie in the next row's first.
+        for _ in k.when((width & 7) != 0):
+            texels(tiles, k.iota() < (width & 7))

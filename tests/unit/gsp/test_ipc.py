@@ -58,7 +58,7 @@ def test_masks(gpu: N3DS, gsp: Gsp) -> None:
     # Word by word: the second register is masked by the second word.
     gsp.write_hw_regs(0x400470, [0, 0])
     assert gsp.write_hw_regs_with_mask(0x400468, [0xFFFFFFFF] * 2, [0xF0, 0x0F]) == 0
-    assert gpu.read_register(EXTERNAL["PDC0_ADDRESS_A1"].address) & 0xFF == 0x0F | (0x00 & 0xF0)
+    assert gpu.read_register(EXTERNAL["PDC0_ADDRESS_A1"].address) & 0xFF == 0x0F
 
 
 def test_repeats_go_to_one_register(gpu: N3DS, gsp: Gsp) -> None:

@@ -27,7 +27,9 @@ from dataclasses import dataclass, field, replace
 from ...facts.shader_isa import CALL_DEPTH, F0, IF_DEPTH, LOOP_DEPTH, OPCODES, Opcode
 from .rules import DEFAULT_RULES, Rules
 
-MAX_NODES = 1024
+# Beyond these a program takes too long to compile; calls and stacks multiply code, so 512 words can become more.
+MAX_NODES = 512
+MAX_INSTRUCTIONS = 2048
 CODE_WORDS = 512
 # Instructions that one vertex may run; beyond it the program is taken to hang.
 INSTRUCTION_LIMIT = 1 << 16
@@ -38,7 +40,7 @@ ENDED, HUNG = -1, -2
 
 
 class TooComplex(Exception):
-    """The graph has more nodes than the translator takes (only a program made to be so has)."""
+    """The graph is larger than the translator takes (only that of a program made to be so is)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +155,12 @@ class ProgramGraph:
 
     def _build(self) -> None:
         first = self._node(Place(self.entry))
+        total = 0
         for node in self.nodes:  # grows while we walk it
             self._fill(node)
+            total += node.count
+            if total > MAX_INSTRUCTIONS:
+                raise TooComplex(f"more than {MAX_INSTRUCTIONS} instructions on its paths")
         # Smallest program counter first, and an address that is only seen before it is run: what lags runs first.
         order = sorted(range(len(self.nodes)), key=lambda i: (self.nodes[i].place.pc, not self.nodes[i].place.seen, i))
         renumber = {old: new for new, old in enumerate(order)} | {ENDED: ENDED, HUNG: HUNG}

@@ -1,6 +1,7 @@
 # make demo   set up what running needs and render the shipped sample into build/demo/
 # make test   set up everything, then check style and types and run all tests
 # make lint   style and types only
+# make docs   the site, into build/docs/
 # make clean  remove what was built and cached; make distclean removes .venv as well
 #
 # PYTHON=python3.13 picks an interpreter for a .venv that does not exist yet.
@@ -10,7 +11,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint clean distclean
+.PHONY: demo test lint docs clean distclean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready-run
@@ -23,8 +24,11 @@ lint: $(VENV)/.ready-test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+docs: $(VENV)/.ready-docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs build/docs
+
 clean:
-	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dist docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean
@@ -47,4 +51,9 @@ $(VENV)/.ready-run: requirements/run.txt requirements/build.txt pyproject.toml |
 $(VENV)/.ready-test: requirements/test.txt $(VENV)/.ready-run
 	@echo "installing what the tests need into $(VENV)"
 	@$(PIP) install -r requirements/test.txt
+	@touch $@
+
+$(VENV)/.ready-docs: requirements/docs.txt $(VENV)/.ready-run
+	@echo "installing what the site needs into $(VENV)"
+	@$(PIP) install -r requirements/docs.txt
 	@touch $@

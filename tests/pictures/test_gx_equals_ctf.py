@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import pocketgpu
-from pocketgpu.capture.gxlog import GxLog
+from pocketgpu.capture.gxlog import GxLog, MemoryEvent, SwapEvent
 from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.gsp import GX_COMMANDS
 from pocketgpu.facts.memory_map import VRAM
 
 _RECORDINGS = Path(__file__).resolve().parents[2] / ".." / "shared" / "captures" / "3ds"
@@ -49,3 +50,33 @@ def test_both_doors_give_the_same(name: str, shared_dir: Path) -> None:
             for start, size in ((VRAM.base, VRAM.size), (0x20000000, 32 << 20)):
                 a, b = (hashlib.sha256(f.machine.memory.view(start, size)).digest() for f in (ours, theirs))
                 assert a == b, f"f{ours.index}: memory from {start:#x} differs"
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name in ("both_screens", "hwtest_texcopy", "multiple_buf")])
+def test_a_client_with_queues_sees_the_same(name: str, shared_dir: Path) -> None:
+    """The whole protocol: commands through shared memory, interrupts back, framebuffers taken over at VBlank."""
+    folder = shared_dir / "captures" / "3ds"
+    log = pocketgpu.open(folder / f"{name}.gx.json.xz").trace
+    assert isinstance(log, GxLog)
+    gpu = pocketgpu.N3DS()
+    gpu.load_initial(**vars(log.initial))
+    gsp = gpu.gsp
+    gsp.virt_to_phys = log.virt_to_phys
+    client = gsp.register_interrupt_relay_queue().client
+    assert gsp.acquire_right(client) == 0
+    commands, interrupts = gsp.shared.commands(client), gsp.shared.interrupts(client)
+    for frame in pocketgpu.open(folder / f"{name}.ctf.xz").render():
+        for event in log.frames[frame.index]:
+            if isinstance(event, MemoryEvent):
+                gpu.memory.write(event.phys, log.memory[event.offset : event.offset + event.size])
+            elif isinstance(event, SwapEvent):
+                gsp.shared.framebuffer(client, event.screen).present(event.info)
+            else:
+                assert commands.submit(event.words)
+                assert gsp.trigger_cmd_req_queue(client) == 0 == commands["error"]
+                done = set(interrupts.drain())
+                assert done and done <= set(GX_COMMANDS[event.words[0] & 0xFF].interrupts)
+        gpu.step_vblank()
+        assert interrupts.drain() == ["PDC0", "PDC1"]
+        for screen, picture in frame.screens.items():
+            assert np.array_equal(gpu.screens[screen].array, picture.array), f"f{frame.index} {screen}"

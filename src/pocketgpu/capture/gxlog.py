@@ -103,7 +103,8 @@ def start_state() -> InitialState:
 class GxLog:
     """A parsed log. Made by `parse`.
 
-    virt_to_phys: the program's addresses. frames: the events of each frame. warnings: what is odd about the log.
+    virt_to_phys: the program's addresses. frames: the events of each frame. memory: the bytes of the memory file.
+    warnings: what is odd about the log.
     initial: registers before the first event (see `start_state`).
     """
 
@@ -121,7 +122,7 @@ class GxLog:
         self.frame_count = len(frames)
         self.warnings = tuple(warnings)
         self.initial = start_state()
-        self._memory = memory
+        self.memory = memory
 
     @property
     def needs_new_model(self) -> bool:
@@ -148,7 +149,7 @@ class GxLog:
         if not 0 <= frame < self.frame_count:
             raise IndexError(f"no frame {frame}: the log has {self.frame_count}")
         events = self.frames[frame]
-        view = memoryview(self._memory)
+        view = memoryview(self.memory)
         # Bytes are stored fastest, but many loads of one large range must not fill the host's memory.
         copy = sum(event.size for event in events if isinstance(event, MemoryEvent)) <= _MOST_COPIED
         runs: list[Run] = []

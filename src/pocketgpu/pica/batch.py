@@ -8,13 +8,13 @@ what an earlier draw of the batch writes, or that uses part of its target in ano
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
 
-from ..events import EventLog
+from ..events import EventKind, EventLog
 from ..facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS
 from ..facts.switches import DEFAULTS
 from ..lanes import Engine
@@ -82,6 +82,8 @@ _W = {
     )
 }
 _CODE, _OPDESCS = (_W["VERSIONS"] + BANK_INDEX[bank] for bank in ("vs_code", "vs_opdescs"))
+_PREPARED = slice(_W["COLOR"], PACKET.size // 4)
+_PROGRAM_WORDS = slice(_W["PROGRAM"], _W["PROGRAM"] + 2)
 _Program = tuple[bytes, bytes, int]
 
 
@@ -106,6 +108,20 @@ class _Target:
     @property
     def shape(self) -> tuple[int, ...]:
         return (*self.color, *self.depth, self.width, self.height)
+
+
+@dataclass
+class _Plan:
+    """What packets that agree in everything have in common. target None: they are left out. words: the prepared part of
+    their heads, but for where textures lie just now."""
+
+    events: list[tuple[EventKind, str, str]]
+    target: _Target | None = None
+    handle: int = 0
+    program: np.ndarray = field(default_factory=lambda: np.zeros(2, np.int32))
+    textures: dict[int, Source] = field(default_factory=dict)
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+    words: np.ndarray = field(default_factory=lambda: np.zeros(_PREPARED.stop - _PREPARED.start, np.int32))
 
 
 def make_target(memory: GuestMemory, get: StaticRegisters) -> _Target | str:
@@ -160,6 +176,9 @@ class DrawRunner:
         self._states: dict[bytes, _State] = {}
         self._targets: dict[bytes, _Target | str] = {}
         self._programs: dict[_Program, dict[bool, int] | str] = {}
+        self._plans: dict[tuple[bytes, _Program], _Plan] = {}
+        # Programs by where this run's packets have them: the same place holds another one in the next run.
+        self._present: dict[tuple[int, int, int], tuple[_Program, dict[bool, int] | str]] = {}
         self._batch = _Batch()
         self.pixels = 0  # in the boxes of all triangles since the caller last set it to 0
         words = memory.arena[layout.packets : layout.packets + MAX_PACKETS * PACKET_SIZE].view(np.int32)
@@ -212,9 +231,15 @@ class DrawRunner:
 
     def _program(self, packet: int) -> tuple[_Program, dict[bool, int] | str]:
         """A packet's vertex program and its handles (exact or not), or why it cannot run."""
-        head, arena = self._heads[packet], self.memory.arena
-        code, descriptors = int(head[_CODE]), int(head[_OPDESCS])
+        head = self._heads[packet]
         entry = int(self._registers[packet, _PROGRAM_IDS[0]] & _PROGRAM_MASKS[0])
+        place = (int(head[_CODE]), int(head[_OPDESCS]), entry)
+        if place not in self._present:
+            self._present[place] = self._find_program(*place)
+        return self._present[place]
+
+    def _find_program(self, code: int, descriptors: int, entry: int) -> tuple[_Program, dict[bool, int] | str]:
+        arena = self.memory.arena
         key = (arena[code : code + 2048].tobytes(), arena[descriptors : descriptors + 512].tobytes(), entry)
         known = self._programs.get(key)
         if known is None:
@@ -250,76 +275,78 @@ class DrawRunner:
             row = self._registers[first, GROUP_IDS] & GROUP_MASKS
             started = self._group(row, first, end, (low, high), at, started)
         self._run_batch(started)
+        self._present.clear()
 
     def _group(self, row: np.ndarray, first: int, end: int, reads: tuple[int, int], at: str, started: float) -> float:
         """Prepare packets first .. end-1, which share `row`; returns the start of the running phase."""
-        state, target = self._state(row[_KEY]), self._target(row[_TARGET])
         key, program = self._program(first)
-        for id, message in state.state.missing:
-            self.events.report("warning", id, message, at, end - first)
-        problem = target if isinstance(target, str) else program if isinstance(program, str) else None
-        if problem is not None:
-            self.events.report("fault", "draw.left-out", problem, at, end - first)
+        plan = self._plans.get((row.tobytes(), key))
+        if plan is None:
+            plan = self._plans[row.tobytes(), key] = self._plan(row, first, key, program)
+        for kind, id, message in plan.events:
+            self.events.report(kind, id, message, at, end - first)
+        if plan.target is None:
             return started
-        assert isinstance(target, _Target) and isinstance(program, dict)
-        if any(id == "pica.geometry-shader" for id, _ in state.state.missing):
-            return started
-        registers = self._registers[first]
-        sources = [self.textures.describe(registers, unit) for unit in state.state.units]
-        ranges = [r for s in sources if s is not None for r in s.ranges]
+        ranges = plan.ranges
         extent = self.memory.extent_of(reads[0])
         if extent is not None and reads[0] < reads[1]:
-            ranges.append((extent[0], reads[1] - reads[0]))
-        if self._batch.conflicts(target, ranges) or not self.textures.fits(sources):
+            ranges = [*ranges, (extent[0], reads[1] - reads[0])]
+        if self._batch.conflicts(plan.target, ranges) or not self.textures.fits(plan.textures.values()):
             started = self._run_batch(started)
-        self._fill_heads(first, end, state, target, sources, program[False], at)
-        alone = self._batch.self_conflict(target, ranges)
-        handle = self._handle(state, sources)
+        alone = self._batch.self_conflict(plan.target, ranges)
         for packet_first, packet_end in [(p, p + 1) for p in range(first, end)] if alone else [(first, end)]:
             if alone:
                 started = self._run_batch(started)
-                for unit, source in zip(state.state.units, sources, strict=True):
-                    if source is not None:
-                        self._heads[packet_first, _W["TEXTURES"] + unit] = self.textures.rows(source)
-            self._batch.add(packet_first, packet_end, handle, target, key)
+            for unit, source in plan.textures.items():
+                plan.words[_W["TEXTURES"] - _PREPARED.start + unit] = self.textures.rows(source)
+            heads = self._heads[packet_first:packet_end]
+            heads[:, _PREPARED] = plan.words
+            heads[:, _PROGRAM_WORDS] = plan.program
+            self._batch.add(packet_first, packet_end, plan.handle, plan.target, key)
         self._batch.place = at
         return started
 
-    def _fill_heads(
-        self, first: int, end: int, state: _State, target: _Target, sources: list[Source | None], program: int, at: str
-    ) -> None:
-        heads = self._heads[first:end]
-        heads[:, _W["COLOR"] : _W["COLOR"] + 4] = (target.color[0], target.depth[0], target.width, target.height)
-        heads[:, _W["RECT"] : _W["RECT"] + 4] = target.rect
-        heads[:, _W["PROGRAM"] : _W["PROGRAM"] + 2] = np.array([program], np.int64).view(np.int32)
-        for unit, source in zip(state.state.units, sources, strict=True):
-            place = self.memory.guard_offset
+    def _plan(self, row: np.ndarray, packet: int, key: _Program, program: dict[bool, int] | str) -> _Plan:
+        """What all packets with this row and vertex program have in common."""
+        state, target = self._state(row[_KEY]), self._target(row[_TARGET])
+        events: list[tuple[EventKind, str, str]] = [("warning", id, message) for id, message in state.state.missing]
+        problem = target if isinstance(target, str) else program if isinstance(program, str) else None
+        if problem is not None:
+            return _Plan([*events, ("fault", "draw.left-out", problem)])
+        assert isinstance(target, _Target) and isinstance(program, dict)
+        if any(id == "pica.geometry-shader" for id, _ in state.state.missing):
+            return _Plan(events)
+        plan = _Plan(events, target, program=np.array([program[False]], np.int64).view(np.int32))
+        put = lambda name, values: plan.words.__setitem__(
+            slice(at := _W[name] - _PREPARED.start, at + len(values)), values
+        )
+        put("COLOR", (target.color[0], target.depth[0], target.width, target.height))
+        put("RECT", target.rect)
+        put("TEXTURES", (self.memory.guard_offset,) * 3)
+        powers = [True, True, True]
+        for unit in state.state.units:
+            source = self.textures.describe(self._registers[packet], unit)
             if source is None:
                 message = f"the texture of unit {unit} leaves memory or has no size; it is black"
-                self.events.report("fault", "texture.unmapped", message, at, end - first)
-            else:
-                place = self.textures.rows(source)
-                words = source.level_words
-                levels = _W["LEVELS"] + LEVELS * unit
-                heads[:, levels : levels + source.levels] = np.cumsum([0, *words[:-1]])
-                heads[:, _W["FACES"] + unit] = sum(words)
-                heads[:, _W["TOP_LEVELS"] + unit] = source.levels - 1
-            heads[:, _W["TEXTURES"] + unit] = place
+                plan.events.append(("fault", "texture.unmapped", message))
+                continue
+            plan.textures[unit] = source
+            plan.ranges += source.ranges
+            powers[unit] = source.power_of_two
+            words = source.level_words
+            put("LEVELS", np.cumsum([0, *words[:-1]]).tolist(), LEVELS * unit)
+            put("FACES", [sum(words)], unit)
+            put("TOP_LEVELS", [source.levels - 1], unit)
+        plan.handle = self._handle(state, tuple(powers))
+        return plan
 
-    def _handle(self, state: _State, sources: list[Source | None]) -> int:
-        powers = [True, True, True]
-        for unit, source in zip(state.state.units, sources, strict=True):
-            powers[unit] = source is None or source.power_of_two
-        combination = tuple(powers)
-        if combination not in state.handles:
-            state.handles[combination] = self.engine.handle(
-                draw_fragments,
-                words=state.state.words,
-                powers_of_two=combination,
-                switches=self._chosen,
+    def _handle(self, state: _State, powers_of_two: tuple[bool, ...]) -> int:
+        if powers_of_two not in state.handles:
+            state.handles[powers_of_two] = self.engine.handle(
+                draw_fragments, words=state.state.words, powers_of_two=powers_of_two, switches=self._chosen,
                 **self._static,
-            )
-        return state.handles[combination]
+            )  # fmt: skip
+        return state.handles[powers_of_two]
 
     # -- running ----------------------------------------------------------------------------------------------------
     def _run_batch(self, started: float) -> float:

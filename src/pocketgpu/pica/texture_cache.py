@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,9 +124,9 @@ class TextureCache:
         self._known[source] = (place, newest)
         return place
 
-    def fits(self, sources: Sequence[Source | None]) -> bool:
+    def fits(self, sources: Iterable[Source]) -> bool:
         """Whether `rows` of these can be had without dropping any that were handed out before."""
-        new = sum(_rounded(s) for s in sources if s is not None and s not in self._known)
+        new = sum(_rounded(s) for s in sources if s not in self._known)
         return self._top + new <= self.layout.textures_end
 
     def _room(self, size: int) -> int:

@@ -279,12 +279,9 @@ def test_stencil_exists_only_beside_24_bits_of_depth(gpu: Any, form: int) -> Non
     bench.check(State(stencil=(1, 0, 0, 255, 255), stencil_ops=(1, 1, 1), depth=(1, 6, 1)))
 
 
-def test_random_tests_together_match_the_model() -> None:
-    """Order: alpha, stencil, depth. What fails the alpha test leaves the stencil alone."""
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_random_states_match_the_model(gpu: Any, seed: int) -> None:
+    """Order: alpha, stencil, depth. What fails the alpha test leaves the stencil alone."""
     random = np.random.default_rng(seed)
     draw = lambda n: int(random.integers(0, n))  # noqa: E731
     bench = Bench(gpu, form=seed, depth_form=(3, 3, 2, 0)[seed], seed=seed)

@@ -1,0 +1,155 @@
+"""The examples of the guides run as they stand, and the generated reference holds every register once.
+
+A block marked `python` is executed; the blocks of a page share their names and one folder, in which scene.ctf.xz is the
+sample. In a block marked `console`, each line after `$ pocketgpu` is run, and what is printed must be what the page
+shows: line by line, where `...` stands for anything, also for several lines.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import runpy
+import shlex
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pocketgpu.cli import main
+from pocketgpu.cli.app import COMMANDS
+from pocketgpu.facts.lookup import BLOCKS
+from pocketgpu.facts.switches import SWITCHES
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+GUIDES = sorted((DOCS / "guides").glob("*.md"))
+PROMPT = "$ pocketgpu "
+
+
+def blocks(page: str) -> list[tuple[str, str, int]]:
+    """(language, text, line) of each fenced block."""
+    found = re.finditer(r"^```(\w+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    return [(match[1], match[2], page[: match.start()].count("\n") + 2) for match in found]
+
+
+def sessions(text: str) -> list[tuple[str, str]]:
+    """(command, expected output) pairs of a console block."""
+    parts = re.split(rf"^{re.escape(PROMPT)}(.*)$\n?", text, flags=re.MULTILINE)
+    assert parts[0] == "", "a console block begins with a command"
+    return list(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def as_pattern(expected: str) -> str:
+    """A regular expression for shown output: "..." alone on a line is any lines, inside of one any text."""
+    pattern = ""
+    for line in expected.splitlines():
+        if line == "...":
+            pattern += r"(?:.*\n)*?"
+        else:
+            pattern += re.escape(line).replace(re.escape("..."), ".*") + r" *\n"
+    return pattern
+
+
+def run(command: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(shlex.split(command))
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.stem)
+def test_the_examples_of_a_guide_run(
+    path: Path, sample_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not sample_path.is_file():
+        pytest.skip("the sample is not built")
+    shutil.copy(sample_path, tmp_path / "scene.ctf.xz")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(DOCS.parent / "src"))
+    names: dict[str, Any] = {"__name__": "__guide__"}
+    page = path.read_text(encoding="utf-8")
+    for language, text, line in blocks(page):
+        if language == "python":
+            exec(compile("\n" * (line - 1) + text, str(path), "exec"), names)
+        elif language == "console":
+            for command, expected in sessions(text):
+                code, out, err = run(command)
+                assert code == 0, f"{PROMPT}{command}: {err}"
+                if expected:
+                    assert re.fullmatch(as_pattern(expected), out), f"{PROMPT}{command} prints\n{out}"
+
+
+def test_the_checker_of_examples_can_fail() -> None:
+    shown = "one 5\n...\nlast ...\n"
+    assert re.fullmatch(as_pattern(shown), "one 5\na\nb\nlast words\n")
+    assert re.fullmatch(as_pattern(shown), "one 5\nlast words\n")
+    assert not re.fullmatch(as_pattern(shown), "one 6\nlast words\n")
+    assert not re.fullmatch(as_pattern(shown), "one 5\nlast words\nmore\n")
+    assert sessions("$ pocketgpu regs a\nx\n$ pocketgpu info\n") == [("regs a", "x\n"), ("info", "")]
+    assert blocks("a\n```python\nx = 1\n```\n") == [("python", "x = 1\n", 3)]
+
+
+def test_every_guide_shows_something_that_runs() -> None:
+    assert len(GUIDES) >= 5
+    for path in GUIDES:
+        assert any(language in ("python", "console") for language, _, _ in blocks(path.read_text(encoding="utf-8")))
+
+
+def test_the_front_page_names_every_guide_and_links_lead_somewhere() -> None:
+    front = (DOCS / "index.md").read_text(encoding="utf-8")
+    for path in GUIDES:
+        assert f"guides/{path.stem}\n" in front
+    for path in DOCS.rglob("*.md"):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+            if "generated" not in target:
+                assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_the_command_line_page_names_every_command() -> None:
+    page = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    assert {match for match in re.findall(r"`pocketgpu (\w+)", page)} == {*COMMANDS, "COMMAND"}
+
+
+# the generated reference
+
+
+@pytest.fixture(scope="module")
+def generate() -> Callable[[Path], list[Path]]:
+    return runpy.run_path(str(DOCS / "generate_registers.py"))["generate"]  # type: ignore[no-any-return]
+
+
+def test_the_reference_holds_every_register_once(generate: Callable[[Path], list[Path]], tmp_path: Path) -> None:
+    (tmp_path / "old.md").write_text("from an earlier run")
+    pages = generate(tmp_path)
+    assert sorted(pages) == sorted(tmp_path.iterdir())
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    anchors = re.findall(r"^\((register-[\w-]+)\)=$", text, re.MULTILINE)
+    expected = [f"register-{register.name.lower().replace('_', '-')}" for block in BLOCKS for register in block]
+    assert sorted(anchors) == sorted(expected)
+
+
+def test_a_register_page_says_what_the_table_says(generate: Callable[[Path], list[Path]], tmp_path: Path) -> None:
+    generate(tmp_path)
+    external = (tmp_path / "external.md").read_text(encoding="utf-8")
+    part = external[external.index("## PPF_FLAGS\n") :].split("\n## ")[0]
+    assert (
+        "Offset 0xC10, physical 0x10400C10, for programs 0x1EF00C10, read and write, writable bits 0x0301772F." in part
+    )
+    assert "| 25-24 | scale | 0 none, 1 2x1, 2 2x2 |" in part
+    assert "*Source: 3dbrew GPU/External Registers (doc: the public documentation says so).*" in part
+    lighting = (tmp_path / "pica-lighting.md").read_text(encoding="utf-8")
+    assert (
+        "## LIGHTING_LUT_DATA0 to LIGHTING_LUT_DATA7\n\nId 0x1C8 to 0x1CF, physical 0x10401720 to 0x1040173C"
+        in lighting
+    )
+    doubts = (tmp_path / "switches.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\S+)$", doubts, re.MULTILINE) == list(SWITCHES)
+    assert "- `16-byte`: 3dbrew, Azahar, Panda3DS, 3Beans" in doubts
+
+
+def test_the_reference_is_the_same_every_time(generate: Callable[[Path], list[Path]], tmp_path: Path) -> None:
+    first = {page.name: page.read_bytes() for page in generate(tmp_path / "a")}
+    assert first == {page.name: page.read_bytes() for page in generate(tmp_path / "b")}

@@ -1,7 +1,7 @@
 """Registers that explain themselves: what stands at an address, what a value means bit by bit, and who says so.
 
 Everything comes from the fact tables, so that a correction there corrects the explanation as well. A register answers
-to any of its names: the wiki's with or without GPUREG_, its aliases, its id, its physical address, the address that
+to any of its names: the wiki's with or without its prefix, its aliases, its id, its physical address, the address that
 programs use, and the byte offset that the wiki's tables print.
 """
 

@@ -317,9 +317,11 @@ class DrawRunner:
         if any(id == "pica.geometry-shader" for id, _ in state.state.missing):
             return _Plan(events)
         plan = _Plan(events, target, program=np.array([program[False]], np.int64).view(np.int32))
-        put = lambda name, values: plan.words.__setitem__(
-            slice(at := _W[name] - _PREPARED.start, at + len(values)), values
-        )
+
+        def put(name: str, values: Sequence[int], at: int = 0) -> None:
+            start = _W[name] - _PREPARED.start + at
+            plan.words[start : start + len(values)] = values
+
         put("COLOR", (target.color[0], target.depth[0], target.width, target.height))
         put("RECT", target.rect)
         put("TEXTURES", (self.memory.guard_offset,) * 3)

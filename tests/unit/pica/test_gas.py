@@ -129,7 +129,7 @@ def test_depth_density_grows_with_the_distance(
     def scene(gpu: Any) -> None:
         gpu.put_depth(np.full((16, 16), int(stored * 0xFFFFFF), np.uint32))
         accumulate(gpu, kind, 512)
-        gpu.set(DEPTH_COLOR_MASK=3 | 7 << 4)  # the depth test, with "not equal"
+        gpu.set(DEPTH_COLOR_MASK=1 | 3 << 4)  # the depth test, with "not equal"
         gpu.quad(z=-0.5, color=(200 / 255, 0, 0, 1))
 
     words = both(make_gpu, scene).color_words()
@@ -152,10 +152,8 @@ def shade(gpu: Any, density: int, depth_density: int = 0, choice: int = 0, lut_i
 
 def test_colours_follow_density(make_gpu: Callable[..., Any]) -> None:
     found = [both(make_gpu, lambda gpu, d=d: shade(gpu, d)).pixels()[0, 0] for d in (0, 64, 512, 2000)]
-    assert found[0].tolist() == [128, 0, 0, 0]
-    assert found[1].tolist() == [128 - 8, 0, 16, 15]
-    assert found[2].tolist() == [64, 0, 128, 127]
-    assert found[3].tolist()[3] == 255 and found[3][2] in (255, 256)
+    expected = [(128, 0, 0, 0), (120, 0, 16, 15), (64, 0, 128, 127), (0, 0, 255, 255)]
+    assert np.abs(np.array(found) - expected).max() <= 1
 
 
 def test_either_sum_can_be_shown(make_gpu: Callable[..., Any]) -> None:

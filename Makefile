@@ -1,6 +1,7 @@
 # make demo   set up what running needs and render the shipped sample into build/demo/
 # make test   set up everything, then check style and types and run all tests
 # make lint   style and types only
+# make fuzz   100,000 cases of each fuzzer (FUZZ=1000 for fewer); make test runs a hundredth of them
 # make docs   the site, into build/docs/
 # make clean  remove what was built and cached; make distclean removes .venv as well
 #
@@ -11,7 +12,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint docs clean distclean
+.PHONY: demo test lint fuzz docs clean distclean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready-run
@@ -19,6 +20,14 @@ demo: $(VENV)/.ready-run
 
 test: lint
 	$(BIN)/python -m pytest -n 2
+
+FUZZ ?= 100000
+fuzz: $(VENV)/.ready-test
+	$(BIN)/python tests/fuzz/registers.py --cases $(FUZZ)
+	$(BIN)/python tests/fuzz/gsp.py --cases $(FUZZ)
+	$(BIN)/python tests/fuzz/gxlog.py --cases $(FUZZ)
+	$(BIN)/python tests/fuzz/captures.py --cases $(FUZZ)
+	$(BIN)/python tests/fuzz/shader.py --cases $(FUZZ) --specialised $$(( $(FUZZ) / 100 ))
 
 lint: $(VENV)/.ready-test
 	$(BIN)/ruff check .

@@ -69,8 +69,11 @@ def _places(value: Any, found: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
 
 
 def mutate(document: dict[str, Any], r: random.Random) -> None:
-    """Change one thing."""
-    container, key = r.choice(_places(document, []))
+    """Change one thing, if anything is left."""
+    places = _places(document, [])
+    if not places:
+        return
+    container, key = r.choice(places)
     kind = r.random()
     if kind < 0.3:
         container[key] = copy.deepcopy(r.choice(_STRANGE))

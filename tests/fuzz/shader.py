@@ -1,8 +1,8 @@
 """Random shader programs: none may crash the host or run for ever, and all ways to run one must agree bit for bit.
 
-    python tests/fuzz/shader.py --programs 100000 --specialised 1000 --seed 1
+    python tests/fuzz/shader.py --cases 100000 --specialised 1000 --seed 1
 
-Each program is made from the seed and its number, so a failure names what to run again (--first N --programs 1). All
+Each program is made from the seed and its number, so a failure names what to run again (--first N --cases 1). All
 programs run on the interpreter; the first `--specialised` of them also as code of their own, and some of those
 with the NumPy evaluator.
 """
@@ -188,13 +188,13 @@ def run(programs: int, specialised: int, seed: int, first: int = 0, report: Any 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=int, default=100_000)
+    parser.add_argument("--cases", type=int, default=100_000)
     parser.add_argument("--specialised", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
     options = parser.parse_args()
     started = time.perf_counter()
-    summary = run(options.programs, options.specialised, options.seed, options.first, print)
+    summary = run(options.cases, options.specialised, options.seed, options.first, print)
     print(f"{summary} in {time.perf_counter() - started:.1f} s")
 
 

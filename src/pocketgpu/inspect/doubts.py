@@ -152,6 +152,8 @@ def _combiners(state: DrawState) -> Iterator[Doubt]:
         yield Doubt("combiner.vertex_color", "vertex colours", certain=False)
     if state("TEXENV_UPDATE_BUFFER.fog_mode") == 5:
         yield Doubt("fog.arithmetic", "fog", certain=False)
+    if state("TEXENV_UPDATE_BUFFER.fog_mode") == 7 or state("COLOR_OPERATION.fragment_mode") == 1:
+        yield Doubt("gas.hypothesis", "gas")
 
 
 def _tests(state: DrawState) -> Iterator[Doubt]:

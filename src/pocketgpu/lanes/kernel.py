@@ -48,7 +48,7 @@ class Kernel:
 
     def trace(self, lanes: int, static: dict[str, Any], origins: dict[str, str] | None = None) -> str:
         """LLVM IR text of one specialisation; `origins` is told which kernel line made which IR value."""
-        k = LLVMLang(self.name, list(self.params.values()), lanes, origins)
+        k = LLVMLang(self.name, list(self.params.values()), lanes, origins, machine_code.fast_gather(lanes))
         self.body(k, *k.args(), **static)
         return k.text()
 
@@ -77,6 +77,8 @@ class Engine:
             raise ValueError("the arena must be a flat, writable uint8 array")
         if arena.ctypes.data % 8 or len(arena) % 8:
             raise ValueError("the arena must begin and end at a multiple of 8 bytes")
+        if len(arena) > 0x7FFFFFFF:
+            raise ValueError("the arena must be smaller than 2 GiB")
         self.evaluator = evaluator
         self._arena = arena
         self._views = ArenaViews(arena) if evaluator == "numpy" else None

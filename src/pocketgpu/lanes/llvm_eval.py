@@ -58,12 +58,21 @@ def _shape(result: Any) -> Any:
 class LLVMLang(Lang):
     """Traces one kernel; `text()` is the finished module with the single function `name(ptr arena, scalars...)`.
 
-    With a dict for `origins` the trace notes there which line of the kernel made which IR value.
+    With a dict for `origins` the trace notes there which line of the kernel made which IR value. With `fast_gather`
+    it uses the gather instruction of the CPU.
     """
 
-    def __init__(self, name: str, params: Sequence[Type], lanes: int, origins: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        params: Sequence[Type],
+        lanes: int,
+        origins: dict[str, str] | None = None,
+        fast_gather: bool = False,
+    ) -> None:
         super().__init__(lanes)
         self._origins = origins
+        self.fast_gather = fast_gather
         self.name, self.params = name, list(params)
         self._out: list[str] = []
         self._slots: list[str] = []
@@ -199,16 +208,41 @@ class LLVMLang(Lang):
         self._out.append(f"store {_ty(type, v.lanes)} {v.raw}, ptr {p}, align {type.bytes}")
 
     def _gather(self, type: Type, off: Value) -> Value:
-        # Scalar loads and inserts: as fast as the gather instruction here, and the same on every CPU and LLVM.
+        # The arena ends below 2 GiB: 32 bits hold any offset, and vectors of 64-bit ones cost twice the registers.
         n = off.lanes
-        wide = self._convert("sext", off, I64) if off.type is I32 else off
+        off = self._convert("trunc", off, I32) if off.type is I64 else off
         t, s = _ty(type, n), _ty(type, 1)
+        if self.fast_gather and type.bytes == 4:
+            return self._gather_instruction(type, off)
+        # Else scalar loads and inserts, the offsets taken out of the vector by twos: the same on every CPU and LLVM.
+        pairs = off
+        if n % 2 == 0:
+            pairs = self._emit(f"bitcast {_ty(I32, n)} {off.raw} to {_ty(I64, n // 2)}", I64, n // 2)
         r = "poison"
         for i in range(n):
-            p = self._pointer(self._lane(wide, i))
+            if n % 2:
+                place = self._convert("zext", self._lane(off, i), I64)
+            else:
+                both = self._half(pairs, i)
+                place = self._emit(f"lshr i64 {both}, 32" if i & 1 else f"and i64 {both}, 4294967295", I64, 1)
+            p = self._pointer(place)
             x = self._emit(f"load {s}, ptr {p}, align {type.bytes}", type, 1)
             r = self._emit(f"insertelement {t} {r}, {s} {x.raw}, i32 {i}", type, n).raw
         return self._widen(Value(self, r, type, n), type)
+
+    def _half(self, pairs: Value, i: int) -> str:
+        """The 64 bits that hold element i of pairs of 32-bit ones."""
+        return str((pairs if pairs.lanes == 1 else self._lane(pairs, i // 2)).raw)
+
+    def _gather_instruction(self, type: Type, off: Value) -> Value:
+        n, t = off.lanes, _ty(type, off.lanes)
+        p = self._name()
+        self._out.append(f"{p} = getelementptr i8, ptr %arena, {_ty(I32, n)} {off.raw}")
+        # The form of LLVM 20 and 21, with the alignment as an argument; later ones read it as their own.
+        name = f"llvm.masked.gather.v{n}{_SUFFIX[type.name]}.v{n}p0"
+        self._declared.add(f"declare {t} @{name}(<{n} x ptr>, i32 immarg, <{n} x i1>, {t})")
+        everywhere = f"<{', '.join(['i1 true'] * n)}>"
+        return self._emit(f"call {t} @{name}(<{n} x ptr> {p}, i32 4, <{n} x i1> {everywhere}, {t} poison)", type, n)
 
     def _scatter(self, type: Type, off: Value, v: Value, mask: Value | None) -> None:
         wide = self._convert("sext", off, I64) if off.type is I32 else off

@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from . import object_cache
@@ -62,6 +64,25 @@ def best_lanes() -> int:
     with lock:
         _start()
         return 16 if "+avx512vl" in _state["features"].split(",") else 8
+
+
+@cache
+def _gathers_quickly() -> bool:
+    """Whether this CPU has a good gather instruction: Intel's own, and not slowed down to keep it from leaking data."""
+    try:
+        maker = Path("/proc/cpuinfo").read_text().partition("vendor_id")[2].partition("\n")[0]
+        leak = Path("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling").read_text()
+    except OSError:
+        return False
+    return "GenuineIntel" in maker and leak.startswith("Not affected")
+
+
+def fast_gather(lanes: int) -> bool:
+    """Whether the gather instruction beats scalar loads for so many lanes.
+
+    Measured: with AVX-512 by a quarter of the time of a texture-heavy kernel; with AVX2 they are alike.
+    """
+    return lanes >= 16 and best_lanes() >= 16 and _gathers_quickly()
 
 
 def target() -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from pathlib import Path
 
 _MAGIC = b"pgpuobj1"
 LIMIT_BYTES = 256 << 20
+_OUR_NAME = re.compile(r"[0-9a-f]{40}\.o")
 _checked: dict[str, Path | None] = {}
 
 
@@ -101,9 +103,11 @@ def write(key: str, data: bytes) -> None:
 
 
 def entries(place: Path) -> list[tuple[Path, int, float]]:
-    """(path, bytes, time of last change) of each stored object."""
+    """(path, bytes, time of last change) of each stored object; files that others put there are none of ours."""
     found = []
     for path in place.glob("*.o"):
+        if not _OUR_NAME.fullmatch(path.name):
+            continue
         with contextlib.suppress(OSError):
             info = path.stat()
             found.append((path, info.st_size, info.st_mtime))

@@ -333,7 +333,7 @@ class Lighting:
         self.part: dict[str, Flag] = {name: state(_off(name)) == 0 for name in SELECTED}
         self.select = {name: state(f"LIGHTING_LUTINPUT_SELECT.{name}") for name in SELECTED}
         self.signed: dict[str, Flag] = {name: state(f"LIGHTING_LUTINPUT_ABS.{name}") != 0 for name in SELECTED}
-        self.contents = k.to_i64(k.load(I32, packet + (PACKET.VERSIONS + 4 * BANK_INDEX["lighting_lut"])))
+        self.contents = k.load(I32, packet + (PACKET.VERSIONS + 4 * BANK_INDEX["lighting_lut"]))
         self.count = live("LIGHTING_NUM_LIGHTS.count") + 1
         # A scale code is a power of two: 0 to 3, and 6 and 7 are -2 and -1.
         scales = {name: live(f"LIGHTING_LUTINPUT_SCALE.{name}").bits(0, 3, signed=True) for name in SELECTED}
@@ -388,7 +388,7 @@ class Lighting:
     def _fetch(self, at: Value, where: _Place) -> Value:
         """A value of the table at arena offset `at`: 12 bits of value, and a difference with sign and magnitude."""
         k, (whole, *fraction) = self.k, where
-        word = k.gather(I32, k.to_i64(whole << 2) + at)
+        word = k.gather(I32, (whole << 2) + at)
         result = k.to_f32(word & 0xFFF) * (1.0 / 4095.0)
         if fraction:
             magnitude = k.to_f32(word.bits(12, 11)) * (1.0 / 2047.0)
@@ -398,8 +398,7 @@ class Lighting:
 
     def _own(self, light: _Light) -> Value:
         """Where the tables of a light lie behind those of the first light."""
-        number = self.k.load(I32, light.at + RECORD.NUMBER)
-        return self.k.to_i64(number * (4 * ENTRIES))
+        return self.k.load(I32, light.at + RECORD.NUMBER) * (4 * ENTRIES)
 
     def _look_up(self, name: str, terms: _Terms, otherwise: Value) -> Value:
         """What a table says; `otherwise` if it takes no part."""

@@ -40,10 +40,16 @@ def _nibble(k: Lang, numbers: Sequence[int], index: Value) -> Value:
     return k.select(index < 8, k.splat(low), k.splat(high)).lsr((index & 7) << 2) & 15
 
 
-def _scatter_bits(k: Lang, n: Value) -> Value:
-    """The first scrambling step: four bits from a lattice coordinate."""
+def _scramble(k: Lang, n: Value) -> tuple[Value, Value]:
+    """The first scrambling step: four bits from lattice coordinate n, and from n + 1."""
     ninth = k.udiv(n, 9)
-    return (((n - ninth * 9 + 2) * 3) & 15) ^ _nibble(k, SCRAMBLE_FIRST, ninth & 15)
+    rest = n - ninth * 9
+    carry = rest == 8
+    low = (rest * 3 + 6) & 15
+    following = k.select(carry, 6, (low + 3) & 15)
+    pair = ((low, ninth), (following, ninth + k.select(carry, 1, 0)))
+    near, far = (a ^ _nibble(k, SCRAMBLE_FIRST, b & 15) for a, b in pair)
+    return near, far
 
 
 def _gradient(k: Lang, a: Value, b: Value) -> Value:
@@ -99,7 +105,7 @@ class ProcTex:
             x = frequency * k.abs(x + phase)
             whole.append(k.to_i32(x, 0, _FAR))
             part.append(x - k.to_f32(whole[-1]))
-        (x0, x1), (y0, y1) = ([_scatter_bits(k, n + i) for i in range(2)] for n in whole)
+        (x0, x1), (y0, y1) = (_scramble(k, n) for n in whole)
         weight_x, weight_y = (self.curve(NOISE, p) for p in part)
         slope = part[0] + part[1]
         mix = lambda a, b, f: a + (b - a) * f

@@ -238,17 +238,6 @@ def test_constants_have_red_in_the_low_byte(gpu: Any) -> None:
     assert (gpu.pixels() == [0x51, 0x52, 0x53, 0x54]).all()
 
 
-def test_lighting_colours_are_announced_as_missing_when_asked_for(gpu: Any) -> None:
-    gpu.set(LIGHTING_ENABLE1=0)
-    gpu.quad()
-    gpu.run()
-    assert not gpu.ids  # on, but no stage looks at it
-    gpu.stage(0, 0, (FRAGMENT0,) * 3)
-    gpu.quad()
-    gpu.run()
-    assert gpu.ids == {"pica.lighting"}
-
-
 # -- the buffer -------------------------------------------------------------------------------------------------------
 
 

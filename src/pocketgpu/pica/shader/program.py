@@ -28,7 +28,7 @@ from ...facts.shader_isa import CALL_DEPTH, F0, IF_DEPTH, LOOP_DEPTH, OPCODES, O
 from .rules import DEFAULT_RULES, Rules
 
 # Beyond these a program takes too long to compile; calls and stacks multiply code, so 512 words can become more.
-MAX_NODES = 512
+MAX_NODES = 256
 MAX_INSTRUCTIONS = 2048
 CODE_WORDS = 512
 # Instructions that one vertex may run; beyond it the program is taken to hang.

@@ -1,0 +1,30 @@
+"""The random cases of tests/fuzz that go through the whole machine, one in a hundred of them, always the same ones."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+FUZZ = Path(__file__).resolve().parents[1] / "fuzz"
+
+
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"fuzz_{name}", FUZZ / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_register_writes() -> None:
+    counts = load("registers").run(1000, seed=1)
+    assert counts["writes"] == 1000
+    # The writes must go on reaching what they are about.
+    assert counts["list.no-finalize"] + counts["list.unmapped"] >= 5 and counts["transfer.fault"] >= 5
+
+
+def test_damaged_captures() -> None:
+    counts = load("captures").run(1000, seed=1)
+    assert counts["cases"] == 1000
+    assert counts["CaptureError"] >= 300 and counts["replayed"] >= 200 and counts["frames"] >= 200

@@ -153,8 +153,8 @@ def _shaders() -> Iterator[Switch]:
     yield _switch(
         "shader.loop_ends",
         "How many loops can end at one instruction.",
-        all="Azahar's compiler, a test of Azahar",
-        one="3dbrew: one entry of the loop stack is checked; the outer loop does not see its end",
+        all="Azahar's recompiler, a test of Azahar",
+        one="3dbrew, Azahar's interpreter: one entry of the loop stack is checked; the outer loop misses its end",
     )
     yield _switch(
         "shader.stacks",

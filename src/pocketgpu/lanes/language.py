@@ -171,6 +171,13 @@ class Lang:
         zero = b == 0
         return self.select(zero, 0, self._binary("udiv", a, self.select(zero, 1, b)))
 
+    def mul_halves(self, a: Operand, b: Operand) -> Value:
+        """The product of the lower 16 bits and beside it that of the upper 16 bits, each modulo 65536."""
+        a, b = self._pair("mul_halves", a, b)
+        if a.type is not I32:
+            raise fail(f"mul_halves is not defined for {a.type}")
+        return self._binary("mul16", a, b)
+
     def select(self, mask: Value | bool, a: Operand, b: Operand) -> Value:
         """`a` where the mask is true, else `b` (decided while tracing for a Python bool and two values)."""
         if isinstance(mask, bool) and isinstance(a, Value) and isinstance(b, Value) and a.type is b.type:

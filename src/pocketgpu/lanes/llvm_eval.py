@@ -144,6 +144,11 @@ class LLVMLang(Lang):
             if not _in_range(b.raw, b.type.bits):  # a count beyond the width would be poison
                 b = self._binary("and", b, self.const(b.type.bits - 1, b.type, b.lanes))
             return self._emit(f"{_SHIFTS[op]} {t} {a.raw}, {b.raw}", a.type, a.lanes)
+        if op == "mul16":
+            halves = f"<{2 * a.lanes} x i16>"
+            x, y = (self._emit(f"bitcast {t} {v.raw} to {halves}", I32, a.lanes).raw for v in (a, b))
+            product = self._emit(f"mul {halves} {x}, {y}", I32, a.lanes)
+            return self._emit(f"bitcast {halves} {product.raw} to {t}", I32, a.lanes)
         word = f"f{op}" if a.type is F32 else _INT[op]
         return self._emit(f"{word} {t} {a.raw}, {b.raw}", a.type, a.lanes)
 

@@ -71,6 +71,9 @@ class NumpyLang(Lang):
             r = np.left_shift(x, y & (a.type.bits - 1))
         elif op == "ashr":
             r = np.right_shift(x, y & (a.type.bits - 1))
+        elif op == "mul16":
+            low = (x * y) & 0xFFFF
+            r = low | (np.right_shift(x, 16) * np.right_shift(y, 16)) << 16
         else:  # lshr, udiv
             u, s = _UNSIGNED[a.type.name], _DTYPES[a.type.name]
             x, y = x.view(u), y.view(u)

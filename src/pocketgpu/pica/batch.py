@@ -386,6 +386,10 @@ class DrawRunner:
             self._heads[packet, _W["FIRST_TRIANGLE"]] = 0
         if status == driver.HUNG:
             self.events.report("hang", "shader.endless", "a vertex program does not come to an end", batch.place)
+        if self._get(C.VERTEX_FAULTS):
+            self._set(C.VERTEX_FAULTS, 0)
+            message = "vertices or indices lie outside memory; they read as 0"
+            self.events.report("fault", "vertex.unmapped", message, batch.place)
         self.stats.vertices = self._get(C.VERTICES)
         batch.clear()
         return started

@@ -15,8 +15,8 @@ STAGES = 6
 PRIMARY, FRAGMENT_PRIMARY, FRAGMENT_SECONDARY = 0, 1, 2
 TEXTURE0, BUFFER, CONSTANT, PREVIOUS = 3, 13, 14, 15
 # RGB operand codes: which channel (None: each its own); odd codes take 255 minus it.
-_RGB_OPERANDS = {0: None, 2: "a", 4: "r", 8: "g", 12: "b"}
-_ALPHA_OPERANDS = {0: "a", 2: "r", 4: "g", 6: "b"}
+RGB_OPERANDS = {0: None, 2: "a", 4: "r", 8: "g", 12: "b"}
+ALPHA_OPERANDS = {0: "a", 2: "r", 4: "g", 6: "b"}
 OPERANDS = 3
 USES = {0: 1, 1: 2, 2: 2, 3: 2, 4: 3, 5: 2, 6: 2, 7: 2, 8: 3, 9: 3}
 """How many operands each operation reads."""
@@ -27,7 +27,7 @@ def div255(x: Value) -> Value:
     return (x + 1 + (x >> 8)) >> 8
 
 
-def _combine(k: Lang, op: int, a: Value, b: Value, c: Value) -> Value:
+def combine(k: Lang, op: int, a: Value, b: Value, c: Value) -> Value:
     """One channel of every operation but the dot products."""
     table: list[Callable[[], Value]] = [
         lambda: a,
@@ -44,7 +44,7 @@ def _combine(k: Lang, op: int, a: Value, b: Value, c: Value) -> Value:
     return table[op]() if op < len(table) else a * 0
 
 
-def _dot3(k: Lang, a: Color, b: Color) -> Value:
+def dot3(k: Lang, a: Color, b: Color) -> Value:
     """Sum over r, g, b of ((2a - 255)(2b - 255) + 128) / 256, each cut toward zero."""
     total: Value | None = None
     for ch in "rgb":
@@ -117,7 +117,7 @@ class Combiners:
         return previous
 
     def _operand(self, code: int, color: Color, channel: str) -> Value:
-        table = _ALPHA_OPERANDS if channel == "a" else _RGB_OPERANDS
+        table = ALPHA_OPERANDS if channel == "a" else RGB_OPERANDS
         name = table.get(code & ~1)
         value = color[name or channel]
         return 255 - value if code & 1 else value
@@ -137,10 +137,10 @@ class Combiners:
                 color, code = read(get(f"SOURCE.{part}{i}")), get(f"OPERAND.{part}{i}")
                 operands.append({ch: self._operand(code, color, ch) for ch in channels})
             if part == "rgb" and op in (6, 7):
-                result |= dict.fromkeys(channels, _dot3(k, operands[0], operands[1]))
+                result |= dict.fromkeys(channels, dot3(k, operands[0], operands[1]))
             else:
                 for ch in channels:
-                    result[ch] = _combine(k, op, *(o[ch] for o in operands))
+                    result[ch] = combine(k, op, *(o[ch] for o in operands))
         if rgb_op == 7:
             result["a"] = result["r"]
         for channels, code in (("rgb", get("SCALE.rgb")), ("a", get("SCALE.alpha"))):

@@ -52,6 +52,8 @@ BANKS = (
     Bank("lighting_lut", 24 * 256),
     Bank("proctex_lut", 3 * 128 + 2 * 256),
     Bank("gas_lut", 16),
+    # When each uniform of the geometry unit was last uploaded: a number that rises. Primitives write there too.
+    Bank("gs_uniform_marks", 96),
 )
 BANK_INDEX = {bank.name: i for i, bank in enumerate(BANKS)}
 
@@ -67,6 +69,8 @@ CONTROL = Struct(
     "SHADE_COUNT", "NAN_PRODUCTS", "VERTEX_FAULTS", "CARRY", "CARRY_PARITY", "TRIANGLES", "NEXT_PRIMITIVE", "CLIPPED",
     "HANG", "VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "VERTEX_STATUS", "VERTICES", "AREA",
     "GROUP_WORDS", "WRITE_INDEX",
+    # the geometry stage; the counts rise with each upload of a float uniform, each write to the booleans
+    "GS_UPLOADS", "GS_BOOLS", "PIECE", "PIECE_VERTICES", "ASSEMBLE_COUNT", "EMITTED",
     f"VERSIONS:{len(BANKS)}",
 )  # fmt: skip
 
@@ -74,8 +78,8 @@ CONTROL = Struct(
 # SAME: the packet before agrees in all words of the group table. READ_LOW, READ_HIGH (64 bits each): the physical
 # range that its vertices and indices may be read from, high end exclusive; empty if low is not below high.
 PACKET = Struct(
-    "READ_LOW:2", "READ_HIGH:2", "PROGRAM:2",  # 64 bits each, so they come first
-    "KIND", "RESTART", "SAME", "IMMEDIATE_DATA", "IMMEDIATE_COUNT", f"VERSIONS:{len(BANKS)}",
+    "READ_LOW:2", "READ_HIGH:2", "PROGRAM:2", "GEOMETRY:2",  # 64 bits each, so they come first
+    "KIND", "RESTART", "SAME", "IMMEDIATE_DATA", "IMMEDIATE_COUNT", "GS_BOOLS", f"VERSIONS:{len(BANKS)}",
     # filled in before the draw runs
     "COLOR", "DEPTH", "WIDTH", "HEIGHT", "TEXTURES:3", "RECT:4",
     "FIRST_TRIANGLE", "LAST_TRIANGLE",
@@ -97,7 +101,16 @@ TRIANGLE = Struct(
 TRIANGLE_SIZE = 384
 assert TRIANGLE.size <= TRIANGLE_SIZE
 
-assert PACKET.PROGRAM % 8 == 0
+assert PACKET.PROGRAM % 8 == PACKET.GEOMETRY % 8 == 0
+
+# The geometry unit between draws, and its way through one piece of a draw; see geometry.py.
+GEOMETRY = Struct(
+    "EMIT:2",  # handle of the kernel that EMIT calls
+    "MODE", "FILLED", "WANTED", "PLACE", "BOOL15", "SEEN_BOOLS", "EMIT_BUFFERS:4",
+    # vertices that the index list still owes the primitive at hand, of how many; the same behind this piece
+    "OWED", "SIZE", "OWED_AFTER", "SIZE_AFTER",
+    "STARTED", "VERTEX", "PRIMITIVE", "READY", "RUN", "LIMIT", "TOP", "COLLECT", "COLLECT_END", "LINK", "MORE",
+)  # fmt: skip
 
 MAX_PACKETS = 1024
 MAX_GROUP_WORDS = 256
@@ -114,6 +127,13 @@ LIGHTS_SIZE = 8 * LIGHT_SIZE
 # The most triangles one primitive can become: a polygon of 3 + 8 clipped corners.
 MAX_FAN = 9
 PLAN_ENTRY = 32  # bytes; see vertex_fetch.py
+GEOMETRY_PIECE = 8192  # vertices of one draw with a geometry shader handled at a time
+OUTPUTS_SIZE = 256  # bytes; all outputs of one vertex, as a geometry shader gets them
+UNIFORMS_SIZE = 96 * 16
+MOST_LANES = 64  # that any evaluator has
+EMIT_ROW = 4 * MOST_LANES
+EMIT_ONES, EMIT_MASK, EMIT_STATE, EMIT_ROWS = 64, 65, 66, 67  # rows behind the 64 output components
+EMIT_SLOTS = 4
 
 
 class WorkLayout:
@@ -149,7 +169,21 @@ class WorkLayout:
         self.output_registers = take(4 * 16)
         self.carry = take(VERTEX_SIZE * 4)
         self.clip = take(VERTEX_SIZE * 16 * 2)
-        self.vertices = take(VERTEX_SIZE * MAX_RECORDS)
+        # The last records are what the emission buffers of the geometry unit hold between draws.
+        self.vertices = take(VERTEX_SIZE * (MAX_RECORDS + EMIT_SLOTS))
+        self.geometry = take(GEOMETRY.size)
+        self.geometry_packet = take(PACKET_SIZE)
+        self.geometry_marks = take(4 * 96)
+        self.geometry_uniforms = take(UNIFORMS_SIZE)
+        self.geometry_queue = take(16 * 32)
+        self.geometry_in = take(4 * 64 * CHUNK + 4 * MOST_LANES)
+        self.geometry_sets = take(UNIFORMS_SIZE * (CHUNK + MOST_LANES))
+        self.geometry_lists = take(2 * 4 * (CHUNK + MOST_LANES))
+        self.geometry_slots = take(4 * (GEOMETRY_PIECE + MOST_LANES))
+        self.geometry_sizes = take(4 * GEOMETRY_PIECE)
+        self.geometry_outputs = take(OUTPUTS_SIZE * (GEOMETRY_PIECE + MOST_LANES))
+        self.emission = take(EMIT_ROW * EMIT_ROWS)
+        self.emission_map = take(4 * 32)
         self.triangles = take(TRIANGLE_SIZE * (MAX_TRIANGLES + 16))
         self.textures = self._at
         self.textures_end = start + size

@@ -87,9 +87,9 @@ class Pixels:
     def _compute(self, code: int) -> Color:
         k, draw = self.k, self.draw
         if code == combiners.PRIMARY:
-            color = {
-                ch: k.to_i32(self.attribute(COLOR_SLOT + i) * 255.0 + 0.5, 0.0, 255.0) for i, ch in enumerate("rgba")
-            }
+            byte = lambda i: k.to_i32(self.attribute(COLOR_SLOT + i) * 255.0 + 0.5, 0.0, 255.0)
+            # The mask changes nothing; it tells LLVM that the products of colours are narrow.
+            color = {ch: byte(i) & 255 for i, ch in enumerate("rgba")}
         elif code - combiners.TEXTURE0 in draw.samplers:
             color = self._texture(code - combiners.TEXTURE0)
         elif code == combiners.TEXTURE0 + PROCEDURAL and draw.procedural is not None:

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 
 from ..lanes import I32, Lang, Value
 from .layout import PACKET
-from .registers import Flag, LiveRegisters, Number, State
+from .registers import Flag, LiveRegisters, Number, State, field
 from .shader.elementary import quick_log2 as log2
 
 Color = dict[str, Value]
 FRACTION_BITS = 8
 ONE = 1 << FRACTION_BITS
 _HALF = 0x00800080
+_ONES = 0x01000100
 _EVEN = 0x00FF00FF
 _LIMIT = float(1 << 30)
 LEVELS = 8
@@ -67,9 +68,10 @@ def wrap(k: Lang, c: Value, size: Value, mode: Number, power_of_two: Flag) -> tu
     return x, border
 
 
-def _mix(a: Value, b: Value, f: Value) -> Value:
+def mix(a: Value, b: Value, f: Value) -> Value:
     """a + (b - a) * f / 256 of two 8-bit numbers in the halves of a word, rounded."""
-    return ((a * (ONE - f) + b * f + _HALF).lsr(8)) & _EVEN
+    k, f = a.k, f | (f << 16)
+    return ((k.mul_halves(a, _ONES - f) + k.mul_halves(b, f) + _HALF).lsr(8)) & _EVEN
 
 
 @dataclass
@@ -95,29 +97,58 @@ class Sampler:
     Modes may be known while tracing or at run time (see output.py).
     """
 
+    @dataclass
+    class Settings:
+        """What the register fields say; `mipmapped` False means that only level 0 can be reached."""
+
+        wrap_s: Number
+        wrap_t: Number
+        mag: Flag
+        min: Flag
+        trilinear: Flag
+        mipmapped: Flag
+        kind: Number
+        power_of_two: Flag
+
     def __init__(
         self, k: Lang, unit: int, state: State, live: LiveRegisters, packet: Value, power_of_two: Flag
     ) -> None:
-        self.k, self.unit, self.power_of_two = k, unit, power_of_two
-        self.base = k.to_i64(k.load(I32, packet + (PACKET.TEXTURES + 4 * unit)))
-        self.table = packet + (PACKET.LEVELS + 4 * LEVELS * unit)
-        self.face_words = k.load(I32, packet + (PACKET.FACES + 4 * unit))
         name = f"TEXUNIT{unit}"
-        self.width, self.height = live(f"{name}_DIM.width"), live(f"{name}_DIM.height")
-        self.wrap_s, self.wrap_t = state(f"{name}_PARAM.wrap_s"), state(f"{name}_PARAM.wrap_t")
-        self.mag: Flag = state(f"{name}_PARAM.mag_filter") == 1
-        self.min: Flag = state(f"{name}_PARAM.min_filter") == 1
-        self.trilinear: Flag = state(f"{name}_PARAM.mip_filter") == 1
-        # False means that only level 0 can be reached.
-        self.mipmapped: Flag = state(f"{name}_LOD.max_level") != 0
-        self.kind: Number = state(f"{name}_PARAM.type") if unit == 0 else TYPE_2D
-        self.bias = k.to_f32(live(f"{name}_LOD.bias")) * (1.0 / 256.0)
-        self.lowest, self.highest = live(f"{name}_LOD.min_level"), k.load(I32, packet + (PACKET.TOP_LEVELS + 4 * unit))
-        border = live.word(f"{name}_BORDER_COLOR")
-        # The register has R in its low byte, our words have it in the top one.
-        self.border = (border << 24) | ((border & 0xFF00) << 8) | (border.lsr(8) & 0xFF00) | border.lsr(24)
+        settings = self.Settings(
+            wrap_s=state(f"{name}_PARAM.wrap_s"), wrap_t=state(f"{name}_PARAM.wrap_t"),
+            mag=state(f"{name}_PARAM.mag_filter") == 1, min=state(f"{name}_PARAM.min_filter") == 1,
+            trilinear=state(f"{name}_PARAM.mip_filter") == 1, mipmapped=state(f"{name}_LOD.max_level") != 0,
+            kind=state(f"{name}_PARAM.type") if unit == 0 else TYPE_2D, power_of_two=power_of_two,
+        )  # fmt: skip
+        at = lambda word, size=1: packet + (getattr(PACKET, word) + 4 * size * unit)
+        load = lambda word: k.load(I32, at(word))
+        self.settings(
+            k, unit, settings, lambda register: live.word(f"{name}_{register}"), load("TEXTURES"),
+            at("LEVELS", LEVELS), load("FACES"), load("TOP_LEVELS"),
+        )  # fmt: skip
+
+    def settings(
+        self, k: Lang, unit: int, settings: Settings, word: Callable[[str], Value], base: Value, table: Value,
+        face_words: Value, highest: Value,
+    ) -> None:  # fmt: skip
+        """Take the settings, and the data of the unit's registers (`word` by name) and of the decoded texture."""
+        self.k, self.unit = k, unit
+        self.power_of_two, self.kind = settings.power_of_two, settings.kind
+        self.wrap_s, self.wrap_t = settings.wrap_s, settings.wrap_t
+        self.mag, self.min = settings.mag, settings.min
+        self.trilinear, self.mipmapped = settings.trilinear, settings.mipmapped
         self.mixed: Flag = self.mag ^ self.min
         """The two filters differ, so the level of detail decides for each pixel."""
+        self.base, self.table, self.face_words, self.highest = k.to_i64(base), table, face_words, highest
+        bits = lambda name: word(name.partition(".")[0]).bits(
+            (f := field(f"TEXUNIT0_{name}")).lo, f.width, signed=f.type == "sint" or f.type.startswith("fixed")
+        )
+        self.width, self.height = bits("DIM.width"), bits("DIM.height")
+        self.bias = k.to_f32(bits("LOD.bias")) * (1.0 / 256.0)
+        self.lowest = bits("LOD.min_level")
+        border = word("BORDER_COLOR")
+        # The register has R in its low byte, our words have it in the top one.
+        self.border = (border << 24) | ((border & 0xFF00) << 8) | (border.lsr(8) & 0xFF00) | border.lsr(24)
 
     # -- texels -----------------------------------------------------------------------------------------------------
     def _fetch(self, level: Level, x: tuple[Value, Value], y: tuple[Value, Value]) -> Value:
@@ -161,8 +192,8 @@ class Sampler:
         x, y = u >> FRACTION_BITS, v >> FRACTION_BITS
         (s0, t0), (s1, t1) = self._wrap(level, x, y), self._wrap(level, x + 1, y + 1)
         near, right, up, both = (self._fetch(level, a, b) for a, b in ((s0, t0), (s1, t0), (s0, t1), (s1, t1)))
-        low = _mix(_mix(near & _EVEN, right & _EVEN, fs), _mix(up & _EVEN, both & _EVEN, fs), ft)
-        high = _mix(_mix(top(near), top(right), fs), _mix(top(up), top(both), fs), ft)
+        low = mix(mix(near & _EVEN, right & _EVEN, fs), mix(up & _EVEN, both & _EVEN, fs), ft)
+        high = mix(mix(top(near), top(right), fs), mix(top(up), top(both), fs), ft)
         return low, high
 
     def _at_level(self, level: Level, s: Value, t: Value, magnified: Value | None) -> tuple[Value, Value]:
@@ -228,7 +259,7 @@ class Sampler:
             fixed = k.to_i32(lod * float(ONE), 0, (LEVELS - 1) * ONE)
             number, fraction = fixed >> FRACTION_BITS, fixed & (ONE - 1)
             fine, coarse = at(number), at(k.min(number + 1, self.highest))
-            return _mix(fine[0], coarse[0], fraction), _mix(fine[1], coarse[1], fraction)
+            return mix(fine[0], coarse[0], fraction), mix(fine[1], coarse[1], fraction)
 
         return k.branch(self.trilinear, between, nearest)
 

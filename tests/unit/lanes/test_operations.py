@@ -114,6 +114,18 @@ def test_integer_operations(both: Any, type: Type, edges: list[int], lanes: int)
         assert not wrong, f"{word}: (a, b, got, expected) {wrong[:4]}"
 
 
+@pytest.mark.parametrize("lanes", LANES)
+def test_products_of_halves(both: Any, lanes: int) -> None:
+    a, b = pairs(I32_EDGES, np.int32)
+    both.fill(a, IN_A)
+    both.fill(b, IN_B)
+    both.run(over_table(I32, I32, {"mul_halves": lambda k, a, b: k.mul_halves(a, b)}, lanes), len(a))
+    got = both.read(np.uint32, OUT, len(a)).tolist()
+    for x, y, product in zip(a.view(np.uint32).tolist(), b.view(np.uint32).tolist(), got, strict=True):
+        low, high = (x & 0xFFFF) * (y & 0xFFFF) & 0xFFFF, (x >> 16) * (y >> 16) & 0xFFFF
+        assert product == high << 16 | low, f"{x:#x}, {y:#x}"
+
+
 @pytest.mark.parametrize("lanes", [1, 8])
 @pytest.mark.parametrize("type", [I32, I64], ids=str)
 def test_integer_constants_on_either_side(both: Any, type: Type, lanes: int) -> None:

@@ -18,17 +18,16 @@ LOG_ENTRIES = 16
 ENTRY_ROWS = 65  # the last one is the state
 LOG_BYTES = 4 * CHUNK * ENTRY_ROWS * LOG_ENTRIES  # of one chunk of vertices
 
+Rows = Iterable[tuple[int | Value, Callable[[], Value]]]
+"""(number, function that reads it) of output components (register * 4 + component)."""
 
-class EmissionLog:
-    """The log of some lanes. `state`: winding in bit 0, primitive in bit 1, vertex slot in bits 3:2."""
 
-    def __init__(self, k: Lang, log: Value, first: Value) -> None:
-        """log: arena offset of the chunk's log; first: the lanes' first vertex in the chunk."""
+class Emission:
+    """What SETEMIT said in each lane. `state`: winding in bit 0, primitive in bit 1, vertex slot in bits 3:2."""
+
+    def __init__(self, k: Lang) -> None:
         self.k = k
-        self.log = log
-        self.lane = (k.iota() + first) << 2
         self.state = k.var(k.splat(0))
-        self.count = k.var(k.splat(0))
 
     def set(self, word: Value | int, mask: Value | None) -> None:
         """Run a SETEMIT instruction word: its three fields lie side by side."""
@@ -36,8 +35,23 @@ class EmissionLog:
         new = k.splat(word >> 22 & 15 if isinstance(word, int) else word.bits(22, 4))
         self.state.value = new if mask is None else k.select(mask, new, self.state.value)
 
-    def emit(self, rows: Iterable[tuple[int | Value, Callable[[], Value]]], mask: Value | None) -> None:
-        """Append a vertex. rows: (number, function that reads it) of output components (register * 4 + component)."""
+    def emit(self, rows: Rows, mask: Value | None) -> None:
+        """Run EMIT in the lanes of the mask (None: all)."""
+        raise NotImplementedError
+
+
+class EmissionLog(Emission):
+    """The log of some lanes."""
+
+    def __init__(self, k: Lang, log: Value, first: Value) -> None:
+        """log: arena offset of the chunk's log; first: the lanes' first vertex in the chunk."""
+        super().__init__(k)
+        self.log = log
+        self.lane = (k.iota() + first) << 2
+        self.count = k.var(k.splat(0))
+
+    def emit(self, rows: Rows, mask: Value | None) -> None:
+        """Append a vertex."""
         k = self.k
         everyone = k.iota() >= 0
         mask = everyone if mask is None else mask

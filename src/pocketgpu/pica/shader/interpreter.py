@@ -79,8 +79,9 @@ class _Stack:
         return found
 
 
-class _Interpreter:
-    """Runs some lanes. `code` and `descriptors` are arena offsets; `words` is the size of the code."""
+class Interpreter:
+    """Runs some lanes. `code` and `descriptors` are arena offsets; `words` is the size of the code. Float uniforms lie
+    at `uniforms`: an offset, or one for each lane."""
 
     def __init__(
         self, k: Lang, code: Value, words: Value, descriptors: Value, entry: Value, uniforms: Value,
@@ -149,6 +150,9 @@ class _Interpreter:
             return tuple(self.file[(number << 2) + place] for place in places)
 
         def plain() -> tuple[Value, ...]:
+            if self.uniforms.lanes > 1:
+                base = self.uniforms + ((number - 0x20) << 4)
+                return tuple(self.alu.round(k.gather(F32, base + (place << 2))) for place in places)
             base = self.uniforms + k.to_i64((number - 0x20) << 4)
             return tuple(k.splat(self.alu.round(k.load(F32, base + k.to_i64(place << 2)))) for place in places)
 
@@ -372,7 +376,7 @@ def _run(
         at = k.to_i64(v << 2)
         inside = k.iota() + v < count
         start = Start(k, state, log, v)
-        unit = _Interpreter(k, code, words, descriptors, entry, uniforms, live, rules, start, inside)
+        unit = Interpreter(k, code, words, descriptors, entry, uniforms, live, rules, start, inside)
         for i in k.range(0, 64):
             unit.file[i] = unit.alu.round(k.load(F32, inputs + at + k.to_i64(i * row), lanes=k.lanes))
         for i in k.range(64, 192):
@@ -416,4 +420,4 @@ def unit_interpreter(
     )  # fmt: skip
 
 
-__all__ = ["unit_interpreter", "vertex_interpreter"]
+__all__ = ["Interpreter", "unit_interpreter", "vertex_interpreter"]

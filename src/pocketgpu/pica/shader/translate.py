@@ -17,7 +17,7 @@ from ...lanes import F32, I32, I64, Lang, Value, Var, kernel
 from ..layout import CHUNK, CONTROL, PACKET_REGISTERS
 from ..registers import LiveRegisters
 from .arithmetic import OPERATIONS, Alu, Operation, Vector, operation_name
-from .emission import EmissionLog
+from .emission import Emission, EmissionLog
 from .program import ENDED, HUNG, INSTRUCTION_LIMIT, Action, Exit, Node, ProgramGraph
 from .rules import DEFAULT_RULES, Rules
 
@@ -45,11 +45,12 @@ class Start:
         self.conditions = [load(0) != 0, load(1) != 0]
         self.address = [load(2), load(3)]
         self.counter = load(4)
-        self.emission = None if log is None or first is None else EmissionLog(k, log, first)
+        self.emission: Emission | None = None if log is None or first is None else EmissionLog(k, log, first)
 
 
-class _Shader:
-    """Translates one program; `live` supplies booleans and integers, float uniforms lie at `uniforms`."""
+class Shader:
+    """Translates one program; `live` supplies booleans and integers, float uniforms lie at `uniforms`: an offset, or one
+    for each lane."""
 
     def __init__(
         self, k: Lang, graph: ProgramGraph, uniforms: Value, live: LiveRegisters, exact: bool, start: Start,
@@ -93,7 +94,8 @@ class _Shader:
         """c[number + address register `index`]; 0 no indexing, 1 a0.x, 2 a0.y, 3 aL."""
         k = self.k
         if index == 0:
-            return k.splat(k.load(F32, self.uniforms + (16 * number + 4 * component)))
+            place = self.uniforms + (16 * number + 4 * component)
+            return k.splat(k.load(F32, place)) if place.lanes == 1 else k.gather(F32, place)
         return indexed_uniform(
             k, self.uniforms, k.i32(number), component, self.al.value if index == 3 else self.a0[index - 1].value
         )
@@ -350,8 +352,10 @@ def indexed_uniform(k: Lang, uniforms: Value, number: Value, component: int | Va
     place = (k.select(near, offset, 0) + number) & 0x7F
     beyond = place > 95
     safe = (k.select(beyond, 0, place) << 4) + (component << 2)
-    if place.lanes == 1:
+    if place.lanes == uniforms.lanes == 1:
         value = k.splat(k.load(F32, uniforms + k.to_i64(safe)))
+    elif uniforms.type is I32:  # the arena ends below 2 GiB
+        value = k.gather(F32, uniforms + safe)
     else:
         value = k.gather(F32, k.to_i64(safe) + uniforms)
     return k.select(beyond, 1.0, value)
@@ -368,7 +372,7 @@ def _shade(
         inside = k.iota() + v < count
         read = lambda register, c, at=at: k.load(F32, inputs + at + row * (4 * register + c), lanes=k.lanes)
         start = Start(k, state, log, v)
-        shader = _Shader(k, graph, uniforms, live, exact, start, read)
+        shader = Shader(k, graph, uniforms, live, exact, start, read)
         shader.run(inside)
         for (kind, number, c), var in shader.registers.items():
             if kind == "o":
@@ -384,14 +388,14 @@ def _shade(
 
 
 def store_state(
-    k: Lang, outputs: Value, cmp: list[Var], a0: list[Var], al: Var, stuck: Var, emission: EmissionLog | None
+    k: Lang, outputs: Value, cmp: list[Var], a0: list[Var], al: Var, stuck: Var, emission: Emission | None
 ) -> None:
     """Write the rows behind the output components."""
     rows = {
         COND_X: k.select(cmp[0].value, 1, 0), COND_Y: k.select(cmp[1].value, 1, 0),
         A0_X: a0[0].value, A0_Y: a0[1].value, A_L: al.value, STUCK: k.select(stuck.value, 1, 0),
         EMIT_STATE: k.i32(0) if emission is None else emission.state.value,
-        EMIT_COUNT: k.i32(0) if emission is None else emission.count.value,
+        EMIT_COUNT: emission.count.value if isinstance(emission, EmissionLog) else k.i32(0),
     }  # fmt: skip
     for number, value in rows.items():
         k.store(I32, outputs + 4 * CHUNK * number, k.splat(value))
@@ -425,4 +429,4 @@ def unit_program(
     _shade(k, inputs, outputs, uniforms, packet, count, graph, exact, control, state, emits)
 
 
-__all__ = ["RESULT_ROWS", "indexed_uniform", "program_of", "store_state", "unit_program", "vertex_program"]
+__all__ = ["RESULT_ROWS", "Shader", "Start", "indexed_uniform", "program_of", "store_state", "unit_program", "vertex_program"]

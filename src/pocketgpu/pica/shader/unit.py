@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,9 @@ from ..layout import CHUNK, CONTROL, PACKET_REGISTERS, PACKET_SIZE
 from ..registers import register_id
 from .emission import ENTRY_ROWS, LOG_BYTES, LOG_ENTRIES
 from .interpreter import unit_interpreter
-from .program import CODE_WORDS, TooComplex
+from .program import CODE_WORDS, TooComplex, opcode
 from .rules import Rules, rules_of
-from .translate import A0_X, COND_X, EMIT_COUNT, EMIT_STATE, RESULT_ROWS, STUCK, program_of, unit_program
+from .translate import A0_X, A_L, COND_X, COND_Y, EMIT_COUNT, EMIT_STATE, RESULT_ROWS, STUCK, program_of, unit_program
 
 MAX_WORDS = 4096  # of a geometry unit; a vertex unit has CODE_WORDS
 DESCRIPTORS = 128
@@ -121,6 +121,34 @@ class _Unit:
     def view(self, at: int, count: int, dtype: Any = np.int32) -> np.ndarray[Any, Any]:
         """`count` words at an offset."""
         return self.arena[at : at + 4 * count].view(dtype)
+
+    def put(self, vectors: Floats, registers: list[int], chunks: int) -> None:
+        """Lay out the input registers of vertices in chunks; places without a vertex hold zeros."""
+        places = self.view(self.inputs, 64 * CHUNK * chunks, np.float32).reshape(chunks, 16, 4, CHUNK)
+        full = len(vectors) // CHUNK
+        for r in registers:
+            places[:full, r] = vectors[: full * CHUNK, r].reshape(full, CHUNK, 4).transpose(0, 2, 1)
+            if full < chunks:
+                places[full, r] = 0
+                places[full, r, :, : len(vectors) - full * CHUNK] = vectors[full * CHUNK :, r].T
+        self.view(self.outputs, RESULT_ROWS * CHUNK * chunks)[:] = 0
+
+    def get(self, registers: Floats, state: Integers, written: list[int], chunks: int) -> None:
+        """The output registers and states of the vertices that `put` laid out."""
+        n = len(registers)
+        rows = self.view(self.outputs, RESULT_ROWS * CHUNK * chunks).reshape(chunks, RESULT_ROWS, CHUNK)
+        outputs = rows.view(np.float32)
+        for r in written:
+            part = outputs[:, 4 * r : 4 * r + 4].transpose(0, 2, 1)
+            registers[:, r] = part.reshape(chunks * CHUNK, 4)[:n]
+        state[:] = rows[:, 64:].transpose(0, 2, 1).reshape(chunks * CHUNK, -1)[:n]
+
+    def take_log(self, chunks: int) -> np.ndarray[Any, Any]:
+        """(vertices, LOG_ENTRIES, ENTRY_ROWS) words that EMIT wrote; they are zeros again after that."""
+        log = self.view(self.log, LOG_BYTES // 4 * chunks).reshape(chunks, LOG_ENTRIES, ENTRY_ROWS, CHUNK)
+        whole = log.transpose(0, 3, 1, 2).copy().reshape(chunks * CHUNK, LOG_ENTRIES, ENTRY_ROWS)
+        log[:] = 0
+        return whole
 
 
 @cache
@@ -300,65 +328,58 @@ class Program:
         except TooComplex:
             return self._interpreter(unit), True
 
+    @cached_property
+    def _registers(self) -> tuple[list[int], list[int]]:
+        """Input registers that some instruction reads, output registers that some instruction writes."""
+        read, written = set(), set()
+        for word in set(self._code.tolist()):
+            op = opcode(word)
+            read |= {op.format.get(word, f"src{n}") for n in range(1, op.sources + 1)}
+            if op.sources and op.name not in ("CMP", "MOVA"):
+                written.add(op.format.get(word, "dst"))
+        return sorted(number for number in read if number < 16), sorted(number for number in written if number < 16)
+
     def _shade(self, unit: _Unit, vectors: Floats) -> Outputs:
         n = len(vectors)
-        rows = np.zeros((n, RESULT_ROWS), np.float32)
+        read, written = self._registers
+        registers, state = np.zeros((n, 16, 4), np.float32), np.zeros((n, RESULT_ROWS - 64), np.int32)
         logs: list[np.ndarray[Any, Any]] = []
         handle, interprets = self._choose(unit, n)
         drive = unit.engine.get(run_chunks, log_step=LOG_BYTES if self._emits else 0, **unit.places)
         batch = _EMIT_BATCH if self._emits else _BATCH
         control = unit.view(unit.control, CONTROL.size // 4)
         for start in range(0, n, batch):
-            part = vectors[start : start + batch]
-            count = len(part)
+            part = slice(start, min(start + batch, n))
+            count = part.stop - start
             chunks = -(-count // CHUNK)
-            places = unit.view(unit.inputs, 64 * CHUNK * chunks, np.float32).reshape(chunks, 64, CHUNK)
-            results = unit.view(unit.outputs, RESULT_ROWS * CHUNK * chunks, np.float32)
-            results = results.reshape(chunks, RESULT_ROWS, CHUNK)
-            places[-1] = 0
-            for i in range(chunks):
-                some = part[i * CHUNK : (i + 1) * CHUNK].reshape(-1, 64)
-                places[i, :, : len(some)] = some.T
-            results[:] = 0
+            unit.put(vectors[part], read, chunks)
             control[CONTROL.NAN_PRODUCTS // 4] = 0
             drive(handle, count)
             if not interprets and control[CONTROL.NAN_PRODUCTS // 4]:
                 drive(self._specialised(unit, exact=True), count)
-            for i in range(chunks):
-                some = rows[start + i * CHUNK : start + min((i + 1) * CHUNK, count)]
-                some[:] = results[i, :, : len(some)].T
+            unit.get(registers[part], state[part], written, chunks)
             if self._emits:
-                logs.append(self._read_log(unit, count, chunks))
-        return self._outputs(rows, logs)
+                logs.append(unit.take_log(chunks)[:count])
+        return _outputs(registers, state, logs)
 
-    @staticmethod
-    def _read_log(unit: _Unit, count: int, chunks: int) -> np.ndarray[Any, Any]:
-        """(count, LOG_ENTRIES, ENTRY_ROWS) words that EMIT wrote."""
-        log = unit.view(unit.log, LOG_BYTES // 4 * chunks).reshape(chunks, LOG_ENTRIES, ENTRY_ROWS, CHUNK)
-        whole = log.transpose(0, 3, 1, 2).reshape(chunks * CHUNK, LOG_ENTRIES, ENTRY_ROWS)
-        log[:] = 0
-        return whole[:count]
 
-    @staticmethod
-    def _outputs(rows: Floats, logs: list[np.ndarray[Any, Any]]) -> Outputs:
-        n = len(rows)
-        words = rows.view(np.int32)
-        hung = words[:, STUCK] != 0
-        words[hung] = 0
-        registers = rows[:, :64].reshape(n, 16, 4).copy()
-        registers[np.isnan(registers)] = np.nan
-        result = registers.view(Outputs)
-        result.conditions = words[:, COND_X : COND_X + 2] != 0
-        result.address = words[:, A0_X : A0_X + 3].copy()
-        result.hung = hung
-        state, count = words[:, EMIT_STATE], words[:, EMIT_COUNT].copy()
-        log = np.concatenate(logs) if logs else np.zeros((n, 0, ENTRY_ROWS), np.int32)
-        log = log[:, : min(int(count.max(initial=0)), LOG_ENTRIES)].copy()
-        log[np.arange(log.shape[1])[None, :] >= count[:, None]] = 0
-        vertices = log[:, :, :64].copy().view(np.float32).reshape(n, -1, 16, 4)
-        vertices[np.isnan(vertices)] = np.nan
-        result.emit = Emission(state & 1, state >> 1 & 1, state >> 2 & 3, count, vertices, log[:, :, 64].copy())
-        return result
+def _outputs(registers: Floats, state: Integers, logs: list[np.ndarray[Any, Any]]) -> Outputs:
+    n = len(registers)
+    hung = state[:, STUCK - 64] != 0
+    registers[hung], state[hung] = 0, 0
+    registers[np.isnan(registers)] = np.nan
+    result = registers.view(Outputs)
+    result.conditions = state[:, COND_X - 64 : COND_Y - 63] != 0
+    result.address = state[:, A0_X - 64 : A_L - 63].copy()
+    result.hung = hung
+    last, count = state[:, EMIT_STATE - 64], state[:, EMIT_COUNT - 64].copy()
+    log = np.concatenate(logs) if logs else np.zeros((n, 0, ENTRY_ROWS), np.int32)
+    log = log[:, : min(int(count.max(initial=0)), LOG_ENTRIES)].copy()
+    log[np.arange(log.shape[1])[None, :] >= count[:, None]] = 0
+    vertices = log[:, :, :64].copy().view(np.float32).reshape(n, log.shape[1], 16, 4)
+    vertices[np.isnan(vertices)] = np.nan
+    result.emit = Emission(last & 1, last >> 1 & 1, last >> 2 & 3, count, vertices, log[:, :, 64].copy())
+    return result
 
 
 __all__ = ["Emission", "Outputs", "Program"]

@@ -8,8 +8,10 @@ what an earlier draw of the batch writes, or that uses part of its target in ano
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from time import perf_counter
 
 import numpy as np
@@ -20,6 +22,7 @@ from ..facts.switches import DEFAULTS
 from ..lanes import Engine
 from ..memory import GuestMemory
 from . import vertex_driver as driver
+from .any_state import covers, general_words, unit_settings
 from .fragment import draw_fragments, run_draws
 from .layout import (
     BANK_INDEX,
@@ -28,6 +31,7 @@ from .layout import (
     PACKET,
     PACKET_REGISTERS,
     PACKET_SIZE,
+    UNIT_SIZE,
     WorkLayout,
 )
 from .layout import CONTROL as C
@@ -70,6 +74,8 @@ _W = {
     name: _word(name)
     for name in (
         "SAME",
+        "STATE",
+        "UNITS",
         "COLOR",
         "TEXTURES",
         "RECT",
@@ -92,6 +98,7 @@ class _State:
     """A fragment state with its kernels, one for each combination of power-of-two textures."""
 
     state: FragmentState
+    general: list[int]
     handles: dict[tuple[bool, ...], int] = field(default_factory=dict)
 
 
@@ -105,9 +112,14 @@ class _Target:
     height: int
     rect: tuple[int, int, int, int]
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         return (*self.color, *self.depth, self.width, self.height)
+
+    @cached_property
+    def ranges(self) -> list[tuple[int, int]]:
+        """What draws write."""
+        return [r for r in (self.color, self.depth) if r[1]]
 
 
 @dataclass
@@ -122,6 +134,7 @@ class _Plan:
     textures: dict[int, Source] = field(default_factory=dict)
     ranges: list[tuple[int, int]] = field(default_factory=list)
     words: np.ndarray = field(default_factory=lambda: np.zeros(_PREPARED.stop - _PREPARED.start, np.int32))
+    stamp: tuple[int, int] = (-1, -1)  # versions of memory and texture cache for which the textures in `words` hold
 
 
 def make_target(memory: GuestMemory, get: StaticRegisters) -> _Target | str:
@@ -176,6 +189,7 @@ class DrawRunner:
         self._states: dict[bytes, _State] = {}
         self._targets: dict[bytes, _Target | str] = {}
         self._programs: dict[_Program, dict[bool, int] | str] = {}
+        self._tier = os.environ.get("POCKETGPU_TIER", "")
         self._plans: dict[tuple[bytes, _Program], _Plan] = {}
         # Programs by where this run's packets have them: the same place holds another one in the next run.
         self._present: dict[tuple[int, int, int], tuple[_Program, dict[bool, int] | str]] = {}
@@ -206,7 +220,8 @@ class DrawRunner:
         raw = key.tobytes()
         known = self._states.get(raw)
         if known is None:
-            known = self._states[raw] = _State(normalise(key, self.switches))
+            state = normalise(key, self.switches)
+            known = self._states[raw] = _State(state, general_words(state))
         return known
 
     def _target(self, key: np.ndarray) -> _Target | str:
@@ -264,15 +279,16 @@ class DrawRunner:
         """Run the first `count` packets. `place` names the frame, for events."""
         started = perf_counter()
         heads = self._heads[:count]
-        starts = np.flatnonzero(heads[:, _W["SAME"]] == 0).tolist()
-        reads = self._reads[:count]
-        for first, end in zip(starts, [*starts[1:], count], strict=True):
+        starts = np.flatnonzero(heads[:, _W["SAME"]] == 0)
+        rows = self._registers[starts[:, None], GROUP_IDS] & GROUP_MASKS
+        lows = np.minimum.reduceat(self._reads[:count, 0], starts).tolist()
+        highs = np.maximum.reduceat(self._reads[:count, 1], starts).tolist()
+        firsts = starts.tolist()
+        for row, low, high, first, end in zip(rows, lows, highs, firsts, [*firsts[1:], count], strict=True):
             if self.exhausted:
                 break
             at = f"{place}/d{self.stats.draws}"
             self.stats.draws += end - first
-            low, high = int(reads[first:end, 0].min()), int(reads[first:end, 1].max())
-            row = self._registers[first, GROUP_IDS] & GROUP_MASKS
             started = self._group(row, first, end, (low, high), at, started)
         self._run_batch(started)
         self._present.clear()
@@ -291,14 +307,20 @@ class DrawRunner:
         extent = self.memory.extent_of(reads[0])
         if extent is not None and reads[0] < reads[1]:
             ranges = [*ranges, (extent[0], reads[1] - reads[0])]
-        if self._batch.conflicts(plan.target, ranges) or not self.textures.fits(plan.textures.values()):
+        present = plan.stamp == (self.memory.version, self.textures.generation)
+        fits = present or self.textures.fits(plan.textures.values())
+        if self._batch.conflicts(plan.target, ranges) or not fits:
             started = self._run_batch(started)
+        if not fits:
+            self.textures.drop()
         alone = self._batch.self_conflict(plan.target, ranges)
         for packet_first, packet_end in [(p, p + 1) for p in range(first, end)] if alone else [(first, end)]:
             if alone:
                 started = self._run_batch(started)
-            for unit, source in plan.textures.items():
-                plan.words[_W["TEXTURES"] - _PREPARED.start + unit] = self.textures.rows(source)
+            if plan.stamp != (self.memory.version, self.textures.generation):
+                for unit, source in plan.textures.items():
+                    plan.words[_W["TEXTURES"] - _PREPARED.start + unit] = self.textures.rows(source)
+                plan.stamp = (self.memory.version, self.textures.generation)
             heads = self._heads[packet_first:packet_end]
             heads[:, _PREPARED] = plan.words
             heads[:, _PROGRAM_WORDS] = plan.program
@@ -339,15 +361,20 @@ class DrawRunner:
             put("LEVELS", np.cumsum([0, *words[:-1]]).tolist(), LEVELS * unit)
             put("FACES", [sum(words)], unit)
             put("TOP_LEVELS", [source.levels - 1], unit)
+        put("STATE", state.general)
+        for unit in state.state.units:
+            put("UNITS", unit_settings(state.state, unit, powers[unit]), unit * UNIT_SIZE // 4)
         plan.handle = self._handle(state, tuple(powers))
         return plan
 
     def _handle(self, state: _State, powers_of_two: tuple[bool, ...]) -> int:
         if powers_of_two not in state.handles:
+            words: tuple[tuple[int, int], ...] | None = state.state.words
+            if self._tier == "general" and covers(state.state):
+                words, powers_of_two = None, ()
             state.handles[powers_of_two] = self.engine.handle(
-                draw_fragments, words=state.state.words, powers_of_two=powers_of_two, switches=self._chosen,
-                **self._static,
-            )  # fmt: skip
+                draw_fragments, words=words, powers_of_two=powers_of_two, switches=self._chosen, **self._static
+            )
         return state.handles[powers_of_two]
 
     # -- running ----------------------------------------------------------------------------------------------------
@@ -445,21 +472,26 @@ class _Batch:
 
     def add(self, first: int, end: int, handle: int, target: _Target, key: _Program) -> None:
         self.groups.append((first, end, handle, key))
-        self.ranges |= {r for r in (target.color, target.depth) if r[1]}
-        self._shapes.add(target.shape)
+        if target.shape not in self._shapes:
+            self._shapes.add(target.shape)
+            self.ranges |= set(target.ranges)
 
     def conflicts(self, target: _Target, reads: list[tuple[int, int]]) -> bool:
         """Whether draws must wait: they read what the batch writes, or write there in another shape."""
         if not self.groups:
             return False
-        others = reads if target.shape in self._shapes else [*reads, target.color, target.depth]
+        others = reads if target.shape in self._shapes else [*reads, *target.ranges]
         return _overlap(others, self.ranges)
 
     @staticmethod
     def self_conflict(target: _Target, reads: list[tuple[int, int]]) -> bool:
         """Whether draws read what they themselves write: each must then see the one before it finished."""
-        return _overlap(reads, {target.color, target.depth})
+        return _overlap(reads, target.ranges)
 
 
-def _overlap(some: list[tuple[int, int]], others: set[tuple[int, int]]) -> bool:
-    return any(a < d + n and d < a + m for a, m in some for d, n in others if m and n)
+def _overlap(some: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]) -> bool:
+    for a, m in some:
+        for b, n in others:
+            if a < b + n and b < a + m and m and n:
+                return True
+    return False

@@ -5,10 +5,12 @@ Source: 3dbrew GPU/Internal Registers ("Fog registers"); the cut toward zero aft
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..lanes import F32, I32, Lang, Value
 from .combiners import Color, constant_color
 from .layout import BANK_INDEX, PACKET
-from .registers import LiveRegisters, StaticRegisters, field
+from .registers import Flag, LiveRegisters, State, field
 
 MODE_FOG = 5
 ENTRIES = 128
@@ -18,12 +20,10 @@ _SCALE = 1.0 / 2047.0
 class Fog:
     """Fog of one draw; does nothing unless the state asks for it."""
 
-    def __init__(
-        self, k: Lang, state: StaticRegisters, live: LiveRegisters, packet: Value, switches: dict[str, str]
-    ) -> None:
+    def __init__(self, k: Lang, state: State, live: LiveRegisters, packet: Value, switches: dict[str, str]) -> None:
         self.k = k
-        self.enabled = state("TEXENV_UPDATE_BUFFER.fog_mode") == MODE_FOG
-        self.flip = bool(state("TEXENV_UPDATE_BUFFER.z_flip"))
+        self.enabled: Flag = state("TEXENV_UPDATE_BUFFER.fog_mode") == MODE_FOG
+        self.flip: Flag = state("TEXENV_UPDATE_BUFFER.z_flip") != 0
         self.rounds = switches.get("fog.arithmetic") == "float"
         self.color = constant_color(k, live, "FOG_COLOR", "rgb")
         self.table = k.load(I32, packet + (PACKET.VERSIONS + 4 * BANK_INDEX["fog_lut"]))
@@ -31,7 +31,7 @@ class Fog:
     def factor(self, depth: Value) -> Value:
         """How much of the fragment's own colour stays (1: no fog) at a depth of 0..1."""
         k = self.k
-        position = ((1.0 - depth) if self.flip else depth) * float(ENTRIES)
+        position = k.branch(self.flip, lambda: 1.0 - depth, lambda: depth) * float(ENTRIES)
         entry = k.to_i32(position, 0, ENTRIES - 1)
         word = k.gather(I32, (entry << 2) + self.table)
         value, slope = (field(f"FOG_LUT_DATA0.{part}") for part in ("value", "difference"))
@@ -39,10 +39,13 @@ class Fog:
         change = k.to_f32(word.bits(slope.lo, slope.width, signed=True))
         return k.clamp((base + (position - k.to_f32(entry)) * change) * _SCALE, 0.0, 1.0)
 
-    def apply(self, color: Color, depth: Value) -> Color:
-        """The colour as seen through fog; alpha stays."""
-        if not self.enabled:
-            return color
+    def apply(self, color: Color, depth: Callable[[], Value]) -> Color:
+        """The colour as seen through fog, if there is any; alpha stays."""
+        mixed = lambda: tuple(self._mixed(color, depth())[ch] for ch in "rgb")
+        rgb = self.k.branch(self.enabled, mixed, lambda: tuple(color[ch] for ch in "rgb"))
+        return {**color, **dict(zip("rgb", rgb, strict=True))}
+
+    def _mixed(self, color: Color, depth: Value) -> Color:
         k = self.k
         keep = self.factor(k.clamp(depth, 0.0, 1.0))
         half = k.splat(0.5 if self.rounds else 0.0, type=F32)

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..lanes import I32, I64, Lang, Value, kernel
-from .combiners import TEXTURE0, Combiners, sources_used
+from .any_state import AnyState, state_words
+from .combiners import TEXTURE0, Color, Combiners, sources_used
 from .fog import Fog
 from .gas import Gas
 from .layout import LIGHTS_SIZE, PACKET, PACKET_REGISTERS, TRIANGLE, TRIANGLE_SIZE, WorkLayout
@@ -20,7 +21,7 @@ from .lighting import Lighting
 from .output import ColorOutput, DepthStencil, compare
 from .pixels import morton_x, morton_y
 from .proctex import ProcTex
-from .registers import LiveRegisters, StaticRegisters
+from .registers import Flag, LiveRegisters, StateWords, StaticRegisters
 from .shadow import ShadowLookup, ShadowMap
 from .sources import Pixels, Triangle, slots_used
 from .texture import TYPE_SHADOW_2D, TYPE_SHADOW_CUBE, Sampler
@@ -29,46 +30,69 @@ TILE = 8
 
 
 class Draw:
-    """Everything of one draw that does not change from triangle to triangle."""
+    """Everything of one draw that does not change from triangle to triangle.
+
+    With `state` known while tracing only what it uses exists. With StateWords (`general`) everything does but shadow
+    textures, shadow maps and gas, which have specialised code only.
+    """
 
     def __init__(
-        self, k: Lang, packet: Value, state: StaticRegisters, powers_of_two: tuple[bool, ...],
+        self, k: Lang, packet: Value, state: StaticRegisters | StateWords, powers_of_two: tuple[bool, ...],
         switches: dict[str, str], lights: Value,
     ) -> None:  # fmt: skip
-        self.k, self.state = k, state
-        live = LiveRegisters(k, packet + PACKET_REGISTERS)
+        self.k, self.state, self.packet = k, state, packet
+        self.live = live = LiveRegisters(k, packet + PACKET_REGISTERS)
         head = lambda name, i=0: k.load(I32, packet + (getattr(PACKET, name) + 4 * i))
         self.tiles = head("WIDTH") >> 3
         self.rect = [head("RECT", i) for i in range(4)]
-        self.depth = DepthStencil(k, state, live, k.to_i64(head("DEPTH")))
-        self.color = ColorOutput(k, state, live, k.to_i64(head("COLOR")))
-        self.combiners = Combiners(k, state, live)
+        color, depth = k.to_i64(head("COLOR")), k.to_i64(head("DEPTH"))
+        self.depth = DepthStencil(k, state, live, depth)
+        self.color = ColorOutput(k, state, live, color)
         self.fog = Fog(k, state, live, packet, switches)
+        self.depth_scale, self.depth_offset = live.float("DEPTHMAP_SCALE.value"), live.float("DEPTHMAP_OFFSET.value")
+        self.alpha_reference = live("FRAGOP_ALPHA_TEST.reference")
+        self.excluded = self._excluded(state("SCISSORTEST_MODE.mode") == 1, head("HEIGHT"))
+        self.fragments = k.var(k.splat(0))
+        self.samplers: dict[int, Sampler] = {}
+        self.lighting: Lighting | None = None
+        self.procedural: ProcTex | None = None
+        self.shadow: ShadowLookup | None = None
+        self.gas: Gas | None = None
+        self.shadow_map: ShadowMap | None = None
+        self.any: AnyState | None = None
+        if isinstance(state, StateWords):
+            self.any = AnyState(self, state, switches, lights)
+            return
+        self.combiners = Combiners(k, state, live)
         self.samplers = {
             unit: Sampler(k, unit, state, live, packet, powers_of_two[unit])
             for unit in range(3)
             if state(f"TEXUNIT_CONFIG.unit{unit}_enable")
         }
-        self.lighting: Lighting | None = None
         if state("LIGHTING_ENABLE0.enable"):
-            used = sources_used(state)
-            self.lighting = Lighting(k, state, live, packet, used, switches, lights)
-        self.procedural = ProcTex(k, state, live, packet) if state("TEXUNIT_CONFIG.unit3_enable") else None
-        self.shadow: ShadowLookup | None = None
+            self.lighting = Lighting(k, state, live, packet, sources_used(state), switches, lights)
+        if state("TEXUNIT_CONFIG.unit3_enable"):
+            self.procedural = ProcTex(k, state, live, packet)
         if 0 in self.samplers and self.samplers[0].kind in (TYPE_SHADOW_2D, TYPE_SHADOW_CUBE):
             self.shadow = ShadowLookup(k, state, live, self.samplers[0], switches)
-        self.gas = Gas(k, state, live, packet, k.to_i64(head("COLOR")), switches)
-        self.shadow_map = ShadowMap(k, state, live, k.to_i64(head("COLOR")))
-        self.depth_scale, self.depth_offset = live.float("DEPTHMAP_SCALE.value"), live.float("DEPTHMAP_OFFSET.value")
-        self.alpha_reference = live("FRAGOP_ALPHA_TEST.reference")
-        self.excluded: list[Value] | None = None
-        if state("SCISSORTEST_MODE.mode") == 1:
-            height, flip = head("HEIGHT"), live("FRAMEBUFFER_DIM.flip") != 0
-            names = ("SCISSORTEST_POS.x1", "SCISSORTEST_DIM.x2", "SCISSORTEST_POS.y1", "SCISSORTEST_DIM.y2")
-            x1, x2, y1, y2 = (live(name) for name in names)
-            mirror = lambda y: k.select(flip, height - 1 - y, y)
-            self.excluded = [x1, x2, k.min(mirror(y1), mirror(y2)), k.max(mirror(y1), mirror(y2))]
-        self.fragments = k.var(k.splat(0))
+        self.gas = Gas(k, state, live, packet, color, switches)
+        self.shadow_map = ShadowMap(k, state, live, color)
+
+    def _excluded(self, wanted: Flag, height: Value) -> list[Value] | None:
+        """The rectangle that an excluding scissor leaves out (x from, x to, y from, y to); empty if there is none."""
+        if wanted is False:
+            return None
+        k, live = self.k, self.live
+        names = ("SCISSORTEST_POS.x1", "SCISSORTEST_DIM.x2", "SCISSORTEST_POS.y1", "SCISSORTEST_DIM.y2")
+        x1, x2, y1, y2 = (live(name) for name in names)
+        flip = live("FRAMEBUFFER_DIM.flip") != 0
+        mirror = lambda y: k.select(flip, height - 1 - y, y)
+        x2 = k.select(wanted, x2, k.i32(-1))
+        return [x1, x2, k.min(mirror(y1), mirror(y2)), k.max(mirror(y1), mirror(y2))]
+
+    def colors(self, pixels: Pixels) -> Color:
+        """What the combiners make of a group of pixels."""
+        return self.combiners.run(pixels.source) if self.any is None else self.any.colors(pixels)
 
 
 def _shade(draw: Draw, triangle: Triangle, edges: list[Value], mask: Value, number: Value) -> None:
@@ -80,10 +104,9 @@ def _shade(draw: Draw, triangle: Triangle, edges: list[Value], mask: Value, numb
     word = depth.load(number)
     mask = depth.early(mask, incoming, word)
     for _ in k.when(k.any(mask)):
-        color = draw.combiners.run(pixels.source)
-        if draw.fog.enabled:
-            color = draw.fog.apply(color, pixels.depth())
-        if draw.gas.shading:
+        color = draw.colors(pixels)
+        color = draw.fog.apply(color, pixels.depth)
+        if draw.gas is not None and draw.gas.shading:
             color = draw.gas.shade(lambda: pixels.source(TEXTURE0))
 
         def ordinary() -> None:
@@ -95,10 +118,15 @@ def _shade(draw: Draw, triangle: Triangle, edges: list[Value], mask: Value, numb
             draw.color.store(survivors, color, number)
 
         def gas() -> None:
+            assert draw.gas is not None
             draw.gas.accumulate(mask, color["r"], incoming, word, number)
 
-        shadow_map = lambda: draw.shadow_map.store(mask, color["g"], pixels.depth(), number)
-        k.switch(state("COLOR_OPERATION.fragment_mode"), [ordinary, gas, ordinary, shadow_map])
+        def shadow_map() -> None:
+            assert draw.shadow_map is not None
+            draw.shadow_map.store(mask, color["g"], pixels.depth(), number)
+
+        modes = [ordinary, gas, ordinary, shadow_map] if draw.any is None else [ordinary]
+        k.switch(state("COLOR_OPERATION.fragment_mode") if draw.any is None else 0, modes)
 
 
 def _tile(
@@ -134,12 +162,15 @@ def _tile(
 @kernel(packet=I64, part=I32, parts=I32)
 def draw_fragments(
     k: Lang, packet: Value, part: Value, parts: Value,
-    *, words: tuple[tuple[int, int], ...], powers_of_two: tuple[bool, ...], switches: tuple[tuple[str, str], ...],
-    layout_start: int, layout_size: int,
+    *, words: tuple[tuple[int, int], ...] | None, powers_of_two: tuple[bool, ...],
+    switches: tuple[tuple[str, str], ...], layout_start: int, layout_size: int,
 ) -> None:  # fmt: skip
-    """Draw a packet's triangles into the tile rows that belong to `part` (row number modulo `parts`)."""
+    """Draw a packet's triangles into the tile rows that belong to `part` (row number modulo `parts`).
+
+    words: the state that the code is specialised for; None: general code, which reads it from the packet.
+    """
     layout = WorkLayout(layout_start, layout_size)
-    state = StaticRegisters(dict(words))
+    state = StaticRegisters(dict(words)) if words is not None else state_words(k, packet)
     lights = k.to_i64(part * LIGHTS_SIZE) + layout.lights
     draw = Draw(k, packet, state, powers_of_two, dict(switches), lights)
     first, last = (k.load(I32, packet + getattr(PACKET, name)) for name in ("FIRST_TRIANGLE", "LAST_TRIANGLE"))

@@ -75,6 +75,15 @@ CONTROL = Struct(
 )  # fmt: skip
 
 # One draw as the walk recorded it: this head, then the registers at PACKET_REGISTERS.
+# The settings of a texture unit as general code wants them. FIRST_REGISTER: id of TEXUNITn_BORDER_COLOR.
+UNIT = Struct(
+    "ENABLED", "KIND", "WRAP_S", "WRAP_T", "MAG", "MIN", "TRILINEAR", "MIPMAPPED", "POWER_OF_TWO", "SLOT",
+    "FIRST_REGISTER",
+)  # fmt: skip
+UNIT_SIZE = 48
+assert UNIT.size <= UNIT_SIZE
+MAX_STATE_WORDS = 96
+
 # SAME: the packet before agrees in all words of the group table. READ_LOW, READ_HIGH (64 bits each): the physical
 # range that its vertices and indices may be read from, high end exclusive; empty if low is not below high.
 PACKET = Struct(
@@ -85,8 +94,11 @@ PACKET = Struct(
     "FIRST_TRIANGLE", "LAST_TRIANGLE",
     # textures: word offset of each level, words of a cube face, the coarsest level that may be used
     "LEVELS:24", "FACES:3", "TOP_LEVELS:3",
+    # for general code: the normal form of the state, and the settings of the texture units
+    f"STATE:{MAX_STATE_WORDS}", f"UNITS:{3 * UNIT_SIZE // 4}",
 )  # fmt: skip
 PACKET_REGISTERS = 1024
+assert PACKET.size <= PACKET_REGISTERS
 PACKET_SIZE = PACKET_REGISTERS + 4 * REGISTER_COUNT
 KIND_ARRAYS, KIND_ELEMENTS, KIND_IMMEDIATE = range(3)
 

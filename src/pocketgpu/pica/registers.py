@@ -81,6 +81,31 @@ class StaticRegisters:
         return f.field.raw(self.words.get(f.register.offset, 0))
 
 
+class StateWords:
+    """A normal form of state registers that lies in the arena: `place[id]` is the byte offset of a word from `base`.
+
+    Every field is read at once, so that the values can be used anywhere in the kernel.
+    """
+
+    def __init__(self, k: Lang, base: Value, place: Mapping[int, int], names: Iterable[str]) -> None:
+        self._words = {number: k.load(I32, base + offset) for number, offset in place.items()}
+        self._zero = k.i32(0)
+        self._fields: dict[str, Value] = {}
+        for name in names:
+            f = field(name)
+            self._fields[name] = self._words[f.register.offset].bits(f.lo, f.width)
+
+    def __call__(self, name: str) -> Value:
+        if name in self._fields:
+            return self._fields[name]
+        f = field(name)
+        return self._words[f.register.offset].bits(f.lo, f.width)
+
+    def word(self, number: int) -> Value:
+        """A whole register; 0 if it is not part of the state."""
+        return self._words.get(number, self._zero)
+
+
 Number = Value | int
 """A field's raw bits: a Python int in specialised code, a scalar i32 in general code."""
 Flag = Value | bool

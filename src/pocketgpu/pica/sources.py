@@ -13,7 +13,7 @@ from .combiners import Color
 from .layout import TRIANGLE, VERTEX_FLOATS
 from .lighting import QUATERNION_SLOTS, VIEW_SLOTS
 from .primitives import DEPTH_SLOT, INVERSE_W_SLOT
-from .registers import State
+from .registers import State, StateWords
 from .texture import (
     TYPE_2D,
     TYPE_CUBE,
@@ -37,7 +37,7 @@ class Triangle:
     """The planes of one triangle; each is read when first used, before the pixel loops."""
 
     def __init__(self, k: Lang, record: Value, slots: set[int]) -> None:
-        self.k = k
+        self.k, self.record = k, record
         # How the edge functions 1 and 2 change from pixel to pixel: along x, along rows.
         self.steps = [
             [k.to_f32(k.load(I32, record + (getattr(TRIANGLE, part) + 4 * e))) for part in "AB"] for e in (1, 2)
@@ -50,6 +50,17 @@ class Triangle:
     def at(self, slot: int, e1: Value, e2: Value) -> Value:
         base, d1, d2 = self.planes[slot]
         return base + d1 * e1 + d2 * e2
+
+    def any_plane(self, slot: Value) -> list[Value]:
+        """Base and slopes of the plane of a slot known at run time."""
+        at = self.record + self.k.to_i64(slot << 2)
+        return [self.k.load(F32, at + getattr(TRIANGLE, part)) for part in ("BASE", "D1", "D2")]
+
+    def any_slopes(self, slot: Value) -> tuple[Value, Value]:
+        """`slopes` of a slot known at run time."""
+        _, d1, d2 = self.any_plane(slot)
+        along_x, along_y = (d1 * self.steps[0][axis] + d2 * self.steps[1][axis] for axis in range(2))
+        return along_x, along_y
 
     def slopes(self, slot: int) -> tuple[Value, Value]:
         """Change of a plane from pixel to pixel along x and along rows."""
@@ -69,6 +80,11 @@ class Pixels:
     def plane(self, slot: int) -> Value:
         return self.triangle.at(slot, self.e1, self.e2)
 
+    def any_plane(self, slot: Value) -> Value:
+        """The plane of a slot known at run time."""
+        base, d1, d2 = self.triangle.any_plane(slot)
+        return base + d1 * self.e1 + d2 * self.e2
+
     def attribute(self, slot: int) -> Value:
         """A perspective-correct attribute."""
         return self.plane(slot) * self.w
@@ -79,6 +95,12 @@ class Pixels:
         depth: Value = self.k.branch(draw.state("DEPTHMAP_ENABLE.enable") != 0, lambda: d, lambda: d * self.w)
         return depth
 
+    def primary(self) -> Color:
+        """The interpolated vertex colour."""
+        byte = lambda i: self.k.to_i32(self.attribute(COLOR_SLOT + i) * 255.0 + 0.5, 0.0, 255.0)
+        # The mask changes nothing; it tells LLVM that the products of colours are narrow.
+        return {ch: byte(i) & 255 for i, ch in enumerate("rgba")}
+
     def source(self, code: int) -> Color:
         if code not in self._cache:
             self._cache[code] = self._compute(code)
@@ -87,9 +109,7 @@ class Pixels:
     def _compute(self, code: int) -> Color:
         k, draw = self.k, self.draw
         if code == combiners.PRIMARY:
-            byte = lambda i: k.to_i32(self.attribute(COLOR_SLOT + i) * 255.0 + 0.5, 0.0, 255.0)
-            # The mask changes nothing; it tells LLVM that the products of colours are narrow.
-            color = {ch: byte(i) & 255 for i, ch in enumerate("rgba")}
+            color = self.primary()
         elif code - combiners.TEXTURE0 in draw.samplers:
             color = self._texture(code - combiners.TEXTURE0)
         elif code == combiners.TEXTURE0 + PROCEDURAL and draw.procedural is not None:
@@ -164,6 +184,8 @@ def texcoord_slot(state: State, unit: int) -> int:
 
 def slots_used(state: State) -> set[int]:
     """Attribute slots that the fragment code of a state may read."""
+    if isinstance(state, StateWords):
+        return set(range(VERTEX_FLOATS))
     slots = {DEPTH_SLOT, INVERSE_W_SLOT, *range(COLOR_SLOT, COLOR_SLOT + 4)}
     for unit in range(4):
         if state(f"TEXUNIT_CONFIG.unit{unit}_enable"):

@@ -19,7 +19,7 @@ from .texture import TYPE_2D, TYPE_SHADOW_2D, TYPE_SHADOW_CUBE
 TEXTURE_UNITS = 3
 
 _MASKS = ("depth_test", "depth_function", "depth_write", "red", "green", "blue", "alpha")
-_FIELDS = [
+FIELDS = [
     "TEXUNIT_CONFIG.unit0_enable", "TEXUNIT_CONFIG.unit1_enable", "TEXUNIT_CONFIG.unit2_enable",
     "TEXUNIT_CONFIG.unit2_coordinates", "TEXUNIT_CONFIG.unit3_enable",
     "TEXENV_UPDATE_BUFFER.fog_mode", "TEXENV_UPDATE_BUFFER.z_flip",
@@ -38,15 +38,15 @@ _FIELDS = [
     "TEXUNIT3_PROCTEX4.filter", "TEXUNIT3_PROCTEX4.max_level",
 ]  # fmt: skip
 for _unit in range(TEXTURE_UNITS):
-    _FIELDS += [f"TEXUNIT{_unit}_PARAM.{f}" for f in ("mag_filter", "min_filter", "mip_filter", "wrap_s", "wrap_t")]
-    _FIELDS += [f"TEXUNIT{_unit}_LOD.max_level", f"TEXUNIT{_unit}_LOD.min_level"]
-_FIELDS.append("TEXUNIT0_PARAM.type")
+    FIELDS += [f"TEXUNIT{_unit}_PARAM.{f}" for f in ("mag_filter", "min_filter", "mip_filter", "wrap_s", "wrap_t")]
+    FIELDS += [f"TEXUNIT{_unit}_LOD.max_level", f"TEXUNIT{_unit}_LOD.min_level"]
+FIELDS.append("TEXUNIT0_PARAM.type")
 for _stage in range(combiners.STAGES):
     for _part in ("rgb", "alpha"):
-        _FIELDS += [f"TEXENV{_stage}_{r}.{_part}{i}" for r in ("SOURCE", "OPERAND") for i in range(3)]
-        _FIELDS += [f"TEXENV{_stage}_{r}.{_part}" for r in ("COMBINER", "SCALE")]
+        FIELDS += [f"TEXENV{_stage}_{r}.{_part}{i}" for r in ("SOURCE", "OPERAND") for i in range(3)]
+        FIELDS += [f"TEXENV{_stage}_{r}.{_part}" for r in ("COMBINER", "SCALE")]
 
-KEY_IDS, KEY_MASKS = select_fields(_FIELDS)
+KEY_IDS, KEY_MASKS = select_fields(FIELDS)
 """Register ids and masks of everything that can shape fragment code."""
 
 FOG, GAS_FOG = 5, 7

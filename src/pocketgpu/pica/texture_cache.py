@@ -66,6 +66,7 @@ class TextureCache:
     def __init__(self, memory: GuestMemory, engine: Engine, layout: WorkLayout) -> None:
         self.memory, self.engine, self.layout = memory, engine, layout
         self._top = layout.textures
+        self.generation = 0  # how often everything was dropped
         self._known: dict[Source, tuple[int, tuple[int, ...]]] = {}
         self._described: dict[tuple[int, ...], Source | None] = {}
 
@@ -129,10 +130,15 @@ class TextureCache:
         new = sum(_rounded(s) for s in sources if s not in self._known)
         return self._top + new <= self.layout.textures_end
 
+    def drop(self) -> None:
+        """Forget all rows."""
+        self._known.clear()
+        self._top = self.layout.textures
+        self.generation += 1
+
     def _room(self, size: int) -> int:
         if self._top + size > self.layout.textures_end:
-            self._known.clear()
-            self._top = self.layout.textures
+            self.drop()
         place = self._top
         self._top += size
         return place

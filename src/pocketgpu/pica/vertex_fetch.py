@@ -1,5 +1,8 @@
 """From a draw packet to shaded vertices: indices, attribute loaders, the vertex program, output semantics.
 
+For a draw with a geometry shader vertices stay what the vertex program put out, registers in order; what they mean is
+then the geometry program's to say (geometry.py).
+
 A draw is handled in pieces of at most MAX_PIECE vertices. Indices that fall into a narrow range are shaded as that
 range, each vertex once; otherwise every index is shaded by itself.
 
@@ -15,10 +18,13 @@ from .addresses import locate
 from .layout import (
     BANK_INDEX,
     CHUNK,
+    GEOMETRY,
     KIND_IMMEDIATE,
+    OUTPUTS_SIZE,
     PACKET,
     PACKET_REGISTERS,
     PLAN_ENTRY,
+    VERTEX_FLOATS,
     VERTEX_SIZE,
     Struct,
     WorkLayout,
@@ -33,6 +39,8 @@ CONSTANT = 4
 _TYPES: tuple[Type, ...] = (I8, U8, I16, F32)
 ROW = 4 * CHUNK
 ONES_ROW = 64
+GEOMETRY_ON = 2  # GEOSTAGE_CONFIG.mode
+POINT, VARIABLE, FIXED = range(3)  # GSH_MISC0.mode: how a geometry shader gets its vertices
 
 
 class _Fetch:
@@ -56,8 +64,11 @@ class _Fetch:
             k.store(I32, k.to_i64(i << 2) + layout.shade_list, n)
             k.store(I32, k.to_i64(i << 2) + layout.slot_list, n)
 
-    def indices(self, start: Value, count: Value) -> tuple[Value, Value]:
-        """Read the index buffer; returns (lowest index, number of vertices to shade)."""
+    def indices(self, start: Value, entries: Value, variable: Value) -> tuple[Value, Value, Value]:
+        """Read entries of the index buffer; returns (lowest index, number of vertices to shade, of vertices named).
+
+        variable: in front of the indices of each primitive stands how many they are.
+        """
         k, layout, live = self.k, self.layout, self.live
         wide = live("INDEXBUFFER_CONFIG.type") == 1
         shift = k.select(wide, 1, 0)
@@ -65,26 +76,56 @@ class _Fetch:
         offset, room = locate(k, layout, address)
         offset = offset & ~shift
         lowest, highest = k.var(k.splat(0x7FFFFFFF)), k.var(k.splat(0))
-        for i in k.range(0, count, k.lanes):
+        for i in k.range(0, entries, k.lanes):
             n = k.iota() + i
             # An index outside memory reads as 0.
             inside = ((n + 1) << shift) <= room
             at = (n << shift) + offset
             value = k.branch(wide, lambda: k.gather(U16, at, inside), lambda: k.gather(U8, at, inside))
-            for _ in k.when(~k.all(inside | (n >= count))):
+            for _ in k.when(~k.all(inside | (n >= entries))):
                 k.store(I32, layout.control + C.VERTEX_FAULTS, 1)
             k.store(I32, k.to_i64(i << 2) + layout.slot_list, value)
-            used = n < count
+            used = n < entries
             lowest.value = k.select(used, k.min(value, lowest.value), lowest.value)
             highest.value = k.select(used, k.max(value, highest.value), highest.value)
-        low, high = k.reduce("min", lowest.value), k.reduce("max", highest.value)
+        plain = lambda: (k.reduce("min", lowest.value), k.reduce("max", highest.value), entries)
+        low, high, count = k.branch(variable, lambda: self.split(entries), plain)
         narrow = (high - low) < count
         for i in k.range(0, count, k.lanes):
             place = k.to_i64(i << 2)
             relative = k.load(I32, place + layout.slot_list, lanes=k.lanes) - low
             k.store(I32, place + layout.shade_list, k.select(narrow, k.iota() + i, relative))
             k.store(I32, place + layout.slot_list, k.select(narrow, relative, k.iota() + i))
-        return low, k.select(narrow, high - low + 1, count)
+        return low, k.select(narrow, high - low + 1, count), count
+
+    def split(self, entries: Value) -> tuple[Value, Value, Value]:
+        """Take the sizes of primitives out of the slot list; (lowest, highest, number) of the indices that remain.
+
+        The size of each primitive that begins here goes to the list of sizes. Primitives of no vertices are none.
+        """
+        k, layout = self.k, self.layout
+        at = lambda name: layout.geometry + int(getattr(GEOMETRY, name))
+        owed, size = k.var(k.load(I32, at("OWED"))), k.var(k.load(I32, at("SIZE")))
+        low, high, count, begun = k.var(0x7FFFFFFF), k.var(0), k.var(0), k.var(0)
+        for i in k.range(0, entries):
+            value = k.load(I32, k.to_i64(i << 2) + layout.slot_list)
+            vertex = owed.value != 0
+            for _ in k.when(~vertex):
+                owed.value = value
+                size.value = value
+            for _ in k.when(vertex):
+                for _ in k.when(owed.value == size.value):
+                    k.store(I32, k.to_i64(begun.value << 2) + layout.geometry_sizes, size.value)
+                    begun.value = begun.value + 1
+                owed.value = owed.value - 1
+                k.store(I32, k.to_i64(count.value << 2) + layout.slot_list, value)
+                count.value = count.value + 1
+                low.value = k.min(low.value, value)
+                high.value = k.max(high.value, value)
+        k.store(I32, at("OWED_AFTER"), owed.value)
+        k.store(I32, at("SIZE_AFTER"), size.value)
+        some = count.value > 0
+        return k.select(some, low.value, 0), k.select(some, high.value, -1), count.value
 
     # -- where their attributes are -------------------------------------------------------------------------------
     def add(self, **words: Value | int) -> None:
@@ -190,26 +231,11 @@ class _Fetch:
 
     # -- what comes out -------------------------------------------------------------------------------------------
     def map_outputs(self) -> None:
-        """For each semantic the output row that holds it; the row of ones where nothing is mapped."""
-        k, layout, live = self.k, self.layout, self.live
-        for s in range(24):
-            k.store(I32, layout.output_map + 4 * s, ONES_ROW * ROW)
+        """Find where the outputs lie, and what each semantic is."""
+        k, layout = self.k, self.layout
         for group in range(0, CHUNK, 8):
             k.store(F32, layout.shader_out + ONES_ROW * ROW + 4 * group, k.fit(1.0, F32, 8))
-        enabled = live("VSH_OUTMAP_MASK.mask")
-        n = k.var(0)
-        for i in k.range(0, 16):
-            for _ in k.when((enabled.lsr(i) & 1) != 0):
-                k.store(I32, k.to_i64(n.value << 2) + layout.output_registers, i)
-                n.value = n.value + 1
-        total = k.min(live("SH_OUTMAP_TOTAL.count"), k.min(n.value, 7))
-        for a in k.range(0, total):
-            word = live.word(a + register_id("SH_OUTMAP_O0"))
-            register = k.load(I32, k.to_i64(a << 2) + layout.output_registers)
-            for c in range(4):
-                semantic = word.bits(8 * c, 5)
-                for _ in k.when(semantic < 24):
-                    k.store(I32, k.to_i64(semantic << 2) + layout.output_map, ((register << 2) + c) * ROW)
+        self.enabled = map_semantics(k, layout, self.live, self.live("VSH_OUTMAP_MASK.mask"), layout.output_map, ROW)
 
     def store_vertices(self, chunk: Value, count: Value) -> None:
         """Transpose output rows into vertex records."""
@@ -224,31 +250,70 @@ class _Fetch:
                     value = k.min(k.abs(value), 1.0)
                 k.scatter(F32, record + 4 * s, value)
 
+    def store_outputs(self, chunk: Value, count: Value) -> None:
+        """Transpose the rows of all outputs that leave the vertex program into records of a register each 16 bytes."""
+        k, layout = self.k, self.layout
+        for a in k.range(0, self.live("VSH_OUTMAP_TOTAL1.count") + 1):
+            enabled = a < self.enabled
+            register = k.select(enabled, k.load(I32, k.to_i64(a << 2) + layout.output_registers), 0)
+            row = k.to_i64(register * (4 * ROW)) + layout.shader_out
+            for v in k.range(0, count, k.lanes):
+                record = (k.iota() + (chunk + v)) * OUTPUTS_SIZE + ((a << 4) + layout.geometry_outputs)
+                for c in range(4):
+                    value = k.load(F32, row + k.to_i64(v << 2) + c * ROW, lanes=k.lanes)
+                    k.scatter(F32, record + 4 * c, k.select(enabled, value, 0.0))
+
+
+def map_semantics(k: Lang, layout: WorkLayout, live: LiveRegisters, mask: Value, table: int, row: int) -> Value:
+    """Fill a table: for each semantic the row of the output component that holds it, times `row`; the row of ones
+    where nothing is mapped. mask: the output registers in use, which are listed too; returns how many they are."""
+    for s in range(VERTEX_FLOATS):
+        k.store(I32, table + 4 * s, ONES_ROW * row)
+    n = k.var(0)
+    for i in k.range(0, 16):
+        for _ in k.when((mask.lsr(i) & 1) != 0):
+            k.store(I32, k.to_i64(n.value << 2) + layout.output_registers, i)
+            n.value = n.value + 1
+    total = k.min(live("SH_OUTMAP_TOTAL.count"), k.min(n.value, 7))
+    for a in k.range(0, total):
+        word = live.word(a + register_id("SH_OUTMAP_O0"))
+        register = k.load(I32, k.to_i64(a << 2) + layout.output_registers)
+        for c in range(4):
+            semantic = word.bits(8 * c, 5)
+            for _ in k.when(semantic < VERTEX_FLOATS):
+                k.store(I32, k.to_i64(semantic << 2) + table, ((register << 2) + c) * row)
+    return n.value
+
 
 @kernel(packet=I64, start=I32, count=I32, program=I64)
 def shade_vertices(k: Lang, packet: Value, start: Value, count: Value, program: Value,
                    *, layout_start: int, layout_size: int) -> None:  # fmt: skip
     """Shade the vertices of a piece of a draw (primitive vertices start .. start+count-1) with a program's handle.
 
-    Leaves records in the vertex area and the slot of each primitive vertex in the slot list.
+    Leaves records in the vertex area (all outputs in an area of their own if a geometry shader is to follow), the slot
+    of each primitive vertex in the slot list, and how many these are in PIECE_VERTICES.
     """
     layout = WorkLayout(layout_start, layout_size)
     fetch = _Fetch(k, layout, packet)
     kind = fetch.head("KIND")
     attributes = fetch.live("VSH_NUM_ATTR.count") + 1
+    geometry = fetch.live("GEOSTAGE_CONFIG.mode") == GEOMETRY_ON
+    variable = geometry & (fetch.live("GSH_MISC0.mode") == VARIABLE)
+    # Only index lists can say how many vertices a primitive has.
+    plain = k.select(variable, 0, count)
 
-    def arrays() -> tuple[Value, Value]:
-        fetch.sequence(count)
-        return fetch.live("VERTEX_OFFSET.first") + start, count
+    def arrays() -> tuple[Value, ...]:
+        fetch.sequence(plain)
+        return fetch.live("VERTEX_OFFSET.first") + start, plain, plain
 
-    def elements() -> tuple[Value, Value]:
-        return fetch.indices(start, count)
+    def elements() -> tuple[Value, ...]:
+        return fetch.indices(start, count, variable)
 
-    def immediate() -> tuple[Value, Value]:
-        fetch.sequence(count)
-        return k.i32(0), count
+    def immediate() -> tuple[Value, ...]:
+        fetch.sequence(plain)
+        return k.i32(0), plain, plain
 
-    low, shaded = k.switch(kind, [arrays, elements, immediate])
+    low, shaded, named = k.switch(kind, [arrays, elements, immediate])
     for i in k.range(0, 64 * CHUNK, k.lanes):
         zero = k.splat(0.0, type=F32)
         k.store(F32, k.to_i64(i << 2) + layout.shader_in, zero)
@@ -266,5 +331,9 @@ def shade_vertices(k: Lang, packet: Value, start: Value, count: Value, program: 
             n = k.min(shaded - chunk, CHUNK)
             fetch.load_attributes(chunk, n)
             k.invoke(program, inputs, outputs, uniforms, packet, n)
-            fetch.store_vertices(chunk, n)
+            for _ in k.when(geometry):
+                fetch.store_outputs(chunk, n)
+            for _ in k.when(~geometry):
+                fetch.store_vertices(chunk, n)
     k.store(I32, layout.control + C.SHADE_COUNT, shaded)
+    k.store(I32, layout.control + C.PIECE_VERTICES, named)

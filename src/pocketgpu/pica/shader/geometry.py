@@ -1,0 +1,114 @@
+"""Geometry programs: the shader unit with EMIT leading on to primitive assembly.
+
+Primitives lie side by side in the lanes as vertices do elsewhere. What sets them apart is data: inputs, or float
+uniforms of each primitive's own. Emitted vertices leave through a kernel that `emit` is the handle of; it finds the
+output registers of all lanes, and which lanes emit, in the rows of an area (EMIT_ROW bytes each).
+"""
+
+from __future__ import annotations
+
+from ...lanes import F32, I32, I64, Lang, Value, kernel
+from ..layout import (
+    BANK_INDEX,
+    BANKS,
+    CHUNK,
+    CONTROL,
+    EMIT_MASK,
+    EMIT_ROW,
+    EMIT_STATE,
+    PACKET,
+    PACKET_REGISTERS,
+    UNIFORMS_SIZE,
+)
+from ..registers import LiveRegisters
+from .emission import Emission, Rows
+from .interpreter import Interpreter
+from .rules import DEFAULT_RULES, Rules
+from .translate import Shader, Start, program_of
+
+CODE_WORDS = BANKS[BANK_INDEX["gs_code"]].words
+
+
+class _Outlet(Emission):
+    """EMIT of some lanes: `first` is the number of the first one's primitive, `inside` those that hold one."""
+
+    def __init__(self, k: Lang, area: int, emit: Value, first: Value, inside: Value) -> None:
+        super().__init__(k)
+        self.area, self.handle, self.first, self.inside = area, emit, first, inside
+
+    def emit(self, rows: Rows, mask: Value | None) -> None:
+        k = self.k
+        for row, read in rows:
+            assert isinstance(row, int)
+            k.store(F32, self.area + EMIT_ROW * row, read())
+        here = self.inside if mask is None else self.inside & mask
+        k.store(I32, self.area + EMIT_ROW * EMIT_MASK, k.select(here, 1, 0))
+        k.store(I32, self.area + EMIT_ROW * EMIT_STATE, self.state.value)
+        k.invoke(self.handle, self.first, k.i32(k.lanes))
+
+
+class _Pass:
+    """Some lanes of a run: where their inputs and uniforms are, and how they start."""
+
+    def __init__(
+        self, k: Lang, v: Value, inputs: Value, uniforms: Value, count: Value, emit: Value, area: int, own: bool
+    ) -> None:
+        self.k, self.at = k, inputs + k.to_i64(v << 2)
+        self.inside = k.iota() + v < count
+        self.uniforms = (k.iota() + v) * UNIFORMS_SIZE + k.low32(uniforms) if own else uniforms
+        self.start = Start(k)
+        self.start.emission = _Outlet(k, area, emit, v, self.inside)
+
+    def read(self, register: int, component: int) -> Value:
+        """A component of an input register."""
+        return self.k.load(F32, self.at + 4 * CHUNK * (4 * register + component), lanes=self.k.lanes)
+
+    def check(self, stuck: Value, control: int) -> None:
+        """Tell of programs that do not end."""
+        for _ in self.k.when(self.k.any(stuck & self.inside)):
+            self.k.store(I32, control + CONTROL.HANG, 1)
+
+
+@kernel(inputs=I64, uniforms=I64, packet=I64, count=I32, emit=I64)
+def geometry_program(
+    k: Lang, inputs: Value, uniforms: Value, packet: Value, count: Value, emit: Value,
+    *, code: bytes, descriptors: bytes, entry: int, own_uniforms: bool, control: int, area: int,
+    rules: Rules = DEFAULT_RULES,
+) -> None:  # fmt: skip
+    """Run a geometry program on `count` primitives, by the unit's own rule for products.
+
+    inputs: 64 rows of CHUNK floats. uniforms: the float uniforms, or with own_uniforms those of the first primitive,
+    which the others' follow. packet: supplies booleans and integers in the places of a vertex unit's.
+    """
+    graph = program_of(code, descriptors, entry, rules)
+    live = LiveRegisters(k, packet + PACKET_REGISTERS)
+    for v in k.range(0, count, k.lanes):
+        lanes = _Pass(k, v, inputs, uniforms, count, emit, area, own_uniforms)
+        shader = Shader(k, graph, lanes.uniforms, live, True, lanes.start, lanes.read)
+        shader.run(lanes.inside)
+        lanes.check(shader.stuck.value, control)
+
+
+@kernel(inputs=I64, uniforms=I64, packet=I64, count=I32, emit=I64)
+def geometry_interpreter(
+    k: Lang, inputs: Value, uniforms: Value, packet: Value, count: Value, emit: Value,
+    *, own_uniforms: bool, control: int, area: int, rules: Rules = DEFAULT_RULES,
+) -> None:  # fmt: skip
+    """As `geometry_program`, for the program that the packet names in the places of a vertex unit's."""
+    bank = lambda name: k.to_i64(k.load(I32, packet + (PACKET.VERSIONS + 4 * BANK_INDEX[name])))
+    live = LiveRegisters(k, packet + PACKET_REGISTERS)
+    code, descriptors, entry = bank("vs_code"), bank("vs_opdescs"), live("VSH_ENTRYPOINT.entry")
+    for v in k.range(0, count, k.lanes):
+        lanes = _Pass(k, v, inputs, uniforms, count, emit, area, own_uniforms)
+        unit = Interpreter(
+            k, code, k.i32(CODE_WORDS), descriptors, entry, lanes.uniforms, live, rules, lanes.start, lanes.inside
+        )
+        for i in k.range(0, 64):
+            unit.file[i] = unit.alu.round(k.load(F32, lanes.at + k.to_i64(i * (4 * CHUNK)), lanes=k.lanes))
+        for i in k.range(64, 192):
+            unit.file[i] = k.splat(0.0, type=F32)
+        unit.run()
+        lanes.check(unit.stuck.value, control)
+
+
+__all__ = ["CODE_WORDS", "geometry_interpreter", "geometry_program"]

@@ -2,6 +2,7 @@
 # make test   set up everything, then check style and types and run all tests
 # make lint   style and types only
 # make fuzz   100,000 cases of each fuzzer (FUZZ=1000 for fewer); make test runs a hundredth of them
+# make bench  all benchmarks (BENCH="pixels draws" for some), into build/bench.json
 # make docs   the site, into build/docs/
 # make clean  remove what was built and cached; make distclean removes .venv as well
 #
@@ -12,7 +13,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint fuzz docs clean distclean
+.PHONY: demo test lint fuzz bench docs clean distclean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready-run
@@ -28,6 +29,9 @@ fuzz: $(VENV)/.ready-test
 	$(BIN)/python tests/fuzz/gxlog.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/captures.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/shader.py --cases $(FUZZ) --specialised $$(( $(FUZZ) / 100 ))
+
+bench: $(VENV)/.ready-run
+	$(BIN)/python benchmarks $(BENCH)
 
 lint: $(VENV)/.ready-test
 	$(BIN)/ruff check .

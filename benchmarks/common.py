@@ -15,7 +15,7 @@ import platform
 import statistics
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from time import get_clock_info, perf_counter, thread_time
@@ -35,8 +35,9 @@ cpu_time = thread_time if get_clock_info("thread_time").resolution < 1e-6 else p
 class Figure:
     """One measured number.
 
-    what: a name that stays the same from run to run. target: what was promised, None for numbers that only inform.
-    more: whether more is better. best: the best of the repetitions where `value` is their median.
+    what: a name that stays the same from run to run. value: the median of the repetitions, best: the best of them.
+    target: what was promised, None for numbers that only inform. more: whether more is better. by_best: the promise is
+    about `best`, because what it is compared with is the best of many, too.
     """
 
     what: str
@@ -46,13 +47,15 @@ class Figure:
     target: float | None = None
     more: bool = True
     note: str = ""
+    by_best: bool = False
 
     @property
     def met(self) -> bool | None:
         """Whether the target is reached; None without one."""
         if self.target is None:
             return None
-        return self.value >= self.target if self.more else self.value <= self.target
+        value = self.best if self.by_best and self.best is not None else self.value
+        return value >= self.target if self.more else value <= self.target
 
 
 @dataclass
@@ -69,11 +72,18 @@ class Report:
         return figure
 
     def as_json(self) -> dict[str, Any]:
-        figures = [{k: v for k, v in asdict(f).items() if v not in (None, "")} | {"met": f.met} for f in self.figures]
+        figures = [asdict(f) | {"met": f.met} for f in self.figures]
         return {"name": self.name, "figures": figures, "notes": self.notes, "machine": machine()}
 
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Report:
+        """The report that `as_json` told of."""
+        known = {f.name for f in fields(Figure)}
+        figures = [Figure(**{k: v for k, v in figure.items() if k in known}) for figure in data["figures"]]
+        return Report(data["name"], figures, data["notes"])
 
-# -- measuring ----------------------------------------------------------------------------------------------------------
+
+# -- measuring --------------------------------------------------------------------------------------------------------
 @dataclass
 class Series:
     """Seconds of many repetitions of one thing."""
@@ -119,7 +129,7 @@ def geometric_mean(values: Iterable[float]) -> float:
     return math.exp(sum(logs) / len(logs)) if logs else math.nan
 
 
-# -- telling ------------------------------------------------------------------------------------------------------------
+# -- telling ----------------------------------------------------------------------------------------------------------
 def machine() -> dict[str, Any]:
     """Where and when a figure was taken."""
     loads = os.getloadavg() if hasattr(os, "getloadavg") else ()

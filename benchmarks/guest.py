@@ -16,10 +16,13 @@ LISTS, DATA = 0x20000000, 0x21000000
 
 
 class Guest:
-    """An N3DS and a simple way to hand out its memory: `place` for data, `place_list` for command lists."""
+    """An N3DS and a simple way to hand out its memory: `place` for data, `place_list` for command lists.
 
-    def __init__(self, threads: int = 1) -> None:
-        self.gpu = N3DS(threads=threads)
+    tier: what draws run on; "specialised" code is what a program that has run for a moment runs on.
+    """
+
+    def __init__(self, threads: int = 1, tier: str = "specialised") -> None:
+        self.gpu = N3DS(threads=threads, tier=tier)
         self._lists, self._data = LISTS, DATA
 
     def place(self, data: np.ndarray[Any, Any] | bytes) -> int:

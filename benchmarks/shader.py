@@ -112,7 +112,7 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
     door = Program(program.code, program.descriptors, program.entry, tier="specialised")
     vectors = np.zeros((VERTICES, 16, 4), np.float32)
     vectors[:, :4] = random.uniform(-1, 1, (VERTICES, 4, 4))
-    constants = {i: random.uniform(-1, 1, 4) for i in range(96)}
+    constants = {i: random.uniform(-1, 1, 4).tolist() for i in range(96)}
     measures = [lambda h=h: kernel_time(h) for h in handles]
     series = turns(arguments.repeat, *measures, lambda: clock(lambda: door.run(vectors, constants)))
     names = ("kernel", "kernel, exact", "interpreter kernel", "Program.run, all of it")

@@ -1,4 +1,5 @@
-"""A guest can't hurt the host: whatever it writes, the machine ends its work, reports it, and touches guest memory only.
+"""A guest can't hurt the host: whatever it writes, the machine comes to an end, reports it,
+and writes guest memory only.
 
 Each hostile act is a function that loads memory and writes registers. It is tried on a machine in this process, where
 the areas around the guest's memory are looked at, and all of them together as a capture from the command line.
@@ -61,7 +62,9 @@ class Guest:
         memory = self.memory
         first = memory.regions[0][1]
         assert not memory.arena[:first].any(), "something wrote below the guest's memory"
-        assert not memory.arena[memory.guest_end : memory.work_offset].any(), "something wrote behind the guest's memory"
+        assert not memory.arena[memory.guest_end : memory.work_offset].any(), (
+            "something wrote behind the guest's memory"
+        )
         untouched = np.flatnonzero(memory.page_versions == 0)
         pages = memory.arena[: memory.guest_end].reshape(-1, 4096).view(np.uint64)
         for part in np.array_split(untouched, 64):
@@ -152,7 +155,14 @@ def jump_across_the_end_of_memory(to: Sink) -> None:
 
 
 def list_outside_memory(to: Sink) -> None:
-    for address, size in ((0, 64), (0x18600000 - 16, 32), (FCRAM_END - 16, 32), (0x7FFFFFF0, 16), (LIST, 0xFFFFF8), (0xFFFFFFF0, 64)):
+    for address, size in (
+        (0, 64),
+        (0x18600000 - 16, 32),
+        (FCRAM_END - 16, 32),
+        (0x7FFFFFF0, 16),
+        (LIST, 0xFFFFF8),
+        (0xFFFFFFF0, 64),
+    ):
         start(to, address, size)
         start(to, address, size, 1)
 
@@ -194,7 +204,14 @@ def transfers_of_absurd_size(to: Sink) -> None:
     for flags in (0, 1, 2, 4, 5, 0x20, 0x22, 0x24, 0x26, 0x01000004, 0x02000007, 0x03014727):
         for size in (0xFFF8FFF8, 0x0008FFF8, 0xFFF80008, 0x00080008):
             for place in (VRAM, 0x18600000 - 256, FCRAM_END - 256, 0, 0xFFFFFFF0):
-                ppf(to, INPUT_ADDRESS=FCRAM_END - 256 >> 3, OUTPUT_ADDRESS=place >> 3, INPUT_SIZE=8, OUTPUT_SIZE=size, FLAGS=flags)
+                ppf(
+                    to,
+                    INPUT_ADDRESS=FCRAM_END - 256 >> 3,
+                    OUTPUT_ADDRESS=place >> 3,
+                    INPUT_SIZE=8,
+                    OUTPUT_SIZE=size,
+                    FLAGS=flags,
+                )
 
 
 def copies_of_absurd_size(to: Sink) -> None:
@@ -208,7 +225,12 @@ def copies_of_absurd_size(to: Sink) -> None:
 
 
 def fills_outside_memory(to: Sink) -> None:
-    for first, last in ((0, 0xFFFFFFF0), (0x18600000 - 16, 0x18600010), (FCRAM_END - 16, FCRAM_END + 16), (0x17FFFFF0, 0x18000010)):
+    for first, last in (
+        (0, 0xFFFFFFF0),
+        (0x18600000 - 16, 0x18600010),
+        (FCRAM_END - 16, FCRAM_END + 16),
+        (0x17FFFFF0, 0x18000010),
+    ):
         for unit in range(2):
             for width in range(4):
                 base = 0x10400010 + 16 * unit
@@ -220,7 +242,8 @@ def screens_of_absurd_shape(to: Sink) -> None:
     for unit in range(2):
         base = 0x10400400 + 0x100 * unit
         for offset, value in (
-            (0x5C, 0xFFFFFFFF), (0x68, 0x185FFFF0), (0x6C, 0xFFFFFFFF), (0x94, 0), (0x98, 0x27FFFFFF), (0x70, 0xFFFFFFFF),
+            (0x5C, 0xFFFFFFFF), (0x68, 0x185FFFF0), (0x6C, 0xFFFFFFFF), (0x94, 0), (0x98, 0x27FFFFFF), (0x70,
+            0xFFFFFFFF),
             (0x90, 0x80000000), (0x78, 0xFFFFFFFF), (0x84, 0x12345678), (0x80, 0xFFFFFFFF),
         ):  # fmt: skip
             to.write_word(base + offset, value)
@@ -234,7 +257,9 @@ def textures_of_absurd_shape(to: Sink) -> None:
     for i, (width, height) in enumerate(((0, 0), (2047, 2047), (1, 2047), (8, 1), (13, 5), (1024, 1024))):
         for address in (0, 0x185FFFC0, FCRAM_END - 64, 0x7FFFFFF8, VRAM):
             cl = scene(16, 16)
-            cl.write_words("TEXUNIT0_BORDER_COLOR", [0xFFFFFFFF, width << 16 | height, 0x7777 | i << 28, 0x0F0F1000, address >> 3])
+            cl.write_words(
+                "TEXUNIT0_BORDER_COLOR", [0xFFFFFFFF, width << 16 | height, 0x7777 | i << 28, 0x0F0F1000, address >> 3]
+            )
             cl.write_words("TEXUNIT0_ADDR2", [0x3FFFFF] * 5).write_word("TEXUNIT0_TYPE", i * 3 % 16)
             cl.write_word("TEXUNIT_CONFIG", 0x1007).write_word("TEXENV0_SOURCE", 0x00030003)
             run(to, cl.draw_arrays(3).finalize().tobytes())
@@ -242,17 +267,27 @@ def textures_of_absurd_shape(to: Sink) -> None:
 
 def targets_of_absurd_shape(to: Sink) -> None:
     for size in (0, 7 | 1023 << 12, 0xFFFFFFFF, 8, 2047 | 1023 << 12, 0x01000000 | 2040):
-        for color, depth in ((COLOR, DEPTH), (0, 0), (0x185FFFC0, DEPTH), (COLOR, FCRAM_END - 64), (0x7FFFFFC0, 0x7FFFFFC0)):
+        for color, depth in (
+            (COLOR, DEPTH),
+            (0, 0),
+            (0x185FFFC0, DEPTH),
+            (COLOR, FCRAM_END - 64),
+            (0x7FFFFFC0, 0x7FFFFFC0),
+        ):
             cl = scene().write_word("FRAMEBUFFER_DIM", size)
             cl.write_word("COLORBUFFER_LOC", color >> 3).write_word("DEPTHBUFFER_LOC", depth >> 3)
-            cl.write_word("SCISSORTEST_MODE", 3).write_word("SCISSORTEST_POS", 0).write_word("SCISSORTEST_DIM", 0x000F000F)
+            cl.write_word("SCISSORTEST_MODE", 3).write_word("SCISSORTEST_POS", 0).write_word(
+                "SCISSORTEST_DIM", 0x000F000F
+            )
             draw(to, cl.depth("always"))
 
 
 def vertices_that_are_no_numbers(to: Sink) -> None:
     random = np.random.default_rng(1)
     bits = random.integers(0, 1 << 32, (300, 4), np.uint64).astype(np.uint32)
-    special = np.array([0x7F800000, 0xFF800000, 0x7FC00000, 0x7F7FFFFF, 0xFF7FFFFF, 1, 0x80000000, 0x00800000], np.uint32)
+    special = np.array(
+        [0x7F800000, 0xFF800000, 0x7FC00000, 0x7F7FFFFF, 0xFF7FFFFF, 1, 0x80000000, 0x00800000], np.uint32
+    )
     mask = random.random(bits.shape) < 0.5
     bits[mask] = random.choice(special, mask.sum())
     draw(to, scene(), bits.view(np.float32))
@@ -324,19 +359,24 @@ def programs_without_an_end(to: Sink) -> None:
 
 def program_of_conditions_that_repeat(to: Sink) -> None:
     compare = 0x2E << 26 | 4 << 24 | 2 << 21
-    program(to, compare, flow(JMPC, 0, extra=0x3), flow(JMPC, 1, extra=0x1), flow(IFU, 0, 3), flow(JMPC, 2, extra=0x2), END)
+    program(
+        to, compare, flow(JMPC, 0, extra=0x3), flow(JMPC, 1, extra=0x1), flow(IFU, 0, 3), flow(JMPC, 2, extra=0x2), END
+    )
 
 
 ACTS: dict[Callable[[Sink], None], set[str]] = {
     list_that_jumps_to_itself: {"list.endless"}, two_lists_that_jump_to_each_other: {"list.endless"},
     list_that_draws_and_jumps_to_itself: {"list.endless"}, jump_outside_memory: {"list.unmapped-jump"},
     jump_across_the_end_of_memory: {"list.unmapped-jump"}, list_outside_memory: {"list.unmapped"},
-    list_of_no_size: {"list.no-finalize"}, entry_cut_off_by_the_end: {"list.no-finalize"}, masks_and_ids_of_every_kind: set(),
+    list_of_no_size: {"list.no-finalize"}, entry_cut_off_by_the_end: {"list.no-finalize"},
+    masks_and_ids_of_every_kind: set(),
     transfers_of_no_size: {"transfer.fault", "transfer.hang"}, transfers_of_absurd_size: {"transfer.fault"},
     copies_of_absurd_size: {"transfer.fault", "transfer.hang"}, fills_outside_memory: {"fill.unmapped"},
-    screens_of_absurd_shape: set(), textures_of_absurd_shape: {"texture.unmapped"}, targets_of_absurd_shape: {"draw.left-out"},
+    screens_of_absurd_shape: set(), textures_of_absurd_shape: {"texture.unmapped"},
+    targets_of_absurd_shape: {"draw.left-out"},
     vertices_that_are_no_numbers: set(), more_vertices_than_there_are: {"vertex.unmapped"},
-    vertices_outside_memory: {"vertex.unmapped"}, viewports_without_bounds: set(), program_that_jumps_to_itself: {"shader.endless"},
+    vertices_outside_memory: {"vertex.unmapped"}, viewports_without_bounds: set(),
+    program_that_jumps_to_itself: {"shader.endless"},
     program_that_calls_itself: set(), program_of_nested_loops: {"shader.endless"}, programs_without_an_end: set(),
     program_of_conditions_that_repeat: set(),
 }  # fmt: skip
@@ -368,7 +408,14 @@ def test_all_acts_from_the_command_line(tmp_path: Path, run_program: Callable[..
         capture.end_frame()
     capture.save(tmp_path / "hostile.ctf.xz")
     done: subprocess.CompletedProcess[str] = run_program(
-        "render", "hostile.ctf.xz", "--out", "out", "--frames", f"{len(ACTS) - 1}-{len(ACTS) - 1}", "--json", timeout=300
+        "render",
+        "hostile.ctf.xz",
+        "--out",
+        "out",
+        "--frames",
+        f"{len(ACTS) - 1}-{len(ACTS) - 1}",
+        "--json",
+        timeout=300,
     )
     assert "Traceback" not in done.stderr
     assert done.returncode == 0, done.stderr
@@ -402,7 +449,19 @@ def test_many_full_screen_draws_in_one_list_end_at_the_budget(guest: Guest, monk
 # -- random guests ----------------------------------------------------------------------------------------------------
 
 # Addresses near every border, in units of bytes.
-PLACES = [0, 0x18000000, 0x185FFFC0, 0x18600000, 0x1FF00000, 0x1FFFFFC0, 0x20000000, 0x27FFFFC0, 0x28000000, 0x3FFFFFC0, 0x7FFFFFF8]
+PLACES = [
+    0,
+    0x18000000,
+    0x185FFFC0,
+    0x18600000,
+    0x1FF00000,
+    0x1FFFFFC0,
+    0x20000000,
+    0x27FFFFC0,
+    0x28000000,
+    0x3FFFFFC0,
+    0x7FFFFFF8,
+]
 
 
 def word(random: np.random.Generator) -> int:
@@ -462,7 +521,17 @@ def test_random_states_around_a_draw(guest: Guest) -> None:
     for _ in range(60):
         cl = scene(32, 32)
         for _ in range(12):
-            number = int(random.choice([*range(0x40, 0x70), *range(0x80, 0x130), *range(0x1C0, 0x1DA), *range(0x200, 0x260), *range(0x2B0, 0x2E0)]))
+            number = int(
+                random.choice(
+                    [
+                        *range(0x40, 0x70),
+                        *range(0x80, 0x130),
+                        *range(0x1C0, 0x1DA),
+                        *range(0x200, 0x260),
+                        *range(0x2B0, 0x2E0),
+                    ]
+                )
+            )
             if number in (0x23C, 0x23D, 0x228, 0x22E, 0x22F, 0x229):
                 continue
             cl.write_word(number, word(random))

@@ -600,7 +600,8 @@ HONOURED: Final[frozenset[str]] = frozenset(
         *("gsp.alignment", "gsp.untranslatable", "gsp.double_fill", "gsp.swap_time", "gsp.swap_clients"),
         *("gsp.relay_limit", "gsp.read_size"),
         *("shader.precision", "shader.reciprocal_zero", "shader.max_infinity", "shader.litp_nan", "shader.loop_ends"),
-        *("shader.nested_loop_counter", "shader.stacks", "geometry.output_banks"),
+        *("shader.nested_loop_counter", "shader.stacks"),
+        *("geometry.output_banks", "geometry.winding", "geometry.emit_buffers", "geometry.bool15"),
         *("lighting.lut", "lighting.off_bits", "lighting.fresnel", "lighting.color_bits"),
     )
 )

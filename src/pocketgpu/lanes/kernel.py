@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from . import machine_code
+from . import background, machine_code
 from .llvm_eval import LLVMLang
 from .numpy_eval import ArenaViews, NumpyLang, scalar
 from .values import F32, I32, I64, LaneError, Type
@@ -106,6 +106,28 @@ class Engine:
         """The run-time handle of a specialisation, for `Lang.invoke` in another kernel."""
         self.get(kernel, **static)
         return self._handles[self._key(kernel, static)]
+
+    def has(self, kernel: Kernel, /, **static: Any) -> bool:
+        """Whether a specialisation can be had without compiling: it is loaded (by any engine) or in the disk cache."""
+        key = self._key(kernel, static)
+        if key in self._got or self.evaluator == "numpy" or key in _addresses:
+            return True
+        return machine_code.is_cached(kernel.trace(kernel.lanes or machine_code.best_lanes(), static))
+
+    def loaded(self, kernel: Kernel, /, **static: Any) -> bool:
+        """Whether a specialisation is there right now."""
+        key = self._key(kernel, static)
+        return key in self._got or key in _addresses
+
+    def later(self, kernel: Kernel, /, **static: Any) -> None:
+        """Have a specialisation made in the background; `loaded` will tell."""
+        background.submit(lambda: self._make_later(kernel, static))
+
+    def _make_later(self, kernel: Kernel, static: dict[str, Any]) -> None:
+        key = self._key(kernel, static)
+        if self.evaluator == "llvm" and key not in _addresses:
+            lanes = kernel.lanes or machine_code.best_lanes()
+            _addresses[key] = machine_code.load(kernel.name, kernel.trace(lanes, static))
 
     def _numpy(self, kernel: Kernel, static: dict[str, Any], key: Any) -> Callable[..., None]:
         assert self._views is not None

@@ -56,6 +56,7 @@ def _start() -> Any:
     return _state["llvm"]
 
 
+@cache  # and so without waiting for a compilation at work
 def best_lanes() -> int:
     """Lanes that kernels get here unless they fix their number: results never depend on it, speed does.
 
@@ -108,11 +109,24 @@ def compile_object(text: str) -> bytes:
     return bytes(_state["machine"].emit_object(module))
 
 
+def _key(text: str) -> str:
+    return hashlib.blake2b(text.encode() + _state["stamp"], digest_size=20).hexdigest()
+
+
+def is_cached(text: str) -> bool:
+    """Whether the machine code of a module of IR text is in this process or in the disk cache."""
+    if "stamp" not in _state:
+        with lock:
+            _start()
+    key = _key(text)
+    return key in _loaded or object_cache.read(key) is not None
+
+
 def load(name: str, text: str) -> int:
     """The address of function `name` of a module of IR text: from this process, the disk cache or the compiler."""
     with lock:
         llvm = _start()
-        key = hashlib.blake2b(text.encode() + _state["stamp"], digest_size=20).hexdigest()
+        key = _key(text)
         if key in _loaded:
             return _loaded[key]
         symbol = f"{name}_{key}"

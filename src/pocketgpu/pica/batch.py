@@ -8,11 +8,11 @@ what an earlier draw of the batch writes, or that uses part of its target in ano
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +24,13 @@ from ..memory import GuestMemory
 from . import vertex_driver as driver
 from .any_state import covers, general_words, unit_settings
 from .fragment import draw_fragments, run_draws
+from .geometry import FIXED, GEOMETRY_ON, VARIABLE, emit_vertices, geometry_choices, geometry_step
+from .geometry_programs import GeometryPrograms
 from .layout import (
     BANK_INDEX,
+    GEOMETRY,
+    KIND_ELEMENTS,
     MAX_PACKETS,
-    MAX_PIECE,
     PACKET,
     PACKET_REGISTERS,
     PACKET_SIZE,
@@ -37,6 +40,7 @@ from .layout import (
 from .layout import CONTROL as C
 from .primitives import assemble
 from .registers import StaticRegisters, select_fields
+from .registers import field as register_field
 from .shader.interpreter import vertex_interpreter
 from .shader.program import TooComplex
 from .shader.rules import rules_of
@@ -46,6 +50,7 @@ from .stats import Stats
 from .targets import RenderTarget
 from .texture import LEVELS
 from .texture_cache import UNIT_IDS, Source, TextureCache
+from .tiers import choose_tier
 from .vertex_fetch import shade_vertices
 from .workers import Workers
 
@@ -57,7 +62,7 @@ _TARGET_IDS, _TARGET_MASKS = select_fields(
         "COLOR_OPERATION.fragment_mode",
     ]
 )  # fmt: skip
-_PROGRAM_IDS, _PROGRAM_MASKS = select_fields(["VSH_ENTRYPOINT.entry"])
+_PROGRAM_IDS, _PROGRAM_MASKS = select_fields(["VSH_ENTRYPOINT.entry", "GSH_ENTRYPOINT.entry", "GSH_MISC0.mode"])
 # What a group has in common: register words under their masks, and the versions of the program's banks.
 GROUP_IDS = np.concatenate([KEY_IDS, _TARGET_IDS, _PROGRAM_IDS, UNIT_IDS])
 GROUP_MASKS = np.concatenate([KEY_MASKS, _TARGET_MASKS, _PROGRAM_MASKS, np.full(len(UNIT_IDS), 0xFFFFFFFF, np.uint32)])
@@ -74,6 +79,8 @@ _W = {
     name: _word(name)
     for name in (
         "SAME",
+        "KIND",
+        "GEOMETRY",
         "STATE",
         "UNITS",
         "COLOR",
@@ -90,6 +97,7 @@ _W = {
 _CODE, _OPDESCS = (_W["VERSIONS"] + BANK_INDEX[bank] for bank in ("vs_code", "vs_opdescs"))
 _PREPARED = slice(_W["COLOR"], PACKET.size // 4)
 _PROGRAM_WORDS = slice(_W["PROGRAM"], _W["PROGRAM"] + 2)
+_GEOMETRY_WORDS = slice(_W["GEOMETRY"], _W["GEOMETRY"] + 2)
 _Program = tuple[bytes, bytes, int]
 
 
@@ -129,7 +137,8 @@ class _Plan:
 
     events: list[tuple[EventKind, str, str]]
     target: _Target | None = None
-    handle: int = 0
+    state: _State | None = None
+    powers: tuple[bool, ...] = ()
     program: np.ndarray = field(default_factory=lambda: np.zeros(2, np.int32))
     textures: dict[int, Source] = field(default_factory=dict)
     ranges: list[tuple[int, int]] = field(default_factory=list)
@@ -189,7 +198,10 @@ class DrawRunner:
         self._states: dict[bytes, _State] = {}
         self._targets: dict[bytes, _Target | str] = {}
         self._programs: dict[_Program, dict[bool, int] | str] = {}
-        self._tier = os.environ.get("POCKETGPU_TIER", "")
+        self.tier = "auto"
+        self._geometry_programs = GeometryPrograms(engine, memory.arena, layout, self._rules)
+        self._geometry_choices = geometry_choices(switches)
+        self._queued: set[Any] = set()
         self._plans: dict[tuple[bytes, _Program], _Plan] = {}
         # Programs by where this run's packets have them: the same place holds another one in the next run.
         self._present: dict[tuple[int, int, int], tuple[_Program, dict[bool, int] | str]] = {}
@@ -207,7 +219,8 @@ class DrawRunner:
     @property
     def exhausted(self) -> bool:
         """Whether a submission has drawn more than any program does; the rest of it is left out."""
-        return self.pixels > PIXEL_BUDGET or self._get(C.VERTICES) > driver.VERTEX_BUDGET
+        vertices = max(self._get(C.VERTICES), self._get(C.EMITTED))
+        return self.pixels > PIXEL_BUDGET or vertices > driver.VERTEX_BUDGET
 
     def _get(self, offset: int) -> int:
         return int(self._control[offset >> 2])
@@ -246,12 +259,16 @@ class DrawRunner:
 
     def _program(self, packet: int) -> tuple[_Program, dict[bool, int] | str]:
         """A packet's vertex program and its handles (exact or not), or why it cannot run."""
-        head = self._heads[packet]
-        entry = int(self._registers[packet, _PROGRAM_IDS[0]] & _PROGRAM_MASKS[0])
+        head, entry = self._heads[packet], self._register(packet, "VSH_ENTRYPOINT.entry")
         place = (int(head[_CODE]), int(head[_OPDESCS]), entry)
         if place not in self._present:
             self._present[place] = self._find_program(*place)
         return self._present[place]
+
+    def _register(self, packet: int, name: str) -> int:
+        """A field of a packet's registers."""
+        named = register_field(name)
+        return named.field.raw(int(self._registers[packet, named.register.offset]))
 
     def _find_program(self, code: int, descriptors: int, entry: int) -> tuple[_Program, dict[bool, int] | str]:
         arena = self.memory.arena
@@ -313,6 +330,12 @@ class DrawRunner:
             started = self._run_batch(started)
         if not fits:
             self.textures.drop()
+        assert plan.state is not None
+        handle = self._handle(plan.state, plan.powers)
+        if self._register(first, "GEOSTAGE_CONFIG.mode") == GEOMETRY_ON:
+            if not self._ready_geometry(first, end, at):
+                return started
+            self._batch.geometry = True
         alone = self._batch.self_conflict(plan.target, ranges)
         for packet_first, packet_end in [(p, p + 1) for p in range(first, end)] if alone else [(first, end)]:
             if alone:
@@ -324,9 +347,25 @@ class DrawRunner:
             heads = self._heads[packet_first:packet_end]
             heads[:, _PREPARED] = plan.words
             heads[:, _PROGRAM_WORDS] = plan.program
-            self._batch.add(packet_first, packet_end, plan.handle, plan.target, key)
+            self._batch.add(packet_first, packet_end, handle, plan.target, key)
         self._batch.place = at
         return started
+
+    def _ready_geometry(self, first: int, end: int, at: str) -> bool:
+        """Prepare the geometry stage of packets that agree; whether they can be drawn."""
+        mode = self._register(first, "GSH_MISC0.mode")
+        if mode > FIXED:
+            message = f"geometry shader mode {mode} is not known; the draw is left out"
+            self.events.report("warning", "draw.left-out", message, at, end - first)
+            return False
+        listless = int((self._heads[first:end, _W["KIND"]] != KIND_ELEMENTS).sum())
+        if mode == VARIABLE and listless:
+            message = "a geometry shader wants primitives of varying size, but no index list says how large they are"
+            self.events.report("fault", "draw.no-sizes", message, at, listless)
+        self._geometry_programs.tier = self.tier
+        handle = self._geometry_programs.handle(self._heads[first], self._registers[first])
+        self._heads[first:end, _GEOMETRY_WORDS] = np.array([handle], np.int64).view(np.int32)
+        return True
 
     def _plan(self, row: np.ndarray, packet: int, key: _Program, program: dict[bool, int] | str) -> _Plan:
         """What all packets with this row and vertex program have in common."""
@@ -336,8 +375,6 @@ class DrawRunner:
         if problem is not None:
             return _Plan([*events, ("fault", "draw.left-out", problem)])
         assert isinstance(target, _Target) and isinstance(program, dict)
-        if any(id == "pica.geometry-shader" for id, _ in state.state.missing):
-            return _Plan(events)
         plan = _Plan(events, target, program=np.array([program[False]], np.int64).view(np.int32))
 
         def put(name: str, values: Sequence[int], at: int = 0) -> None:
@@ -364,17 +401,25 @@ class DrawRunner:
         put("STATE", state.general)
         for unit in state.state.units:
             put("UNITS", unit_settings(state.state, unit, powers[unit]), unit * UNIT_SIZE // 4)
-        plan.handle = self._handle(state, tuple(powers))
+        plan.state, plan.powers = state, tuple(powers)
         return plan
 
     def _handle(self, state: _State, powers_of_two: tuple[bool, ...]) -> int:
-        if powers_of_two not in state.handles:
-            words: tuple[tuple[int, int], ...] | None = state.state.words
-            if self._tier == "general" and covers(state.state):
-                words, powers_of_two = None, ()
-            state.handles[powers_of_two] = self.engine.handle(
-                draw_fragments, words=words, powers_of_two=powers_of_two, switches=self._chosen, **self._static
-            )
+        """The fragment kernel for a state: specialised code if it can be had at once, else general code, which draws
+        the same while the other is being made."""
+        known = state.handles.get(powers_of_two)
+        if known is not None:
+            return known
+        special: dict[str, Any] = {
+            "words": state.state.words, "powers_of_two": powers_of_two, "switches": self._chosen, **self._static,
+        }  # fmt: skip
+        general = {**special, "words": None, "powers_of_two": ()}
+        key = (state.state.words, powers_of_two)
+        covered, asked = covers(state.state), key in self._queued
+        if choose_tier(self.engine, draw_fragments, special, general, covered, self.tier, asked):
+            self._queued.add(key)
+            return self.engine.handle(draw_fragments, **general)
+        state.handles[powers_of_two] = self.engine.handle(draw_fragments, **special)
         return state.handles[powers_of_two]
 
     # -- running ----------------------------------------------------------------------------------------------------
@@ -392,13 +437,18 @@ class DrawRunner:
             count += end - first
             keys.append((count, key))
         shade = self.engine.handle(shade_vertices, **self._static)
+        geometry = 0  # only draws that have the stage ask for it
+        if batch.geometry:
+            at = self.layout.geometry + GEOMETRY.EMIT
+            self.memory.arena[at : at + 8].view(np.int64)[0] = self.engine.handle(emit_vertices, **self._static)
+            geometry = self.engine.handle(geometry_step, **self._geometry_choices, **self._static)
         build = self.engine.handle(assemble, **self._static)
         vertices = self.engine.get(driver.run_vertices, **self._static)
         for name in ("VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "TRIANGLES"):
             self._set(getattr(C, name), 0)
         drawn = 0
         while True:
-            vertices(count, shade, build)
+            vertices(count, shade, geometry, build)
             status, entry = self._get(C.VERTEX_STATUS), self._get(C.VERTEX_ENTRY)
             if status == driver.INEXACT:
                 self._shade_exactly(entry, next(key for end, key in keys if entry < end))
@@ -412,7 +462,8 @@ class DrawRunner:
             packet = (int(self._run_list[entry, 1]) - self.layout.packets) // PACKET_SIZE
             self._heads[packet, _W["FIRST_TRIANGLE"]] = 0
         if status == driver.HUNG:
-            self.events.report("hang", "shader.endless", "a vertex program does not come to an end", batch.place)
+            kind = "vertex" if self._get(C.VERTEX_STAGE) == driver.SHADE else "geometry"
+            self.events.report("hang", "shader.endless", f"a {kind} program does not come to an end", batch.place)
         if self._get(C.VERTEX_FAULTS):
             self._set(C.VERTEX_FAULTS, 0)
             message = "vertices or indices lie outside memory; they read as 0"
@@ -427,13 +478,9 @@ class DrawRunner:
         assert isinstance(handles, dict)
         if True not in handles:
             handles[True] = self._compile(key, exact=True)
-        offset, start = int(self._run_list[entry, 1]), self._get(C.VERTEX_START)
-        packet = (offset - self.layout.packets) // PACKET_SIZE
-        registers = self._registers[packet]
-        total = driver.vertex_count(self._heads[packet], registers)
         shade = self.engine.get(shade_vertices, **self._static)
-        shade(offset, start, min(total - start, MAX_PIECE), handles[True])
-        self._set(C.VERTEX_STAGE, driver.ASSEMBLE)
+        shade(int(self._run_list[entry, 1]), self._get(C.VERTEX_START), self._get(C.PIECE), handles[True])
+        self._set(C.VERTEX_STAGE, driver.SHADED)
 
     def _raster(self, first: int, end: int, batch: _Batch, started: float) -> float:
         """The fragment side of run list entries first .. end-1; empties the triangle area. Returns the time now."""
@@ -468,6 +515,7 @@ class _Batch:
         self.groups: list[tuple[int, int, int, _Program]] = []
         self.ranges: set[tuple[int, int]] = set()
         self._shapes: set[tuple[int, ...]] = set()
+        self.geometry = False
         self.place = ""
 
     def add(self, first: int, end: int, handle: int, target: _Target, key: _Program) -> None:

@@ -42,7 +42,7 @@ def _effects() -> tuple[np.ndarray, list[str]]:
     """What a write of each register id sets off beside the store: a code for each id, and the codes' names."""
     names = [
         "store", "ignore", "request", "arrays", "elements", "fixed_index", "fixed_data", "jump0", "jump1", "restart",
-        "vs_uniform_index", "vs_uniform_data", "vs_code", "vs_opdescs",
+        "vs_uniform_index", "vs_uniform_data", "vs_code", "vs_opdescs", "vs_setup", "gs_bools",
         "gs_uniform_index", "gs_uniform_data", "gs_code", "gs_opdescs", "fog", "lighting", "proctex", "gas",
     ]  # fmt: skip
     code = {name: i for i, name in enumerate(names)}
@@ -67,6 +67,8 @@ def _effects() -> tuple[np.ndarray, list[str]]:
         put(prefix + "uniform_data", *(f"{unit}_FLOATUNIFORM_DATA{i}" for i in range(8)))
         put(prefix + "code", *(f"{unit}_CODETRANSFER_DATA{i}" for i in range(8)))
         put(prefix + "opdescs", *(f"{unit}_OPDESCS_DATA{i}" for i in range(8)))
+    put("vs_setup", "VSH_BOOLUNIFORM", *(f"VSH_INTUNIFORM_I{i}" for i in range(4)), "VSH_OUTMAP_MASK")
+    put("gs_bools", "GSH_BOOLUNIFORM")
     put("fog", *(r.name for r in PICA if r.name.startswith("FOG_LUT_DATA")))
     put("lighting", *(r.name for r in PICA if r.name.startswith("LIGHTING_LUT_DATA")))
     put("proctex", *(r.name for r in PICA if r.name.startswith(("PROCTEX_LUT_DATA", "TEXUNIT3_PROCTEX_LUT_DATA"))))
@@ -75,6 +77,9 @@ def _effects() -> tuple[np.ndarray, list[str]]:
 
 
 EFFECT_TABLE, EFFECT_NAMES = _effects()
+# From a register of the vertex units to the same one of the geometry unit.
+_TO_GEOMETRY = register_id("GSH_BOOLUNIFORM") - register_id("VSH_BOOLUNIFORM")
+_GEOMETRY_BANKS = ("gs_uniforms", "gs_code", "gs_opdescs", "gs_uniform_marks")
 
 
 class _Walk:
@@ -116,7 +121,10 @@ class _Walk:
         for _ in k.when(room):
             packet = k.to_i64(count * PACKET_SIZE + layout.packets)
             made.value = packet
-            dirty = self.get("DIRTY")
+            # What only geometry programs see is copied for draws that have one.
+            geometry = sum(1 << BANK_INDEX[name] for name in _GEOMETRY_BANKS)
+            unseen = k.select(self.live("GEOSTAGE_CONFIG.mode") == 2, 0, geometry)
+            dirty = self.get("DIRTY") & ~unseen
             for i, bank in enumerate(BANKS):
                 version = self.at("VERSIONS") + 4 * i
                 for _ in k.when((dirty & (1 << i)) != 0):
@@ -124,7 +132,7 @@ class _Walk:
                     k.store(I32, version, top.value)
                     top.value = top.value + ((4 * bank.words + 63) & ~63)
                 k.store(I32, packet + (PACKET.VERSIONS + 4 * i), k.load(I32, version))
-            self.put("DIRTY", 0)
+            self.put("DIRTY", self.get("DIRTY") & unseen)
             self._copy(layout.registers, packet + PACKET_REGISTERS, REGISTER_COUNT)
             for name, value in (
                 ("KIND", k.i32(kind)),
@@ -132,6 +140,7 @@ class _Walk:
                 ("SAME", self._same(packet, count)),
                 ("IMMEDIATE_DATA", top.value),
                 ("IMMEDIATE_COUNT", k.i32(0)),
+                ("GS_BOOLS", self.get("GS_BOOLS")),
             ):
                 k.store(I32, packet + getattr(PACKET, name), value)
             self._note_reads(packet, kind)
@@ -141,7 +150,7 @@ class _Walk:
         return made.value
 
     def _same(self, packet: Value, count: Value) -> Value:
-        """1 if the packet before agrees with this one in the words of the group table and in its vertex program."""
+        """1 if the packet before agrees with this one in the words of the group table and in its programs."""
         k = self.k
         same = k.var(k.select(count > 0, 1, 0))
         for _ in k.when(count > 0):
@@ -153,7 +162,7 @@ class _Walk:
                 new, old = k.gather(I32, place + packet), k.gather(I32, place + before)
                 difference.value = difference.value | ((new ^ old) & k.load(I32, at + 32, lanes=8))
             changed = k.any(difference.value != 0)
-            for bank in ("vs_code", "vs_opdescs"):
+            for bank in ("vs_code", "vs_opdescs", "gs_code", "gs_opdescs"):
                 at_bank = PACKET.VERSIONS + 4 * BANK_INDEX[bank]
                 changed = changed | (k.load(I32, packet + at_bank) != k.load(I32, before + at_bank))
             same.value = k.select(changed, 0, 1)
@@ -241,6 +250,21 @@ class _Walk:
             for _ in k.when(self.status.value == RUNNING):
                 self.put("STAGED_FIXED", 0)
 
+    def shared(self) -> Value:
+        """Whether the fourth shader unit is a vertex unit too, so that what those get lands there as well."""
+        return (self.live("VSH_COM_MODE.separate") == 0) & (self.live("GEOSTAGE_CONFIG.mode") == 0)
+
+    def set_up_vertices(self, number: Value) -> None:
+        """A register of the vertex units that the fourth unit takes along."""
+        k, own = self.k, number + _TO_GEOMETRY
+        for _ in k.when(self.shared()):
+            k.store(I32, k.to_i64(own << 2) + self.layout.registers, self.live.word(number))
+            for _ in k.when(own == register_id("GSH_BOOLUNIFORM")):
+                self.new_bools()
+
+    def new_bools(self) -> None:
+        self.put("GS_BOOLS", self.get("GS_BOOLS") + 1)
+
     def uniform(self, prefix: str, unit: str, w: Value) -> None:
         """Float uniforms: three words of packed f24 or four of f32, in the order w, z, y, x."""
         k = self.k
@@ -253,10 +277,22 @@ class _Walk:
             for _ in k.when(index < 96):
                 packed = [k.bits_i32(v) for v in self.unpack_f24(staging)]
                 whole = [k.load(I32, staging + 4 * (3 - i)) for i in range(4)]
-                base = k.to_i64(index << 4) + self.layout.bank(f"{prefix}_uniforms")
-                for i in range(4):
-                    k.store(I32, base + 4 * i, k.select(wide, whole[i], packed[i]))
-                self.mark(f"{prefix}_uniforms")
+                values = [k.select(wide, a, b) for a, b in zip(whole, packed, strict=True)]
+
+                def put(bank: str) -> None:
+                    base = k.to_i64(index << 4) + self.layout.bank(bank)
+                    for i, value in enumerate(values):
+                        k.store(I32, base + 4 * i, value)
+                    self.mark(bank)
+
+                put(f"{prefix}_uniforms")
+                for _ in k.when(self.shared() if prefix == "vs" else False):
+                    put("gs_uniforms")
+                for _ in k.when(self.shared() if prefix == "vs" else True):
+                    uploads = self.get("GS_UPLOADS") + 1
+                    self.put("GS_UPLOADS", uploads)
+                    k.store(I32, k.to_i64(index << 2) + self.layout.bank("gs_uniform_marks"), uploads)
+                    self.mark("gs_uniform_marks")
             word = self.live.word(register)
             self.set_register(register, (word & ~0xFF) | ((index + 1) & 0xFF))
 
@@ -265,8 +301,14 @@ class _Walk:
         k = self.k
         register = register_id(index_field.partition(".")[0])
         index = self.live(index_field)
-        k.store(I32, k.to_i64((index & (limit - 1)) << 2) + self.layout.bank(bank), w)
+        place = k.to_i64((index & (limit - 1)) << 2)
+        k.store(I32, place + self.layout.bank(bank), w)
         self.mark(bank)
+        if bank.startswith("vs_"):
+            other = "gs_" + bank.removeprefix("vs_")
+            for _ in k.when(self.shared()):
+                k.store(I32, place + self.layout.bank(other), w)
+                self.mark(other)
         word = self.live.word(register)
         self.set_register(register, (word & ~0xFFF) | ((index + 1) & 0xFFF))
 
@@ -355,6 +397,8 @@ class _Walk:
             "vs_uniform_data": lambda: self.uniform("vs", "VSH", w),
             "vs_code": lambda: self.fill("vs_code", "VSH_CODETRANSFER_INDEX.index", w, 512),
             "vs_opdescs": lambda: self.fill("vs_opdescs", "VSH_OPDESCS_INDEX.index", w, 128),
+            "vs_setup": lambda: self.set_up_vertices(number),
+            "gs_bools": self.new_bools,
             "gs_uniform_index": lambda: staged("GS"),
             "gs_uniform_data": lambda: self.uniform("gs", "GSH", w),
             "gs_code": lambda: self.fill("gs_code", "GSH_CODETRANSFER_INDEX.index", w, 4096),

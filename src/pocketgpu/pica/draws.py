@@ -17,7 +17,17 @@ from ..lanes import Engine
 from ..memory import GuestMemory
 from . import command_list as walk
 from .batch import GROUP_IDS, GROUP_MASKS, PIXEL_BUDGET, DrawRunner
-from .layout import BANK_INDEX, BANKS, INLINE_SIZE, MAX_GROUP_WORDS, REGISTER_COUNT, WorkLayout
+from .layout import (
+    BANK_INDEX,
+    BANKS,
+    EMIT_SLOTS,
+    GEOMETRY,
+    INLINE_SIZE,
+    MAX_GROUP_WORDS,
+    MAX_RECORDS,
+    REGISTER_COUNT,
+    WorkLayout,
+)
 from .layout import CONTROL as C
 from .stats import Stats
 from .vertex_driver import VERTEX_BUDGET
@@ -25,6 +35,7 @@ from .vertex_driver import VERTEX_BUDGET
 # Control words that start at zero for each submission.
 _SUBMISSION = (
     "ENTRY_INDEX", "JUMPS", "WORDS", "INTERRUPTS", "IGNORED", "HANG", "STAGED_FIXED", "IMMEDIATE_OPEN", "VERTICES",
+    "EMITTED",
 )  # fmt: skip
 
 
@@ -66,9 +77,13 @@ class Core3D:
     def reset_control(self) -> None:
         """Forget staged words, versions and carried vertices; banks and registers stay."""
         self.control[:] = 0
-        self._set("DIRTY", (1 << len(BANK_INDEX)) - 1)
         self._set("POOL_TOP", self.layout.pool)
         self._set("GROUP_WORDS", self._group_words)
+        unit = self.memory.arena[self.layout.geometry : self.layout.geometry + GEOMETRY.size].view(np.int32)
+        unit[:] = 0
+        buffers = GEOMETRY.EMIT_BUFFERS // 4
+        unit[buffers : buffers + EMIT_SLOTS] = range(MAX_RECORDS, MAX_RECORDS + EMIT_SLOTS)
+        self.touch_banks()
 
     def bank(self, name: str) -> np.ndarray:
         """The live words of a bank (uint32); call `touch_banks` after writing."""
@@ -77,6 +92,12 @@ class Core3D:
 
     def touch_banks(self) -> None:
         """All banks have new contents."""
+        self._set("GS_UPLOADS", self._get("GS_UPLOADS") + 1)
+        self.bank("gs_uniform_marks")[:] = self._get("GS_UPLOADS") & 0xFFFFFFFF
+        self._copy_banks()
+
+    def _copy_banks(self) -> None:
+        """Every bank must be copied again for the next packet that sees it."""
         self._set("DIRTY", (1 << len(BANK_INDEX)) - 1)
 
     def _get(self, name: str) -> int:
@@ -144,6 +165,5 @@ class Core3D:
             self.runner.run(count, self.place)
         self._set("PACKETS", 0)
         self._set("IMMEDIATE_OPEN", 0)
-        # A new pool: every bank must be copied again for the next packet.
         self._set("POOL_TOP", self.layout.pool)
-        self.touch_banks()
+        self._copy_banks()

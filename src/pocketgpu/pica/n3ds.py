@@ -28,6 +28,7 @@ from .layout import BANKS
 from .registers import register_id
 from .stats import Stats
 from .targets import RenderTarget
+from .tiers import TIERS
 
 if TYPE_CHECKING:
     from .gsp import Gsp
@@ -40,7 +41,8 @@ class N3DS:
 
     fcram: bytes of main memory (128 MiB, or 256 MiB for the new model). threads: how many draw; any number gives the
     same bytes. evaluator: "llvm" (machine code) or "numpy" (the oracle, slow). switches: chosen values of named
-    switches (`pocketgpu switches` lists them); the others have their defaults.
+    switches (`pocketgpu switches` lists them); the others have their defaults. tier: "general" or "specialised" code
+    only, for tests and measurements; by default whatever is at hand sooner.
 
     Work is done when a call returns. `events` tells what the guest did wrong or what is not drawn yet.
 
@@ -53,6 +55,7 @@ class N3DS:
         threads: int = 1,
         evaluator: str = "llvm",
         switches: Mapping[str, str] | None = None,
+        tier: str = "auto",
     ) -> None:
         if threads < 1:
             raise UsageError(f"threads must be at least 1, not {threads}")
@@ -62,11 +65,14 @@ class N3DS:
             raise UsageError(str(error), hint="See: pocketgpu switches") from error
         if evaluator not in ("llvm", "numpy"):
             raise UsageError(f"evaluator must be 'llvm' or 'numpy', not {evaluator!r}")
+        if tier not in TIERS:
+            raise UsageError(f"tier must be one of {', '.join(TIERS)}, not {tier!r}")
         self.memory = GuestMemory(fcram)
         self.events = EventLog()
         self.stats = Stats()
         self._engine = Engine(self.memory.arena, evaluator)
         self._core = Core3D(self.memory, self._engine, self.events, self.stats, threads, self.switches)
+        self._core.runner.tier = tier
         self._external = ExternalRegisters(
             self.memory, self._engine, self._core, self.events, self.stats, self.switches
         )

@@ -277,7 +277,8 @@ def assemble(k: Lang, packet: Value, count: Value, *, layout_start: int, layout_
     live = LiveRegisters(k, packet + PACKET_REGISTERS)
     control = lambda name: k.load(I32, layout.control + getattr(C, name))
     store = lambda name, v: k.store(I32, layout.control + getattr(C, name), v)
-    mode = live("PRIMITIVE_CONFIG.mode")
+    # Geometry shaders emit single triangles.
+    mode = k.select(live("GEOSTAGE_CONFIG.mode") == 2, 0, live("PRIMITIVE_CONFIG.mode"))
     carried, parity = control("CARRY"), control("CARRY_PARITY")
     total = carried + count
     strip, fan = mode == 1, mode == 2

@@ -225,8 +225,24 @@ class Gpu:
         numbers = sum(i << 4 * i for i in range(count))
         self.write("ATTRIBBUFFERS_LOC", address >> 3)
         self.write(0x201, formats & 0xFFFFFFFF, formats >> 32 | count - 1 << 28, each=True)
-        self.write(0x203, 0, numbers & 0xFFFFFFFF, numbers >> 32 | 4 * sum(each) << 16 | count << 28, *[0] * 33, each=True)
+        self.write(
+            0x203, 0, numbers & 0xFFFFFFFF, numbers >> 32 | 4 * sum(each) << 16 | count << 28, *[0] * 33, each=True
+        )
         self.inputs(count)
+
+    def loaders(
+        self, base: int, formats: Sequence[tuple[int, int]], *loaders: tuple[int, Sequence[int], int], fixed: int = 0
+    ) -> None:
+        """Attribute formats (type, count) and loaders (address, component nibbles, stride)."""
+        f = sum((kind | count - 1 << 2) << 4 * i for i, (kind, count) in enumerate(formats))
+        self.write("ATTRIBBUFFERS_LOC", base >> 3)
+        self.write(0x201, f & 0xFFFFFFFF, f >> 32 | fixed << 16 | len(formats) - 1 << 28, each=True)
+        words: list[int] = []
+        for address, nibbles, stride in loaders:
+            n = sum(nibble << 4 * i for i, nibble in enumerate(nibbles))
+            words += [address - base, n & 0xFFFFFFFF, n >> 32 | stride << 16 | len(nibbles) << 28]
+        self.write(0x203, *(words + [0] * 36)[:36], each=True)
+        self.inputs(len(formats))
 
     def inputs(self, count: int, permutation: int = 0xFEDCBA9876543210) -> None:
         """How many attributes reach the program, and in which registers."""
@@ -301,6 +317,17 @@ class Gpu:
         self.write(at, border, width << 16 | height, param, 0, TEXTURES[unit] >> 3, each=True)
         self.write((0x8E, 0x96, 0x9E)[unit], format)
 
+    def show(self, unit: int = 0, coordinates: int = 0) -> None:
+        """Texture colour of a unit straight to the buffer."""
+        self.set(TEXUNIT_CONFIG=0x1000 | 1 << unit | coordinates)
+        self.stage(0, sources=(3 + unit, 0, 0))
+
+    def span(self, u0: float, u1: float, v0: float, v1: float, **more: Any) -> None:
+        """A quad with texture coordinates over the whole target, from edge to edge, for all units."""
+        corners = [(u0, v0), (u1, v0), (u0, v1), (u1, v1)]
+        both = [(u, v, u, v) for u, v in corners]
+        self.quad(uv0=[(u, v, 1, 1) for u, v in corners], uv12=both, **more)
+
     # -- results ----------------------------------------------------------------------------------------------------
     def raw(self, address: int, size: int, height: int | None = None, width: int | None = None) -> np.ndarray:
         """Pixel words of `size` bytes of a tiled buffer, bottom row first."""
@@ -328,6 +355,13 @@ class Gpu:
         """An RGBA8 colour buffer as (height, width, 4)."""
         assert self.format == 0
         return channels(self.color_words())
+
+    def one_color(self) -> list[int]:
+        """Run the list; the colour of the target, which must be the same all over."""
+        self.run()
+        pixels = self.pixels().reshape(-1, 4)
+        assert (pixels == pixels[0]).all()
+        return pixels[0].tolist()
 
     def depth_words(self) -> np.ndarray:
         return self.raw(DEPTH, {0: 2, 2: 3, 3: 4}[self.depth_format])

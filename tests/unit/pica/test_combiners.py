@@ -14,7 +14,18 @@ import numpy as np
 import pytest
 
 SIZE = 32
-PRIMARY, FRAGMENT0, FRAGMENT1, TEXTURE0, TEXTURE1, TEXTURE2, TEXTURE3, BUFFER, CONSTANT, PREVIOUS = 0, 1, 2, 3, 4, 5, 6, 13, 14, 15
+PRIMARY, FRAGMENT0, FRAGMENT1, TEXTURE0, TEXTURE1, TEXTURE2, TEXTURE3, BUFFER, CONSTANT, PREVIOUS = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    13,
+    14,
+    15,
+)
 RGB_OPERANDS = {0: "rgb", 2: "aaa", 4: "rrr", 8: "ggg", 0xC: "bbb"}
 ALPHA_OPERANDS = {0: "a", 2: "r", 4: "g", 6: "b"}
 Color = np.ndarray  # (..., 4) integers 0-255
@@ -38,7 +49,8 @@ class Stage:
 def combine(op: int, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """One channel before the scale."""
     return {
-        0: a, 1: a * b // 255, 2: np.minimum(255, a + b), 3: np.clip(a + b - 128, 0, 255), 4: (a * c + b * (255 - c)) // 255,
+        0: a, 1: a * b // 255, 2: np.minimum(255, a + b), 3: np.clip(a + b - 128, 0, 255),
+        4: (a * c + b * (255 - c)) // 255,
         5: np.maximum(0, a - b), 8: np.minimum(255, (a * b + 255 * c) // 255), 9: np.minimum(255, a + b) * c // 255,
     }[op]  # fmt: skip
 
@@ -73,14 +85,19 @@ def model(stages: Sequence[Stage], inputs: Mapping[int, Color], buffer_color: Co
         constant = np.broadcast_to([stage.constant >> 8 * i & 0xFF for i in range(4)], shape).astype(np.int64)
         sources = {**inputs, BUFFER: stored[k], CONSTANT: constant, PREVIOUS: previous}
         colors = [operand(sources[s], o, RGB_OPERANDS) for s, o in zip(stage.sources, stage.operands, strict=True)]
-        alphas = [operand(sources[s], o, ALPHA_OPERANDS) for s, o in zip(stage.alpha_sources, stage.alpha_operands, strict=True)]
+        alphas = [
+            operand(sources[s], o, ALPHA_OPERANDS)
+            for s, o in zip(stage.alpha_sources, stage.alpha_operands, strict=True)
+        ]
         if stage.op in (6, 7):
             rgb = np.repeat(dot(colors[0], colors[1])[..., None], 3, axis=-1)
         else:
             rgb = combine(stage.op, *colors)
         alpha = rgb[..., :1] if stage.op == 7 else combine(stage.alpha_op, *alphas)
         factor = lambda code: {0: 1, 1: 2, 2: 4, 3: 1}[code]  # noqa: E731
-        previous = np.minimum(255, np.concatenate([rgb * factor(stage.scale), alpha * factor(stage.alpha_scale)], axis=-1))
+        previous = np.minimum(
+            255, np.concatenate([rgb * factor(stage.scale), alpha * factor(stage.alpha_scale)], axis=-1)
+        )
         results.append(previous)
     return previous
 
@@ -107,7 +124,15 @@ class Bench:
         """The picture; stages that are not given pass the previous result on."""
         gpu = self.gpu
         for i, s in enumerate((*stages, *[Stage()] * (6 - len(stages)))):
-            gpu.stage(i, s.op, s.sources, s.operands, s.scale, (s.alpha_op, s.alpha_sources, s.alpha_operands, s.alpha_scale), s.constant)
+            gpu.stage(
+                i,
+                s.op,
+                s.sources,
+                s.operands,
+                s.scale,
+                (s.alpha_op, s.alpha_sources, s.alpha_operands, s.alpha_scale),
+                s.constant,
+            )
         gpu.set(TEXENV_UPDATE_BUFFER=update, TEXENV_BUFFER_COLOR=buffer_color)
         gpu.quad(color=np.array(self.primary) / 255)
         gpu.run()
@@ -212,7 +237,9 @@ def test_first_alpha_operand_stands_at_bit_12(gpu: Any) -> None:
     assert (gpu.color_words() == 0xFF000033).all()
 
 
-@pytest.mark.parametrize("source", [PRIMARY, FRAGMENT0, FRAGMENT1, TEXTURE0, TEXTURE1, TEXTURE2, TEXTURE3, CONSTANT, PREVIOUS, BUFFER])
+@pytest.mark.parametrize(
+    "source", [PRIMARY, FRAGMENT0, FRAGMENT1, TEXTURE0, TEXTURE1, TEXTURE2, TEXTURE3, CONSTANT, PREVIOUS, BUFFER]
+)
 @pytest.mark.parametrize("stage", [0, 1, 2, 5])
 def test_sources_in_every_kind_of_stage(bench: Bench, source: int, stage: int) -> None:
     """Fragment colours are zero with lighting off, and so is a unit that is off; stage 0 has no buffer yet."""
@@ -269,7 +296,20 @@ def test_update_bits_belong_to_the_first_four_stages(bench: Bench, update: int) 
 def test_random_chains_of_six_stages_match_the_model(gpu: Any) -> None:
     random = np.random.default_rng(2024)
     bench = Bench(gpu, 5)
-    sources = [PRIMARY, FRAGMENT0, FRAGMENT1, TEXTURE0, TEXTURE1, TEXTURE2, TEXTURE3, BUFFER, CONSTANT, PREVIOUS, PREVIOUS, TEXTURE0]
+    sources = [
+        PRIMARY,
+        FRAGMENT0,
+        FRAGMENT1,
+        TEXTURE0,
+        TEXTURE1,
+        TEXTURE2,
+        TEXTURE3,
+        BUFFER,
+        CONSTANT,
+        PREVIOUS,
+        PREVIOUS,
+        TEXTURE0,
+    ]
 
     def three(values: Sequence[int]) -> tuple[int, ...]:
         return tuple(int(v) for v in random.choice(values, 3))
@@ -277,8 +317,10 @@ def test_random_chains_of_six_stages_match_the_model(gpu: Any) -> None:
     for _ in range(30):
         stages = [
             Stage(
-                int(random.integers(0, 10)), three(sources), three([0, 0, 0, 1, 2, 3, 4, 5, 8, 9, 0xC, 0xD]), int(random.integers(0, 4)),
-                int(random.choice([0, 1, 2, 3, 4, 5, 8, 9])), three(sources), three(range(8)), int(random.integers(0, 4)),
+                int(random.integers(0, 10)), three(sources), three([0, 0, 0, 1, 2, 3, 4, 5, 8, 9, 0xC, 0xD]),
+                int(random.integers(0, 4)),
+                int(random.choice([0, 1, 2, 3, 4, 5, 8, 9])), three(sources), three(range(8)), int(random.integers(0,
+                4)),
                 int(random.integers(0, 1 << 32)),
             )
             for _ in range(6)

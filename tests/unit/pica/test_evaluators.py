@@ -1,4 +1,4 @@
-"""Small scenes under both evaluators and several threads: every byte of guest memory, events and counts are the same."""
+"""Small scenes under both evaluators and several threads: all guest memory, events and counts are the same."""
 
 from __future__ import annotations
 
@@ -8,7 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-MOV, ADD, MUL, DP4, EX2, LG2, RCP, RSQ, MOVA, LOOP, FLR = 0x13, 0x00, 0x08, 0x02, 0x05, 0x06, 0x0E, 0x0F, 0x12, 0x29, 0x0B
+MOV, ADD, MUL, DP4, EX2, LG2, RCP, RSQ, MOVA, LOOP, FLR = (
+    0x13,
+    0x00,
+    0x08,
+    0x02,
+    0x05,
+    0x06,
+    0x0E,
+    0x0F,
+    0x12,
+    0x29,
+    0x0B,
+)
 
 
 def vertices(seed: int, count: int, spread: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -36,7 +48,13 @@ def textured(gpu: Any) -> None:
 
 def stencilled(gpu: Any) -> None:
     gpu.put_depth(noise(2, 16, 16))
-    gpu.set(STENCIL_TEST=0xF3A57F01 | 4 << 4, STENCIL_OP=0x643, DEPTH_COLOR_MASK=0x1F41, FRAGOP_ALPHA_TEST=0x4061, SCISSORTEST_MODE=1)
+    gpu.set(
+        STENCIL_TEST=0xF3A57F01 | 4 << 4,
+        STENCIL_OP=0x643,
+        DEPTH_COLOR_MASK=0x1F41,
+        FRAGOP_ALPHA_TEST=0x4061,
+        SCISSORTEST_MODE=1,
+    )
     gpu.set(SCISSORTEST_POS=0x00030003, SCISSORTEST_DIM=0x00090007, LOGIC_OP=6 ^ 13)
     position, color, _ = vertices(2, 21)
     gpu.draw(position, color, mode=2)
@@ -44,7 +62,9 @@ def stencilled(gpu: Any) -> None:
 
 
 def clipped(gpu: Any) -> None:
-    gpu.set(FRAGOP_CLIP=1, FRAGOP_CLIP_DATA0=gpu.f24(0.5), FRAGOP_CLIP_DATA1=gpu.f24(-0.25), FRAGOP_CLIP_DATA3=gpu.f24(0.25))
+    gpu.set(
+        FRAGOP_CLIP=1, FRAGOP_CLIP_DATA0=gpu.f24(0.5), FRAGOP_CLIP_DATA1=gpu.f24(-0.25), FRAGOP_CLIP_DATA3=gpu.f24(0.25)
+    )
     position, color, _ = vertices(3, 24, spread=3.0)
     position[:, 2] *= np.random.default_rng(5).uniform(-1, 2.5, 24)
     gpu.draw(position, color, mode=1)
@@ -81,7 +101,8 @@ def program(gpu: Any) -> None:
     gpu.set(VSH_INTUNIFORM_I0=3 | 2 << 8 | 2 << 16)
     code = [
         gpu.op(MOV, "r0", "c0"), gpu.flow(LOOP, to=4), gpu.op(MUL, "r1", "c1", "v1", index=3), gpu.op(EX2, "r2", "r1"),
-        gpu.op(ADD, "r0", "r0", "r2"), gpu.op(LG2, "r3", "r0"), gpu.op(RSQ, "r4", "r0", desc=1), gpu.op(RCP, "r5", "v1"),
+        gpu.op(ADD, "r0", "r0", "r2"), gpu.op(LG2, "r3", "r0"), gpu.op(RSQ, "r4", "r0", desc=1), gpu.op(RCP, "r5",
+        "v1"),
         gpu.op(MUL, "r6", "r3", "r4"), gpu.op(FLR, "r7", "r5"), gpu.op(ADD, "o1", "r6", "r7"), gpu.op(MOV, "o0", "v0"),
     ]  # fmt: skip
     position, color, _ = vertices(7, 30)
@@ -120,7 +141,14 @@ def combined(gpu: Any) -> None:
         gpu.texture(unit, noise(20 + unit, 8, 8), wrap=(unit + 1, 2))
     gpu.set(TEXUNIT_CONFIG=0x1007, TEXENV_BUFFER_COLOR=0x40506070, FOG_COLOR=0x203040)
     for stage in range(6):
-        gpu.stage(stage, (1, 7, 4, 3, 8, 9)[stage], (3 + stage % 3, 13, 15), (stage, 1, 0), stage % 3, constant=0x11223344 * stage)
+        gpu.stage(
+            stage,
+            (1, 7, 4, 3, 8, 9)[stage],
+            (3 + stage % 3, 13, 15),
+            (stage, 1, 0),
+            stage % 3,
+            constant=0x11223344 * stage,
+        )
     gpu.set(TEXENV_UPDATE_BUFFER=0xFF05)
     gpu.write("FOG_LUT_INDEX", 0)
     for i in range(128):
@@ -144,11 +172,24 @@ def immediate(gpu: Any) -> None:
 def transfers(gpu: Any) -> None:
     """A fill, display transfers of several kinds and a texture copy."""
     gpu.memory.write(0x20800000, noise(12, 64, 64).tobytes())
-    for register, value in (("START", 0x18100000 >> 3), ("END", 0x18100050 >> 3), ("VALUE", 0xABCDEF), ("CONTROL", 0x101)):
+    for register, value in (
+        ("START", 0x18100000 >> 3),
+        ("END", 0x18100050 >> 3),
+        ("VALUE", 0xABCDEF),
+        ("CONTROL", 0x101),
+    ):
         gpu.poke(f"PSC0_{register}", value)
     gpu.poke("PPF_INPUT_ADDRESS", 0x20800000 >> 3)
     for i, (flags, width, height) in enumerate(
-        [(0x0000, 32, 16), (0x1000, 24, 16), (0x2301, 16, 16), (0x01004002, 32, 8), (0x02002220, 16, 16), (0x0005, 16, 8), (0x4422, 8, 8)]
+        [
+            (0x0000, 32, 16),
+            (0x1000, 24, 16),
+            (0x2301, 16, 16),
+            (0x01004002, 32, 8),
+            (0x02002220, 16, 16),
+            (0x0005, 16, 8),
+            (0x4422, 8, 8),
+        ]
     ):
         gpu.poke("PPF_OUTPUT_ADDRESS", 0x18180000 + 0x4000 * i >> 3)
         gpu.poke("PPF_OUTPUT_SIZE", height << 16 | width)
@@ -156,7 +197,8 @@ def transfers(gpu: Any) -> None:
         gpu.poke("PPF_FLAGS", flags)
         gpu.poke("PPF_CONTROL", 1)
     for register, value in (
-        ("OUTPUT_ADDRESS", 0x18300000 >> 3), ("FLAGS", 8), ("COPY_SIZE", 512), ("COPY_INPUT", 0x00010002), ("COPY_OUTPUT", 0x00030001),
+        ("OUTPUT_ADDRESS", 0x18300000 >> 3), ("FLAGS", 8), ("COPY_SIZE", 512), ("COPY_INPUT", 0x00010002),
+        ("COPY_OUTPUT", 0x00030001),
         ("CONTROL", 1),
     ):  # fmt: skip
         gpu.poke(f"PPF_{register}", value)

@@ -15,7 +15,8 @@ from pocketgpu.facts.external import EXTERNAL, LCD
 VRAM, FCRAM = 0x18000000, 0x20000000
 GPU_BASE = 0x10400000
 # Registers that start something, and what the display's colour table is written through.
-ACTIVE = {"PSC0_CONTROL", "PSC1_CONTROL", "PPF_CONTROL", "PDC0_SELECT", "PDC1_SELECT", "PDC0_LUT_INDEX", "PDC1_LUT_INDEX",
+ACTIVE = {"PSC0_CONTROL", "PSC1_CONTROL", "PPF_CONTROL", "PDC0_SELECT", "PDC1_SELECT", "PDC0_LUT_INDEX",
+          "PDC1_LUT_INDEX",
           "PDC0_LUT_DATA", "PDC1_LUT_DATA", "STATUS"}  # fmt: skip
 
 
@@ -154,7 +155,8 @@ def test_a_rendered_frame_reaches_the_screen_upright(gpu: Any) -> None:
     gpu.draw([(-1, -1), (-0.5, -1), (-1, -0.9)], color=(1, 0, 0, 1))
     gpu.run()
     for name, value in {
-        "PPF_INPUT_ADDRESS": VRAM >> 3, "PPF_OUTPUT_ADDRESS": FCRAM + 0x2000000 >> 3, "PPF_OUTPUT_SIZE": 400 << 16 | 240,
+        "PPF_INPUT_ADDRESS": VRAM >> 3, "PPF_OUTPUT_ADDRESS": FCRAM + 0x2000000 >> 3,
+        "PPF_OUTPUT_SIZE": 400 << 16 | 240,
         "PPF_INPUT_SIZE": 400 << 16 | 240, "PPF_FLAGS": 1 << 12, "PPF_CONTROL": 1,
     }.items():  # fmt: skip
         gpu.poke(name, value)

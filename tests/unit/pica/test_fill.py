@@ -142,7 +142,8 @@ def test_start_0_may_be_told_to_do_nothing(make_gpu: Callable[..., Any]) -> None
 
 @pytest.mark.parametrize(
     ("start", "end"),
-    [(0x10000000, 0x10001000), (VRAM - 16, VRAM + 16), (VRAM + 0x600000 - 16, VRAM + 0x600010), (FCRAM_END - 16, FCRAM_END + 16),
+    [(0x10000000, 0x10001000), (VRAM - 16, VRAM + 16), (VRAM + 0x600000 - 16, VRAM + 0x600010), (FCRAM_END - 16,
+     FCRAM_END + 16),
      (FCRAM, 0x7FFFFFF0), (VRAM, FCRAM + 16), (0xFFFFFF00, 0xFFFFFFF0), (16, 32)],
 )  # fmt: skip
 def test_range_outside_memory_is_reported_and_writes_nothing(gpu: Any, start: int, end: int) -> None:

@@ -656,14 +656,15 @@ def registers(gpu: Any, words: Mapping[str, int], tables: np.ndarray) -> None:
         gpu.write("LIGHTING_LUT_DATA7", *table[128:].tolist())
 
 
-def lit(gpu: Any, corners: Any, quaternions: Any, views: Any, mode: int = 1, w: float = 1.0) -> None:
-    """Draw corners (x, y) with quaternions and view vectors; texture coordinates 0 are the places on the screen."""
+def lit(gpu: Any, corners: Any, quaternions: Any, views: Any, w: float = 1.0) -> None:
+    """Draw a strip of corners (x, y) with quaternions and view vectors; texture coordinates 0 and 1 are the places on
+    the screen."""
     corners = np.array(corners, np.float32)
     position = np.concatenate([corners * w, np.tile([-0.5 * w, w], (len(corners), 1))], axis=1)
-    spread = lambda a: np.broadcast_to(np.array(a, np.float32), (len(corners), np.shape(a)[-1]))  # noqa: E731
-    gpu.attributes(position, spread(quaternions), spread(views), (corners + 1) / 2)
-    gpu.outputs(0x03020100, 0x07060504, 0x1F141312, 0x1F1F0D0C)
-    gpu.set(PRIMITIVE_CONFIG=3 | mode << 8, RESTART_PRIMITIVE=1)
+    vectors = [np.broadcast_to(np.array(a, np.float32), (len(corners), np.shape(a)[-1])) for a in (quaternions, views)]
+    gpu.attributes(position, *vectors, (corners[:, [0, 1, 0, 1]] + 1) / 2)
+    gpu.outputs(0x03020100, 0x07060504, 0x1F141312, 0x0F0E0D0C)
+    gpu.set(PRIMITIVE_CONFIG=3 | 1 << 8, RESTART_PRIMITIVE=1)
     gpu.launch(len(corners))
 
 
@@ -673,7 +674,7 @@ SHOWN = {"primary": (1, 1, 1), "secondary": (2, 2, 2)}
 
 
 def test_a_quad_through_the_whole_machine(make_gpu: Callable[..., Any]) -> None:
-    """One direction all over, a view vector that changes in perspective, and a bump map: pixel by pixel as the model."""
+    """One quaternion all over, a view vector that changes, a bump map and a shadow: pixel by pixel as the model."""
     unit = scramble(2)
     unit.set(LIGHTING_CONFIG0=4 << 4 | 1 << 28 | 2 << 22 | 1 << 24 | 1 | 3 << 16)
     random = np.random.default_rng(5)
@@ -688,14 +689,7 @@ def test_a_quad_through_the_whole_machine(make_gpu: Callable[..., Any]) -> None:
         gpu.texture(2, bumps)
         gpu.texture(1, shadows)
         gpu.stage(0, sources=SHOWN[name])
-        gpu.attributes  # noqa: B018
-        corners = np.array(QUAD, np.float32)
-        position = np.concatenate([corners * 2, np.tile([-1.0, 2.0], (4, 1))], axis=1)
-        uv = (corners + 1) / 2
-        gpu.attributes(position, np.tile(np.float32(q), (4, 1)), view.astype(np.float32), uv)
-        gpu.outputs(0x03020100, 0x07060504, 0x1F141312, 0x1F1F0F0E)
-        gpu.set(PRIMITIVE_CONFIG=3 | 1 << 8, RESTART_PRIMITIVE=1)
-        gpu.launch(4)
+        lit(gpu, QUAD, q, view, w=2.0)
         gpu.run()
         pictures[name, evaluator, threads] = gpu.pixels()
         assert not gpu.ids

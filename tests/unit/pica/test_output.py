@@ -15,7 +15,8 @@ import pytest
 SIZE = 32
 DEPTH_VALUE = 0.5  # z/w = -0.5 with the usual depth map
 COMPARE = {
-    0: lambda a, b: a != a, 1: lambda a, b: a == a, 2: lambda a, b: a == b, 3: lambda a, b: a != b, 4: lambda a, b: a < b,
+    0: lambda a, b: a != a, 1: lambda a, b: a == a, 2: lambda a, b: a == b, 3: lambda a, b: a != b, 4: lambda a,
+    b: a < b,
     5: lambda a, b: a <= b, 6: lambda a, b: a > b, 7: lambda a, b: a >= b,
 }  # fmt: skip
 FIELDS = {  # colour formats of the core: lowest bit and width of r, g, b, a
@@ -52,7 +53,8 @@ class State:
             STENCIL_OP=self.stencil_ops[0] | self.stencil_ops[1] << 4 | self.stencil_ops[2] << 8,
             DEPTH_COLOR_MASK=self.depth[0] | self.depth[1] << 4 | self.masks << 8 | self.depth[2] << 12,
             COLOR_OPERATION=0x00E40000 | self.blend << 8, LOGIC_OP=self.logic,
-            BLEND_FUNC=self.equations[0] | self.equations[1] << 8 | sum(f << 16 + 4 * i for i, f in enumerate(self.factors)),
+            BLEND_FUNC=self.equations[0] | self.equations[1] << 8 | sum(f << 16 + 4 * i for i,
+            f in enumerate(self.factors)),
             BLEND_COLOR=sum(c << 8 * i for i, c in enumerate(self.constant)),
             COLORBUFFER_WRITE=self.color_write, DEPTHBUFFER_READ=self.depth_read, DEPTHBUFFER_WRITE=self.depth_write,
         )  # fmt: skip
@@ -109,7 +111,8 @@ def logic(op: int, s: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 def stencil_result(op: int, stored: np.ndarray, reference: int) -> np.ndarray:
     return [
-        stored, stored * 0, stored * 0 + reference, np.minimum(stored + 1, 255), np.maximum(stored - 1, 0), stored ^ 255,
+        stored, stored * 0, stored * 0 + reference, np.minimum(stored + 1, 255), np.maximum(stored - 1, 0),
+        stored ^ 255,
         stored + 1 & 255, stored - 1 & 255,
     ][op]  # fmt: skip
 
@@ -166,7 +169,11 @@ class Bench:
         gpu.target(SIZE, SIZE, color=form, depth=depth_form)
         random = np.random.default_rng(seed)
         values = np.array([0, 1, 2, 127, 128, 129, 254, 255])
-        pick = lambda: np.where(random.random((SIZE, SIZE, 4)) < 0.3, random.choice(values, (SIZE, SIZE, 4)), random.integers(0, 256, (SIZE, SIZE, 4)))  # noqa: E501, E731
+        def pick() -> np.ndarray:
+            shape = (SIZE, SIZE, 4)
+            special = random.choice(values, shape)
+            return np.where(random.random(shape) < 0.3, special, random.integers(0, 256, shape))
+
         self.source, self.color = pick(), contract(pick(), form)
         top = (1 << BITS[depth_form]) - 1
         near = int(DEPTH_VALUE * top) + random.integers(-2, 3, (SIZE, SIZE))
@@ -287,9 +294,11 @@ def test_random_states_match_the_model(gpu: Any, seed: int) -> None:
     bench = Bench(gpu, form=seed, depth_form=(3, 3, 2, 0)[seed], seed=seed)
     for _ in range(12):
         state = State(
-            (draw(2), draw(8), draw(256)), (draw(2), draw(8), draw(256), draw(256), draw(256)), (draw(8), draw(8), draw(8)),
+            (draw(2), draw(8), draw(256)), (draw(2), draw(8), draw(256), draw(256), draw(256)), (draw(8), draw(8),
+            draw(8)),
             (draw(2), draw(8), draw(2)), draw(16), bool(draw(2)), draw(16), (draw(8), draw(8)),
-            (draw(16), draw(16), draw(16), draw(16)), (draw(256), draw(256), draw(256), draw(256)), draw(16), draw(4), draw(4),
+            (draw(16), draw(16), draw(16), draw(16)), (draw(256), draw(256), draw(256), draw(256)), draw(16), draw(4),
+            draw(4),
         )  # fmt: skip
         bench.check(state)
 
@@ -359,7 +368,8 @@ def test_colour_write_register_is_all_or_nothing(bench: Bench, color_write: int)
 def test_buffer_formats(gpu: Any, form: int, depth_form: int) -> None:
     bench = Bench(gpu, form, depth_form)
     for state in (
-        State(depth=(1, 6, 1)), State(blend=True, factors=(6, 7, 8, 9)), State(logic=11, masks=0b1010), State(logic=14, masks=0b0101),
+        State(depth=(1, 6, 1)), State(blend=True, factors=(6, 7, 8, 9)), State(logic=11, masks=0b1010), State(logic=14,
+        masks=0b0101),
     ):  # fmt: skip
         bench.check(state)
 

@@ -21,12 +21,6 @@ BORDER_WORD = 0x44332211  # register order: red in the low byte
 BORDER_COLOR = [0x11, 0x22, 0x33, 0x44]
 
 
-def show(gpu: Any, unit: int = 0, coordinates: int = 0) -> None:
-    """Texture colour of a unit straight to the buffer."""
-    gpu.set(TEXUNIT_CONFIG=0x1000 | 1 << unit | coordinates)
-    gpu.stage(0, sources=(3 + unit, 0, 0))
-
-
 def wrapped(c: int, size: int, code: int) -> int | None:
     """Texel of a coordinate by the table of the documents; None is the border colour."""
     if code == CLAMP or (code == 4 and c >= size):
@@ -44,13 +38,6 @@ def lookup(texels: np.ndarray, s: int, t: int, wrap: tuple[int, int]) -> list[in
     height, width = texels.shape[:2]
     x, y = wrapped(s, width, wrap[0]), wrapped(t, height, wrap[1])
     return BORDER_COLOR if x is None or y is None else texels[y, x].tolist()
-
-
-def span(gpu: Any, u0: float, u1: float, v0: float, v1: float, **more: Any) -> None:
-    """Texture coordinates over the whole target, from edge to edge."""
-    corners = [(u0, v0), (u1, v0), (u0, v1), (u1, v1)]
-    both = [(u, v, u, v) for u, v in corners]
-    gpu.quad(uv0=[(u, v, 1, 1) for u, v in corners], uv12=both, **more)
 
 
 def random_texture(seed: int, width: int, height: int) -> tuple[np.ndarray, np.ndarray]:
@@ -71,8 +58,8 @@ def test_formats_decode_as_the_surface_reader_does(
     data = rng.integers(0, 256, surface.byte_size(pixel, width, height, "tiled"), np.uint8).tobytes()
     gpu = make_gpu(width, height)
     gpu.texture_data(0, data, format, width, height)
-    show(gpu)
-    span(gpu, 0, 1, 0, 1)
+    gpu.show()
+    gpu.span(0, 1, 0, 1)
     gpu.run()
     assert not gpu.ids
     assert (gpu.pixels() == surface.decode(data, pixel, width, height, "tiled")[::-1]).all()
@@ -81,16 +68,18 @@ def test_formats_decode_as_the_surface_reader_does(
 @pytest.mark.parametrize(
     ("format", "data", "expected"),
     [
-        (0, b"\x01\x02\x03\x04", [4, 3, 2, 1]), (1, b"\x01\x02\x03", [3, 2, 1, 255]), (2, b"\x3f\xf8", [255, 0, 255, 255]),
+        (0, b"\x01\x02\x03\x04", [4, 3, 2, 1]), (1, b"\x01\x02\x03", [3, 2, 1, 255]), (2, b"\x3f\xf8", [255, 0, 255,
+        255]),
         (2, b"\x00\x80", [132, 0, 0, 0]), (3, b"\x1f\xf8", [255, 0, 255, 255]), (3, b"\x00\x04", [0, 130, 0, 255]),
-        (4, b"\x34\x12", [17, 34, 51, 68]), (5, b"\x12\x34", [0x34, 0x34, 0x34, 0x12]), (6, b"\x12\x34", [0x34, 0x12, 0, 255]),
+        (4, b"\x34\x12", [17, 34, 51, 68]), (5, b"\x12\x34", [0x34, 0x34, 0x34, 0x12]), (6, b"\x12\x34", [0x34, 0x12,
+        0, 255]),
         (7, b"\x56", [0x56, 0x56, 0x56, 255]), (8, b"\x56", [0, 0, 0, 0x56]), (9, b"\x5a", [85, 85, 85, 170]),
     ],
 )  # fmt: skip
 def test_pixel_words_by_hand(gpu: Any, format: int, data: bytes, expected: list[int]) -> None:
     gpu.texture_data(0, data * 64, format, 8, 8)
-    show(gpu)
-    span(gpu, 0, 1, 0, 1)
+    gpu.show()
+    gpu.span(0, 1, 0, 1)
     gpu.run()
     assert (gpu.pixels() == expected).all()
 
@@ -99,8 +88,8 @@ def test_pixel_words_by_hand(gpu: Any, format: int, data: bytes, expected: list[
 def test_four_bit_formats_have_the_even_texel_in_the_low_half(gpu: Any, format: int, channel: int) -> None:
     gpu.target(8, 8)
     gpu.texture_data(0, b"\x21" + bytes(31), format, 8, 8)
-    show(gpu)
-    span(gpu, 0, 1, 0, 1)
+    gpu.show()
+    gpu.span(0, 1, 0, 1)
     gpu.run()
     assert gpu.pixels()[7, 0, channel] == 17
     assert gpu.pixels()[7, 1, channel] == 34
@@ -110,8 +99,8 @@ def test_four_bit_formats_have_the_even_texel_in_the_low_half(gpu: Any, format: 
 def test_undefined_formats_are_black_and_reported(gpu: Any, code: int) -> None:
     gpu.texture_data(0, b"\xff" * 1024, code, 16, 16)
     gpu.put_color(np.full((16, 16), 0xFFFFFFFF, np.uint32))
-    show(gpu)
-    span(gpu, 0, 1, 0, 1)
+    gpu.show()
+    gpu.span(0, 1, 0, 1)
     gpu.run()
     assert (gpu.color_words() == 0).all()
     assert gpu.ids
@@ -143,7 +132,7 @@ def etc1_block(word: int) -> np.ndarray:
 def test_etc1_blocks_match_a_bit_by_bit_model(gpu: Any, rng: Any) -> None:
     """All four blocks of a tile, with and without alpha blocks, both modes, both directions of the halves."""
     gpu.target(8, 8)
-    show(gpu)
+    gpu.show()
     for trial in range(40):
         words = [int(w) for w in rng.integers(0, 1 << 63, 4)]
         alphas = [int(w) for w in rng.integers(0, 1 << 63, 4)]
@@ -158,7 +147,7 @@ def test_etc1_blocks_match_a_bit_by_bit_model(gpu: Any, rng: Any) -> None:
             parts = [a.to_bytes(8, "little") + p for a, p in zip(alphas, parts, strict=True)]
         gpu.texture_data(0, b"".join(parts), 12 + trial % 2, 8, 8)
         gpu.set(TEXUNIT_CONFIG=0x11001)
-        span(gpu, 0, 1, 0, 1)
+        gpu.span(0, 1, 0, 1)
         gpu.run()
         assert (gpu.pixels()[::-1] == image).all()
 
@@ -166,13 +155,22 @@ def test_etc1_blocks_match_a_bit_by_bit_model(gpu: Any, rng: Any) -> None:
 def test_first_texel_in_memory_is_the_upper_left_one(make_gpu: Callable[..., Any]) -> None:
     """v = 0 is the last row of memory; texels (1,0), (0,1), (2,0), (7,7) are numbers 1, 2, 4, 63; tiles go by rows."""
     gpu = make_gpu(16, 24)
-    show(gpu)
-    for number, x, y in ((0, 0, 0), (1, 1, 0), (2, 0, 1), (4, 2, 0), (63, 7, 7), (64, 8, 0), (128, 0, 8), (383, 15, 23)):
+    gpu.show()
+    for number, x, y in (
+        (0, 0, 0),
+        (1, 1, 0),
+        (2, 0, 1),
+        (4, 2, 0),
+        (63, 7, 7),
+        (64, 8, 0),
+        (128, 0, 8),
+        (383, 15, 23),
+    ):
         data = np.zeros(16 * 24, "<u4")
         data[number] = 0xFFFFFFFF
         gpu.texture_data(0, data.tobytes(), 0, 16, 24)
         gpu.set(TEXUNIT_CONFIG=0x11001)
-        span(gpu, 0, 1, 0, 1)
+        gpu.span(0, 1, 0, 1)
         gpu.run()
         assert np.argwhere(gpu.covered()).tolist() == [[23 - y, x]]
 
@@ -183,8 +181,8 @@ def test_size_register_has_the_height_in_its_low_half(make_gpu: Callable[..., An
     gpu = make_gpu(16, 8)
     gpu.texture(0, words)
     gpu.write(0x82, 16 << 16 | 8)
-    show(gpu)
-    span(gpu, 0, 1, 0, 1)
+    gpu.show()
+    gpu.span(0, 1, 0, 1)
     gpu.run()
     assert (gpu.pixels() == colors).all()
 
@@ -207,8 +205,8 @@ def test_wrap_codes_match_the_table(make_gpu: Callable[..., Any], wrap_s: int, w
     for wrap_t in {wrap_s, (wrap_s + 3) % 8, (wrap_s + 5) % 8}:
         wrap = (wrap_s, wrap_t)
         gpu.write(0x81, BORDER_WORD, width << 16 | height, wrap[0] << 12 | wrap[1] << 8, each=True)
-        show(gpu)
-        span(gpu, -2.5, 2.5, -2.5, 2.5)
+        gpu.show()
+        gpu.span(-2.5, 2.5, -2.5, 2.5)
         gpu.run()
         s = np.floor(coordinates(-2.5, 2.5, 5 * width) * width).astype(int)
         t = np.floor(coordinates(-2.5, 2.5, 5 * height) * height).astype(int)
@@ -223,14 +221,16 @@ def test_every_format_under_every_wrap_code(make_gpu: Callable[..., Any], rng: A
     data = rng.integers(0, 256, surface.byte_size(pixel, 8, 8, "tiled"), np.uint8).tobytes()
     colors = surface.decode(data, pixel, 8, 8, "tiled")[::-1]
     gpu = make_gpu(32, 32)
-    show(gpu)
+    gpu.show()
     c = np.floor(coordinates(-1.5, 2.5, 32) * 8).astype(int)
     for code in range(8):
         gpu.texture_data(0, data, format, 8, 8, wrap=(code, code), border=BORDER_WORD)
-        span(gpu, -1.5, 2.5, -1.5, 2.5)
+        gpu.span(-1.5, 2.5, -1.5, 2.5)
         gpu.run()
         places = [wrapped(int(i), 8, code) for i in c]
-        expected = np.array([[BORDER_COLOR if x is None or y is None else colors[y, x] for x in places] for y in places])
+        expected = np.array(
+            [[BORDER_COLOR if x is None or y is None else colors[y, x] for x in places] for y in places]
+        )
         assert (gpu.pixels() == expected).all(), code
 
 
@@ -239,8 +239,8 @@ def test_repeat_in_s_only(gpu: Any) -> None:
     words, colors = random_texture(4, 8, 8)
     gpu.texture(0, words)
     gpu.write(0x83, REPEAT << 12 | CLAMP << 8)
-    show(gpu)
-    span(gpu, 1, 3, 1, 3)
+    gpu.show()
+    gpu.span(1, 3, 1, 3)
     gpu.run()
     assert (gpu.pixels() == colors[7, np.arange(16) % 8]).all()
 
@@ -248,8 +248,8 @@ def test_repeat_in_s_only(gpu: Any) -> None:
 def test_coordinates_just_below_zero_belong_to_the_last_texel(gpu: Any) -> None:
     words, colors = random_texture(4, 8, 8)
     gpu.texture(0, words)
-    show(gpu)
-    span(gpu, -0.01, -0.01, -0.01, -0.01)
+    gpu.show()
+    gpu.span(-0.01, -0.01, -0.01, -0.01)
     gpu.run()
     assert (gpu.pixels() == colors[7, 7]).all()
 
@@ -258,7 +258,7 @@ def test_coordinates_just_below_zero_belong_to_the_last_texel(gpu: Any) -> None:
 @pytest.mark.parametrize("linear", [False, True])
 def test_absurd_coordinates_read_some_texel(gpu: Any, value: float, linear: bool) -> None:
     texels = np.full((8, 8), 0xFF00FF00, np.uint32)
-    show(gpu)
+    gpu.show()
     for code in range(8):
         gpu.texture(0, texels, linear=linear, wrap=(code, code), border=0x00FF00FF)
         gpu.put_color(np.zeros((16, 16), np.uint32))
@@ -278,21 +278,28 @@ def bilinear(colors: np.ndarray, u: np.ndarray, v: np.ndarray, wrap: tuple[int, 
         for i, s in enumerate(u * width - 0.5):
             x, y = int(np.floor(s)), int(np.floor(t))
             fx, fy = s - x, t - y
-            for dx, dy, weight in ((0, 0, (1 - fx) * (1 - fy)), (1, 0, fx * (1 - fy)), (0, 1, (1 - fx) * fy), (1, 1, fx * fy)):
+            for dx, dy, weight in (
+                (0, 0, (1 - fx) * (1 - fy)),
+                (1, 0, fx * (1 - fy)),
+                (0, 1, (1 - fx) * fy),
+                (1, 1, fx * fy),
+            ):
                 out[j, i] += weight * np.array(lookup(colors, x + dx, y + dy, wrap))
     return out
 
 
 @pytest.mark.parametrize("code", range(8))
 @pytest.mark.parametrize(("width", "height"), [(8, 8), (24, 16)])
-def test_linear_filter_is_within_one_step_of_floats(make_gpu: Callable[..., Any], code: int, width: int, height: int) -> None:
+def test_linear_filter_is_within_one_step_of_floats(
+    make_gpu: Callable[..., Any], code: int, width: int, height: int
+) -> None:
     words, colors = random_texture(code, width, height)
     gpu = make_gpu(48, 48)
     wrap = (code, (code + 2) % 8)
     gpu.texture(0, words, linear=True, wrap=wrap, border=BORDER_WORD)
-    show(gpu)
+    gpu.show()
     low, high = -1.27, 2.31
-    span(gpu, low, high, low, high)
+    gpu.span(low, high, low, high)
     gpu.run()
     c = coordinates(low, high, 48)
     # Weights have 8 bits: the worst case is a difference of 255 with both fractions off by half a step.
@@ -306,8 +313,8 @@ def test_linear_filter_of_smooth_textures_is_within_one_step(make_gpu: Callable[
     words = (colors * np.array([1 << 24, 1 << 16, 1 << 8, 1])).sum(axis=-1).astype(np.uint32)
     gpu = make_gpu(64, 64)
     gpu.texture(0, words, linear=True, wrap=(CLAMP, CLAMP))
-    show(gpu)
-    span(gpu, 0.01, 0.97, 0.03, 0.99)
+    gpu.show()
+    gpu.span(0.01, 0.97, 0.03, 0.99)
     gpu.run()
     expected = bilinear(colors, coordinates(0.01, 0.97, 64), coordinates(0.03, 0.99, 64), (CLAMP, CLAMP))
     assert np.abs(gpu.pixels() - expected).max() <= 1
@@ -317,162 +324,44 @@ def test_linear_filter_of_smooth_textures_is_within_one_step(make_gpu: Callable[
 def test_texel_centres_give_the_texel_with_either_filter(gpu: Any, linear: bool) -> None:
     words, colors = random_texture(3, 16, 16)
     gpu.texture(0, words, linear=linear)
-    show(gpu)
-    span(gpu, 0, 1, 0, 1)
+    gpu.show()
+    gpu.span(0, 1, 0, 1)
     gpu.run()
     assert (gpu.pixels() == colors).all()
 
 
-@pytest.mark.parametrize(("value", "param", "linear"), [("nearest", 6, False), ("linear", 0, True), ("as-programmed", 6, True)])
+@pytest.mark.parametrize(
+    ("value", "param", "linear"), [("nearest", 6, False), ("linear", 0, True), ("as-programmed", 6, True)]
+)
 def test_filter_may_be_chosen_from_outside(make_gpu: Callable[..., Any], value: str, param: int, linear: bool) -> None:
     words, colors = random_texture(3, 8, 8)
     gpu = make_gpu(texture__filter=value)
     gpu.texture(0, words)
     gpu.write(0x83, 0x2200 | param)
-    show(gpu)
-    span(gpu, 0, 1, 0, 1)
+    gpu.show()
+    gpu.span(0, 1, 0, 1)
     gpu.run()
     nearest = colors[np.arange(16) // 2][:, np.arange(16) // 2]
     assert (gpu.pixels() == nearest).all() == (not linear)
 
 
-# -- levels -----------------------------------------------------------------------------------------------------------
-
-
-def levels(gpu: Any, size: int, colors: list[int], **fields: int) -> None:
-    """A texture whose levels are of one colour each; they follow each other in memory."""
-    data = b"".join(np.full((size >> n) ** 2, c, "<u4").tobytes() for n, c in enumerate(colors))
-    gpu.texture_data(0, data, 0, size, size)
-    gpu.set(TEXUNIT0_PARAM={"wrap_s": 2, "wrap_t": 2, "mip_filter": fields.pop("mip_filter", 0)})
-    lod = {"max_level": len(colors) - 1, **fields}
-    gpu.set(TEXUNIT0_LOD={**lod, "bias": 0})
-    gpu.write(0x84, int(256 * fields.get("bias", 0)) & 0x1FFF, mask=0x3)
-    show(gpu)
-
-
-SHADES = [0x10101010, 0x50505050, 0x90909090, 0xD0D0D0D0]
-
-
-@pytest.mark.parametrize("detail", range(-1, 6))
-@pytest.mark.parametrize(("bias", "lowest"), [(0, 0), (1, 0), (-1, 0), (0, 2)])
-def test_level_is_the_logarithm_of_texels_per_pixel(gpu: Any, detail: int, bias: int, lowest: int) -> None:
-    """64 texels over 16 pixels at 0.25 of the texture are one a pixel: level 0."""
-    levels(gpu, 64, SHADES, bias=bias, min_level=lowest)
-    width = 0.25 * 2.0**detail
-    span(gpu, 0, width, 0, width)
-    gpu.run()
-    level = min(max(detail + bias, lowest), 3)
-    assert (gpu.color_words() == SHADES[level]).all()
-
-
-@pytest.mark.parametrize("axis", [0, 1])
-def test_level_follows_the_larger_direction(gpu: Any, axis: int) -> None:
-    levels(gpu, 64, SHADES)
-    size = [0.25, 1.0][axis], [1.0, 0.25][axis]
-    span(gpu, 0, size[0], 0, size[1])
-    gpu.run()
-    assert (gpu.color_words() == SHADES[2]).all()
-
-
-def test_levels_are_mixed_by_the_fraction_when_asked(gpu: Any) -> None:
-    for part, expected in ((0.0, 0x50), (0.25, 0x60), (0.5, 0x70), (0.75, 0x80), (1.0, 0x90)):
-        levels(gpu, 64, SHADES, bias=part, mip_filter=1)
-        span(gpu, 0, 0.5, 0, 0.5)
-        gpu.run()
-        assert np.abs(gpu.pixels() - expected).max() <= 1
-
-
-def test_levels_may_be_switched_off(make_gpu: Callable[..., Any]) -> None:
-    for switches in ({"texture__levels": "base"}, {"texture__filter": "nearest"}):
-        gpu = make_gpu(**switches)
-        levels(gpu, 64, SHADES)
-        span(gpu, 0, 1, 0, 1)
-        gpu.run()
-        assert (gpu.color_words() == SHADES[0]).all()
-
-
-@pytest.mark.parametrize(("param", "linear"), [(2, (True, False)), (4, (False, True)), (6, (True, True)), (0, (False, False))])
+@pytest.mark.parametrize(
+    ("param", "linear"), [(2, (True, False)), (4, (False, True)), (6, (True, True)), (0, (False, False))]
+)
 def test_magnification_and_minification_have_their_own_filter(gpu: Any, param: int, linear: tuple[bool, bool]) -> None:
     """Bit 1 counts up to one texel a pixel, bit 2 beyond."""
     words, colors = random_texture(12, 16, 16)
     for magnified in (True, False):
         gpu.texture(0, words)
         gpu.write(0x83, 0x2200 | param)
-        show(gpu)
+        gpu.show()
         size = 0.9 if magnified else 1.1
-        span(gpu, 0, size, 0, size)
+        gpu.span(0, size, 0, size)
         gpu.run()
         c = coordinates(0, size, 16)
         near = np.array([[lookup(colors, int(u * 16), int(v * 16), (2, 2)) for u in c] for v in c])
         expected = bilinear(colors, c, c, (2, 2)) if linear[not magnified] else near
         assert np.abs(gpu.pixels() - expected).max() <= 2
-
-
-# -- cube maps and projection -----------------------------------------------------------------------------------------
-
-
-def per_pixel(gpu: Any, uvw: np.ndarray) -> None:
-    """Every pixel of the target with texture coordinates 0 of its own: shape (height, width, 3)."""
-    height, width = uvw.shape[:2]
-    y, x = np.mgrid[:height, :width]
-    corners = np.array([(0, 0), (1, 0), (0, 1), (1, 0), (1, 1), (0, 1)])
-    window = np.stack([x, y], axis=-1)[:, :, None] + corners
-    position = window / (width / 2, height / 2) - 1
-    full = np.concatenate([position, np.broadcast_to([-0.5, 1.0], (height, width, 6, 2))], axis=-1)
-    coords = np.concatenate([uvw, np.ones((height, width, 1))], axis=-1)
-    gpu.draw(full.reshape(-1, 4), uv0=np.repeat(coords.reshape(-1, 4), 6, axis=0))
-
-
-def cube_texel(direction: np.ndarray) -> tuple[int, float, float]:
-    """Face number and coordinates there, by the table of the documents."""
-    u, v, w = direction
-    if abs(u) > abs(v) and abs(u) > abs(w):
-        face, x, y, m = (0, -w, -v, u) if u > 0 else (1, -w, v, u)
-    elif abs(v) > abs(w):
-        face, x, y, m = (2, u, w, v) if v > 0 else (3, -u, w, v)
-    else:
-        face, x, y, m = (4, u, -v, w) if w > 0 else (5, u, v, w)
-    return face, 0.5 * x / m + 0.5, 0.5 * y / m + 0.5
-
-
-def test_cube_maps_choose_face_and_texel_by_the_largest_coordinate(make_gpu: Callable[..., Any], rng: Any) -> None:
-    gpu = make_gpu(32, 32)
-    faces = [random_texture(20 + i, 8, 8) for i in range(6)]
-    for i, (words, _) in enumerate(faces):
-        gpu.texture(0, words)
-        gpu.memory.write(TEXTURES[1] + 256 * i, gpu.memory.read(TEXTURES[0], 256))
-    gpu.write(0x81, 0, 8 << 16 | 8, 1 << 28, 0, TEXTURES[1] >> 3, each=True)
-    gpu.write(0x86, *((TEXTURES[1] + 256 * i >> 3) & 0x3FFFFF for i in range(1, 6)), each=True)
-    gpu.write(0x8E, 0)
-    show(gpu)
-    directions = rng.uniform(-1, 1, (32, 32, 3))
-    per_pixel(gpu, directions)
-    gpu.run()
-    got = gpu.pixels()
-    used = set()
-    for y, x in np.ndindex(32, 32):
-        face, s, t = cube_texel(directions[y, x])
-        if min(abs(c * 8 - round(c * 8)) for c in (s, t)) < 1e-3:
-            continue
-        used.add(face)
-        assert got[y, x].tolist() == lookup(faces[face][1], int(s * 8), int(t * 8), (CLAMP, CLAMP)), directions[y, x]
-    assert used == set(range(6))
-    assert not gpu.ids
-
-
-def test_projection_divides_by_the_third_coordinate(make_gpu: Callable[..., Any], rng: Any) -> None:
-    words, colors = random_texture(30, 16, 16)
-    gpu = make_gpu(32, 32)
-    gpu.texture(0, words)
-    gpu.write(0x83, 3 << 28 | 0x2200)
-    show(gpu)
-    coords = np.concatenate([rng.uniform(-1, 1, (32, 32, 2)), rng.uniform(0.3, 2, (32, 32, 1))], axis=-1)
-    per_pixel(gpu, coords)
-    gpu.run()
-    st = coords[..., :2] / coords[..., 2:] * 16
-    sure = (np.abs(st - np.rint(st)) > 1e-3).all(axis=-1)
-    expected = colors[np.floor(st[..., 1]).astype(int) % 16, np.floor(st[..., 0]).astype(int) % 16]
-    assert (gpu.pixels()[sure] == expected[sure]).all()
 
 
 # -- units ------------------------------------------------------------------------------------------------------------
@@ -483,7 +372,7 @@ def test_units_have_their_own_textures_and_coordinates(gpu: Any) -> None:
     for unit, (words, _) in enumerate(textures):
         gpu.texture(unit, words)
     for unit in range(3):
-        show(gpu, unit)
+        gpu.show(unit)
         gpu.set(TEXUNIT_CONFIG=0x1007)
         shift = [(0, 0), (0, 0), (0, 0)]
         shift[unit] = (3 / 16, 5 / 16)
@@ -499,7 +388,7 @@ def test_third_unit_can_use_the_second_set_of_coordinates(gpu: Any) -> None:
     gpu.texture(2, words)
     corners = [(0, 0), (1, 0), (0, 1), (1, 1)]
     for bit, expected in ((0, np.full((16, 16, 4), colors[8, 8])), (1 << 13, colors)):
-        show(gpu, 2, bit)
+        gpu.show(2, bit)
         gpu.quad(uv12=[(u, v, 0.53, 0.53) for u, v in corners])
         gpu.run()
         assert (gpu.pixels() == expected).all()
@@ -508,7 +397,7 @@ def test_third_unit_can_use_the_second_set_of_coordinates(gpu: Any) -> None:
 def test_plain_textures_do_not_divide_by_the_third_coordinate(gpu: Any) -> None:
     words, colors = random_texture(8, 16, 16)
     gpu.texture(0, words)
-    show(gpu)
+    gpu.show()
     gpu.quad(uv0=[(0, 0, 3, 1), (1, 0, 0.5, 1), (0, 1, -1, 1), (1, 1, 0, 1)])
     gpu.run()
     assert (gpu.pixels() == colors).all()
@@ -518,7 +407,7 @@ def test_coordinates_are_interpolated_in_perspective(make_gpu: Callable[..., Any
     words, colors = random_texture(8, 8, 8)
     gpu = make_gpu(32, 32)
     gpu.texture(0, words)
-    show(gpu)
+    gpu.show()
     # A rectangle that leans away to the right: clip x = 4s - 1, y = 2t - 1, w = 2s + 1 for s, t = 0..1.
     corners = [(0, 0), (1, 0), (0, 1), (1, 1)]
     position = [(4 * p - 1, 2 * q - 1, -0.5, 2 * p + 1) for p, q in corners]
@@ -537,7 +426,7 @@ def test_coordinates_are_interpolated_in_perspective(make_gpu: Callable[..., Any
 @pytest.mark.parametrize("unit", range(3))
 def test_unit_that_is_switched_off_gives_zeros(gpu: Any, unit: int) -> None:
     gpu.texture(unit, np.full((8, 8), 0xFFFFFFFF, np.uint32))
-    show(gpu, unit)
+    gpu.show(unit)
     gpu.set(TEXUNIT_CONFIG=0x1000 | 7 & ~(1 << unit))
     gpu.put_color(np.full((16, 16), 0xFFFFFFFF, np.uint32))
     gpu.quad()
@@ -548,7 +437,7 @@ def test_unit_that_is_switched_off_gives_zeros(gpu: Any, unit: int) -> None:
 def test_type_5_of_unit_0_is_off(gpu: Any) -> None:
     gpu.texture(0, np.full((8, 8), 0xFFFFFFFF, np.uint32))
     gpu.write(0x83, 5 << 28)
-    show(gpu)
+    gpu.show()
     gpu.put_color(np.full((16, 16), 0xFFFFFFFF, np.uint32))
     gpu.quad()
     gpu.run()
@@ -560,7 +449,7 @@ def test_type_5_of_unit_0_is_off(gpu: Any) -> None:
 def test_enabled_unit_without_an_address_is_opaque_black(gpu: Any) -> None:
     gpu.texture(0, np.full((8, 8), 0xFFFFFFFF, np.uint32))
     gpu.write(0x85, 0)
-    show(gpu)
+    gpu.show()
     gpu.quad()
     gpu.run()
     assert (gpu.color_words() == 0xFF).all()
@@ -568,14 +457,15 @@ def test_enabled_unit_without_an_address_is_opaque_black(gpu: Any) -> None:
 
 @pytest.mark.parametrize(
     ("address", "width", "height"),
-    [(0x30000000, 8, 8), (0x27FFFFC0, 8, 8), (0x185FFF00, 64, 64), (0x10000000, 8, 8), (0x20000000, 0, 8), (0x20000000, 8, 0),
+    [(0x30000000, 8, 8), (0x27FFFFC0, 8, 8), (0x185FFF00, 64, 64), (0x10000000, 8, 8), (0x20000000, 0, 8), (0x20000000,
+     8, 0),
      (0x20000000, 4, 8), (0x7FFFFFF8, 2047, 2047)],
 )  # fmt: skip
 def test_textures_that_leave_memory_are_black_and_reported(gpu: Any, address: int, width: int, height: int) -> None:
     gpu.texture(0, np.full((8, 8), 0xFFFFFFFF, np.uint32))
     gpu.write(0x82, width << 16 | height)
     gpu.write(0x85, address >> 3)
-    show(gpu)
+    gpu.show()
     gpu.put_color(np.full((16, 16), 0xFFFFFFFF, np.uint32))
     gpu.quad()
     gpu.run()
@@ -588,9 +478,9 @@ def test_large_textures(make_gpu: Callable[..., Any], width: int, height: int) -
     words, colors = random_texture(2, width, height)
     gpu = make_gpu(8, 8)
     gpu.texture(0, words)
-    show(gpu)
+    gpu.show()
     x, y = width - 8, height - 8
-    span(gpu, x / width, 1, y / height, 1)
+    gpu.span(x / width, 1, y / height, 1)
     gpu.run()
     assert (gpu.pixels() == colors[y:, x:]).all()
 
@@ -599,8 +489,10 @@ def test_more_textures_than_the_decoder_keeps(make_gpu: Callable[..., Any]) -> N
     """40 textures of 4 MiB in one list, each used twice; decoded ones must not be mixed up when room runs out."""
     gpu = make_gpu(40, 8)
     for i in range(40):
-        gpu.memory.write(0x22000000 + 4096 * i, np.full(1024 * 1024, 0x01010101 * i, "<u4")[: 1024 * 1024 // 16].tobytes())
-    show(gpu)
+        gpu.memory.write(
+            0x22000000 + 4096 * i, np.full(1024 * 1024, 0x01010101 * i, "<u4")[: 1024 * 1024 // 16].tobytes()
+        )
+    gpu.show()
     for part in range(2):
         for i in range(40):
             gpu.write(0x82, 1024 << 16 | 1016)
@@ -615,7 +507,9 @@ def test_more_textures_than_the_decoder_keeps(make_gpu: Callable[..., Any]) -> N
 
 
 @pytest.mark.parametrize("width", [9, 12, 15, 20])
-def test_widths_that_are_no_multiple_of_eight_follow_the_address_formula(make_gpu: Callable[..., Any], width: int) -> None:
+def test_widths_that_are_no_multiple_of_eight_follow_the_address_formula(
+    make_gpu: Callable[..., Any], width: int
+) -> None:
     """Rows of tiles are (width >> 3) tiles long and so overlap; nothing of what was decoded before may show."""
     data = np.random.default_rng(width).integers(0, 1 << 32, 1024, np.uint64).astype("<u4")
     height = 16
@@ -624,14 +518,14 @@ def test_widths_that_are_no_multiple_of_eight_follow_the_address_formula(make_gp
     expected = data[((y >> 3) * (width >> 3) + (x >> 3)) * 64 + inside][::-1]
     for before in (False, True):
         gpu = make_gpu(64, 16)
-        show(gpu)
+        gpu.show()
         if before:
             gpu.texture_data(0, b"\xee" * 65536, 0, 128, 128)
             gpu.quad()
             gpu.run()
 
         gpu.texture_data(0, data.tobytes(), 0, width, height)
-        span(gpu, 0, 64 / width, 0, 1)
+        gpu.span(0, 64 / width, 0, 1)
         gpu.run()
         assert (gpu.color_words()[:, :width] == expected).all()
 
@@ -650,7 +544,7 @@ def full(gpu: Any) -> int:
 
 def prepare(gpu: Any) -> None:
     gpu.texture(0, np.full((8, 8), 0x11111111, np.uint32))
-    show(gpu)
+    gpu.show()
     assert full(gpu) == 0x11111111
 
 
@@ -662,7 +556,12 @@ def test_texture_written_by_the_processor_is_seen(gpu: Any) -> None:
 
 def test_texture_written_by_a_fill_is_seen(gpu: Any) -> None:
     prepare(gpu)
-    for name, value in {"START": TEXTURES[0] >> 3, "END": TEXTURES[0] + 256 >> 3, "VALUE": 0x33333333, "CONTROL": 0x201}.items():
+    for name, value in {
+        "START": TEXTURES[0] >> 3,
+        "END": TEXTURES[0] + 256 >> 3,
+        "VALUE": 0x33333333,
+        "CONTROL": 0x201,
+    }.items():
         gpu.poke(f"PSC0_{name}", value)
     assert full(gpu) == 0x33333333
 
@@ -671,7 +570,8 @@ def test_texture_written_by_a_transfer_is_seen(gpu: Any) -> None:
     prepare(gpu)
     gpu.memory.write(0x22000000, b"\x44" * 256)
     for name, value in {
-        "INPUT_ADDRESS": 0x22000000 >> 3, "OUTPUT_ADDRESS": TEXTURES[0] >> 3, "FLAGS": 8, "COPY_SIZE": 256, "CONTROL": 1,
+        "INPUT_ADDRESS": 0x22000000 >> 3, "OUTPUT_ADDRESS": TEXTURES[0] >> 3, "FLAGS": 8, "COPY_SIZE": 256,
+        "CONTROL": 1,
     }.items():  # fmt: skip
         gpu.poke(f"PPF_{name}", value)
     assert full(gpu) == 0x44444444

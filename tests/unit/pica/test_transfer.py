@@ -51,7 +51,11 @@ def model(
     stride = in_width if crop else out_width
     source_tiled, target_tiled = not to_tiled, bool(to_tiled) != bool(keep_tiling)
     out = bytearray(old)
-    start = (in_width - out_width) * (out_height - 1) * SIZES[write] if skew and flip and crop and in_width > out_width else 0
+    start = (
+        (in_width - out_width) * (out_height - 1) * SIZES[write]
+        if skew and flip and crop and in_width > out_width
+        else 0
+    )
     for row in range(height):
         y = height - 1 - row if flip else row
         for x in range(width):
@@ -88,7 +92,9 @@ def check(gpu: Any, rng: Any, in_width: int, out_width: int, out_height: int, fl
     gpu.memory.write(SOURCE, data)
     gpu.memory.write(TARGET, old)
     assert transfer(gpu, in_width, out_width, out_height, flags) == {"PPF": 1}
-    assert gpu.memory.read(TARGET, len(old)) == model(data, old, in_width, out_width, out_height, flags, **more), hex(flags)
+    assert gpu.memory.read(TARGET, len(old)) == model(data, old, in_width, out_width, out_height, flags, **more), hex(
+        flags
+    )
 
 
 # -- layouts and formats ----------------------------------------------------------------------------------------------
@@ -347,7 +353,15 @@ def test_odd_widths_stay_inside_what_was_checked(
         gpu.poke(0x10400010, 0)
         memory.write(end - 65536, b"\x11" * 65536)
         memory.write(SOURCE + 0x1000000, bytes(size + 4096))
-        transfer(gpu, in_width, out_width, out_height, flags, source=(end - stride * out_height * 4) & ~15, target=SOURCE + 0x1000000)
+        transfer(
+            gpu,
+            in_width,
+            out_width,
+            out_height,
+            flags,
+            source=(end - stride * out_height * 4) & ~15,
+            target=SOURCE + 0x1000000,
+        )
         assert 0xAB not in set(memory.read(SOURCE + 0x1000000, size))
     memory.arena[memory.guest_end : memory.guest_end + 65536] = 0
 
@@ -356,7 +370,8 @@ def test_odd_widths_stay_inside_what_was_checked(
 
 
 def copy(
-    gpu: Any, size: int, line_in: tuple[int, int], line_out: tuple[int, int], source: int = SOURCE, target: int = TARGET,
+    gpu: Any, size: int, line_in: tuple[int, int], line_out: tuple[int, int], source: int = SOURCE,
+    target: int = TARGET,
     flags: int = 8,
 ) -> dict[str, int]:  # fmt: skip
     """Run a texture copy with lines of (width, gap) in units of sixteen bytes; the interrupts it raised."""
@@ -390,7 +405,8 @@ def copy_model(
 @pytest.mark.parametrize(
     ("size", "line_in", "line_out"),
     [
-        (256, (0, 0), (0, 0)), (256, (4, 4), (0, 0)), (256, (0, 0), (4, 4)), (256, (4, 4), (2, 1)), (256, (1, 3), (5, 7)),
+        (256, (0, 0), (0, 0)), (256, (4, 4), (0, 0)), (256, (0, 0), (4, 4)), (256, (4, 4), (2, 1)), (256, (1, 3), (5,
+        7)),
         (1000, (7, 9), (3, 2)), (16, (5, 5), (5, 5)), (4096, (128, 1), (1, 1)), (4096, (300, 300), (256, 0xF)),
         (48, (0, 0), (2, 100)), (256, (9, 0), (77, 0)),
     ],
@@ -477,7 +493,8 @@ def test_other_flags_do_not_matter_to_a_copy(gpu: Any, rng: Any) -> None:
     [
         (4096, (0, 0), (0, 0), {"source": FCRAM_END - 2048}), (4096, (0, 0), (0, 0), {"target": VRAM_END - 2048}),
         (64, (1, 0xFFFF), (0, 0), {"source": FCRAM_END - 4096}), (64, (0, 0), (1, 0xFFFF), {"target": VRAM_END - 4096}),
-        (0xFFFFFFF0, (0, 0), (0, 0), {}), (0xFFFFFFF0, (1, 0xFFFF), (1, 0xFFFF), {}), (16, (0, 0), (0, 0), {"source": 0}),
+        (0xFFFFFFF0, (0, 0), (0, 0), {}), (0xFFFFFFF0, (1, 0xFFFF), (1, 0xFFFF), {}), (16, (0, 0), (0, 0),
+        {"source": 0}),
     ],
 )  # fmt: skip
 def test_copy_outside_memory_is_reported_and_writes_nothing(

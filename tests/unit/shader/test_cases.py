@@ -15,7 +15,9 @@ from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.pica.shader import Outputs, Program
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "shader-cases.md"
-ROW = re.compile(r"^\| (?P<case>\w+/[^|]+?) \| (?P<expected>[^|]+) \| (?P<ours>[^|]+) \| (?P<switch>[^|]+?) \| [^|]{20,} \|$")
+ROW = re.compile(
+    r"^\| (?P<case>\w+/[^|]+?) \| (?P<expected>[^|]+) \| (?P<ours>[^|]+) \| (?P<switch>[^|]+?) \| [^|]{20,} \|$"
+)
 TIERS = ("interpreter", "specialised")
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pocketgpu.pica.shader import Outputs
+from pocketgpu.errors import UsageError
+from pocketgpu.pica.shader import Outputs, Program
 
 Run = Callable[..., Outputs]
 COUNTING = {i: (float(i),) * 4 for i in range(96)}
@@ -108,7 +109,9 @@ def test_a_break_leaves_the_if_it_stands_in_on_the_stack(run: Run) -> None:
     assert total(run(text, uniforms=ONES, int_uniforms=LOOPS)) == 15
 
 
-@pytest.mark.parametrize("text", ["break \n end", "cmp c90, eq, eq, r0 \n breakc !cmp.x \n end", "here: jmpu !b0, here"])
+@pytest.mark.parametrize(
+    "text", ["break \n end", "cmp c90, eq, eq, r0 \n breakc !cmp.x \n end", "here: jmpu !b0, here"]
+)
 def test_what_hangs_the_unit_is_told_and_gives_zeros(run: Run, text: str) -> None:
     result = run("mov o0, c91 \n" + text, uniforms=ONES, numpy="here" not in text)
     assert result.hung.all() and not result.any() and not result.address.any()
@@ -149,12 +152,11 @@ def test_calls_return_and_nest(run: Run) -> None:
 
 
 def test_calls_that_end_together_return_together_but_not_four(run: Run) -> None:
-    # Procedures at 2, 3, 4 and 5 consist of a call to the next one; all end where the last does.
+    # Procedures at 2, 3, 4 and 5 consist of a call to the next one, so each returns to its own end.
     def text(depth: int) -> str:
         lines = ["call 2, 3", "jmpu !b0, 20"]
         lines += [f"call {n}, {n + 1}" for n in range(3, 2 + depth)]
         lines += ["add r0, c90, r0"]
-        # The addresses that the calls return to lie behind each: 3, 4, 5. Nothing of it may run twice but by return.
         lines += ["nop"] * (20 - len(lines)) + ["mov o0, r0", "end"]
         return "\n".join(lines)
 
@@ -171,8 +173,8 @@ def test_a_full_call_stack_forgets_its_oldest_entry(run: Run) -> None:
         f".proc p{n} \n add r0, c90, r0 \n {f'call p{n + 1}' if n < 5 else 'nop'} \n add r0, c91, r0 \n .endproc"
         for n in reversed(range(1, 6))
     )
-    # Five deep: the fifth return, to main, is gone, so control runs on behind p1, which is where main stands: p1 is called
-    # again, and so on for ever. With a single stack of sixteen entries nothing is forgotten.
+    # Five deep: the return to main is gone, so control runs on behind p1, where main stands: p1 is called again, and so
+    # on for ever. With a single stack of sixteen entries nothing is forgotten.
     text = procs + "\n main: \n call p1 \n mov o0, r0 \n end"
     assert run(text, uniforms=ONES, numpy=False).hung.all()
     assert total(run(text, uniforms=ONES, switches={"shader.stacks": "single"})) == 55
@@ -203,7 +205,9 @@ def test_conditions_by_booleans(run: Run, b0: int, b1: int) -> None:
     assert total(result) == (1 + (10 if b1 else 100) if b0 else 1000) + 1
 
 
-@pytest.mark.parametrize("op", ["cmp.x", "cmp.y", "cmp.x && cmp.y", "cmp.x || cmp.y", "!cmp.x && cmp.y", "cmp.x || !cmp.y"])
+@pytest.mark.parametrize(
+    "op", ["cmp.x", "cmp.y", "cmp.x && cmp.y", "cmp.x || cmp.y", "!cmp.x && cmp.y", "cmp.x || !cmp.y"]
+)
 def test_conditions_by_comparison_part_the_vertices(run: Run, op: str) -> None:
     text = f"""
         cmp v0, lt, ge, v1
@@ -298,15 +302,7 @@ def test_jumps_out_of_the_memory_and_its_end_end_the_program(run: Run) -> None:
 
 
 def test_a_program_that_is_too_complex_is_interpreted() -> None:
-    from pocketgpu.errors import UsageError
-    from pocketgpu.pica.shader import Program
-
-    # Calls of calls: the paths double with each level, though the code is short.
-    code = [0x24 << 26 | (2 + 3 * n) << 10 | 3 for n in (0,)] + [0x22 << 26]
-    for n in range(12):
-        inner = 0x24 << 26 | (5 + 3 * n) << 10 | 3
-        code += [inner, inner, 0x21 << 26] if n < 3 else [0x21 << 26] * 3
-    # Conditional jumps to and fro under ever more entries of the if stack do it too.
+    # Jumps to and fro under ever other entries of the if stack make every address many places.
     wide = []
     for n in range(40):
         wide += [0x27 << 26 | n % 16 << 22 | (2 * n + 90) << 10 | n % 7, 0x2C << 26 | ((n * 7) % 80) << 10 | 2 << 22]

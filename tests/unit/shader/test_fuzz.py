@@ -35,5 +35,5 @@ def test_a_program_depends_on_its_number_alone(fuzz: ModuleType) -> None:
 
 def test_a_failure_names_its_program(fuzz: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fuzz, "difference", lambda *_: "something")
-    with pytest.raises(AssertionError, match="seed 5, program 12: interpreter against .*: something"):
+    with pytest.raises(AssertionError, match=r"seed 5, program 12: interpreter against .*: something"):
         fuzz.run(1, 1, seed=5, first=12)

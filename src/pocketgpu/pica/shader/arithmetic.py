@@ -48,7 +48,7 @@ class Alu:
         self.suspects: Var | None = None if exact else k.var(k.iota() < 0)
 
     def round(self, x: Value) -> Value:
-        """A result, or a value from outside, in the unit's precision."""
+        """A result, or a value from outside, in the unit's precision. f24 results are computed as f32, then cut."""
         return round_f24(self.k, x) if self.rules.precision == "f24" else x
 
     def mul(self, a: Value, b: Value) -> Value:

@@ -49,8 +49,8 @@ class Start:
 
 
 class Shader:
-    """Translates one program; `live` supplies booleans and integers, float uniforms lie at `uniforms`: an offset, or one
-    for each lane."""
+    """Translates one program; `live` supplies booleans and integers, float uniforms lie at `uniforms`: an offset, or
+    one for each lane."""
 
     def __init__(
         self, k: Lang, graph: ProgramGraph, uniforms: Value, live: LiveRegisters, exact: bool, start: Start,
@@ -429,4 +429,13 @@ def unit_program(
     _shade(k, inputs, outputs, uniforms, packet, count, graph, exact, control, state, emits)
 
 
-__all__ = ["RESULT_ROWS", "Shader", "Start", "indexed_uniform", "program_of", "store_state", "unit_program", "vertex_program"]
+__all__ = [
+    "RESULT_ROWS",
+    "Shader",
+    "Start",
+    "indexed_uniform",
+    "program_of",
+    "store_state",
+    "unit_program",
+    "vertex_program",
+]

@@ -1,0 +1,67 @@
+"""Which code runs a geometry program: found by what a packet's memories hold, made when it is first met."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..lanes import Engine
+from .geometry import POINT
+from .layout import BANK_INDEX, BANKS, PACKET, WorkLayout
+from .registers import field
+from .shader.geometry import geometry_interpreter, geometry_program
+from .shader.program import TooComplex
+from .shader.rules import Rules
+from .shader.translate import program_of
+from .tiers import choose_tier
+
+_PLACES = [(f"gs_{name}", PACKET.VERSIONS // 4 + BANK_INDEX[f"gs_{name}"]) for name in ("code", "opdescs")]
+_SIZES = {bank.name: 4 * bank.words for bank in BANKS}
+_ENTRY, _MODE = field("GSH_ENTRYPOINT.entry"), field("GSH_MISC0.mode")
+
+
+class GeometryPrograms:
+    """Handles of geometry programs. `tier` as in tiers.py."""
+
+    def __init__(self, engine: Engine, arena: np.ndarray, layout: WorkLayout, rules: Rules) -> None:
+        self.tier = "auto"
+        self._engine, self._arena = engine, arena
+        self._static: dict[str, Any] = {"control": layout.control, "area": layout.emission, "rules": rules}
+        self._rules = rules
+        self._handles: dict[Any, int] = {}
+        self._queued: set[Any] = set()
+        self._simple: dict[Any, bool] = {}
+
+    def handle(self, head: np.ndarray, registers: np.ndarray) -> int:
+        """The handle of the program that a packet (its head and registers, as words) runs."""
+        code, descriptors = (
+            self._arena[int(head[place]) : int(head[place]) + _SIZES[name]].tobytes() for name, place in _PLACES
+        )
+        entry, mode = (f.field.raw(int(registers[f.register.offset])) for f in (_ENTRY, _MODE))
+        own = mode != POINT
+        key = (code, descriptors, entry, own)
+        if key not in self._handles:
+            general = {"own_uniforms": own, **self._static}
+            special = {"code": code, "descriptors": descriptors, "entry": entry, **general}
+            if not self._is_simple(key):
+                self._handles[key] = self._engine.handle(geometry_interpreter, **general)
+            elif choose_tier(
+                self._engine, geometry_program, special, general, True, self.tier, key in self._queued,
+                other=geometry_interpreter,
+            ):  # fmt: skip
+                self._queued.add(key)
+                return self._engine.handle(geometry_interpreter, **general)
+            else:
+                self._handles[key] = self._engine.handle(geometry_program, **special)
+        return self._handles[key]
+
+    def _is_simple(self, key: tuple[bytes, bytes, int, bool]) -> bool:
+        """Whether a program can have code of its own."""
+        if key not in self._simple:
+            try:
+                program_of(*key[:3], self._rules)
+                self._simple[key] = True
+            except TooComplex:
+                self._simple[key] = False
+        return self._simple[key]

@@ -34,12 +34,7 @@ TEXTURE = 256
 TARGET = 8.0  # times the reference
 IN_A_ROW = 3
 COLOR_START, DEPTH_START = 0x10203040, 0x00FFFFFF
-PARTS = {
-    "all": (2, 200, 2000),
-    "2 full-screen triangles": (2, 0, 0),
-    "200 of 30 px": (0, 200, 0),
-    "2000 of 5 px": (0, 0, 2000),
-}
+PARTS = {"all": (2, 200, 2000), "2 full-screen": (2, 0, 0), "200 of 30 px": (0, 200, 0), "2000 of 5 px": (0, 0, 2000)}
 
 VERTEX = np.dtype([("x", "f4"), ("y", "f4"), ("depth", "f4"), ("inverse_w", "f4"), ("attributes", "f4", 6)])
 STAGE = np.dtype([("op", "i4", 2), ("source", "i4", (2, 3)), ("operand", "i4", (2, 3)), ("constant", "i4", 4)])

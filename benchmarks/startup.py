@@ -9,9 +9,11 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter, sleep
 
@@ -37,6 +39,7 @@ class Starter:
         self.environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
         self.environment |= {"POCKETGPU_CACHE": str(self.kernels), "PYTHONPYCACHEPREFIX": str(self.bytecode)}
         self.environment["PYTHONPATH"] = str(ROOT / "src")
+        self.processor: dict[str, list[float]] = {}
 
     def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -52,6 +55,19 @@ class Starter:
         _, errors = process.communicate(timeout=PATIENCE)
         if process.returncode:
             raise RuntimeError(f"pocketgpu ended with {process.returncode}: {errors.decode(errors='replace').strip()}")
+
+    def timed(self, what: str, work: Callable[[], float]) -> Callable[[], float]:
+        """`work`, which starts a process, with the processor time of that process noted under `what`."""
+
+        def run() -> float:
+            before = os.times()
+            seconds = work()
+            after = os.times()
+            spent = after.children_user + after.children_system - before.children_user - before.children_system
+            self.processor.setdefault(what, []).append(spent)
+            return seconds
+
+        return run
 
     def first_picture(self) -> float:
         """Seconds from process start until the first PNG lies there, whole."""
@@ -98,17 +114,26 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
     source = capture()
     with tempfile.TemporaryDirectory() as folder:
         starter = Starter(Path(folder), source)
-        (ever,) = turns(1, starter.first_ever, warm=0)
-        (cold,) = turns(COLD_REPEAT, starter.cold, warm=0)
-        warm, help, python = turns(arguments.repeat, starter.first_picture, starter.help, starter.python, warm=1)
-    for name, series, target in (
-        ("first PNG, warm cache", warm, WARM),
-        ("first PNG, no compiled kernels", cold, COLD),
-        ("first PNG, nothing cached", ever, None),
-        ("--help", help, HELP),
-        ("python itself", python, None),
-    ):
-        report.add(name, series.median, "s", best=series.best, target=target, more=False)
+        cases = {
+            "first PNG, nothing cached": (starter.first_ever, None),
+            "first PNG, no compiled kernels": (starter.cold, COLD),
+            "first PNG, warm cache": (starter.first_picture, WARM),
+            "--help": (starter.help, HELP),
+            "python itself": (starter.python, None),
+        }
+        work = {name: starter.timed(name, case) for name, (case, _) in cases.items()}
+        ever, cold, *warm = work.values()
+        series = [
+            *turns(1, ever, warm=0),
+            *turns(COLD_REPEAT, cold, warm=0),
+            *turns(arguments.repeat, *warm, warm=1),
+        ]
+        for (name, (_, target)), one in zip(cases.items(), series, strict=True):
+            spent = statistics.median(starter.processor[name])
+            report.add(
+                name, one.median, "s", best=one.best, target=target, more=False, by_best=True,
+                note=f"{spent:.2f} s of processor time for the whole process",
+            )  # fmt: skip
     report.notes.append(f"capture: {source.name}")
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from . import background, machine_code
+from . import background, machine_code, object_cache, recipes
 from .llvm_eval import LLVMLang
 from .numpy_eval import ArenaViews, NumpyLang, scalar
 from .values import F32, I32, I64, LaneError, Type
@@ -67,6 +67,18 @@ def kernel(lanes: int | None = None, **params: Type) -> Callable[[Callable[..., 
     return lambda body: Kernel(body, params, lanes)
 
 
+def _address(kernel: Kernel, lanes: int, static: dict[str, Any]) -> int:
+    """Machine code of a specialisation: by its recipe, else by tracing it."""
+    recipe = recipes.of(kernel, lanes, static, machine_code.stamp())
+    key = recipes.find(recipe) if recipe else None
+    address = machine_code.known(kernel.name, key) if key else None
+    if address is None:
+        address, key = machine_code.load(kernel.name, kernel.trace(lanes, static))
+        if recipe:
+            recipes.remember(recipe, key)
+    return address
+
+
 class Engine:
     """Runs kernels on one arena (a flat uint8 array whose first page stays zero), with either evaluator."""
 
@@ -112,7 +124,10 @@ class Engine:
         key = self._key(kernel, static)
         if key in self._got or self.evaluator == "numpy" or key in _addresses:
             return True
-        return machine_code.is_cached(kernel.trace(kernel.lanes or machine_code.best_lanes(), static))
+        lanes = kernel.lanes or machine_code.best_lanes()
+        recipe = recipes.of(kernel, lanes, static, machine_code.stamp())
+        known = recipes.find(recipe) if recipe else None
+        return known is not None and object_cache.read(known) is not None
 
     def loaded(self, kernel: Kernel, /, **static: Any) -> bool:
         """Whether a specialisation is there right now."""
@@ -126,8 +141,7 @@ class Engine:
     def _make_later(self, kernel: Kernel, static: dict[str, Any]) -> None:
         key = self._key(kernel, static)
         if self.evaluator == "llvm" and key not in _addresses:
-            lanes = kernel.lanes or machine_code.best_lanes()
-            _addresses[key] = machine_code.load(kernel.name, kernel.trace(lanes, static))
+            _addresses[key] = _address(kernel, kernel.lanes or machine_code.best_lanes(), static)
 
     def _numpy(self, kernel: Kernel, static: dict[str, Any], key: Any) -> Callable[..., None]:
         assert self._views is not None
@@ -151,7 +165,7 @@ class Engine:
         address = _addresses.get(key)
         if address is None:
             try:
-                address = _addresses[key] = machine_code.load(kernel.name, kernel.trace(lanes, static))
+                address = _addresses[key] = _address(kernel, lanes, static)
             except machine_code.RefusedError as error:
                 raise kernel.explain(lanes, static, error) from None
         self._handles[key] = address

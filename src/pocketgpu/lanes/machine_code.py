@@ -113,32 +113,47 @@ def _key(text: str) -> str:
     return hashlib.blake2b(text.encode() + _state["stamp"], digest_size=20).hexdigest()
 
 
-def is_cached(text: str) -> bool:
-    """Whether the machine code of a module of IR text is in this process or in the disk cache."""
+def stamp() -> bytes:
+    """What of this machine and its LLVM goes into the names of cached code."""
     if "stamp" not in _state:
         with lock:
             _start()
-    key = _key(text)
-    return key in _loaded or object_cache.read(key) is not None
+    return bytes(_state["stamp"])
 
 
-def load(name: str, text: str) -> int:
-    """The address of function `name` of a module of IR text: from this process, the disk cache or the compiler."""
-    with lock:
-        llvm = _start()
-        key = _key(text)
-        if key in _loaded:
-            return _loaded[key]
-        symbol = f"{name}_{key}"
+def known(name: str, key: str) -> int | None:
+    """The address of function `name` of the object called `key`, if it is in this process or in the disk cache."""
+    if key not in _loaded:
         data = object_cache.read(key)
         if data is None:
-            data = compile_object(text.replace(f"@{name}(", f"@{symbol}(", 1))
+            return None
+        with lock:
+            _start()
+            _link(name, key, data)
+    return _loaded[key]
+
+
+def load(name: str, text: str) -> tuple[int, str]:
+    """Address and key of function `name` of a module of IR text: from this process, the disk cache or the compiler."""
+    with lock:
+        _start()
+        key = _key(text)
+        address = known(name, key)
+        if address is None:
+            data = compile_object(text.replace(f"@{name}(", f"@{name}_{key}(", 1))
             object_cache.write(key, data)
+            address = _link(name, key, data)
+        return address, key
+
+
+def _link(name: str, key: str, data: bytes) -> int:
+    """Put an object into the process; the lock is held."""
+    if key not in _loaded:
         engine = _state["engine"]
-        engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+        engine.add_object_file(_state["llvm"].ObjectFileRef.from_data(data))
         engine.finalize_object()
-        address = int(engine.get_function_address(symbol))
+        address = int(engine.get_function_address(f"{name}_{key}"))
         if not address:
             raise RuntimeError(f"the compiled object of kernel {name} lacks its function; clear the kernel cache")
         _loaded[key] = address
-        return address
+    return _loaded[key]

@@ -358,10 +358,9 @@ class DrawRunner:
             message = f"geometry shader mode {mode} is not known; the draw is left out"
             self.events.report("warning", "draw.left-out", message, at, end - first)
             return False
-        listless = int((self._heads[first:end, _W["KIND"]] != KIND_ELEMENTS).sum())
-        if mode == VARIABLE and listless:
+        if mode == VARIABLE and (self._heads[first:end, _W["KIND"]] != KIND_ELEMENTS).any():
             message = "a geometry shader wants primitives of varying size, but no index list says how large they are"
-            self.events.report("fault", "draw.no-sizes", message, at, listless)
+            self.events.report("fault", "draw.no-sizes", message, at)
         self._geometry_programs.tier = self.tier
         handle = self._geometry_programs.handle(self._heads[first], self._registers[first])
         self._heads[first:end, _GEOMETRY_WORDS] = np.array([handle], np.int64).view(np.int32)
@@ -439,9 +438,7 @@ class DrawRunner:
         shade = self.engine.handle(shade_vertices, **self._static)
         geometry = 0  # only draws that have the stage ask for it
         if batch.geometry:
-            at = self.layout.geometry + GEOMETRY.EMIT
-            self.memory.arena[at : at + 8].view(np.int64)[0] = self.engine.handle(emit_vertices, **self._static)
-            geometry = self.engine.handle(geometry_step, **self._geometry_choices, **self._static)
+            geometry = self._geometry_stage
         build = self.engine.handle(assemble, **self._static)
         vertices = self.engine.get(driver.run_vertices, **self._static)
         for name in ("VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "TRIANGLES"):
@@ -471,6 +468,13 @@ class DrawRunner:
         self.stats.vertices = self._get(C.VERTICES)
         batch.clear()
         return started
+
+    @cached_property
+    def _geometry_stage(self) -> int:
+        """The handle of the geometry stage, which knows the handle of what EMIT calls."""
+        at = self.layout.geometry + GEOMETRY.EMIT
+        self.memory.arena[at : at + 8].view(np.int64)[0] = self.engine.handle(emit_vertices, **self._static)
+        return self.engine.handle(geometry_step, **self._geometry_choices, **self._static)
 
     def _shade_exactly(self, entry: int, key: _Program) -> None:
         """Shade a piece again with the unit's own rule for products; go on with assembling it."""

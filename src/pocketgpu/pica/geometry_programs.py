@@ -30,6 +30,7 @@ class GeometryPrograms:
         self._static: dict[str, Any] = {"control": layout.control, "area": layout.emission, "rules": rules}
         self._rules = rules
         self._handles: dict[Any, int] = {}
+        self._last: tuple[tuple[bytes, bytes, int, bool], int] | None = None
         self._queued: set[Any] = set()
         self._simple: dict[Any, bool] = {}
 
@@ -41,6 +42,8 @@ class GeometryPrograms:
         entry, mode = (f.field.raw(int(registers[f.register.offset])) for f in (_ENTRY, _MODE))
         own = mode != POINT
         key = (code, descriptors, entry, own)
+        if self._last is not None and self._last[0] == key:  # to compare is cheaper than to hash
+            return self._last[1]
         if key not in self._handles:
             general = {"own_uniforms": own, **self._static}
             special = {"code": code, "descriptors": descriptors, "entry": entry, **general}
@@ -54,7 +57,8 @@ class GeometryPrograms:
                 return self._engine.handle(geometry_interpreter, **general)
             else:
                 self._handles[key] = self._engine.handle(geometry_program, **special)
-        return self._handles[key]
+        self._last = (key, self._handles[key])
+        return self._last[1]
 
     def _is_simple(self, key: tuple[bytes, bytes, int, bool]) -> bool:
         """Whether a program can have code of its own."""

@@ -10,6 +10,8 @@ from typing import Any
 
 from ..lanes import Engine, Kernel
 
+# Kernels whose general code has been asked for in this process.
+_on_the_way: set[Kernel] = set()
 TIERS = ("auto", "general", "specialised")
 
 

@@ -1,0 +1,58 @@
+"""Finding cached machine code without tracing again.
+
+A recipe names what a kernel's IR text is made from: the package's own source, the kernel, its lane count and static
+values. The disk cache keeps, for a recipe, the key of the object that tracing it led to; objects themselves stay keyed
+by the text. Only kernels of this package have recipes: nobody else's source is part of the digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import object_cache
+
+if TYPE_CHECKING:
+    from .kernel import Kernel
+
+_PACKAGE = __name__.partition(".")[0]
+_LINK = b"link:"
+
+
+@cache
+def _source() -> bytes | None:
+    """A digest of the package's source; None where there are no files to read."""
+    root = Path(__file__).resolve().parents[1]
+    digest = hashlib.blake2b(digest_size=20)
+    try:
+        files = sorted(root.rglob("*.py"))
+        for path in files:
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    except OSError:
+        return None
+    return digest.digest() if files else None
+
+
+def of(kernel: Kernel, lanes: int, static: dict[str, Any], stamp: bytes) -> str | None:
+    """The recipe's name in the cache, or None if this specialisation cannot have one."""
+    if not kernel.body.__module__.startswith(f"{_PACKAGE}."):
+        return None
+    source = _source()
+    values = repr(sorted(static.items()))
+    if source is None or " at 0x" in values:
+        return None
+    name = f"{kernel.body.__module__}.{kernel.body.__qualname__}/{lanes}/{values}"
+    return hashlib.blake2b(source + stamp + name.encode(), digest_size=20).hexdigest()
+
+
+def find(recipe: str) -> str | None:
+    """The key of the object that a recipe led to."""
+    data = object_cache.read(recipe)
+    return data[len(_LINK) :].decode("ascii") if data is not None and data.startswith(_LINK) else None
+
+
+def remember(recipe: str, key: str) -> None:
+    """Keep what a recipe led to."""
+    object_cache.write(recipe, _LINK + key.encode())

@@ -11,8 +11,8 @@ import argparse
 from collections.abc import Callable
 
 import numpy as np
-from common import Report, clock, run, turns
-from guest import COLOR, DEPTH, Guest
+from common import Report, clock, cpu_time, run, turns
+from guest import COLOR, DEPTH, Guest, use_clock
 
 from pocketgpu.builder import Buffer, CommandList, assemble
 
@@ -91,6 +91,7 @@ class Lists:
 
 
 def measure(report: Report, arguments: argparse.Namespace) -> None:
+    use_clock(cpu_time)
     lists = Lists()
     cases: list[tuple[str, Between, int]] = [
         ("same state", lists.nothing, DRAWS),

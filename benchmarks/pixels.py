@@ -24,10 +24,9 @@ from typing import Any
 
 import numpy as np
 from common import Report, Series, cpu_time, ratio, run, turns
-from guest import COLOR, DEPTH, Guest
+from guest import COLOR, DEPTH, Guest, use_clock
 
 from pocketgpu.builder import Buffer, CommandList, assemble
-from pocketgpu.pica import batch
 
 WIDTH, HEIGHT = 400, 240
 TEXTURE = 256
@@ -137,8 +136,8 @@ def make_list(vertices: int, count: int, texture: int) -> CommandList:
 class Machine:
     """Our side: the scene in guest memory and a list that draws it."""
 
-    def __init__(self, scene: Scene) -> None:
-        self.guest = Guest()
+    def __init__(self, scene: Scene, tier: str = "specialised") -> None:
+        self.guest = Guest(tier=tier)
         vertices = np.concatenate([scene.clip, scene.color, scene.uv], axis=1)
         commands = make_list(self.guest.place(vertices), len(vertices), self.guest.place(make_texture()))
         self.list = self.guest.place_list(commands)
@@ -244,7 +243,7 @@ def agreement(machine: Machine, reference: Reference) -> tuple[float, int]:
 
 # -- the measurement --------------------------------------------------------------------------------------------------
 def measure(report: Report, arguments: argparse.Namespace) -> None:
-    vars(batch)["perf_counter"] = cpu_time  # the clock of the machine's phases
+    use_clock(cpu_time)
     cxx = compiler()
     if cxx is None:
         report.notes.append(
@@ -254,6 +253,7 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
         library = build(cxx, Path(folder)) if cxx else None
         for name, counts in PARTS.items():
             _part(report, name, make_scene(*counts), library, arguments.repeat)
+    _general(report, arguments.repeat)
     if cxx:
         report.notes.append(f"reference: {Path(cxx).name} {FLAGS}")
 
@@ -301,6 +301,22 @@ def _part(report: Report, name: str, scene: Scene, library: ctypes.CDLL | None, 
     report.add(f"{name}: raster, times C++", middle, "x", best=best, target=target, note=note)
     middle, best = ratio(wholes[1], wholes[0])
     report.add(f"{name}: whole draw, times C++", middle, "x", best=best)
+
+
+def _general(report: Report, repeat: int) -> None:
+    """The code that draws while specialised code is being made."""
+    machine = Machine(make_scene(*PARTS["all"]), tier="general")
+    rasters = Series()
+
+    def turn() -> float:
+        seconds = machine.draw()
+        rasters.seconds.append(machine.raster)
+        return seconds
+
+    turns(repeat // 2 or 1, turn, warm=0)
+    fragments = machine.guest.gpu.stats.fragments
+    speeds = [fragments / seconds / 1e6 for seconds in (rasters.median, rasters.best)]
+    report.add("all: raster by general code", speeds[0], "Mpixel/s", best=speeds[1])
 
 
 if __name__ == "__main__":

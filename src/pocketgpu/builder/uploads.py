@@ -69,26 +69,57 @@ class Uploads(Entries):
 
     def shader(self, program: Assembly, entry: str | None = None) -> Self:
         """A vertex program: code, descriptors, constants, entry point and what its `.out` lines say."""
-        self.upload_code(program.code).upload_descriptors(program.descriptors or (0,))
-        for number, value in sorted(program.constants.items()):
-            self.uniforms(number, value)
-        return self.entry(program, entry).outputs(program.outputs)
+        return self._upload(program, "VSH").entry(program, entry).outputs(program.outputs)
 
-    def entry(self, program: Assembly, label: str | None = None) -> Self:
-        """Start an uploaded vertex program at another label (None: where it starts by itself)."""
+    def _upload(self, program: Assembly, unit: str) -> Self:
+        self.upload_code(program.code, unit=unit).upload_descriptors(program.descriptors or (0,), unit=unit)
+        for number, value in sorted(program.constants.items()):
+            self.uniforms(number, value, unit=unit)
+        return self
+
+    def entry(self, program: Assembly, label: str | None = None, unit: str = "VSH") -> Self:
+        """Start an uploaded program at another label (None: where it starts by itself)."""
         if label is not None and label not in program.labels:
             raise UsageError(f"the program has no label {label}", hint=f"It has: {', '.join(program.labels)}.")
         address = program.entry if label is None else program.labels[label]
-        return self.write("VSH_ENTRYPOINT", entry=address, end=0x7FFF)
+        return self.write(f"{_unit(unit)}_ENTRYPOINT", entry=address, end=0x7FFF)
+
+    def geometry_shader(
+        self, program: Assembly, mode: str = "point", *, outputs: int, inputs: int = 0, vertices: int = 1,
+        first_uniform: int = 0, main_vertices: int = 1, entry: str | None = None,
+    ) -> Self:  # fmt: skip
+        """A geometry program behind the vertex program, which has so many `outputs`. Draw with primitive "geometry".
+
+        mode "point": outputs fill `inputs` input registers (0: those of one vertex). "fixed": outputs of `vertices`
+        vertices go to uniforms from `first_uniform` on. "variable": in the index list the number of its vertices goes
+        before each primitive, and to c0; outputs go to c1 and on, of all but the first `main_vertices` only the first.
+        What reaches the rasteriser is what the `.out` lines of the geometry program say.
+        """
+        self.write("VSH_COM_MODE", separate=True)
+        self.write("GEOSTAGE_CONFIG", mode="on", variable=mode == "variable")
+        fixed = {"vertices": vertices, "attributes": outputs, "first_uniform": first_uniform, "unknown24": True}
+        self.write("GSH_MISC0", mode=mode, **(fixed if mode == "fixed" else {}))
+        self.write("GSH_MISC1", main_vertices=main_vertices)
+        uniforms = mode != "point"
+        self.write("GSH_INPUTBUFFER_CONFIG", count=inputs or outputs, use_uniforms=int(uniforms), unit_mode=8)
+        self.write_words("GSH_ATTRIBUTES_PERMUTATION_LOW", [0x76543210, 0xFEDCBA98])
+        self.write("GSH_OUTMAP_MASK", mask=sum(1 << number for number in _registers(program.outputs)))
+        return self._upload(program, "GSH").entry(program, entry, "GSH")._meanings(program.outputs)
+
+    def no_geometry_shader(self) -> Self:
+        """Triangles are made of vertices again; what they mean `shader` or `outputs` must say anew."""
+        return self.write("GEOSTAGE_CONFIG").write("VSH_COM_MODE").write("GSH_MISC0")
 
     def outputs(self, semantics: Mapping[int, Sequence[int]]) -> Self:
         """What the output registers of the vertex program mean: register to four numbers of SH_OUTMAP."""
-        if not 1 <= len(semantics) <= 7:
-            raise UsageError(f"{len(semantics)} output registers reach the rasteriser; 1 to 7 can")
-        used = sorted(semantics)
+        used = _registers(semantics)
         self.write("VSH_OUTMAP_MASK", mask=sum(1 << number for number in used))
         self.write("VSH_OUTMAP_TOTAL1", count=len(used)).write("VSH_OUTMAP_TOTAL2", count=len(used))
         self.write("PRIMITIVE_CONFIG", byte_mask=1, outputs=len(used))
+        return self._meanings(semantics)
+
+    def _meanings(self, semantics: Mapping[int, Sequence[int]]) -> Self:
+        used = _registers(semantics)
         self.write("SH_OUTMAP_TOTAL", count=len(used))
         words = [sum(code << 8 * i for i, code in enumerate(semantics[number])) for number in used]
         self.write_words("SH_OUTMAP_O0", words + [0x1F1F1F1F] * (7 - len(words)))
@@ -152,6 +183,13 @@ def _unit(unit: str) -> str:
     if unit not in UNITS:
         raise UsageError(f"{unit!r} is no shader unit", hint="Units are VSH and GSH.")
     return unit
+
+
+def _registers(semantics: Mapping[int, Sequence[int]]) -> list[int]:
+    """The output registers that mean something, in order."""
+    if not 1 <= len(semantics) <= 7:
+        raise UsageError(f"{len(semantics)} output registers reach the rasteriser; 1 to 7 can")
+    return sorted(semantics)
 
 
 def _number(names: Mapping[int, str], key: str | int) -> int:

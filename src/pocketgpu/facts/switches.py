@@ -588,6 +588,7 @@ HONOURED: Final[frozenset[str]] = frozenset(
         *(
             "texture.filter",
             "texture.levels",
+            "texture.null_address",
             "fog.arithmetic",
             "display.expand",
             "display.formats_5_7",

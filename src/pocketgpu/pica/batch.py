@@ -194,7 +194,7 @@ class DrawRunner:
         self._control = control
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         self._workers = Workers(threads)
-        self.textures = TextureCache(memory, engine, layout)
+        self.textures = TextureCache(memory, engine, layout, switches)
         self._states: dict[bytes, _State] = {}
         self._targets: dict[bytes, _Target | str] = {}
         self._programs: dict[_Program, dict[bool, int] | str] = {}

@@ -300,9 +300,10 @@ class _Stage:
                 record = k.to_i64(link.value * VERTEX_SIZE) + layout.vertices
                 state = k.load(I32, record + RECORD_STATE)
                 buffer = state.bits(2, 2)
-                for _ in k.when(buffer < buffers):
+                there = buffer < buffers  # what goes to a buffer that is not there is lost
+                for _ in k.when(there):
                     k.store(I32, k.to_i64(buffer << 2) + self.at("EMIT_BUFFERS"), link.value)
-                for _ in k.when((state & 2) != 0):
+                for _ in k.when(there & ((state & 2) != 0)):
                     turned = (state & 1) != 0
                     a, b, c = (held(i) for i in range(3))
                     order = (c, b, a) if reverse else (b, a, c)

@@ -14,25 +14,23 @@ from .shader.geometry import geometry_interpreter, geometry_program
 from .shader.program import TooComplex
 from .shader.rules import Rules
 from .shader.translate import program_of
-from .tiers import choose_tier
 
 _PLACES = [(f"gs_{name}", PACKET.VERSIONS // 4 + BANK_INDEX[f"gs_{name}"]) for name in ("code", "opdescs")]
 _SIZES = {bank.name: 4 * bank.words for bank in BANKS}
+_Key = tuple[bytes, bytes, int, bool]
 _ENTRY, _MODE = field("GSH_ENTRYPOINT.entry"), field("GSH_MISC0.mode")
 
 
 class GeometryPrograms:
-    """Handles of geometry programs. `tier` as in tiers.py."""
+    """Handles of geometry programs. tier: "general" makes the interpreter run all of them."""
 
     def __init__(self, engine: Engine, arena: np.ndarray, layout: WorkLayout, rules: Rules) -> None:
         self.tier = "auto"
         self._engine, self._arena = engine, arena
         self._static: dict[str, Any] = {"control": layout.control, "area": layout.emission, "rules": rules}
         self._rules = rules
-        self._handles: dict[Any, int] = {}
-        self._last: tuple[tuple[bytes, bytes, int, bool], int] | None = None
-        self._queued: set[Any] = set()
-        self._simple: dict[Any, bool] = {}
+        self._handles: dict[_Key, int] = {}
+        self._last: tuple[_Key, int] | None = None
 
     def handle(self, head: np.ndarray, registers: np.ndarray) -> int:
         """The handle of the program that a packet (its head and registers, as words) runs."""
@@ -47,25 +45,18 @@ class GeometryPrograms:
         if key not in self._handles:
             general = {"own_uniforms": own, **self._static}
             special = {"code": code, "descriptors": descriptors, "entry": entry, **general}
-            if not self._is_simple(key):
+            # The interpreter takes longer to make than most programs' own code.
+            if self.tier == "general" or not self._is_simple(key[:3]):
                 self._handles[key] = self._engine.handle(geometry_interpreter, **general)
-            elif choose_tier(
-                self._engine, geometry_program, special, general, True, self.tier, key in self._queued,
-                other=geometry_interpreter,
-            ):  # fmt: skip
-                self._queued.add(key)
-                return self._engine.handle(geometry_interpreter, **general)
             else:
                 self._handles[key] = self._engine.handle(geometry_program, **special)
         self._last = (key, self._handles[key])
         return self._last[1]
 
-    def _is_simple(self, key: tuple[bytes, bytes, int, bool]) -> bool:
+    def _is_simple(self, program: tuple[bytes, bytes, int]) -> bool:
         """Whether a program can have code of its own."""
-        if key not in self._simple:
-            try:
-                program_of(*key[:3], self._rules)
-                self._simple[key] = True
-            except TooComplex:
-                self._simple[key] = False
-        return self._simple[key]
+        try:
+            program_of(*program, self._rules)
+        except TooComplex:
+            return False
+        return True

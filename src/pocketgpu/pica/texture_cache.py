@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,10 @@ from .texture_decode import decode_texture
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A texture in guest memory: the arena offset and the bytes of each face, format number, size, number of levels."""
+    """A texture in guest memory: the arena offset and the bytes of each face, format number, size, number of levels.
+
+    blank: there is no memory behind it; every texel is opaque black.
+    """
 
     faces: tuple[int, ...]
     size: int
@@ -26,6 +29,7 @@ class Source:
     width: int
     height: int
     levels: int
+    blank: bool = False
 
     @property
     def power_of_two(self) -> bool:
@@ -34,7 +38,7 @@ class Source:
     @property
     def ranges(self) -> list[tuple[int, int]]:
         """Arena ranges that the texture is read from."""
-        return [(face, self.size) for face in self.faces]
+        return [] if self.blank else [(face, self.size) for face in self.faces]
 
     def level(self, number: int) -> tuple[int, int]:
         """Width and height of a level."""
@@ -54,6 +58,7 @@ _CUBE_FIELDS = [field(f"TEXUNIT0_ADDR{face}.address") for face in range(2, 7)]
 _ALL_FIELDS = {f.register.offset for unit in _UNIT_FIELDS for f in unit} | {f.register.offset for f in _CUBE_FIELDS}
 UNIT_IDS = np.array(sorted(_ALL_FIELDS), np.int64)
 """Register ids that describe the textures of all units."""
+_OPAQUE_BLACK = 0x000000FF
 _SHADOW_FORMAT = 0  # RGBA8
 
 
@@ -63,7 +68,8 @@ class TextureCache:
     When it is full everything is dropped; ask `fits` first while draws wait that use rows already handed out.
     """
 
-    def __init__(self, memory: GuestMemory, engine: Engine, layout: WorkLayout) -> None:
+    def __init__(self, memory: GuestMemory, engine: Engine, layout: WorkLayout, switches: Mapping[str, str]) -> None:
+        self._blank_at_null = switches["texture.null_address"] == "black"
         self.memory, self.engine, self.layout = memory, engine, layout
         self._top = layout.textures
         self.generation = 0  # how often everything was dropped
@@ -101,6 +107,8 @@ class TextureCache:
         while levels <= highest and levels < LEVELS and min(width, height) >> levels >= 8:
             levels += 1
         size = sum(pixel.size(_texels(width >> n, height >> n), 1) for n in range(levels))
+        if not addresses[0] and self._blank_at_null:
+            return Source((0,) * len(addresses), size, format, width, height, levels, blank=True)
         faces = [self.memory.offset_of(address, size) for address in addresses]
         if any(face is None for face in faces):
             return None
@@ -113,6 +121,10 @@ class TextureCache:
         if known is not None and known[1] == newest:
             return known[0]
         place = known[0] if known is not None else self._room(_rounded(source))
+        if source.blank:
+            self.memory.arena[place : place + _rounded(source)].view("<u4")[:] = _OPAQUE_BLACK
+            self._known[source] = (place, newest)
+            return place
         run = self.engine.get(decode_texture, format=source.format)
         pixel = TEXTURE_FORMATS[source.format]
         target = place

@@ -17,24 +17,23 @@ TIERS = ("auto", "general", "specialised")
 
 def choose_tier(
     engine: Engine, kernel: Kernel, special: dict[str, Any], general: dict[str, Any], covered: bool, tier: str,
-    asked: bool, other: Kernel | None = None,
+    asked: bool,
 ) -> bool:  # fmt: skip
     """Whether to take the general specialisation of a kernel for now (and have the special one made meanwhile).
 
     covered: general code can do it at all. tier: "auto", or the one that must be used. asked: the special one has been
-    asked for before. other: the kernel of the general code, if that is not another specialisation of the same.
+    asked for before.
     """
-    other = other or kernel
     if tier != "auto" or not covered or engine.evaluator == "numpy":
         return covered and tier == "general"
     if engine.loaded(kernel, **special):
         return False
-    if not engine.loaded(other, **general):
+    if not engine.loaded(kernel, **general):
         if engine.has(kernel, **special):
             return False  # from the disk, at once
-        if not engine.has(other, **general):
+        if not engine.has(kernel, **general):
             # Neither is there. The special one is made sooner; the general one will be ready for the next new state.
-            engine.later(other, **general)
+            engine.later(kernel, **general)
             return False
     if not asked:
         engine.later(kernel, **special)

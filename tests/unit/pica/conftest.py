@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,10 +90,11 @@ class Gpu:
     op, flow, descriptor = map(staticmethod, (op, flow, descriptor))
 
     def __init__(
-        self, width: int = 16, height: int = 16, evaluator: str = "llvm", threads: int = 1, **switches: str
-    ) -> None:
+        self, width: int = 16, height: int = 16, evaluator: str = "llvm", threads: int = 1, tier: str = "auto",
+        **switches: str,
+    ) -> None:  # fmt: skip
         chosen = {name.replace("__", "."): value for name, value in switches.items()}
-        self.n3ds = N3DS(evaluator=evaluator, threads=threads, switches=chosen)
+        self.n3ds = N3DS(evaluator=evaluator, threads=threads, switches=chosen, tier=tier)
         self.memory, self.events = self.n3ds.memory, self.n3ds.events
         self.list: list[int] = []
         self._data = DATA
@@ -380,15 +382,21 @@ def channels(words: np.ndarray) -> np.ndarray:
 
 
 @pytest.fixture
-def gpu() -> Gpu:
-    """A machine with a render target of 16x16."""
-    return Gpu()
+def tier(request: pytest.FixtureRequest) -> str:
+    """Which code draws: "auto", or what a module asks for (see BOTH_TIERS in those that do)."""
+    return str(getattr(request, "param", "auto"))
 
 
 @pytest.fixture
-def make_gpu() -> Callable[..., Gpu]:
+def gpu(tier: str) -> Gpu:
+    """A machine with a render target of 16x16."""
+    return Gpu(tier=tier)
+
+
+@pytest.fixture
+def make_gpu(tier: str) -> Callable[..., Gpu]:
     """Gpu(width, height, evaluator=, threads=, switch__name=)."""
-    return Gpu
+    return partial(Gpu, tier=tier)
 
 
 @pytest.fixture

@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+# General code draws any state, specialised code one: both must match the models here.
+pytestmark = pytest.mark.parametrize("tier", ["specialised", "general"], indirect=True)
+
 SIZE = 32
 PRIMARY, FRAGMENT0, FRAGMENT1, TEXTURE0, TEXTURE1, TEXTURE2, TEXTURE3, BUFFER, CONSTANT, PREVIOUS = (
     0,

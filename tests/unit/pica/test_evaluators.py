@@ -1,4 +1,4 @@
-"""Small scenes under both evaluators and several threads: all guest memory, events and counts are the same."""
+"""Small scenes under both evaluators, both tiers and several threads: memory, events and counts are the same."""
 
 from __future__ import annotations
 
@@ -219,13 +219,15 @@ def outcome(gpu: Any, scene: Callable[[Any], None]) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda f: f.__name__)
-def test_both_evaluators_and_any_number_of_threads_agree(
+def test_evaluators_tiers_and_numbers_of_threads_agree(
     make_gpu: Callable[..., Any], scene: Callable[[Any], None]
 ) -> None:
     first = outcome(make_gpu(), scene)
     if scene is not transfers:
         assert first[1][2] > 0, "the scene draws nothing"
-    for options in ({"evaluator": "numpy"}, {"threads": 2}, {"threads": 3}, {}):
+    others: list[dict[str, Any]] = [{"tier": "general", "threads": 2}, {"tier": "specialised", "threads": 3}]
+    others += [{"evaluator": "numpy"}, {"evaluator": "numpy", "tier": "general"}, {}]
+    for options in others:
         other = outcome(make_gpu(**options), scene)
         assert other[1:] == first[1:], options
         different = [hex(p << 12) for p in first[0] if other[0].get(p) != first[0][p]]

@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+# General code draws any state, specialised code one: both must match the models here.
+pytestmark = pytest.mark.parametrize("tier", ["specialised", "general"], indirect=True)
+
 FOG, FLIP = 5, 1 << 16
 COLOR, FOG_COLOR = np.array([200, 100, 50]), np.array([10, 60, 250])
 

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+# General code draws any state, specialised code one: both must match the models here.
+pytestmark = pytest.mark.parametrize("tier", ["specialised", "general"], indirect=True)
+
 SIZE = 32
 DEPTH_VALUE = 0.5  # z/w = -0.5 with the usual depth map
 COMPARE = {

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+# General code draws any state, specialised code one: both must match the models here.
+pytestmark = pytest.mark.parametrize("tier", ["specialised", "general"], indirect=True)
+
 TEXTURES = (0x21000000, 0x21400000)
 
 

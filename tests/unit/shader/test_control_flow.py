@@ -123,6 +123,17 @@ def test_one_vertex_that_hangs_does_not_take_others_along(run: Run) -> None:
     assert result.hung.tolist() == [False, True, False] and result[:, 0, 0].tolist() == [1, 0, 3]
 
 
+@pytest.mark.parametrize("parting", [False, True])
+@pytest.mark.parametrize("more", [0, 1])
+def test_the_limit_is_the_same_instruction_on_every_tier(run: Run, parting: bool, more: int) -> None:
+    # 1 + 256 * (1 + 127 * 2) instructions up to `after`; the last one of 65536 may be END.
+    tail = ["jmpc cmp.x, on", "on: nop"] if parting else ["nop", "nop"]
+    tail += ["nop"] * (65536 - 65281 - len(tail) - 1 + more)
+    text = "loop i0, after \n loop i1, after \n nop \n nop \n after: \n" + "\n".join(tail) + "\n end"
+    ints = [(255, 0, 0, 0), (126, 0, 0, 0), (0, 0, 0, 0), (0, 0, 0, 0)]
+    assert run(text, n=3, int_uniforms=ints, numpy=False).hung.tolist() == [bool(more)] * 3
+
+
 def test_calls_return_and_nest(run: Run) -> None:
     text = """
         .proc three

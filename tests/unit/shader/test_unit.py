@@ -127,6 +127,11 @@ def test_emission(run: Run) -> None:
         double.emit["nothing"]
 
 
+def test_products_of_zero_and_infinity_are_found_before_they_are_emitted(run: Run) -> None:
+    result = run("mul o0, v0, v1 \n emit \n mov o0, v1 \n end", np.inf, 0.0)
+    assert not result.emit.vertices.any()
+
+
 def test_only_the_first_emitted_vertices_are_kept(run: Run) -> None:
     text = "loop i1 \n add r0, v0, r0 \n mov o0, r0 \n emit \n nop \n endloop \n end"
     ints = [(0, 0, 0, 0), (29, 0, 0, 0), (0, 0, 0, 0), (0, 0, 0, 0)]

@@ -190,6 +190,7 @@ class Shader:
     def _emit(self) -> None:
         if self.emission is None:
             return
+        self._look([key for key in self.pending if key[0] == "o"])  # the banks are about to change places
         outputs = [(4 * n + c, lambda v=v: v.value) for (kind, n, c), v in self.registers.items() if kind == "o"]
         self.emission.emit(outputs, self.mask)
         for key, bank in self.banks.items():

@@ -381,6 +381,8 @@ def geometry_step(
                 stage.run(set_bool15)
         slots.value = stage.collect(buffers, reverse)
     k.store(I32, layout.control + C.ASSEMBLE_COUNT, slots.value)
+    for _ in k.when(slots.value == 0):
+        stage.keep_buffers()
     # Once more even at the end, so that the buffers are kept after everything has been assembled.
     stage.put("MORE", k.select(more() | (slots.value > 0), 1, 0))
 

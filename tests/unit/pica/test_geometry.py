@@ -447,7 +447,8 @@ def test_uploads_between_draws_reach_the_unit_and_nothing_else_changes(fresh: Sc
 
 
 def test_buffers_keep_their_vertices(fresh: Scene) -> None:
-    """The first primitive fills the buffers; later ones, and those of later draws, exchange one vertex at a time."""
+    """The first primitive fills the buffers; later ones, and those of later draws, exchange one vertex at a time. Other
+    draws between them do not matter."""
     text = """
         ifu b0
             mov o0, v0
@@ -469,11 +470,14 @@ def test_buffers_keep_their_vertices(fresh: Scene) -> None:
     a, b = corner(2, 40, RED), corner(30, 60, GREEN)
     c, d = corner(50, 10, BLUE), corner(60, 60, WHITE)
     mirrored = (a[0][1], a[0][0], a[0][2], a[0][3])
-    expected = plain(fresh, [a, (mirrored, RED), b, a, (mirrored, RED), c, a, (mirrored, RED), d])
+    other = triangles(1)
+    expected = plain(fresh, [*other, a, (mirrored, RED), b, a, (mirrored, RED), c, a, (mirrored, RED), d])
     fresh.cl.geometry_shader(program(text), outputs=2)
     fresh.cl.bool_uniforms({0: True}, unit="GSH")
     fresh.draw([a])
-    fresh.cl.bool_uniforms({}, unit="GSH")
+    fresh.cl.write("GEOSTAGE_CONFIG").write("GSH_OUTMAP_MASK", mask=3)
+    fresh.draw(other)
+    fresh.cl.write("GEOSTAGE_CONFIG", mode="on").bool_uniforms({}, unit="GSH")
     fresh.draw([b, c])
     fresh.draw([d])
     assert (fresh.picture() == expected).all()
@@ -575,7 +579,8 @@ BOOL15 = """
 
 
 @pytest.mark.parametrize(("rule", "after"), [("set", RED), ("keep", GREEN)])
-def test_boolean_15_after_the_first_run(rule: str, after: Sequence[float]) -> None:
+@pytest.mark.parametrize("shared", [False, True])
+def test_boolean_15_after_the_first_run(rule: str, after: Sequence[float], shared: bool) -> None:
     scene = Scene(geometry__bool15=rule)
     vertices = triangles(6)
     paint = lambda colors: [(p, colors[i // 3]) for i, (p, _) in enumerate(vertices)]  # noqa: E731
@@ -585,7 +590,11 @@ def test_boolean_15_after_the_first_run(rule: str, after: Sequence[float]) -> No
     scene.vertices(vertices)
     scene.arrays(9)
     scene.arrays(3, first=9)  # still set
-    scene.cl.bool_uniforms({3: True}, unit="GSH")
+    if shared:  # a vertex unit takes the fourth one along
+        scene.cl.write("GEOSTAGE_CONFIG").write("VSH_COM_MODE").bool_uniforms({3: True})
+        scene.cl.write("VSH_COM_MODE", separate=True).write("GEOSTAGE_CONFIG", mode="on")
+    else:
+        scene.cl.bool_uniforms({3: True}, unit="GSH")
     scene.arrays(6, first=12)
     assert (scene.picture() == expected).all()
 
@@ -597,6 +606,27 @@ def test_what_was_carried_for_assembly_does_not_mix_with_emitted_triangles(fresh
     fresh.arrays(2)
     fresh.cl.geometry_shader(program(TRIANGLE), outputs=2, inputs=6)
     fresh.arrays(3, first=3, restart=False)
+    assert (fresh.picture() == expected).all()
+
+
+def test_programs_change_between_draws(fresh: Scene) -> None:
+    """Draws that differ in the geometry program alone, and one that changes behind a draw without."""
+    programs = [TRIANGLE.replace("v1", f"c{20 + i}").replace("v3", "c20").replace("v5", "c20") for i in range(3)]
+    vertices = triangles(4)
+    colors = [(RED, RED, RED), (GREEN, RED, RED), None, (BLUE, RED, RED)]
+    expected = plain(
+        fresh,
+        [(p, c if paint is None else paint[i % 3]) for i, (p, c) in enumerate(vertices) for paint in [colors[i // 3]]],
+    )
+    fresh.cl.geometry_shader(program(programs[0]), outputs=2, inputs=6).uniforms(20, [RED, GREEN, BLUE], unit="GSH")
+    fresh.vertices(vertices)
+    fresh.arrays(3)
+    fresh.cl.upload_code(program(programs[1]).code, unit="GSH")
+    fresh.arrays(3, first=3)
+    fresh.cl.upload_code(program(programs[2]).code, unit="GSH").write("GEOSTAGE_CONFIG")
+    fresh.arrays(3, first=6)
+    fresh.cl.write("GEOSTAGE_CONFIG", mode="on")
+    fresh.arrays(3, first=9)
     assert (fresh.picture() == expected).all()
 
 

@@ -30,7 +30,7 @@ PAGE = ROOT / "docs" / "agreement.md"
 CLOSE = 2
 """Largest difference of a channel that counts as the same."""
 SHARE = 0.995
-"""Of the pixels of a recording that must be that close."""
+"""Of the pixels of a picture that must be that close."""
 NEAREST = {"texture.filter": "nearest"}
 Array = NDArray[Any]
 
@@ -46,12 +46,10 @@ class Agreement:
     beyond: int = 0
     differing: int = 0
     largest: int = 0
+    share: float = 1.0
+    """Of the pixels that are CLOSE, in the worst picture."""
     memories: int = 0
     wrong_memories: int = 0
-
-    @property
-    def share(self) -> float:
-        return 1 - self.beyond / self.pixels if self.pixels else 1.0
 
     @property
     def good(self) -> bool:
@@ -61,17 +59,19 @@ class Agreement:
         if ours.shape != theirs.shape:
             raise ValueError(f"{self.name}: {ours.shape} against {theirs.shape}")
         difference = np.abs(ours.astype(int) - theirs.astype(int)).max(axis=-1)
+        beyond = np.count_nonzero(difference > CLOSE)
         self.pictures += 1
         self.pixels += difference.size
-        self.beyond += np.count_nonzero(difference > CLOSE)
+        self.beyond += beyond
+        self.share = min(self.share, 1 - beyond / difference.size)
         self.differing += np.count_nonzero(difference)
         self.largest = max(self.largest, int(difference.max()))
 
     def row(self) -> str:
         """A line of the table; the name leads to the section that explains, where one must."""
-        name = f"[{self.name}](#{anchor(self.name)})" if self.beyond else self.name
+        name = f"[{self.name}](#{self.name})" if self.beyond else self.name
         sampling = "nearest" if self.textured else "as programmed"
-        share = f"{100 * self.share:.4f}".rstrip("0").rstrip(".") + " %"
+        share = f"{100 * self.share:.3f}".rstrip("0").rstrip(".") + " %"
         cells = [name, sampling, str(self.pictures), share, f"{self.beyond:,}", f"{self.differing:,}", str(self.largest)]
         return f"| {' | '.join(cells)} |"
 
@@ -112,10 +112,6 @@ def compare(folder: Path, name: str, has_textures: bool) -> Agreement:
     return agreement
 
 
-def anchor(name: str) -> str:
-    return name.lower().replace("_", "-")
-
-
 def table(found: list[Agreement]) -> str:
     heads = ["capture", "sampling", "pictures", f"within {CLOSE}/255", "pixels beyond", "not equal", "largest"]
     lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}", *(one.row() for one in found)]
@@ -138,9 +134,8 @@ def write_between_marks(page: Path, mark: str, text: str) -> None:
 
 
 def explained(page: Path) -> set[str]:
-    """Names of the recordings that the page has a section about: a label before a heading."""
-    text = page.read_text(encoding="utf-8")
-    return {heading for heading in re.findall(r"^#+ (\w+)$", text, re.MULTILINE)}
+    """Names of the recordings that the page has a section about."""
+    return set(re.findall(r"^#+ (\w+)$", page.read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def problems(found: list[Agreement]) -> Iterator[str]:
@@ -164,7 +159,7 @@ def main() -> int:
     found = []
     for name in arguments.names or sorted(known):
         found.append(one := compare(arguments.folder, name, known[name]))
-        print(f"{name}: {100 * one.share:.4f} %, {one.beyond} pixels beyond {CLOSE}, largest {one.largest}", flush=True)
+        print(f"{name}: {100 * one.share:.3f} % of the worst picture, {one.beyond} pixels beyond {CLOSE}, largest {one.largest}", flush=True)
     if not arguments.names:
         write_between_marks(PAGE, "table", table(found))
     wrong = list(problems(found))

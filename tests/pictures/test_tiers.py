@@ -14,8 +14,8 @@ from pocketgpu.lanes import background
 from pocketgpu.pica.n3ds import N3DS
 
 CAPTURES = (
-    "2d_shapes", "cubemap", "ed_rgb565_d16", "fragment_light", "geoshader", "immediate", "loop_subdivision", "mipmap_fog",
-    "normal_mapping", "proctex", "textured_cube",
+    "2d_shapes", "cubemap", "ed_rgb565_d16", "fragment_light", "geoshader", "immediate", "loop_subdivision",
+    "mipmap_fog", "normal_mapping", "proctex", "textured_cube",
 )  # fmt: skip
 
 

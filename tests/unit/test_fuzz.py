@@ -28,3 +28,9 @@ def test_damaged_captures() -> None:
     counts = load("captures").run(1000, seed=1)
     assert counts["cases"] == 1000
     assert counts["CaptureError"] >= 300 and counts["replayed"] >= 200 and counts["frames"] >= 200
+
+
+def test_command_lists_with_draws() -> None:
+    counts = load("lists").run(1000, seed=1)
+    assert counts["cases"] == 1000 and counts["compared"] == 2
+    assert counts["drew"] >= 200 and counts["fragments"] >= 10000

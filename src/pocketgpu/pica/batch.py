@@ -67,6 +67,8 @@ _PROGRAM_IDS, _PROGRAM_MASKS = select_fields(["VSH_ENTRYPOINT.entry", "GSH_ENTRY
 GROUP_IDS = np.concatenate([KEY_IDS, _TARGET_IDS, _PROGRAM_IDS, UNIT_IDS])
 GROUP_MASKS = np.concatenate([KEY_MASKS, _TARGET_MASKS, _PROGRAM_MASKS, np.full(len(UNIT_IDS), 0xFFFFFFFF, np.uint32)])
 _KEY, _TARGET = slice(0, len(KEY_IDS)), slice(len(KEY_IDS), len(KEY_IDS) + len(_TARGET_IDS))
+# States, targets, textures and plans that are remembered of each kind: far more than programs have.
+MAX_PREPARED = 4096
 # Pixels (in the boxes of triangles) that one submission may draw before it is taken to hang: ten thousand screens.
 PIXEL_BUDGET = 1 << 30
 
@@ -315,6 +317,7 @@ class DrawRunner:
         key, program = self._program(first)
         plan = self._plans.get((row.tobytes(), key))
         if plan is None:
+            self._bound()
             plan = self._plans[row.tobytes(), key] = self._plan(row, first, key, program)
         for kind, id, message in plan.events:
             self.events.report(kind, id, message, at, end - first)
@@ -365,6 +368,12 @@ class DrawRunner:
         handle = self._geometry_programs.handle(self._heads[first], self._registers[first])
         self._heads[first:end, _GEOMETRY_WORDS] = np.array([handle], np.int64).view(np.int32)
         return True
+
+    def _bound(self) -> None:
+        """Forget what was prepared when a guest has made very much of it; all of it can be made again."""
+        for kept in (self._plans, self._states, self._targets, self.textures.described):
+            if len(kept) > MAX_PREPARED:
+                kept.clear()
 
     def _plan(self, row: np.ndarray, packet: int, key: _Program, program: dict[bool, int] | str) -> _Plan:
         """What all packets with this row and vertex program have in common."""

@@ -363,7 +363,6 @@ def geometry_step(
     stage = _Stage(k, layout, packet)
     get = stage.get
     control = lambda name: k.load(I32, layout.control + getattr(C, name))
-    stage.keep_buffers()
     for _ in k.when(get("STARTED") == 0):
         for _ in k.when(start == 0):
             stage.begin_draw()
@@ -381,9 +380,9 @@ def geometry_step(
                 stage.run(set_bool15)
         slots.value = stage.collect(buffers, reverse)
     k.store(I32, layout.control + C.ASSEMBLE_COUNT, slots.value)
+    # Called once more even at the end, so that the buffers are kept, after everything has been assembled.
     for _ in k.when(slots.value == 0):
         stage.keep_buffers()
-    # Once more even at the end, so that the buffers are kept after everything has been assembled.
     stage.put("MORE", k.select(more() | (slots.value > 0), 1, 0))
 
 

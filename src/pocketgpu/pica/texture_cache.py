@@ -74,7 +74,7 @@ class TextureCache:
         self._top = layout.textures
         self.generation = 0  # how often everything was dropped
         self._known: dict[Source, tuple[int, tuple[int, ...]]] = {}
-        self._described: dict[tuple[int, ...], Source | None] = {}
+        self.described: dict[tuple[int, ...], Source | None] = {}
 
     def describe(self, registers: np.ndarray, unit: int) -> Source | None:
         """The texture that a unit's registers name; None if it has no texels or leaves memory."""
@@ -85,7 +85,7 @@ class TextureCache:
         if cube:
             words += tuple(int(registers[f.register.offset]) for f in _CUBE_FIELDS)
         key = (unit, *words)
-        if key not in self._described:
+        if key not in self.described:
             addresses = [values[0]]
             if cube:
                 # The other faces have fewer address bits of their own; the rest comes from the first.
@@ -95,8 +95,8 @@ class TextureCache:
             if unit == 0 and values[-1] in (TYPE_SHADOW_2D, TYPE_SHADOW_CUBE):
                 # Shadow texels are 32-bit words whatever the format says; decoding RGBA8 keeps every bit. No levels.
                 values[1], values[4] = _SHADOW_FORMAT, 0
-            self._described[key] = self._make([a << 3 for a in addresses], *values[1:5])
-        return self._described[key]
+            self.described[key] = self._make([a << 3 for a in addresses], *values[1:5])
+        return self.described[key]
 
     def _make(self, addresses: Sequence[int], format: int, width: int, height: int, highest: int) -> Source | None:
         pixel = TEXTURE_FORMATS.get(format)

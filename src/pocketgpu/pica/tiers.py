@@ -10,9 +10,12 @@ from typing import Any
 
 from ..lanes import Engine, Kernel
 
-# Kernels whose general code has been asked for in this process.
-_on_the_way: set[Kernel] = set()
 TIERS = ("auto", "general", "specialised")
+# Machine code is never unloaded; a guest that makes up more states than this has had its share. Programs have dozens.
+MAX_SPECIALISED = 1000
+# Kernels whose general code has been asked for in this process, and how many specialisations have.
+_on_the_way: set[Kernel] = set()
+_made: dict[Kernel, int] = {}
 
 
 def choose_tier(
@@ -28,16 +31,18 @@ def choose_tier(
         return covered and tier == "general"
     if engine.loaded(kernel, **special):
         return False
+    if _made.get(kernel, 0) >= MAX_SPECIALISED:
+        return True
+    if not asked:
+        _made[kernel] = _made.get(kernel, 0) + 1
     if not engine.loaded(kernel, **general):
         if engine.has(kernel, **special):
             return False  # from the disk, at once
-        if not engine.has(kernel, **general):
+        if kernel not in _on_the_way and not engine.has(kernel, **general):
             # Neither is there. The special one is made sooner; the general one will be ready for the next new state.
+            _on_the_way.add(kernel)
             engine.later(kernel, **general)
             return False
     if not asked:
         engine.later(kernel, **special)
     return True
-
-
-__all__ = ["TIERS", "choose_tier"]

@@ -59,12 +59,12 @@ class Agreement:
         if ours.shape != theirs.shape:
             raise ValueError(f"{self.name}: {ours.shape} against {theirs.shape}")
         difference = np.abs(ours.astype(int) - theirs.astype(int)).max(axis=-1)
-        beyond = np.count_nonzero(difference > CLOSE)
+        beyond = int(np.count_nonzero(difference > CLOSE))
         self.pictures += 1
         self.pixels += difference.size
         self.beyond += beyond
         self.share = min(self.share, 1 - beyond / difference.size)
-        self.differing += np.count_nonzero(difference)
+        self.differing += int(np.count_nonzero(difference))
         self.largest = max(self.largest, int(difference.max()))
 
     def row(self) -> str:
@@ -72,8 +72,8 @@ class Agreement:
         name = f"[{self.name}](#{self.name})" if self.beyond else self.name
         sampling = "nearest" if self.textured else "as programmed"
         share = f"{100 * self.share:.3f}".rstrip("0").rstrip(".") + " %"
-        cells = [name, sampling, str(self.pictures), share, f"{self.beyond:,}", f"{self.differing:,}", str(self.largest)]
-        return f"| {' | '.join(cells)} |"
+        counts = f"{self.beyond:,} | {self.differing:,} | {self.largest}"
+        return f"| {name} | {sampling} | {self.pictures} | {share} | {counts} |"
 
 
 def textured(folder: Path) -> dict[str, bool]:
@@ -159,7 +159,7 @@ def main() -> int:
     found = []
     for name in arguments.names or sorted(known):
         found.append(one := compare(arguments.folder, name, known[name]))
-        print(f"{name}: {100 * one.share:.3f} % of the worst picture, {one.beyond} pixels beyond {CLOSE}, largest {one.largest}", flush=True)
+        print(f"{name}: {100 * one.share:.3f} %, {one.beyond} pixels beyond {CLOSE}, largest {one.largest}", flush=True)
     if not arguments.names:
         write_between_marks(PAGE, "table", table(found))
     wrong = list(problems(found))

@@ -603,6 +603,10 @@ HONOURED: Final[frozenset[str]] = frozenset(
         *("shader.precision", "shader.reciprocal_zero", "shader.max_infinity", "shader.litp_nan", "shader.loop_ends"),
         *("shader.nested_loop_counter", "shader.stacks"),
         *("geometry.output_banks", "geometry.winding", "geometry.emit_buffers", "geometry.bool15"),
+        *("blend.factor_15", "blend.min_max", "combiner.add_multiply", "combiner.add_signed", "combiner.arithmetic"),
+        *("combiner.buffer_delay", "combiner.first_buffer", "combiner.first_previous", "combiner.scale_3"),
+        *("combiner.vertex_color", "depth.bits", "test.order", "test.stencil_operands", "test.stencil_write"),
+        *("test.untested_depth_write",),
         *("lighting.lut", "lighting.off_bits", "lighting.fresnel", "lighting.color_bits"),
     )
 )
@@ -631,6 +635,13 @@ def parse(text: str) -> tuple[str, str]:
         raise ValueError(f"{text!r} is not of the form NAME=VALUE.")
     check(name, value)
     return name, value
+
+
+def departures(switches: Mapping[str, str], *names: str) -> tuple[tuple[str, str], ...]:
+    """The choices that differ from the default, sorted by name: of `names`, which are switches or whole groups
+    ("combiner"). Code is specialised for these, so that the usual code has one form."""
+    wanted = lambda name: name in names or name.partition(".")[0] in names
+    return tuple(sorted(item for item in switches.items() if item not in DEFAULTS.items() and wanted(item[0])))
 
 
 def choose(chosen: Mapping[str, str] | None = None) -> dict[str, str]:

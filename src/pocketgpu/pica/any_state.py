@@ -1,7 +1,7 @@
 """General fragment code: the colours of any state, with everything that shapes them read at run time.
 
 It is there at once, for every state, while specialised code is still being compiled, and gives the same bits. Shadow
-textures, shadow maps and gas are left to specialised code.
+textures, shadow maps, gas and 32x32 blocks are left to specialised code.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ def covers(state: FragmentState) -> bool:
     get = state.registers
     kind = get("TEXUNIT0_PARAM.type") if 0 in state.units else 0
     plain = get("COLOR_OPERATION.fragment_mode") == MODE_DEFAULT and get("TEXENV_UPDATE_BUFFER.fog_mode") in (0, FOG)
+    plain = plain and not get("FRAMEBUFFER_BLOCK32.enable")
     return plain and kind not in (TYPE_SHADOW_2D, TYPE_SHADOW_CUBE)
 
 
@@ -65,10 +66,10 @@ class AnyState:
     """The colour sources and combiners of one draw."""
 
     def __init__(self, draw: Draw, state: StateWords, switches: dict[str, str], lights: Value) -> None:
-        self.k, self.draw, self.state = draw.k, draw, state
+        self.k, self.draw, self.state, self.switches = draw.k, draw, state, switches
         k, live = draw.k, draw.live
         self.sources = k.array(4 * SOURCES, I32)
-        self.combiners = GeneralCombiners(k, state.word, live)
+        self.combiners = GeneralCombiners(k, state.word, live, switches)
         used = {FRAGMENT_PRIMARY, FRAGMENT_SECONDARY}
         self.lighting = Lighting(k, state, live, draw.packet, used, switches, lights)
         self.procedural = ProcTex(k, state, live, draw.packet)
@@ -86,7 +87,7 @@ class AnyState:
         """What the combiners make of a group of pixels."""
         k, state = self.k, self.state
         self._put(PRIMARY, pixels.primary())
-        fill_textures(pixels, self.draw.packet, self.sources)
+        fill_textures(pixels, self.draw.packet, self.sources, self.switches)
         for _ in k.when(state("TEXUNIT_CONFIG.unit3_enable") != 0):
             slot = k.i32(TEXCOORD_SLOTS[0])
             for number, first in TEXCOORD_SLOTS.items():

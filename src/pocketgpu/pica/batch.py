@@ -18,7 +18,7 @@ import numpy as np
 
 from ..events import EventKind, EventLog
 from ..facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS
-from ..facts.switches import DEFAULTS
+from ..facts.switches import departures
 from ..lanes import Engine
 from ..memory import GuestMemory
 from . import vertex_driver as driver
@@ -59,7 +59,7 @@ _TARGET_IDS, _TARGET_MASKS = select_fields(
         "COLORBUFFER_LOC.address", "DEPTHBUFFER_LOC.address", "FRAMEBUFFER_DIM.width", "FRAMEBUFFER_DIM.height",
         "FRAMEBUFFER_DIM.flip", "COLORBUFFER_FORMAT.format", "DEPTHBUFFER_FORMAT.format", "SCISSORTEST_MODE.mode",
         "SCISSORTEST_POS.x1", "SCISSORTEST_POS.y1", "SCISSORTEST_DIM.x2", "SCISSORTEST_DIM.y2",
-        "COLOR_OPERATION.fragment_mode",
+        "COLOR_OPERATION.fragment_mode", "FRAMEBUFFER_BLOCK32.enable",
     ]
 )  # fmt: skip
 _PROGRAM_IDS, _PROGRAM_MASKS = select_fields(["VSH_ENTRYPOINT.entry", "GSH_ENTRYPOINT.entry", "GSH_MISC0.mode"])
@@ -71,6 +71,11 @@ _KEY, _TARGET = slice(0, len(KEY_IDS)), slice(len(KEY_IDS), len(KEY_IDS) + len(_
 MAX_PREPARED = 4096
 # Pixels (in the boxes of triangles) that one submission may draw before it is taken to hang: ten thousand screens.
 PIXEL_BUDGET = 1 << 30
+# Switches that shape fragment code.
+FRAGMENT_CHOICES = (
+    "blend", "combiner", "depth", "fog", "gas", "lighting", "test", "texture.nearest", "texture.shadow_bias",
+    "texture.shadow_equal", "texture.shadow_filter", "transfer.block32",
+)  # fmt: skip
 
 
 def _word(name: str) -> int:
@@ -121,10 +126,12 @@ class _Target:
     width: int
     height: int
     rect: tuple[int, int, int, int]
+    block: int
+    """Pixels along the side of what lies together in memory: 8, or 32 in block mode."""
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        return (*self.color, *self.depth, self.width, self.height)
+        return (*self.color, *self.depth, self.width, self.height, self.block)
 
     @cached_property
     def ranges(self) -> list[tuple[int, int]]:
@@ -151,8 +158,9 @@ class _Plan:
 def make_target(memory: GuestMemory, get: StaticRegisters) -> _Target | str:
     """The render target that registers describe, or why there is none."""
     width, height = get("FRAMEBUFFER_DIM.width"), get("FRAMEBUFFER_DIM.height") + 1
-    tiles = (width >> 3) * ((height + 7) >> 3)
-    if not tiles:
+    block = 32 if get("FRAMEBUFFER_BLOCK32.enable") else 8
+    texels = (width & -block) * ((height + block - 1) & -block)
+    if not texels:
         return f"render target of width {width}: nothing can be drawn"
     ranges = []
     color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
@@ -166,19 +174,19 @@ def make_target(memory: GuestMemory, get: StaticRegisters) -> _Target | str:
         if format is None:
             ranges.append((0, 0))
             continue
-        pa, size = get(f"{name}_LOC.address") << 3, tiles * 64 * (format.bits // 8)
+        pa, size = get(f"{name}_LOC.address") << 3, texels * (format.bits // 8)
         offset = memory.offset_of(pa & ~63, size)
         if offset is None:
             return f"{name} {pa:#010x}..{pa + size:#010x} leaves memory; the draw is left out"
         ranges.append((offset, size))
-    rect = [0, (width & ~7) - 1, 0, height - 1]
+    rect = [0, (width & -block) - 1, 0, height - 1]
     if get("SCISSORTEST_MODE.mode") == 3:
         x1, x2 = get("SCISSORTEST_POS.x1"), get("SCISSORTEST_DIM.x2")
         ys = (get("SCISSORTEST_POS.y1"), get("SCISSORTEST_DIM.y2"))
         if get("FRAMEBUFFER_DIM.flip"):
             ys = (height - 1 - ys[1], height - 1 - ys[0])
         rect = [max(rect[0], x1), min(rect[1], x2), max(rect[2], ys[0]), min(rect[3], ys[1])]
-    return _Target(ranges[0], ranges[1], width, height, (rect[0], rect[1], rect[2], rect[3]))
+    return _Target(ranges[0], ranges[1], width, height, (rect[0], rect[1], rect[2], rect[3]), block)
 
 
 class DrawRunner:
@@ -191,7 +199,7 @@ class DrawRunner:
         self.memory, self.engine, self.layout, self.events = memory, engine, layout, events
         self.stats, self.switches = stats, switches
         # Only choices that differ from the default shape fragment code.
-        self._chosen = tuple(sorted(item for item in switches.items() if item not in DEFAULTS.items()))
+        self._chosen = departures(switches, *FRAGMENT_CHOICES)
         self._rules = rules_of(switches)
         self._control = control
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}

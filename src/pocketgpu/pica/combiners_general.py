@@ -6,10 +6,20 @@ lie in an array. Slower than specialised code, but there at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ..lanes import I32, Array, Lang, Value
-from .combiners import ALPHA_OPERANDS, BUFFER, CONSTANT, OPERANDS, PREVIOUS, PRIMARY, RGB_OPERANDS, Color, combine, dot3
+from .combiners import (
+    ALPHA_OPERANDS,
+    BUFFER,
+    CONSTANT,
+    OPERANDS,
+    PREVIOUS,
+    PRIMARY,
+    RGB_OPERANDS,
+    Color,
+    arithmetic,
+)
 from .registers import LiveRegisters, field, register_id
 
 SOURCES = 16
@@ -22,8 +32,11 @@ _WORDS = ("SOURCE", "OPERAND", "COMBINER", "COLOR", "SCALE")
 class GeneralCombiners:
     """All stages of one draw. `word(id)` gives the normal form of a state register at run time."""
 
-    def __init__(self, k: Lang, word: Callable[[int], Value], live: LiveRegisters) -> None:
-        self.k = k
+    def __init__(
+        self, k: Lang, word: Callable[[int], Value], live: LiveRegisters, switches: Mapping[str, str]
+    ) -> None:
+        self.k, self.switches = k, switches
+        self.arithmetic = arithmetic(k, switches)
         self.table = k.array(6 * len(_WORDS), I32, lanes=1)
         for stage, first in enumerate(_STAGE_IDS):
             for i, name in enumerate(_WORDS):
@@ -42,19 +55,27 @@ class GeneralCombiners:
         """`sources` holds the channels of source code c at 4c to 4c+3, for all but the three made here."""
         k = self.k
         put = lambda code, i, value: sources.__setitem__(4 * code + i, value)
+        at_once = self.switches.get("combiner.buffer_delay") == "none"
         pending = [k.var(k.splat(self.buffer_color.bits(8 * i, 8))) for i in range(4)]
         for i in range(4):
-            put(PREVIOUS, i, sources[4 * PRIMARY + i])
-            put(BUFFER, i, 0)
+            first = self.switches.get("combiner.first_previous")
+            if first is None:
+                put(PREVIOUS, i, sources[4 * PRIMARY + i])
+            else:
+                put(PREVIOUS, i, pending[i].value if first == "buffer-color" else 0)
+            put(BUFFER, i, pending[i].value if self.switches.get("combiner.first_buffer") == "buffer-color" else 0)
         for stage in k.range(0, 6):
             constant = self._register(stage, "COLOR")
             for i in range(4):
                 put(CONSTANT, i, k.splat(constant.bits(8 * i, 8)))
             result = self._stage(stage, sources)
             for i, value in enumerate(result):
-                put(BUFFER, i, pending[i].value)
+                if not at_once:
+                    put(BUFFER, i, pending[i].value)
                 kept = (self.update_alpha if i == 3 else self.update_rgb).lsr(stage) & 1
                 pending[i].value = k.select(kept == 1, value, pending[i].value)
+                if at_once:
+                    put(BUFFER, i, pending[i].value)
                 put(PREVIOUS, i, value)
         return {ch: sources[4 * PREVIOUS + i] for i, ch in enumerate(CHANNELS)}
 
@@ -77,17 +98,22 @@ class GeneralCombiners:
         values = []
         for part, channels in (("rgb", range(3)), ("alpha", range(3, 4))):
             codes = [(bits(source, f"SOURCE.{part}{n}"), bits(operand, f"OPERAND.{part}{n}")) for n in range(OPERANDS)]
+            if self.switches.get("combiner.first_previous") == "third-source":
+                borrowed = lambda n, code, third=codes[2][0]: (
+                    k.select((stage == 0) & (code == PREVIOUS), third, code) if n < 2 else code
+                )
+                codes = [(borrowed(n, code), how) for n, (code, how) in enumerate(codes)]
             read = [[self._operand(sources, code, how, i) for code, how in codes] for i in channels]
             values.append(read)
         rgb, alpha = values
         rgb_op, alpha_op = bits(operation, "COMBINER.rgb"), bits(operation, "COMBINER.alpha")
 
         def plain(op: int, inputs: list[list[Value]]) -> Callable[[], tuple[Value, ...]]:
-            return lambda: tuple(combine(k, op, *abc) for abc in inputs)
+            return lambda: tuple(self.arithmetic.combine(op, *abc) for abc in inputs)
 
         def products() -> tuple[Value, ...]:
             first, second = ({ch: abc[n] for ch, abc in zip("rgb", rgb, strict=True)} for n in range(2))
-            return (dot3(k, first, second),) * 3
+            return (self.arithmetic.dot3(first, second),) * 3
 
         cases = [products if op in (6, 7) else plain(op, rgb) for op in range(11)]
         red, green, blue = k.switch(rgb_op, cases)
@@ -96,5 +122,5 @@ class GeneralCombiners:
         out = []
         for i, value in enumerate(result):
             code = bits(scale, "SCALE.alpha" if i == 3 else "SCALE.rgb")
-            out.append(k.min(value << k.select(code == 3, 0, code), 255))
+            out.append(self.arithmetic.scaled(value, code))
         return out

@@ -33,7 +33,7 @@ class Draw:
     """Everything of one draw that does not change from triangle to triangle.
 
     With `state` known while tracing only what it uses exists. With StateWords (`general`) everything does but shadow
-    textures, shadow maps and gas, which have specialised code only.
+    textures, shadow maps, gas and 32x32 blocks, which have specialised code only.
     """
 
     def __init__(
@@ -46,8 +46,10 @@ class Draw:
         self.tiles = head("WIDTH") >> 3
         self.rect = [head("RECT", i) for i in range(4)]
         color, depth = k.to_i64(head("COLOR")), k.to_i64(head("DEPTH"))
-        self.depth = DepthStencil(k, state, live, depth)
-        self.color = ColorOutput(k, state, live, color)
+        self.depth = DepthStencil(k, state, live, depth, switches)
+        self.color = ColorOutput(k, state, live, color, switches)
+        self.cuts_vertex_color = switches.get("combiner.vertex_color") == "truncate"
+        self.alpha_last = switches.get("test.order") == "depth-first"
         self.fog = Fog(k, state, live, packet, switches)
         self.depth_scale, self.depth_offset = live.float("DEPTHMAP_SCALE.value"), live.float("DEPTHMAP_OFFSET.value")
         self.alpha_reference = live("FRAGOP_ALPHA_TEST.reference")
@@ -60,17 +62,21 @@ class Draw:
         self.gas: Gas | None = None
         self.shadow_map: ShadowMap | None = None
         self.any: AnyState | None = None
+        self.blocks: str | None = None
+        """How 8x8 tiles lie in 32x32 blocks, if there are such blocks."""
         if isinstance(state, StateWords):
             self.any = AnyState(self, state, switches, lights)
             return
-        self.combiners = Combiners(k, state, live)
+        if state("FRAMEBUFFER_BLOCK32.enable"):
+            self.blocks = switches.get("transfer.block32", "morton")
+        self.combiners = Combiners(k, state, live, switches)
         self.samplers = {
-            unit: Sampler(k, unit, state, live, packet, powers_of_two[unit])
+            unit: Sampler(k, unit, state, live, packet, powers_of_two[unit], switches)
             for unit in range(3)
             if state(f"TEXUNIT_CONFIG.unit{unit}_enable")
         }
         if state("LIGHTING_ENABLE0.enable"):
-            self.lighting = Lighting(k, state, live, packet, sources_used(state), switches, lights)
+            self.lighting = Lighting(k, state, live, packet, sources_used(state, switches), switches, lights)
         if state("TEXUNIT_CONFIG.unit3_enable"):
             self.procedural = ProcTex(k, state, live, packet)
         if 0 in self.samplers and self.samplers[0].kind in (TYPE_SHADOW_2D, TYPE_SHADOW_CUBE):
@@ -89,6 +95,17 @@ class Draw:
         mirror = lambda y: k.select(flip, height - 1 - y, y)
         x2 = k.select(wanted, x2, k.i32(-1))
         return [x1, x2, k.min(mirror(y1), mirror(y2)), k.max(mirror(y1), mirror(y2))]
+
+    def tile_number(self, tx: Value, ty: Value) -> Value:
+        """Which tile in memory is the one in column tx of row ty."""
+        if self.blocks is None:
+            return ty * self.tiles + tx
+        column, row = tx & 3, ty & 3
+        if self.blocks == "tiles":
+            inside = (row << 2) | column
+        else:  # Morton order goes on
+            inside = (column & 1) | ((row & 1) << 1) | ((column & 2) << 1) | ((row & 2) << 2)
+        return (((ty >> 2) * (self.tiles >> 2) + (tx >> 2)) << 4) + inside
 
     def colors(self, pixels: Pixels) -> Color:
         """What the combiners make of a group of pixels."""
@@ -114,7 +131,10 @@ def _shade(draw: Draw, triangle: Triangle, edges: list[Value], mask: Value, numb
                 mask & compare(k, state("FRAGOP_ALPHA_TEST.function"), color["a"], k.splat(draw.alpha_reference))
             )
             survivors = k.branch(state("FRAGOP_ALPHA_TEST.enable") != 0, alpha_test, lambda: mask)
-            survivors = depth.finish(survivors, incoming, word, number)
+            if draw.alpha_last:
+                survivors = depth.finish(mask, incoming, word, number, survivors)
+            else:
+                survivors = depth.finish(survivors, incoming, word, number)
             draw.color.store(survivors, color, number)
 
         def gas() -> None:
@@ -156,7 +176,7 @@ def _tile(
                 ex = draw.excluded
                 mask = mask & ~((x >= ex[0]) & (x <= ex[1]) & (y >= ex[2]) & (y <= ex[3]))
             for _ in k.when(k.any(mask)):
-                _shade(draw, triangle, edges, mask, (ty * draw.tiles + tx) * (TILE * TILE) + block)
+                _shade(draw, triangle, edges, mask, draw.tile_number(tx, ty) * (TILE * TILE) + block)
 
 
 @kernel(packet=I64, part=I32, parts=I32)

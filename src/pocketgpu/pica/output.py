@@ -8,7 +8,7 @@ Source: 3dbrew GPU/Internal Registers ("Framebuffer registers"); truncation of /
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from ..facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
@@ -56,7 +56,9 @@ def stencil_update(k: Lang, op: Number, stored: Value, reference: Value) -> Valu
 class DepthStencil:
     """The depth and stencil buffer of one draw; `base` is its arena offset."""
 
-    def __init__(self, k: Lang, state: State, live: LiveRegisters, base: Value) -> None:
+    def __init__(
+        self, k: Lang, state: State, live: LiveRegisters, base: Value, switches: Mapping[str, str]
+    ) -> None:
         self.k, self.state, self.base = k, state, base
         self.code = state("DEPTHBUFFER_FORMAT.format")
         exists = (self.code == 0) | (self.code == 2) | (self.code == _D24S8)
@@ -65,6 +67,11 @@ class DepthStencil:
         self.writing: Flag = (
             exists & (state("DEPTH_COLOR_MASK.depth_write") != 0) & (state("DEPTHBUFFER_WRITE.depth") != 0)
         )
+        if switches.get("test.untested_depth_write") == "no":
+            self.writing = self.writing & self.testing
+        self.any_write = switches.get("test.stencil_write") == "any"
+        self.stored_first = switches.get("test.stencil_operands") == "stored"
+        self.short = switches.get("depth.bits") == "23"
         self.function = state("DEPTH_COLOR_MASK.depth_function")
         self.needed: Flag = self.stencil | self.writing | (self.testing & (self.function != 1))
         self.reads: Flag = state("DEPTHBUFFER_READ.depth") != 0
@@ -102,7 +109,11 @@ class DepthStencil:
         top = self._formats(
             lambda format: k.f32((1 << (format.channel("d") or (0, 24))[1]) - 1), lambda: k.f32((1 << 24) - 1)
         )
-        return k.to_i32(k.clamp(depth, 0.0, 1.0) * top, 0.0, float((1 << 24) - 1))
+        number = k.to_i32(k.clamp(depth, 0.0, 1.0) * top, 0.0, float((1 << 24) - 1))
+        if not self.short:
+            return number
+        kept = lambda format: k.i32(-1 if format.bits == 16 else -2)
+        return number & self._formats(kept, lambda: k.i32(-2))
 
     def _stored_depth(self, word: Value) -> Value:
         k = self.k
@@ -121,16 +132,22 @@ class DepthStencil:
         passed: Value = self.k.branch(self.stencil, lambda: mask, lambda: self.test_depth(mask, incoming, word))
         return passed
 
-    def finish(self, mask: Value, incoming: Value, word: Value, number: Value) -> Value:
-        """Stencil test and depth test where they are still due, then the writes; returns the survivors."""
+    def finish(
+        self, mask: Value, incoming: Value, word: Value, number: Value, opaque: Value | None = None
+    ) -> Value:
+        """Stencil test and depth test where they are still due, then the writes; returns the survivors.
+
+        opaque: the pixels that pass an alpha test which comes after these two; none if it has been made.
+        """
         k = self.k
 
         def plain() -> Value:
             for _ in k.when(self.writing):
-                self.store(number, self._merged(incoming, word), mask)
-            return mask
+                self.store(number, self._merged(incoming, word), left)
+            return left
 
-        survivors: Value = k.branch(self.stencil, lambda: self._late(mask, incoming, word, number), plain)
+        left = mask if opaque is None else mask & opaque
+        survivors: Value = k.branch(self.stencil, lambda: self._late(mask, incoming, word, number, opaque), plain)
         return survivors
 
     def _merged(self, incoming: Value, word: Value) -> Value:
@@ -138,19 +155,25 @@ class DepthStencil:
         merged: Value = self.k.branch(self.code == _D24S8, lambda: incoming | (word & ~0xFFFFFF), lambda: incoming)
         return merged
 
-    def _late(self, mask: Value, incoming: Value, word: Value, number: Value) -> Value:
+    def _late(self, mask: Value, incoming: Value, word: Value, number: Value, opaque: Value | None) -> Value:
         """Stencil then depth, for draws with stencil."""
         k, state = self.k, self.state
         stored = word.lsr(24)
         reference, tested = self.reference & self.input_mask, stored & self.input_mask
-        passes = mask & compare(k, state("STENCIL_TEST.function"), k.splat(reference), tested)
+        sides = (tested, k.splat(reference)) if self.stored_first else (k.splat(reference), tested)
+        passes = mask & compare(k, state("STENCIL_TEST.function"), *sides)
         both = self.test_depth(passes, incoming, word)
         update = lambda field: stencil_update(k, state(f"STENCIL_OP.{field}"), stored, self.reference)
         fresh = k.select(both, update("z_pass"), k.select(passes, update("z_fail"), update("fail")))
         fresh = (fresh & self.write_mask) | (stored & ~self.write_mask)
-        stencil = k.select(state("DEPTHBUFFER_WRITE.stencil") != 0, fresh, stored)
+        written: Flag = state("DEPTHBUFFER_WRITE.stencil") != 0
+        if self.any_write:
+            written = written | (state("DEPTHBUFFER_WRITE.depth") != 0)
+        stencil = k.select(written, fresh, stored)
         old = word & 0xFFFFFF
         depth = k.select(self.writing, k.select(both, incoming, old), old)
+        if opaque is not None:  # what fails stencil or depth is dealt with before alpha is looked at
+            mask, both = mask & (opaque | ~both), both & opaque
         self.store(number, depth | (stencil << 24), mask)
         return both
 
@@ -158,8 +181,12 @@ class DepthStencil:
 class ColorOutput:
     """Blending or logic operation and masks of one draw; `base` is the colour buffer's arena offset."""
 
-    def __init__(self, k: Lang, state: State, live: LiveRegisters, base: Value) -> None:
+    def __init__(
+        self, k: Lang, state: State, live: LiveRegisters, base: Value, switches: Mapping[str, str]
+    ) -> None:
         self.k, self.state, self.base = k, state, base
+        self.plain_extremes = switches.get("blend.min_max") == "plain"
+        self.source_factor_15 = switches.get("blend.factor_15") == "source"
         self.code = state("COLORBUFFER_FORMAT.format")
         self.blending: Flag = state("COLOR_OPERATION.blend_enable") != 0
         self.constant = constant_color(k, live, "BLEND_COLOR")
@@ -198,14 +225,20 @@ class ColorOutput:
             each(lambda ch: c["a"]),
             each(lambda ch: 255 - c["a"]),
             each(lambda ch: full if ch == "a" else k.min(s["a"], 255 - d["a"])),
-            each(lambda ch: full),
+            each(lambda ch: s[ch] if self.source_factor_15 else full),
         ]
         factors: tuple[Value, ...] = k.switch(code, table)
         return factors
 
-    def _equation(self, code: Number, pairs: list[tuple[Value, Value]]) -> tuple[Value, ...]:
-        """Combine products (source * factor, target * factor) of some channels, and divide by 255."""
+    def _equation(
+        self, code: Number, pairs: list[tuple[Value, Value]], colors: list[tuple[Value, Value]]
+    ) -> tuple[Value, ...]:
+        """Combine products (source * factor, target * factor) of some channels, and divide by 255. colors: the same
+        without the factors."""
         k = self.k
+        plain: Callable[[Callable[..., Value]], Callable[[], tuple[Value, ...]]] = lambda f: (
+            lambda: tuple(f(s, d) for s, d in colors)
+        )
         each: Callable[[Callable[[Value, Value], Value]], Callable[[], tuple[Value, ...]]] = lambda f: (
             lambda: tuple(f(a, b) for a, b in pairs)
         )
@@ -213,8 +246,8 @@ class ColorOutput:
             each(lambda a, b: k.min(div255(a + b), 255)),
             each(lambda a, b: div255(k.max(a - b, 0))),
             each(lambda a, b: div255(k.max(b - a, 0))),
-            each(lambda a, b: div255(k.min(a, b))),
-            each(lambda a, b: div255(k.max(a, b))),
+            plain(k.min) if self.plain_extremes else each(lambda a, b: div255(k.min(a, b))),
+            plain(k.max) if self.plain_extremes else each(lambda a, b: div255(k.max(a, b))),
             each(lambda a, b: k.min(div255(a + b), 255)),  # 5-7 add, as 0
         ]
         result: tuple[Value, ...] = k.switch(code, table)
@@ -226,7 +259,8 @@ class ColorOutput:
             source = self._factor(self.state(f"BLEND_FUNC.src_{part}"), channels, s, d)
             target = self._factor(self.state(f"BLEND_FUNC.dst_{part}"), channels, s, d)
             pairs = [(s[ch] * f, d[ch] * g) for ch, f, g in zip(channels, source, target, strict=True)]
-            out += self._equation(self.state(f"BLEND_FUNC.equation_{part}"), pairs)
+            colors = [(s[ch], d[ch]) for ch in channels]
+            out += self._equation(self.state(f"BLEND_FUNC.equation_{part}"), pairs, colors)
         return out
 
     def _logic(self, s: Color, d: Color) -> tuple[Value, ...]:

@@ -6,6 +6,8 @@ word and `pack` the reverse. Expansion repeats the upper bits, contraction drops
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..facts.formats import PixelFormat
 from ..lanes import I32, U8, U16, Lang, Value
 
@@ -23,11 +25,33 @@ def expand(value: Value, width: int) -> Value:
     return (value << (8 - width)) | (value >> (2 * width - 8))
 
 
-def unpack_channels(k: Lang, word: Value, format: PixelFormat) -> dict[str, Value | int]:
+def expand_by_scale(value: Value, width: int) -> Value:
+    """`width` bits to 8 as v * 255 / (2 ** width - 1), cut off."""
+    return value.k.udiv(value * 255, (1 << width) - 1) if width < 8 else value
+
+
+def contract(value: Value, width: int) -> Value:
+    """8 bits to `width` by dropping the lower ones."""
+    return value >> (8 - width) if width < 8 else value
+
+
+def contract_by_scale(value: Value, width: int) -> Value:
+    """8 bits to `width` as v * (2 ** width - 1) / 255, cut off; a single bit is set unless v is 0."""
+    k = value.k
+    if width == 1:
+        return k.select(value == 0, 0, k.splat(1, value.lanes))
+    return k.udiv(value * ((1 << width) - 1), 255) if width < 8 else value
+
+
+Widen = Callable[[Value, int], Value]
+"""How a channel of some bits becomes one of 8, or the reverse."""
+
+
+def unpack_channels(k: Lang, word: Value, format: PixelFormat, widen: Widen = expand) -> dict[str, Value | int]:
     """The four channels (0-255) of a format's pixel words."""
     out: dict[str, Value | int] = dict(zip("rgba", format.defaults, strict=True))
     for channel, lo, width in format.channels:
-        value = expand(word.bits(lo, width), width)
+        value = widen(word.bits(lo, width), width)
         for name in "rgb" if channel == "l" else channel:
             out[name] = value
     return out
@@ -43,20 +67,20 @@ def join(channels: dict[str, Value | int]) -> Value:
     return word
 
 
-def unpack(k: Lang, word: Value, format: PixelFormat) -> Value:
+def unpack(k: Lang, word: Value, format: PixelFormat, widen: Widen = expand) -> Value:
     """A format's pixel words as 0xRRGGBBAA."""
     if format.name == "RGBA8":
         return word
     if format.name == "RGB8":
         return (word << 8) | 0xFF
-    return join(unpack_channels(k, word, format))
+    return join(unpack_channels(k, word, format, widen))
 
 
-def pack_channels(channels: dict[str, Value], format: PixelFormat) -> Value:
+def pack_channels(channels: dict[str, Value], format: PixelFormat, narrow: Widen = contract) -> Value:
     """Four channels (0-255) as a format's pixel words."""
     word: Value | int = 0
     for name, lo, width in format.channels:
-        value = channels[name] >> (8 - width) if width < 8 else channels[name]
+        value = narrow(channels[name], width)
         word = word | (value << lo if lo else value)
     assert isinstance(word, Value)
     return word
@@ -67,13 +91,13 @@ def split(word: Value) -> dict[str, Value]:
     return {name: word.bits(shift, 8) for name, shift in CHANNEL_SHIFT.items()}
 
 
-def pack(word: Value, format: PixelFormat) -> Value:
+def pack(word: Value, format: PixelFormat, narrow: Widen = contract) -> Value:
     """0xRRGGBBAA as a format's pixel words."""
     if format.name == "RGBA8":
         return word
     if format.name == "RGB8":
         return word.lsr(8)
-    return pack_channels(split(word), format)
+    return pack_channels(split(word), format, narrow)
 
 
 def load_pixels(k: Lang, format: PixelFormat, offset: Value) -> Value:

@@ -71,11 +71,15 @@ class ShadowLookup:
         if self.linear:
             result = self._four(scaled, sizes, first, depth)
         else:
-            column, row = (k.to_i32(k.floor(c), -_LIMIT, _LIMIT) for c in scaled)
+            column, row = (self._texel(c) for c in scaled)
             x, x_out = wrap(k, column, sizes[0], sampler.wrap_s, sampler.power_of_two)
             y, y_out = wrap(k, row, sizes[1], sampler.wrap_t, sampler.power_of_two)
             result = self._lit(y * sizes[0] + x + first, x_out | y_out, sampler.border, depth)
         return dict.fromkeys("rgba", result)
+
+    def _texel(self, c: Value) -> Value:
+        k = self.k
+        return k.to_i32(c if self.sampler.truncates else k.floor(c), -_LIMIT, _LIMIT)
 
     def _four(self, scaled: list[Value], sizes: tuple[Value, Value], first: Value, depth: Value) -> Value:
         """Four comparisons mixed; what lies outside of the map is lit."""

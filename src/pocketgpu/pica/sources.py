@@ -97,7 +97,9 @@ class Pixels:
 
     def primary(self) -> Color:
         """The interpolated vertex colour."""
-        byte = lambda i: self.k.to_i32(self.attribute(COLOR_SLOT + i) * 255.0 + 0.5, 0.0, 255.0)
+        scaled = lambda i: self.attribute(COLOR_SLOT + i) * 255.0
+        whole = scaled if self.draw.cuts_vertex_color else lambda i: scaled(i) + 0.5
+        byte = lambda i: self.k.to_i32(whole(i), 0.0, 255.0)
         # The mask changes nothing; it tells LLVM that the products of colours are narrow.
         return {ch: byte(i) & 255 for i, ch in enumerate("rgba")}
 

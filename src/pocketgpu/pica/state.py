@@ -50,6 +50,7 @@ KEY_IDS, KEY_MASKS = select_fields(FIELDS)
 """Register ids and masks of everything that can shape fragment code."""
 
 FOG, GAS_FOG = 5, 7
+BLOCK32 = "how pixels lie in 32x32 blocks is not known: they lie as the switch transfer.block32 says"
 MODE_DEFAULT, MODE_GAS, MODE_SHADOW = 0, 1, 3
 
 
@@ -97,7 +98,7 @@ def _missing(get: _Words, used: set[int]) -> list[tuple[str, str]]:
     if get("TEXENV_UPDATE_BUFFER.fog_mode") == GAS_FOG or get("COLOR_OPERATION.fragment_mode") == MODE_GAS:
         found.append(("pica.gas", "how gas looks is not known: it is drawn as the switch gas.hypothesis says"))
     if get("FRAMEBUFFER_BLOCK32.enable"):
-        found.append(("pica.block32", "32x32 block mode is not drawn yet; 8x8 tiles are used"))
+        found.append(("pica.block32", BLOCK32))
     return found
 
 
@@ -140,7 +141,7 @@ def _mode(get: _Words) -> None:
 def normalise(raw: np.ndarray, switches: Mapping[str, str]) -> FragmentState:
     """The normal form of one raw key."""
     get = _Words({int(i): int(w) for i, w in zip(KEY_IDS, raw, strict=True) if w})
-    used = combiners.sources_used(StaticRegisters(get.words))
+    used = combiners.sources_used(StaticRegisters(get.words), switches)
     missing = _missing(get, used)
     lit = lighting.normal_form(get, used, switches)
     used |= lighting.units_read(lit)
@@ -160,6 +161,9 @@ def normalise(raw: np.ndarray, switches: Mapping[str, str]) -> FragmentState:
             get.clear(f"{name}_PARAM.wrap_s", f"{name}_LOD.max_level")
             continue
         units.append(unit)
+        if switches["texture.wrap_4_7"] == "as-0-3":
+            for axis in "st":
+                get.put(f"{name}_PARAM.wrap_{axis}", get(f"{name}_PARAM.wrap_{axis}") & 3)
         mipmapped = get(f"{name}_LOD.max_level") > 0 and switches["texture.levels"] == "as-programmed"
         if filtering != "as-programmed":
             linear = int(filtering == "linear")
@@ -185,7 +189,7 @@ def normalise(raw: np.ndarray, switches: Mapping[str, str]) -> FragmentState:
         get.put("COLORBUFFER_FORMAT.format", 4)
     if get("SCISSORTEST_MODE.mode") != 1:  # "keep inside" is part of the rectangle of every draw
         get.put("SCISSORTEST_MODE.mode", 0)
-    get.clear("FRAMEBUFFER_BLOCK32.enable", "GEOSTAGE_CONFIG.mode", "COLORBUFFER_READ.mask")
+    get.clear("GEOSTAGE_CONFIG.mode", "COLORBUFFER_READ.mask")
     if not (0 in units and get("TEXUNIT0_PARAM.type") == TYPE_SHADOW_2D):
         get.clear("TEXUNIT0_SHADOW.orthographic")
     _procedural(get, used, switches)

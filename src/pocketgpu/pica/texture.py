@@ -10,7 +10,7 @@ filter precision are not documented (see the switches).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ..lanes import I32, Lang, Value
@@ -109,16 +109,20 @@ class Sampler:
         mipmapped: Flag
         kind: Number
         power_of_two: Flag
+        truncates: bool = False
+        """Coordinates of texels are cut toward 0 (texture.nearest)."""
 
     def __init__(
-        self, k: Lang, unit: int, state: State, live: LiveRegisters, packet: Value, power_of_two: Flag
-    ) -> None:
+        self, k: Lang, unit: int, state: State, live: LiveRegisters, packet: Value, power_of_two: Flag,
+        switches: Mapping[str, str],
+    ) -> None:  # fmt: skip
         name = f"TEXUNIT{unit}"
         settings = self.Settings(
             wrap_s=state(f"{name}_PARAM.wrap_s"), wrap_t=state(f"{name}_PARAM.wrap_t"),
             mag=state(f"{name}_PARAM.mag_filter") == 1, min=state(f"{name}_PARAM.min_filter") == 1,
             trilinear=state(f"{name}_PARAM.mip_filter") == 1, mipmapped=state(f"{name}_LOD.max_level") != 0,
             kind=state(f"{name}_PARAM.type") if unit == 0 else TYPE_2D, power_of_two=power_of_two,
+            truncates=switches.get("texture.nearest") == "truncate",
         )  # fmt: skip
         at = lambda word, size=1: packet + (getattr(PACKET, word) + 4 * size * unit)
         load = lambda word: k.load(I32, at(word))
@@ -132,7 +136,7 @@ class Sampler:
         face_words: Value, highest: Value,
     ) -> None:  # fmt: skip
         """Take the settings, and the data of the unit's registers (`word` by name) and of the decoded texture."""
-        self.k, self.unit = k, unit
+        self.k, self.unit, self.truncates = k, unit, settings.truncates
         self.power_of_two, self.kind = settings.power_of_two, settings.kind
         self.wrap_s, self.wrap_t = settings.wrap_s, settings.wrap_t
         self.mag, self.min = settings.mag, settings.min
@@ -174,10 +178,15 @@ class Sampler:
         k = self.k
         scaled = c * k.to_f32(size)
         fixed = lambda: k.to_i32(k.floor(scaled * float(ONE) - ONE / 2), -_LIMIT, _LIMIT)
-        near = lambda: k.to_i32(k.floor(scaled), -_LIMIT / ONE, _LIMIT / ONE) << FRACTION_BITS
+        near = lambda: self.texel_number(scaled) << FRACTION_BITS
         if isinstance(linear, bool):
             return fixed() if linear else near()
         return k.select(linear, fixed(), near())
+
+    def texel_number(self, scaled: Value) -> Value:
+        """The texel that a coordinate, counted in texels, belongs to."""
+        k = self.k
+        return k.to_i32(scaled if self.truncates else k.floor(scaled), -_LIMIT / ONE, _LIMIT / ONE)
 
     def _nearest(self, level: Level, s: Value, t: Value) -> tuple[Value, Value]:
         x, y = (self._texel(c, size, False) >> FRACTION_BITS for c, size in ((s, level.width), (t, level.height)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..facts.formats import TEXTURE_FORMATS
+from ..facts.switches import departures
 from ..lanes import Engine
 from ..memory import GuestMemory
 from .layout import WorkLayout
@@ -69,6 +70,7 @@ class TextureCache:
     """
 
     def __init__(self, memory: GuestMemory, engine: Engine, layout: WorkLayout, switches: Mapping[str, str]) -> None:
+        self._choices = departures(switches, "texture.expand")
         self._blank_at_null = switches["texture.null_address"] == "black"
         self.memory, self.engine, self.layout = memory, engine, layout
         self._top = layout.textures
@@ -125,7 +127,7 @@ class TextureCache:
             self.memory.arena[place : place + _rounded(source)].view("<u4")[:] = _OPAQUE_BLACK
             self._known[source] = (place, newest)
             return place
-        run = self.engine.get(decode_texture, format=source.format)
+        run = self.engine.get(decode_texture, format=source.format, switches=self._choices)
         pixel = TEXTURE_FORMATS[source.format]
         target = place
         for start in source.faces:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..facts.formats import TEXTURE_FORMATS
 from ..lanes import I32, I64, U8, Lang, Value, kernel
-from .pixels import gather_pixels, morton, unpack
+from .pixels import expand, expand_by_scale, gather_pixels, morton, unpack
 
 # ETC1: the two magnitudes of each modifier table (Khronos ETC1 specification, table 3.17.2).
 ETC_MODIFIERS = ((2, 8), (5, 17), (9, 29), (13, 42), (18, 60), (24, 80), (33, 106), (47, 183))
@@ -35,8 +35,12 @@ def _etc1(k: Lang, low: Value, high: Value, x: Value, y: Value) -> dict[str, Val
 
 
 @kernel(source=I64, target=I64, width=I32, height=I32)
-def decode_texture(k: Lang, source: Value, target: Value, width: Value, height: Value, *, format: int) -> None:
+def decode_texture(
+    k: Lang, source: Value, target: Value, width: Value, height: Value,
+    *, format: int, switches: tuple[tuple[str, str], ...] = (),
+) -> None:  # fmt: skip
     """One level: tiled texels at `source` to rows at `target` (4 * width bytes each, bottom row first)."""
+    widen = expand_by_scale if dict(switches).get("texture.expand") == "scale" else expand
     pixel = TEXTURE_FORMATS[format]
     tiles = width >> 3
     # Eight lanes cover a row of a tile; more lanes cover more tiles of the row.
@@ -71,7 +75,7 @@ def decode_texture(k: Lang, source: Value, target: Value, width: Value, height: 
                     raw = byte.lsr((number & 1) << 2) & 15
                 else:
                     raw = gather_pixels(k, pixel, k.to_i64(number * (pixel.bits // 8)) + source, mask)
-                word = unpack(k, raw, pixel)
+                word = unpack(k, raw, pixel, widen)
             k.store(I32, target + k.to_i64((row * width + (t << 3)) << 2), word, mask)
 
         for t in k.range(0, tiles, step):

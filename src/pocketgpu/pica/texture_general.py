@@ -6,6 +6,7 @@ single chain of operations gives the bits of every specialised one (texture.py).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..lanes import I32, Array, Value
@@ -25,7 +26,7 @@ UNITS = 3
 class GeneralSampler(Sampler):
     """A unit whose number and settings are run-time values; `record` is its UNIT record in the packet."""
 
-    def __init__(self, pixels: Pixels, packet: Value, unit: Value) -> None:
+    def __init__(self, pixels: Pixels, packet: Value, unit: Value, truncates: bool) -> None:
         k, live = pixels.k, pixels.draw.live
         record = packet + k.to_i64(unit * UNIT_SIZE) + PACKET.UNITS
         get = lambda name: k.load(I32, record + getattr(UNIT, name))
@@ -36,7 +37,7 @@ class GeneralSampler(Sampler):
             k, 0, self.Settings(
                 wrap_s=get("WRAP_S"), wrap_t=get("WRAP_T"), mag=get("MAG") != 0, min=get("MIN") != 0,
                 trilinear=get("TRILINEAR") != 0, mipmapped=get("MIPMAPPED") != 0, kind=get("KIND"),
-                power_of_two=get("POWER_OF_TWO") != 0,
+                power_of_two=get("POWER_OF_TWO") != 0, truncates=truncates,
             ),
             word, k.load(I32, at("TEXTURES")), at("LEVELS", LEVELS), k.load(I32, at("FACES")),
             k.load(I32, at("TOP_LEVELS")),
@@ -69,13 +70,13 @@ class GeneralSampler(Sampler):
         return self.k.select(value, self.k.i32(1), self.k.i32(0))
 
 
-def fill_textures(pixels: Pixels, packet: Value, sources: Array) -> None:
+def fill_textures(pixels: Pixels, packet: Value, sources: Array, switches: Mapping[str, str]) -> None:
     """Put the colours of all enabled units into the array of combiner sources."""
     k = pixels.k
     for unit in k.range(0, UNITS):
         enabled = k.load(I32, packet + k.to_i64(unit * UNIT_SIZE) + (PACKET.UNITS + UNIT.ENABLED)) != 0
         for _ in k.when(enabled):
-            sampler = GeneralSampler(pixels, packet, unit)
+            sampler = GeneralSampler(pixels, packet, unit, switches.get("texture.nearest") == "truncate")
             s, t, sx, sy, tx, ty, face = k.switch(
                 k.select(sampler.kind == TYPE_CUBE, 1, 0), [lambda: _flat(pixels, sampler), lambda: _cube(pixels)]
             )

@@ -17,7 +17,7 @@ from pathlib import Path
 from pocketgpu.facts.external import EXTERNAL, LCD, USER_OFFSET
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.registers import Register
-from pocketgpu.facts.switches import HONOURED, SWITCHES
+from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.inspect.describe import CERTAINTY_TEXT, explain
 
 # Pages of the 3D core: file name, title, first id. The last page ends where the ids do.
@@ -128,13 +128,11 @@ def switches() -> str:
         "# Doubtful behaviour",
         "",
         "Where the documents disagree, or nobody knows, the behaviour is a switch. `--set NAME=VALUE` and",
-        "`N3DS(switches={...})` choose; the first value is the default. Of switches marked *default only* this version",
-        "has built nothing else.",
+        "`N3DS(switches={...})` choose; the first value is the default.",
         "",
     ]
     for switch in SWITCHES.values():
-        mark = "" if switch.name in HONOURED else " *(default only)*"
-        lines += [f"## {switch.name}", "", f"{escape(switch.doc)}{mark}", ""]
+        lines += [f"## {switch.name}", "", escape(switch.doc), ""]
         lines += [f"- `{value}`: {escape(switch.sources[value])}" for value in switch.values]
         lines.append("")
     return "\n".join(lines)

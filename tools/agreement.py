@@ -135,7 +135,7 @@ def write_between_marks(page: Path, mark: str, text: str) -> None:
 
 def explained(page: Path) -> set[str]:
     """Names of the recordings that the page has a section about."""
-    return set(re.findall(r"^#+ (\w+)$", page.read_text(encoding="utf-8"), re.MULTILINE))
+    return set(re.findall(r"^## (\w+)$", page.read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def problems(found: list[Agreement]) -> Iterator[str]:

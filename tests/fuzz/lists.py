@@ -37,7 +37,20 @@ _PROGRAM = assemble(
     ".out o0 position\n.out o1 color\n.out o2 texcoord0\n.out o3 texcoord1\nmain:\nmov o0, v0\nmov o1, v1\nmov o2, v2\n"
     "mov o3, v2\nend\n"
 )
-# Registers that shape or feed a draw; geometry shaders have programs of their own to go wrong.
+# Geometry programs: of six inputs, of uniforms from c1 on.
+_EMIT = "mov o0, {}\nmov o1, {}\nsetemit {}\nemit\n"
+_GEOMETRY = [
+    assemble(".out o0 position\n.out o1 color\n" + "".join(_EMIT.format(*row) for row in rows) + "end\n")
+    for rows in (
+        [("v0", "v1", "0"), ("v3", "v4", "1"), ("v6", "v7", "2, prim"), ("v6", "v7", "0, prim inv")],
+        [("c1", "c2", "0"), ("c4", "c5", "1"), ("c7", "c8", "2, prim"), ("c10", "c0", "3, prim")],
+    )
+]
+_GEOMETRY_REGISTERS = [
+    r for r in PICA
+    if r.known and (0x280 <= r.offset < 0x2AE or r.name in ("GSH_MISC0", "GSH_MISC1", "VSH_OUTMAP_TOTAL1"))
+]  # fmt: skip
+# Registers that shape or feed a draw; geometry shaders are switched on by design.
 _REGISTERS = [
     r for r in PICA
     if r.known and 0x40 <= r.offset < 0x22E and not r.name.startswith(("GEOSTAGE_CONFIG", "ATTRIBBUFFERS_FORMAT"))
@@ -76,6 +89,20 @@ def _changed(r: random.Random, word: int, register: str) -> int:
     return r.choice((0, 0xFFFFFFFF, r.randrange(1 << 32)))
 
 
+def _geometry(r: random.Random, cl: CommandList) -> None:
+    """A geometry shader, changed a little."""
+    mode = r.choice(("point", "fixed", "variable"))
+    more = {"point": {"inputs": 9}, "fixed": {"vertices": r.choice((3, 4)), "first_uniform": 1}, "variable": {}}[mode]
+    program = _GEOMETRY[mode != "point"]
+    cl.geometry_shader(program, mode, outputs=r.choice((3, 3, 4)), **more)
+    for _ in range(r.choice((0, 0, 1, 3))):
+        at = r.randrange(len(program.code))
+        cl.upload_code([program.code[at] ^ r.getrandbits(32) & r.getrandbits(32) & r.getrandbits(32)], at, unit="GSH")
+    for _ in range(r.choice((0, 0, 1, 2, 4))):
+        register = r.choice(_GEOMETRY_REGISTERS)
+        cl.write_word(register.name, _changed(r, r.choice((0, 0x302, 0x76543210)), register.name))
+
+
 def make(seed: int, number: int) -> np.ndarray:
     """The words of case `number`."""
     r = random.Random(f"{seed}/{number}")
@@ -85,6 +112,8 @@ def make(seed: int, number: int) -> np.ndarray:
     for _ in range(r.choice((0, 1, 2, 4, 8, 16))):
         register = r.choice(_REGISTERS)
         cl.write_word(register.name, _changed(r, register.reset, register.name))
+    if r.random() < 0.2:
+        _geometry(r, cl)
     count = r.choice((3, 3, 6, 12, 60, 0, 1, 65536))
     if r.random() < 0.5:
         cl.write_word("NUMVERTICES", count).write_word("DRAWARRAYS", 1)

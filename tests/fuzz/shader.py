@@ -3,8 +3,8 @@
     python tests/fuzz/shader.py --cases 100000 --specialised 1000 --seed 1
 
 Each program is made from the seed and its number, so a failure names what to run again (--first N --cases 1). All
-programs run on the interpreter; the first `--specialised` of them also as code of their own, and some of those
-with the NumPy evaluator.
+programs run on the interpreter; the first `--specialised` of those that can be specialised also as code of their own,
+and some of those with the NumPy evaluator.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def run(programs: int, specialised: int, seed: int, first: int = 0, report: Any 
     summary = Summary()
     for number in range(first, first + programs):
         case = make(seed, number)
-        also = number - first < specialised
+        also = summary.specialised < specialised
         problem, result, others = check(case, also, number % 5 == 0)
         assert not problem, f"seed {seed}, program {number}: {problem}"
         summary.programs += 1

@@ -89,8 +89,7 @@ def _features(outcome: Outcome) -> list[dict[str, Any]]:
 
 
 def _doubt(entry: dict[str, Any]) -> tuple[str, str, str]:
-    mark = "" if entry["honoured"] else "  (no --set yet)"
-    return f"{entry['switch']} = {entry['default']}{mark}", entry["reason"], entry["first"]
+    return f"{entry['switch']} = {entry['default']}", entry["reason"], entry["first"]
 
 
 def _frames(frames: list[dict[str, Any]], totals: dict[str, int]) -> str:

@@ -583,39 +583,6 @@ SWITCHES: Final[Mapping[str, Switch]] = {switch.name: switch for switch in _all(
 DEFAULTS: Final[Mapping[str, str]] = {name: switch.default for name, switch in SWITCHES.items()}
 """The value of each switch that nobody sets."""
 
-HONOURED: Final[frozenset[str]] = frozenset(
-    (
-        *(
-            "texture.filter",
-            "texture.levels",
-            "texture.null_address",
-            "fog.arithmetic",
-            "display.expand",
-            "display.formats_5_7",
-            "fill.null_start",
-            "fill.tail_24",
-        ),
-        *("transfer.uncropped_stride", "transfer.zero_size", "transfer.both_tiling_flags", "transfer.flip_crop"),
-        *("texture_copy.units", "texture_copy.zero_width"),
-        *("texture.shadow_equal", "texture.shadow_filter", "texture.shadow_bias", "gas.hypothesis"),
-        *("gsp.alignment", "gsp.untranslatable", "gsp.double_fill", "gsp.swap_time", "gsp.swap_clients"),
-        *("gsp.relay_limit", "gsp.read_size"),
-        *("shader.precision", "shader.reciprocal_zero", "shader.max_infinity", "shader.litp_nan", "shader.loop_ends"),
-        *("shader.nested_loop_counter", "shader.stacks"),
-        *("geometry.output_banks", "geometry.winding", "geometry.emit_buffers", "geometry.bool15"),
-        *("blend.factor_15", "blend.min_max", "combiner.add_multiply", "combiner.add_signed", "combiner.arithmetic"),
-        *("combiner.buffer_delay", "combiner.first_buffer", "combiner.first_previous", "combiner.scale_3"),
-        *("combiner.vertex_color", "depth.bits", "test.order", "test.stencil_operands", "test.stencil_write"),
-        *("test.untested_depth_write",),
-        *("lighting.lut", "lighting.off_bits", "lighting.fresnel", "lighting.color_bits"),
-    )
-)
-"""The switches that the machine reads in this version. The others are known doubts, but only their default is built.
-
-A test compares this set with what the code of the machine asks for.
-"""
-
-
 def check(name: str, value: str) -> None:
     """Raise ValueError, saying what there is instead, unless `value` can be chosen for the switch `name`."""
     switch = SWITCHES.get(name)
@@ -624,8 +591,6 @@ def check(name: str, value: str) -> None:
         raise ValueError(f"There is no switch {name!r}" + (f"; did you mean {close[0]!r}?" if close else "."))
     if value not in switch.values:
         raise ValueError(f"Switch {name!r} has no value {value!r}; its values are {', '.join(switch.values)}.")
-    if name not in HONOURED and value != switch.default:
-        raise ValueError(f"Switch {name!r} is not built yet: this version always does {switch.default!r}.")
 
 
 def parse(text: str) -> tuple[str, str]:
@@ -640,8 +605,8 @@ def parse(text: str) -> tuple[str, str]:
 def departures(switches: Mapping[str, str], *names: str) -> tuple[tuple[str, str], ...]:
     """The choices that differ from the default, sorted by name: of `names`, which are switches or whole groups
     ("combiner"). Code is specialised for these, so that the usual code has one form."""
-    wanted = lambda name: name in names or name.partition(".")[0] in names
-    return tuple(sorted(item for item in switches.items() if item not in DEFAULTS.items() and wanted(item[0])))
+    wanted = [name for name in SWITCHES if name in names or name.partition(".")[0] in names]
+    return tuple(sorted((name, switches[name]) for name in wanted if switches[name] != DEFAULTS[name]))
 
 
 def choose(chosen: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pocketgpu.errors import NoPictureError
 from pocketgpu.events import Event
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.facts.switches import HONOURED, SWITCHES
+from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.inspect import doubts, features
 from pocketgpu.inspect.doubts import Doubt
 from pocketgpu.inspect.draw_state import DrawStates
@@ -97,7 +97,6 @@ class CaptureInfo:
                     "switch": doubt.switch,
                     "default": SWITCHES[doubt.switch].default,
                     "alternatives": list(SWITCHES[doubt.switch].alternatives),
-                    "honoured": doubt.switch in HONOURED,
                     "certain": doubt.certain,
                     "reason": doubt.reason,
                     "count": use.count,

@@ -1,7 +1,8 @@
 """Compiling behind the program's back: one thread, first come first served.
 
-LLVM and the interpreter lock are shared, so more threads would not compile faster. At exit the job at work is finished
-(what it makes is cached on disk) and the rest is forgotten.
+LLVM and the interpreter lock are shared, so more threads would not compile faster, and a job at work makes everybody
+wait who needs LLVM. So jobs begin only when nobody has for a while. At exit the job at work is finished (what it makes
+is cached on disk) and the rest is forgotten.
 """
 
 from __future__ import annotations
@@ -10,12 +11,23 @@ import atexit
 import queue
 import threading
 from collections.abc import Callable
+from time import monotonic, sleep
 
+# Seconds for which nobody may have used the compiler before a job begins, and the longest that a job is put off.
+QUIET, PATIENCE = 0.4, 5.0
+_last_use = 0.0
 Job = Callable[[], None]
 _jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
 _thread: threading.Thread | None = None
 _start_lock = threading.Lock()
 _stopping = False
+
+
+def in_use() -> None:
+    """Somebody outside of the compiling thread uses the compiler now."""
+    global _last_use
+    if threading.current_thread() is not _thread:
+        _last_use = monotonic()
 
 
 def submit(job: Job) -> None:
@@ -44,10 +56,19 @@ def _work() -> None:
         job = _jobs.get()
         if job is None:
             return
+        _wait_for_quiet()
+        if _stopping:
+            return
         try:
             job()
         except Exception:  # the same kernel fails again, and visibly, when it is asked for directly
             continue
+
+
+def _wait_for_quiet() -> None:
+    began = monotonic()
+    while not _stopping and monotonic() - _last_use < QUIET and monotonic() - began < PATIENCE:
+        sleep(QUIET / 8)
 
 
 def _stop() -> None:

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from . import object_cache
+from . import background, object_cache
 
 _ABI = 1  # raise when the meaning of a kernel's IR or its calling convention changes
 lock = threading.RLock()
@@ -135,6 +135,7 @@ def known(name: str, key: str) -> int | None:
 
 def load(name: str, text: str) -> tuple[int, str]:
     """Address and key of function `name` of a module of IR text: from this process, the disk cache or the compiler."""
+    background.in_use()
     with lock:
         _start()
         key = _key(text)
@@ -143,6 +144,7 @@ def load(name: str, text: str) -> tuple[int, str]:
             data = compile_object(text.replace(f"@{name}(", f"@{name}_{key}(", 1))
             object_cache.write(key, data)
             address = _link(name, key, data)
+            background.in_use()
         return address, key
 
 

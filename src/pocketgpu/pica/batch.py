@@ -38,7 +38,7 @@ from .layout import (
     WorkLayout,
 )
 from .layout import CONTROL as C
-from .primitives import assemble
+from .primitives import ASSEMBLY_CHOICES, assemble
 from .registers import StaticRegisters, select_fields
 from .registers import field as register_field
 from .shader.interpreter import vertex_interpreter
@@ -51,7 +51,7 @@ from .targets import RenderTarget
 from .texture import LEVELS
 from .texture_cache import UNIT_IDS, Source, TextureCache
 from .tiers import choose_tier
-from .vertex_fetch import shade_vertices
+from .vertex_fetch import FETCH_CHOICES, shade_vertices
 from .workers import Workers
 
 _TARGET_IDS, _TARGET_MASKS = select_fields(
@@ -69,8 +69,8 @@ GROUP_MASKS = np.concatenate([KEY_MASKS, _TARGET_MASKS, _PROGRAM_MASKS, np.full(
 _KEY, _TARGET = slice(0, len(KEY_IDS)), slice(len(KEY_IDS), len(KEY_IDS) + len(_TARGET_IDS))
 # States, targets, textures and plans that are remembered of each kind: far more than programs have.
 MAX_PREPARED = 4096
-# Pixels (in the boxes of triangles) that one submission may draw before it is taken to hang: ten thousand screens.
-PIXEL_BUDGET = 1 << 30
+# Pixels (in the boxes of triangles) that one submission may draw before it is taken to hang: 2,800 screens.
+PIXEL_BUDGET = 1 << 28
 # Switches that shape fragment code.
 FRAGMENT_CHOICES = (
     "blend", "combiner", "depth", "fog", "gas", "lighting", "test", "texture.nearest", "texture.shadow_bias",
@@ -198,8 +198,10 @@ class DrawRunner:
     ) -> None:  # fmt: skip
         self.memory, self.engine, self.layout, self.events = memory, engine, layout, events
         self.stats, self.switches = stats, switches
-        # Only choices that differ from the default shape fragment code.
+        # Only choices that differ from the default shape code.
         self._chosen = departures(switches, *FRAGMENT_CHOICES)
+        self._fetch_choices = departures(switches, *FETCH_CHOICES)
+        self._assembly_choices = departures(switches, *ASSEMBLY_CHOICES)
         self._rules = rules_of(switches)
         self._control = control
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
@@ -452,11 +454,11 @@ class DrawRunner:
             entries[:, 1] = np.arange(first, end) * PACKET_SIZE + self.layout.packets
             count += end - first
             keys.append((count, key))
-        shade = self.engine.handle(shade_vertices, **self._static)
+        shade = self.engine.handle(shade_vertices, **self._static, switches=self._fetch_choices)
         geometry = 0  # only draws that have the stage ask for it
         if batch.geometry:
             geometry = self._geometry_stage
-        build = self.engine.handle(assemble, **self._static)
+        build = self.engine.handle(assemble, **self._static, switches=self._assembly_choices)
         vertices = self.engine.get(driver.run_vertices, **self._static)
         for name in ("VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "TRIANGLES"):
             self._set(getattr(C, name), 0)
@@ -499,7 +501,7 @@ class DrawRunner:
         assert isinstance(handles, dict)
         if True not in handles:
             handles[True] = self._compile(key, exact=True)
-        shade = self.engine.get(shade_vertices, **self._static)
+        shade = self.engine.get(shade_vertices, **self._static, switches=self._fetch_choices)
         shade(int(self._run_list[entry, 1]), self._get(C.VERTEX_START), self._get(C.PIECE), handles[True])
         self._set(C.VERTEX_STAGE, driver.SHADED)
 

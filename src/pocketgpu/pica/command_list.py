@@ -9,6 +9,8 @@ Source: 3dbrew GPU/Internal Registers (command list entries, FIFO registers), GB
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ..facts.pica import PICA
@@ -77,6 +79,23 @@ def _effects() -> tuple[np.ndarray, list[str]]:
 
 
 EFFECT_TABLE, EFFECT_NAMES = _effects()
+# What drivers write to FINALIZE.
+FINALIZE_VALUE = 0x12345678
+
+
+def effect_table(switches: Mapping[str, str]) -> np.ndarray:
+    """What a write of each register id sets off, as the switches have it."""
+    table = EFFECT_TABLE.copy()
+    if switches["list.private_ids"] == "store":
+        table[0x00:0x10] = table[0x20:0x40] = EFFECT_NAMES.index("store")
+    return table
+
+
+WALK_CHOICES = (
+    "list.high_ids", "list.fifo_mask", "list.jump_value", "list.end_match", "draw.trigger_value", "vertex.fixed_index",
+)  # fmt: skip
+"""Switches that shape the walk."""
+
 # From a register of the vertex units to the same one of the geometry unit.
 _TO_GEOMETRY = register_id("GSH_BOOLUNIFORM") - register_id("VSH_BOOLUNIFORM")
 _GEOMETRY_BANKS = ("gs_uniforms", "gs_code", "gs_opdescs", "gs_uniform_marks")
@@ -85,8 +104,8 @@ _GEOMETRY_BANKS = ("gs_uniforms", "gs_code", "gs_opdescs", "gs_uniform_marks")
 class _Walk:
     """The pieces of the walk; `w` is the word being written, `number` its register id."""
 
-    def __init__(self, k: Lang, layout: WorkLayout) -> None:
-        self.k, self.layout = k, layout
+    def __init__(self, k: Lang, layout: WorkLayout, switches: Mapping[str, str]) -> None:
+        self.k, self.layout, self.switches = k, layout, switches
         self.live = LiveRegisters(k, k.i64(layout.registers))
         self.status = k.var(RUNNING)
         self.position = k.var(self.get("POSITION"))
@@ -246,7 +265,8 @@ class _Walk:
                 for i, v in enumerate(values):
                     k.store(I32, base + 4 * i, k.bits_i32(v))
                 self.mark("fixed_attributes")
-                self.set_register(register_id("FIXEDATTRIB_INDEX"), index + 1)
+                if "vertex.fixed_index" not in self.switches:
+                    self.set_register(register_id("FIXEDATTRIB_INDEX"), index + 1)
             for _ in k.when(self.status.value == RUNNING):
                 self.put("STAGED_FIXED", 0)
 
@@ -337,14 +357,22 @@ class _Walk:
     def request(self, number: Value, w: Value) -> None:
         """P3D interrupt: some enabled byte of the request equals its compare byte. With autostop the list ends."""
         k, live = self.k, self.live
+        rule = self.switches.get("list.end_match")
+        if rule == "end-of-list":
+            return
+        stored = live.word(number)  # a byte that a mask kept counts as it stands (GBATEK, "P3D interrupt")
         compare = live.word(number + (register_id("IRQ_CMP0") - register_id("FINALIZE")))
         j = number - register_id("FINALIZE")
         masks = k.select(j < 8, live.word("IRQ_MASK_LOW"), live.word("IRQ_MASK_HIGH"))
         disabled = masks.lsr((j & 7) << 2)
         hit = k.const(False, BOOL)
         for i in range(4):
-            same = ((w ^ compare) & (0xFF << (8 * i))) == 0
-            hit = hit | (same & ((disabled & (1 << i)) == 0))
+            same = ((stored ^ compare) & (0xFF << (8 * i))) == 0
+            hit = hit | (same if rule == "any-byte" else same & ((disabled & (1 << i)) == 0))
+        if rule in ("convention", "any-value"):
+            hit = j == 0
+        if rule == "convention":
+            hit = hit & (w == FINALIZE_VALUE)
         for _ in k.when(hit):
             self.put("INTERRUPTS", self.get("INTERRUPTS") + 1)
             for _ in k.when((live.word("IRQ_AUTOSTOP") & 1) != 0):
@@ -372,7 +400,20 @@ class _Walk:
             self.status.value = k.select(jumps > JUMP_BUDGET, BUDGET, -1)  # -1: leave the entry, keep walking
 
     # -- one write ----------------------------------------------------------------------------------------------
-    def effect(self, code: Value, number: Value, w: Value) -> None:
+    def trigger(self, w: Value, switch: str) -> Value | bool:
+        """Whether a word written to a trigger sets it off; the switch knows "any" and "non-zero"."""
+        return w != 0 if switch in self.switches else True
+
+    def draw(self, kind: int, w: Value) -> None:
+        for _ in self.k.when(self.trigger(w, "draw.trigger_value")):
+            self.record(kind)
+
+    def start_jump(self, channel: int, w: Value) -> None:
+        for _ in self.k.when(self.trigger(w, "list.jump_value")):
+            self.jump(channel)
+
+    def effect(self, code: Value, number: Value, w: Value, data: Value) -> None:
+        """What a write sets off. w: the word as it stands in the list; data: what of it reaches a data port."""
         def restart() -> None:
             self.put("RESTART", 1)
 
@@ -386,33 +427,29 @@ class _Walk:
             "store": lambda: None,
             "ignore": lambda: None,
             "request": lambda: self.request(number, w),
-            "arrays": lambda: self._discard(self.record(KIND_ARRAYS)),
-            "elements": lambda: self._discard(self.record(KIND_ELEMENTS)),
+            "arrays": lambda: self.draw(KIND_ARRAYS, w),
+            "elements": lambda: self.draw(KIND_ELEMENTS, w),
             "fixed_index": fixed_index,
-            "fixed_data": lambda: self.fixed_data(w),
-            "jump0": lambda: self.jump(0),
-            "jump1": lambda: self.jump(1),
+            "fixed_data": lambda: self.fixed_data(data),
+            "jump0": lambda: self.start_jump(0, w),
+            "jump1": lambda: self.start_jump(1, w),
             "restart": restart,
             "vs_uniform_index": lambda: staged("VS"),
-            "vs_uniform_data": lambda: self.uniform("vs", "VSH", w),
-            "vs_code": lambda: self.fill("vs_code", "VSH_CODETRANSFER_INDEX.index", w, 512),
-            "vs_opdescs": lambda: self.fill("vs_opdescs", "VSH_OPDESCS_INDEX.index", w, 128),
+            "vs_uniform_data": lambda: self.uniform("vs", "VSH", data),
+            "vs_code": lambda: self.fill("vs_code", "VSH_CODETRANSFER_INDEX.index", data, 512),
+            "vs_opdescs": lambda: self.fill("vs_opdescs", "VSH_OPDESCS_INDEX.index", data, 128),
             "vs_setup": lambda: self.set_up_vertices(number),
             "gs_bools": self.new_bools,
             "gs_uniform_index": lambda: staged("GS"),
-            "gs_uniform_data": lambda: self.uniform("gs", "GSH", w),
-            "gs_code": lambda: self.fill("gs_code", "GSH_CODETRANSFER_INDEX.index", w, 4096),
-            "gs_opdescs": lambda: self.fill("gs_opdescs", "GSH_OPDESCS_INDEX.index", w, 128),
-            "fog": lambda: self.table("fog_lut", "FOG_LUT_INDEX", w, self.live.word("FOG_LUT_INDEX") & 127),
-            "lighting": lambda: self.table("lighting_lut", "LIGHTING_LUT_INDEX", w, self.lighting_place()),
-            "proctex": lambda: self.table("proctex_lut", "PROCTEX_LUT", w, self.proctex_place()),
-            "gas": lambda: self.table("gas_lut", "GAS_LUT_INDEX", w, self.live.word("GAS_LUT_INDEX") & 15),
+            "gs_uniform_data": lambda: self.uniform("gs", "GSH", data),
+            "gs_code": lambda: self.fill("gs_code", "GSH_CODETRANSFER_INDEX.index", data, 4096),
+            "gs_opdescs": lambda: self.fill("gs_opdescs", "GSH_OPDESCS_INDEX.index", data, 128),
+            "fog": lambda: self.table("fog_lut", "FOG_LUT_INDEX", data, self.live.word("FOG_LUT_INDEX") & 127),
+            "lighting": lambda: self.table("lighting_lut", "LIGHTING_LUT_INDEX", data, self.lighting_place()),
+            "proctex": lambda: self.table("proctex_lut", "PROCTEX_LUT", data, self.proctex_place()),
+            "gas": lambda: self.table("gas_lut", "GAS_LUT_INDEX", data, self.live.word("GAS_LUT_INDEX") & 15),
         }
         self.k.switch(code, [handlers[name] for name in EFFECT_NAMES])
-
-    @staticmethod
-    def _discard(_: Value) -> None:
-        return None
 
     def write(self, number: Value, keep: Value, w: Value) -> None:
         """A register write under its byte mask, with its effect."""
@@ -429,17 +466,21 @@ class _Walk:
             for _ in k.when(code != EFFECT_NAMES.index("fixed_data")):
                 self.put("IMMEDIATE_OPEN", 0)
             for _ in k.when(code != EFFECT_NAMES.index("store")):
-                self.effect(code, number, w)
+                self.effect(code, number, w, w & ~keep if "list.fifo_mask" in self.switches else w)
 
 
 @kernel()
-def walk(k: Lang, *, layout_start: int, layout_size: int) -> None:
+def walk(
+    k: Lang, *, layout_start: int, layout_size: int, switches: tuple[tuple[str, str], ...] = ()
+) -> None:
     """Walk from POSITION to END (arena offsets in the control block); ends with STATUS set and POSITION advanced.
 
     After FULL the walk can be resumed at the very word that found no room.
     """
     layout = WorkLayout(layout_start, layout_size)
-    walk = _Walk(k, layout)
+    chosen = dict(switches)
+    wraps = "list.high_ids" in chosen
+    walk = _Walk(k, layout, chosen)
     status, position, end = walk.status, walk.position, walk.end
     index = k.var(walk.get("ENTRY_INDEX"))
     words = k.var(walk.get("WORDS"))
@@ -461,7 +502,8 @@ def walk(k: Lang, *, layout_start: int, layout_size: int) -> None:
                 for _ in k.when(inside):
                     number = first + i * step
                     # Ids beyond the table hit a word of "ignore".
-                    walk.write(k.select(number < 0x400, number, 0x3FF), keep, k.load(I32, k.to_i64(place)))
+                    number = number & 0x3FF if wraps else k.select(number < 0x400, number, 0x3FF)
+                    walk.write(number, keep, k.load(I32, k.to_i64(place)))
                 for _ in k.when(~inside):
                     status.value = ENDED
                 for _ in k.when(status.value != FULL):
@@ -475,6 +517,9 @@ def walk(k: Lang, *, layout_start: int, layout_size: int) -> None:
                 index.value = 0
             for _ in k.when((status.value == RUNNING) & (words.value > WORD_BUDGET)):
                 status.value = BUDGET
+    if chosen.get("list.end_match") == "end-of-list":
+        for _ in k.when(status.value == ENDED):
+            walk.put("INTERRUPTS", walk.get("INTERRUPTS") + 1)
     walk.put("POSITION", position.value)
     walk.put("END", end.value)
     walk.put("ENTRY_INDEX", index.value)

@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import UsageError
 from ..events import EventKind, EventLog
 from ..facts.memory_map import MEMORY
+from ..facts.switches import departures
 from ..lanes import Engine
 from ..memory import GuestMemory
 from . import command_list as walk
@@ -35,7 +36,7 @@ from .vertex_driver import VERTEX_BUDGET
 # Control words that start at zero for each submission.
 _SUBMISSION = (
     "ENTRY_INDEX", "JUMPS", "WORDS", "INTERRUPTS", "IGNORED", "HANG", "STAGED_FIXED", "IMMEDIATE_OPEN", "VERTICES",
-    "EMITTED",
+    "EMITTED", "SHADER_STEPS", "SHADER_STEPS_LOW",
 )  # fmt: skip
 
 
@@ -52,6 +53,7 @@ class Core3D:
         switches: Mapping[str, str],
     ) -> None:
         self.memory, self.engine, self.events, self.stats, self.switches = memory, engine, events, stats, switches
+        self._walk_choices = departures(switches, *walk.WALK_CHOICES)
         self.place = ""
         self.layout = WorkLayout(memory.work_offset, memory.work_size)
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
@@ -59,7 +61,7 @@ class Core3D:
         words = lambda offset, count: arena[offset : offset + 4 * count].view(np.int32)
         self.control = words(layout.control, C.size // 4)
         self.registers = words(layout.registers, REGISTER_COUNT).view(np.uint32)
-        arena[layout.effects : layout.effects + 0x400] = walk.EFFECT_TABLE
+        arena[layout.effects : layout.effects + 0x400] = walk.effect_table(switches)
         regions = words(layout.regions, 3 * len(memory.regions)).view(np.uint32)
         assert len(memory.regions) == len(MEMORY) == 4
         regions[:] = [v for region, offset in memory.regions for v in (region.base, region.size, offset)]
@@ -121,7 +123,7 @@ class Core3D:
         self._set("POSITION", offset)
         self._set("END", offset + size)
         self.runner.pixels = 0
-        run = self.engine.get(walk.walk, **self._static)
+        run = self.engine.get(walk.walk, **self._static, switches=self._walk_choices)
         status = walk.FULL
         while status == walk.FULL:
             before = (self._get("POSITION"), self._get("ENTRY_INDEX"), self._get("PACKETS"))

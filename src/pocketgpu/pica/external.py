@@ -192,15 +192,15 @@ class ExternalRegisters:
         self.words[index] = EXTERNAL[name][field].encode(value, int(self.words[index]))
 
     def _status(self) -> int:
-        """The STATUS register: a mirror of the finished flags."""
+        """The STATUS register: a mirror of the finished flags, or of the flags of units at work (external.status)."""
         word = 0
-        for field, finished in (
-            ("psc0", ("PSC0_CONTROL", "finished")), ("psc1", ("PSC1_CONTROL", "finished")),
-            ("ppf", ("PPF_CONTROL", "finished")),
-        ):  # fmt: skip
-            name, bit = finished
-            if EXTERNAL[name][bit].raw(int(self.words[_address(name)])):
+        busy = self.switches["external.status"] == "busy"
+        for field in ("psc0", "psc1", "ppf"):
+            name = f"{field.upper()}_CONTROL"
+            if EXTERNAL[name]["start" if busy else "finished"].raw(int(self.words[_address(name)])):
                 word = EXTERNAL["STATUS"][field].encode(1, word)
+        if busy:  # a list has come to its end when the write that starts it is done
+            return word
         request, compare = self.core.registers[0x10:0x20].view(np.uint8), self.core.registers[0x20:0x30].view(np.uint8)
         disabled = np.unpackbits(self.core.registers[0x30:0x32].view(np.uint8), bitorder="little").astype(bool)
         if ((request == compare) & ~disabled).any():
@@ -239,7 +239,7 @@ class ExternalRegisters:
             outcome = self.transfer.run({name: int(self.words[at]) for name, at in _PPF_REGISTERS})
             if outcome.problem:
                 kind: EventKind = "hang" if outcome.hang else "warning" if outcome.moved else "fault"
-                self.events.report(kind, f"transfer.{kind}", outcome.problem, self.core.place)
+                self.events.report(kind, outcome.event or f"transfer.{kind}", outcome.problem, self.core.place)
             if outcome.finished:
                 word = word & ~_TRANSFER_START | _TRANSFER_FINISHED
                 self.interrupt("PPF")

@@ -271,8 +271,8 @@ class _Stage:
             self.put("COLLECT_END", count)
             if set_bool15:
                 self.put("BOOL15", 1)
-            total = layout.control + C.EMITTED
-            k.store(I32, total, k.load(I32, total) + emitted)
+            total = layout.control + C.EMITTED  # primitives count too: programs need not emit anything
+            k.store(I32, total, k.load(I32, total) + emitted + count)
 
     # -- collecting -----------------------------------------------------------------------------------------------
     def keep_buffers(self) -> None:

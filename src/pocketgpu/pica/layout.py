@@ -71,6 +71,7 @@ CONTROL = Struct(
     "GROUP_WORDS", "WRITE_INDEX",
     # the geometry stage; the counts rise with each upload of a float uniform, each write to the booleans
     "GS_UPLOADS", "GS_BOOLS", "PIECE", "PIECE_VERTICES", "ASSEMBLE_COUNT", "EMITTED",
+    "SHADER_STEPS", "SHADER_STEPS_LOW",
     f"VERSIONS:{len(BANKS)}",
 )  # fmt: skip
 

@@ -10,11 +10,12 @@ rule as the public software models have them (unverified on hardware).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..lanes import BOOL, F32, I32, I64, Lang, Value, Var, kernel
 from .layout import CONTROL as C
 from .layout import (
+    KIND_IMMEDIATE,
     MAX_FAN,
     MAX_TRIANGLES,
     PACKET,
@@ -29,6 +30,7 @@ from .registers import LiveRegisters
 
 # Clip planes as (x, y, z, w, constant): inside where the sum is not negative. The eighth is the user's.
 W_EPSILON = 1e-5
+DEPTH_PLANE = 4
 PLANES = (
     (-1.0, 0.0, 0.0, 1.0, 0.0),
     (1.0, 0.0, 0.0, 1.0, 0.0),
@@ -45,16 +47,19 @@ MAX_CORNERS = 12
 # Window coordinates that edge functions can take in 32 bits, in pixels.
 WINDOW_LOW, WINDOW_HIGH = -512.0, 2047.9375
 GROUPS = VERTEX_FLOATS // 8
+ASSEMBLY_CHOICES = ("clip.depth_range", "viewport.offset_sign", "raster.cull_0_3", "vertex.immediate_strip")
 # Pixels in the boxes of the triangles that one native call may rasterise: a second or two of work.
 MAX_AREA = 1 << 27
 
 
 class _Setup:
-    def __init__(self, k: Lang, layout: WorkLayout, packet: Value) -> None:
-        self.k, self.layout = k, layout
+    def __init__(self, k: Lang, layout: WorkLayout, packet: Value, switches: Mapping[str, str]) -> None:
+        self.k, self.layout, self.switches = k, layout, switches
         live = LiveRegisters(k, packet + PACKET_REGISTERS)
         self.half = [live.float("VIEWPORT_WIDTH.value"), live.float("VIEWPORT_HEIGHT.value")]
         self.origin = [k.to_f32(live("VIEWPORT_XY.x")), k.to_f32(live("VIEWPORT_XY.y"))]
+        if switches.get("viewport.offset_sign") == "minus":
+            self.origin = [-v for v in self.origin]
         self.cull = live("FACECULLING_CONFIG.mode")
         self.user_plane = live("FRAGOP_CLIP.enable") != 0
         self.lit = live("LIGHTING_ENABLE1.disable") == 0
@@ -66,7 +71,11 @@ class _Setup:
         self.area = k.var(k.load(I32, layout.control + C.AREA))  # pixels in the boxes of all triangles made
         self.corners = k.array(MAX_CORNERS, I32, lanes=1)
         self.corner_count = k.var(3)
-        for i, coefficients in enumerate(PLANES[:USER_PLANE]):
+        self.whole_depth = switches.get("clip.depth_range") == "full"
+        planes = list(PLANES[:USER_PLANE])
+        if self.whole_depth:
+            planes[DEPTH_PLANE] = (0.0, 0.0, -1.0, 1.0, 0.0)
+        for i, coefficients in enumerate(planes):
             for j, c in enumerate(coefficients):
                 k.store(F32, layout.planes + PLANE_SIZE * i + 4 * j, c)
         for j in range(4):
@@ -91,7 +100,7 @@ class _Setup:
         """A bit for each plane the vertex lies outside of. NaN lies outside everything."""
         k = self.k
         x, y, z, w = p
-        inside = [x <= w, -x <= w, y <= w, -y <= w, z <= 0.0, -z <= w, w >= W_EPSILON]
+        inside = [x <= w, -x <= w, y <= w, -y <= w, z <= (w if self.whole_depth else 0.0), -z <= w, w >= W_EPSILON]
         code = k.i32(0)
         for i, test in enumerate(inside):
             code = code | k.select(test, 0, 1 << i)
@@ -190,8 +199,9 @@ class _Setup:
         x = [self.window(v, i, 0) for v, i in zip(p, inverse, strict=True)]
         y = [self.window(v, i, 1) for v, i in zip(p, inverse, strict=True)]
         area = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0])
-        # Counter-clockwise (y up) is the front. 1 drops fronts, 2 drops backs, 0 and 3 nothing.
-        dropped = ((self.cull == 1) & (area > 0)) | ((self.cull == 2) & (area < 0)) | (area == 0)
+        # Counter-clockwise (y up) is the front. 1 drops fronts, 2 drops backs, 0 and 3 nothing (raster.cull_0_3).
+        backs = lambda: self.cull != 1 if "raster.cull_0_3" in self.switches else self.cull == 2
+        dropped = ((self.cull == 1) & (area > 0)) | (backs() & (area < 0)) | (area == 0)
         for _ in k.when(~dropped):
             back = area < 0
             turn = lambda a, b: (k.select(back, b, a), k.select(back, a, b))
@@ -266,14 +276,18 @@ INVERSE_W_SLOT = 3
 
 
 @kernel(packet=I64, count=I32)
-def assemble(k: Lang, packet: Value, count: Value, *, layout_start: int, layout_size: int) -> None:
+def assemble(
+    k: Lang, packet: Value, count: Value,
+    *, layout_start: int, layout_size: int, switches: tuple[tuple[str, str], ...] = (),
+) -> None:  # fmt: skip
     """Assemble `count` shaded vertices (slots in the slot list) from primitive NEXT_PRIMITIVE on.
 
     Stops early when the triangle area is nearly full or the triangles cover very much (MAX_AREA); NEXT_PRIMITIVE then
     says where to go on. Otherwise it is -1 and the unfinished vertices have been carried over.
     """
     layout = WorkLayout(layout_start, layout_size)
-    setup = _Setup(k, layout, packet)
+    chosen = dict(switches)
+    setup = _Setup(k, layout, packet, chosen)
     live = LiveRegisters(k, packet + PACKET_REGISTERS)
     control = lambda name: k.load(I32, layout.control + getattr(C, name))
     store = lambda name, v: k.store(I32, layout.control + getattr(C, name), v)
@@ -283,6 +297,9 @@ def assemble(k: Lang, packet: Value, count: Value, *, layout_start: int, layout_
     total = carried + count
     strip, fan = mode == 1, mode == 2
     chained = strip | fan
+    turned = strip
+    if "vertex.immediate_strip" in chosen:
+        turned = strip & (k.load(I32, packet + PACKET.KIND) != KIND_IMMEDIATE)
     primitives = k.select(chained, k.max(total - 2, 0), k.udiv(total, 3))
 
     def record(n: Value) -> Value:
@@ -297,7 +314,7 @@ def assemble(k: Lang, packet: Value, count: Value, *, layout_start: int, layout_
 
     for _ in k.loop(lambda: (next_one.value < primitives) & room()):
         t = next_one.value
-        odd = strip & (((t + parity) & 1) == 1)
+        odd = turned & (((t + parity) & 1) == 1)
         first = k.select(chained, t, t * 3)
         a = k.select(fan, 0, k.select(odd, first + 1, first))
         b = k.select(odd, first, first + 1)

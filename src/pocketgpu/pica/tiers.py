@@ -13,9 +13,11 @@ from ..lanes import Engine, Kernel
 TIERS = ("auto", "general", "specialised")
 # Machine code is never unloaded; a guest that makes up more states than this has had its share. Programs have dozens.
 MAX_SPECIALISED = 1000
-# Kernels whose general code has been asked for in this process, and how many specialisations have.
-_on_the_way: set[Kernel] = set()
+# Without any general code at hand, so many specialisations are made on the spot: making general code takes as long.
+ON_THE_SPOT = 6
+# How many specialisations of a kernel have been asked for in this process, and how many were made on the spot.
 _made: dict[Kernel, int] = {}
+_on_the_spot: dict[Kernel, int] = {}
 
 
 def choose_tier(
@@ -38,10 +40,12 @@ def choose_tier(
     if not engine.loaded(kernel, **general):
         if engine.has(kernel, **special):
             return False  # from the disk, at once
-        if kernel not in _on_the_way and not engine.has(kernel, **general):
-            # Neither is there. The special one is made sooner; the general one will be ready for the next new state.
-            _on_the_way.add(kernel)
-            engine.later(kernel, **general)
+        spots = _on_the_spot.get(kernel, 0)
+        if spots < ON_THE_SPOT and not engine.has(kernel, **general):
+            # Neither is there. The special one is made sooner; the general one will serve new states later on.
+            if not spots:
+                engine.later(kernel, **general)
+            _on_the_spot[kernel] = spots + 1
             return False
     if not asked:
         engine.later(kernel, **special)

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 
 from ..facts.external import EXTERNAL
 from ..facts.formats import EXTERNAL_FORMATS, PixelFormat
+from ..facts.switches import departures
 from ..lanes import I32, I64, Engine, Lang, Value, kernel
 from ..memory import GuestMemory
 from .pixels import (
+    contract,
+    contract_by_scale,
     gather_pixels,
     join,
     load_pixels,
@@ -25,6 +28,7 @@ from .pixels import (
     store_pixels,
     unpack,
 )
+from .state import BLOCK32
 
 
 def external_format(code: int) -> PixelFormat:
@@ -32,32 +36,59 @@ def external_format(code: int) -> PixelFormat:
     return EXTERNAL_FORMATS[min(code, 4)]
 
 
-def _extent(width: int, height: int, pitch: int, tiled: bool) -> int:
-    """Pixels from the first one to the end of what a picture touches. Tile rows may be wider than their pitch."""
+def _extent(width: int, height: int, pitch: int, tiled: bool, block: int) -> int:
+    """Pixels from the first one to the end of what a picture touches; block: the side of a tile. Tile rows may be wider
+    than their pitch."""
     if not tiled:
         return pitch * (height - 1) + width
-    return (((height - 1) >> 3) * (pitch >> 3) + ((width - 1) >> 3) + 1) * 64
+    return ((height - 1) // block * (pitch // block) + (width - 1) // block + 1) * block * block
 
 
-def _tiled(x: Value, y: Value, tiles: Value) -> Value:
-    """Texel number of (x, y) in 8x8 Morton tiles, `tiles` to a row. y is a scalar, x has lanes."""
+def _tiled(x: Value, y: Value, tiles: Value, block: str = "") -> Value:
+    """Texel number of (x, y) in 8x8 Morton tiles, `tiles` to a row. y is a scalar, x has lanes.
+
+    block: how it is in blocks of 32x32, "morton" or "tiles" (the switch transfer.block32).
+    """
     spread = lambda v: (v & 1) | ((v & 2) << 1) | ((v & 4) << 2)
-    return ((((y >> 3) * tiles) << 6) + (spread(y & 7) << 1)) + ((x >> 3) << 6) + spread(x & 7)
+    if not block:
+        return ((((y >> 3) * tiles) << 6) + (spread(y & 7) << 1)) + ((x >> 3) << 6) + spread(x & 7)
+    inside = (spread(y & 7) << 1) + spread(x & 7)
+    row, column = (y >> 3) & 3, (x >> 3) & 3
+    tile = (row << 2) + column if block == "tiles" else (spread(row) << 1) + spread(column)
+    return (((y >> 5) * (tiles >> 2) + (x >> 5)) << 10) + (tile << 6) + inside
+
+
+def _mean(texels: list[Value], format: PixelFormat) -> Value:
+    """The mean of two or four pixel words, channel by channel in the format's own bits."""
+    word: Value | int = 0
+    for _, lo, width in format.channels:
+        total = texels[0].bits(lo, width)
+        for texel in texels[1:]:
+            total = total + texel.bits(lo, width)
+        word = ((total >> (len(texels) >> 1)) << lo) | word
+    assert isinstance(word, Value)
+    return word
 
 
 @kernel(source=I64, target=I64, stride=I32, width=I32, height=I32, flip=I32)
 def convert_rows(
     k: Lang, source: Value, target: Value, stride: Value, width: Value, height: Value, flip: Value,
-    *, input: int, output: int, tiled_in: bool, tiled_out: bool, scale_x: int, scale_y: int,
+    *, input: int, output: int, tiled_in: bool, tiled_out: bool, scale_x: int, scale_y: int, block: str = "",
+    switches: tuple[tuple[str, str], ...] = (),
 ) -> None:  # fmt: skip
     """Write `width` x `height` pixels from a source of `stride` pixels a line.
 
     With scale_x, scale_y each output pixel is the mean of a 2x1 or 2x2 box. flip: output row r shows row height-1-r.
+    block: the order of pixels in 32x32 blocks; "" for the usual tiles.
     """
     read, write = external_format(input), external_format(output)
+    chosen = dict(switches)
+    narrow = contract_by_scale if "transfer.contract" in chosen and read.bits >= 24 else contract
+    native = "transfer.average_bits" in chosen and read.bits == write.bits == 16
+    in_a_row = "transfer.linear_scale" in chosen and not tiled_in
 
     def address(x: Value, y: Value) -> Value:
-        number = _tiled(x, y, stride >> 3) if tiled_in else x + y * stride
+        number = _tiled(x, y, stride >> 3, block) if tiled_in else x + y * stride
         return k.to_i64(number * (read.bits // 8)) + source
 
     for row in k.range(0, height):
@@ -70,13 +101,19 @@ def convert_rows(
                 word = unpack(k, gather_pixels(k, read, address(x, y), mask), read)
             else:
                 box = [(x + i, y + j) for j in range(1 + scale_y) for i in range(2)]
-                parts = [split(unpack(k, gather_pixels(k, read, address(i, j), mask), read)) for i, j in box]
-                total = {ch: sum((p[ch] for p in parts[1:]), parts[0][ch]) for ch in "rgba"}
-                word = join({ch: v >> (1 + scale_y) for ch, v in total.items()})
-            word = pack(word, write)
+                if in_a_row:
+                    box = [(x + i, y) for i in range(len(box))]
+                if native:
+                    texels = [gather_pixels(k, read, address(i, j), mask) for i, j in box]
+                    word = unpack(k, _mean(texels, read), read)
+                else:
+                    parts = [split(unpack(k, gather_pixels(k, read, address(i, j), mask), read)) for i, j in box]
+                    total = {ch: sum((p[ch] for p in parts[1:]), parts[0][ch]) for ch in "rgba"}
+                    word = join({ch: v >> (1 + scale_y) for ch, v in total.items()})
+            word = pack(word, write, narrow)
             size = write.bits // 8
             if tiled_out:
-                place = k.to_i64(_tiled(column, row, width >> 3) * size) + target
+                place = k.to_i64(_tiled(column, row, width >> 3, block) * size) + target
                 scatter_pixels(k, write, place, word, mask)
             else:
                 place = k.to_i64((row * width + start) * size) + target
@@ -134,12 +171,13 @@ def copy_units(
 @dataclass(frozen=True)
 class Outcome:
     """finished: the unit raises its interrupt. problem: what the user should know. hang: a console would stand still.
-    moved: bytes were written."""
+    moved: bytes were written. event: the id of the problem, if it is not the usual one."""
 
     finished: bool
     problem: str | None = None
     hang: bool = False
     moved: bool = False
+    event: str = ""
 
 
 class TransferEngine:
@@ -147,6 +185,9 @@ class TransferEngine:
 
     def __init__(self, memory: GuestMemory, engine: Engine, switches: Mapping[str, str]) -> None:
         self.memory, self.engine, self.switches = memory, engine, switches
+        self._choices = departures(
+            switches, "transfer.contract", "transfer.average_bits", "transfer.linear_scale"
+        )
 
     def run(self, words: Mapping[str, int]) -> Outcome:
         """One transfer; `words` holds the PPF registers by name."""
@@ -172,31 +213,39 @@ class TransferEngine:
             return Outcome(False, "display transfer with both tiling flags never ends", hang=True)
         tiled_in = not flags["linear_to_tiled"]
         tiled_out = bool(flags["linear_to_tiled"]) != bool(flags["no_tiling"])
+        if flags["no_tiling"] and self.switches["transfer.no_tiling"] == "raw":
+            tiled_in = tiled_out = False
         read, write = external_format(flags["input_format"]), external_format(flags["output_format"])
+        if self.switches["transfer.odd_formats"] == "hang" and read.bits not in (32, write.bits):
+            return Outcome(False, f"display transfer from {read.name} to {write.name} never ends", hang=True)
+        if scale_x and not tiled_in and self.switches["transfer.linear_scale"] == "refuse":
+            return Outcome(True, "display transfer of a linear picture cannot scale it down: nothing moves")
+        block = self.switches["transfer.block32"] if flags["block32"] and (tiled_in or tiled_out) else ""
+        edge = 32 if block else 8
         rows, columns = height << scale_y, width << scale_x
-        needed = _extent(columns, rows, stride, tiled_in) * (read.bits // 8)
+        needed = _extent(columns, rows, stride, tiled_in, edge) * (read.bits // 8)
         skew = 0
         if flags["flip"] and flags["crop"] and in_width > out_width and self.switches["transfer.flip_crop"] == "skew":
             skew = (in_width - out_width) * (out_height - 1) * (write.bits // 8)
-        made = _extent(width, height, width, tiled_out) * (write.bits // 8)
+        made = _extent(width, height, width, tiled_out, edge) * (write.bits // 8)
         start, place = self.memory.offset_of(source, needed), self.memory.offset_of(target + skew, made)
         if start is None or place is None:
             side, pa, length = ("input", source, needed) if start is None else ("output", target + skew, made)
             return Outcome(True, f"display transfer {side} {pa:#010x}..{pa + length:#010x} leaves memory")
-        problem = None
-        if flags["block32"]:
-            problem = "32x32 block tiling is not built yet; 8x8 tiles are used"
         formats = {"input": flags["input_format"], "output": flags["output_format"]}
         whole = not (width | height | stride | place) & 7
-        if tiled_in and not tiled_out and not scale_x and whole and read.bits != 24:
+        if tiled_in and not tiled_out and not scale_x and whole and read.bits != 24 and not (block or self._choices):
             run = self.engine.get(detile_rows, **formats)
         else:
             run = self.engine.get(
-                convert_rows, **formats, tiled_in=tiled_in, tiled_out=tiled_out, scale_x=scale_x, scale_y=scale_y
-            )
+                convert_rows, **formats, tiled_in=tiled_in, tiled_out=tiled_out, scale_x=scale_x, scale_y=scale_y,
+                block=block, switches=self._choices,
+            )  # fmt: skip
         run(start, place, stride, width, height, flags["flip"])
         self.memory.touch(place, made)
-        return Outcome(True, problem, moved=True)
+        if block:
+            return Outcome(True, BLOCK32, moved=True, event="pica.block32")
+        return Outcome(True, moved=True)
 
     def _copy(self, words: Mapping[str, int]) -> Outcome:
         unit = 1 if self.switches["texture_copy.units"] == "byte" else 16

@@ -11,7 +11,7 @@ Source: 3dbrew GPU/Internal Registers, "Geometry pipeline registers"; GBATEK for
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ..lanes import F32, I8, I16, I32, I64, U8, U16, Lang, Type, Value, kernel
 from .addresses import locate
@@ -40,12 +40,16 @@ _TYPES: tuple[Type, ...] = (I8, U8, I16, F32)
 ROW = 4 * CHUNK
 ONES_ROW = 64
 GEOMETRY_ON = 2  # GEOSTAGE_CONFIG.mode
+FETCH_CHOICES = (
+    "vertex.alignment", "vertex.repeated_attribute", "vertex.fixed_and_loaded", "vertex.immediate_inputs",
+)  # fmt: skip
 POINT, VARIABLE, FIXED = range(3)  # GSH_MISC0.mode: how a geometry shader gets its vertices
 
 
 class _Fetch:
-    def __init__(self, k: Lang, layout: WorkLayout, packet: Value) -> None:
-        self.k, self.layout, self.packet = k, layout, packet
+    def __init__(self, k: Lang, layout: WorkLayout, packet: Value, switches: Mapping[str, str]) -> None:
+        self.k, self.layout, self.packet, self.switches = k, layout, packet, switches
+        self.alignment = switches.get("vertex.alignment", "element")
         self.live = LiveRegisters(k, packet + PACKET_REGISTERS)
         self.plans = k.var(0)
 
@@ -154,6 +158,11 @@ class _Fetch:
         k, live, layout = self.k, self.live, self.layout
         base, last = live("ATTRIBBUFFERS_LOC.base") << 4, live("VSH_INPUTBUFFER_CONFIG.count")
         formats = [live.word("ATTRIBBUFFERS_FORMAT_LOW"), live.word("ATTRIBBUFFERS_FORMAT_HIGH")]
+        fixed_wins = "vertex.fixed_and_loaded" in self.switches
+        first_wins = "vertex.repeated_attribute" in self.switches
+        # A bit for each attribute that comes from elsewhere and is not to be loaded again.
+        mask = live("ATTRIBBUFFERS_FORMAT_HIGH.fixed_mask") if fixed_wins else 0
+        provided = k.var(mask) if fixed_wins or first_wins else None
         for loader in k.range(0, 12):
             first = loader * 3 + register_id("ATTRIBBUFFER0_OFFSET")
             offset = live.word(first) & 0x0FFFFFFF
@@ -163,13 +172,20 @@ class _Fetch:
             for c in k.range(0, count):
                 nibble = k.select(c < 8, config1.lsr((c & 7) << 2), config2.lsr((c & 7) << 2)) & 15
                 for _ in k.when(nibble >= 12):
-                    o.value = ((o.value + 3) & ~3) + ((nibble - 11) << 2)
+                    here = o.value if self.alignment == "address" else (o.value + 3) & ~3
+                    o.value = here + ((nibble - 11) << 2)
                 for _ in k.when(nibble < 12):
                     f = k.select(nibble < 8, *formats).lsr((nibble & 7) << 2)
                     kind, components = f & 3, ((f >> 2) & 3) + 1
                     size = k.select(kind < 2, 1, k.select(kind == 2, 2, 4))
-                    o.value = (o.value + (size - 1)) & ~(size - 1)
-                    for _ in k.when(nibble <= last):
+                    if self.alignment == "element":
+                        o.value = (o.value + (size - 1)) & ~(size - 1)
+                    wanted = nibble <= last
+                    if provided is not None:
+                        wanted = wanted & ((provided.value.lsr(nibble) & 1) == 0)
+                    for _ in k.when(wanted):
+                        if first_wins and provided is not None:
+                            provided.value = provided.value | (k.i32(1) << nibble)
                         # 64 bits, so that an absurd first vertex lands outside memory instead of wrapping into it.
                         far = k.to_i64(low, signed=False) * k.to_i64(stride)
                         far = far + k.to_i64(base + offset + o.value, signed=False)
@@ -177,7 +193,8 @@ class _Fetch:
                         start, room = locate(k, layout, k.low32(far))
                         self.add(
                             DEST=self.permuted(nibble), TYPE=kind, COUNT=components, START=start, STRIDE=stride,
-                            ROOM=k.select(sane, room - size * components, -1), SIZE=size,
+                            ROOM=k.select(sane, room - size * components, -1),
+                            SIZE=1 if self.alignment == "padding" else size,
                         )  # fmt: skip
                     o.value = o.value + size * components
 
@@ -185,7 +202,8 @@ class _Fetch:
         k = self.k
         data = self.head("IMMEDIATE_DATA") + start * attributes * 16
         for a in k.range(0, attributes):
-            self.add(DEST=self.permuted(a), TYPE=3, COUNT=4, START=data + (a << 4), STRIDE=attributes << 4,
+            row = a << 2 if "vertex.immediate_inputs" in self.switches else self.permuted(a)
+            self.add(DEST=row, TYPE=3, COUNT=4, START=data + (a << 4), STRIDE=attributes << 4,
                      ROOM=0x7FFFFFFF, SIZE=4)  # fmt: skip
 
     # -- reading them ---------------------------------------------------------------------------------------------
@@ -211,7 +229,7 @@ class _Fetch:
                         for c in range(4):
 
                             def one(c: int = c) -> Value:
-                                raw = k.gather(_TYPES[t], place + c * _TYPES[t].bytes, inside)
+                                raw = self._gather(t, place + c * _TYPES[t].bytes, inside)
                                 return raw if t == 3 else k.to_f32(raw)
 
                             missing = k.splat(1.0 if c == 3 else 0.0, type=F32)
@@ -228,6 +246,16 @@ class _Fetch:
                     k.store(F32, target + at + c * ROW, value)
                 for _ in k.when((kind != CONSTANT) & ~k.all(inside | (k.iota() + v >= count))):
                     k.store(I32, layout.control + C.VERTEX_FAULTS, 1)
+
+    def _gather(self, t: int, place: Value, inside: Value) -> Value:
+        """One component of each lane's vertex."""
+        k = self.k
+        if self.alignment != "padding" or t < 2:
+            return k.gather(_TYPES[t], place, inside)
+        word = k.splat(0)  # at any address: byte by byte
+        for i in range(_TYPES[t].bytes):
+            word = word | (k.gather(U8, place + i, inside) << (8 * i))
+        return k.bits_f32(word) if t == 3 else word.bits(0, 16, signed=True)
 
     # -- what comes out -------------------------------------------------------------------------------------------
     def map_outputs(self) -> None:
@@ -287,14 +315,15 @@ def map_semantics(k: Lang, layout: WorkLayout, live: LiveRegisters, mask: Value,
 
 @kernel(packet=I64, start=I32, count=I32, program=I64)
 def shade_vertices(k: Lang, packet: Value, start: Value, count: Value, program: Value,
-                   *, layout_start: int, layout_size: int) -> None:  # fmt: skip
+                   *, layout_start: int, layout_size: int,
+                   switches: tuple[tuple[str, str], ...] = ()) -> None:  # fmt: skip
     """Shade the vertices of a piece of a draw (primitive vertices start .. start+count-1) with a program's handle.
 
     Leaves records in the vertex area (all outputs in an area of their own if a geometry shader is to follow), the slot
     of each primitive vertex in the slot list, and how many these are in PIECE_VERTICES.
     """
     layout = WorkLayout(layout_start, layout_size)
-    fetch = _Fetch(k, layout, packet)
+    fetch = _Fetch(k, layout, packet, dict(switches))
     kind = fetch.head("KIND")
     attributes = fetch.live("VSH_NUM_ATTR.count") + 1
     geometry = fetch.live("GEOSTAGE_CONFIG.mode") == GEOMETRY_ON

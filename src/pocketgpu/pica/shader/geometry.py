@@ -12,7 +12,6 @@ from ..layout import (
     BANK_INDEX,
     BANKS,
     CHUNK,
-    CONTROL,
     EMIT_MASK,
     EMIT_ROW,
     EMIT_STATE,
@@ -23,6 +22,7 @@ from ..layout import (
 from ..registers import LiveRegisters
 from .emission import Emission, Rows
 from .interpreter import Interpreter
+from .limits import settle
 from .rules import DEFAULT_RULES, Rules
 from .translate import Shader, Start, program_of
 
@@ -63,10 +63,9 @@ class _Pass:
         """A component of an input register."""
         return self.k.load(F32, self.at + 4 * CHUNK * (4 * register + component), lanes=self.k.lanes)
 
-    def check(self, stuck: Value, control: int) -> None:
+    def check(self, stuck: Value, steps: Value | None, control: int) -> None:
         """Tell of programs that do not end."""
-        for _ in self.k.when(self.k.any(stuck & self.inside)):
-            self.k.store(I32, control + CONTROL.HANG, 1)
+        settle(self.k, control, stuck, steps, self.inside)
 
 
 @kernel(inputs=I64, uniforms=I64, packet=I64, count=I32, emit=I64)
@@ -86,7 +85,7 @@ def geometry_program(
         lanes = _Pass(k, v, inputs, uniforms, count, emit, area, own_uniforms)
         shader = Shader(k, graph, lanes.uniforms, live, True, lanes.start, lanes.read)
         shader.run(lanes.inside)
-        lanes.check(shader.stuck.value, control)
+        lanes.check(shader.stuck.value, shader.steps.value if shader.steps else None, control)
 
 
 @kernel(inputs=I64, uniforms=I64, packet=I64, count=I32, emit=I64)
@@ -108,7 +107,7 @@ def geometry_interpreter(
         for i in k.range(64, 192):
             unit.file[i] = k.splat(0.0, type=F32)
         unit.run()
-        lanes.check(unit.stuck.value, control)
+        lanes.check(unit.stuck.value, unit.steps.value, control)
 
 
 __all__ = ["CODE_WORDS", "geometry_interpreter", "geometry_program"]

@@ -13,10 +13,11 @@ from typing import Any
 
 from ...facts.shader_isa import CALL_DEPTH, F1, F1C, F1I, F5, F5I, IF_DEPTH, LOOP_DEPTH, OPCODES, OPDESC_FIELDS, Format
 from ...lanes import F32, I32, I64, Array, Lang, Value, Var, kernel
-from ..layout import BANK_INDEX, CHUNK, CONTROL, PACKET, PACKET_REGISTERS
+from ..layout import BANK_INDEX, CHUNK, PACKET, PACKET_REGISTERS
 from ..registers import LiveRegisters, register_id
 from .arithmetic import OPERATIONS, Alu, operation_name
-from .program import CODE_WORDS, INSTRUCTION_LIMIT, RETURNS, UNDEFINED
+from .limits import INSTRUCTION_LIMIT, settle
+from .program import CODE_WORDS, RETURNS, UNDEFINED
 from .rules import DEFAULT_RULES, Rules
 from .translate import Start, indexed_uniform, store_state
 
@@ -386,8 +387,7 @@ def _run(
             k.store(F32, outputs + at + k.to_i64(i * row), unit.file[i + 4 * _OUTPUTS])
         if state is not None:
             store_state(k, outputs + at, unit.cmp, unit.a0, unit.al, unit.stuck, unit.emission)
-        for _ in k.when(k.any(unit.stuck.value & inside)):
-            k.store(I32, control + CONTROL.HANG, 1)
+        settle(k, control, unit.stuck.value, unit.steps.value, inside)
 
 
 @kernel(inputs=I64, outputs=I64, uniforms=I64, packet=I64, count=I32)

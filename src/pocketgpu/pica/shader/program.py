@@ -25,14 +25,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from ...facts.shader_isa import CALL_DEPTH, F0, IF_DEPTH, LOOP_DEPTH, OPCODES, Opcode
+from .limits import INSTRUCTION_LIMIT
 from .rules import DEFAULT_RULES, Rules
 
 # Beyond these a program takes too long to compile; calls and stacks multiply code, so 512 words can become more.
 MAX_NODES = 256
 MAX_INSTRUCTIONS = 2048
 CODE_WORDS = 512
-# Instructions that one vertex may run; beyond it the program is taken to hang.
-INSTRUCTION_LIMIT = 1 << 16
 UNDEFINED = Opcode("UNDEFINED", F0)
 # The most calls that end at one instruction and all count.
 RETURNS = 3

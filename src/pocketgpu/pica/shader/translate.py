@@ -18,7 +18,8 @@ from ..layout import CHUNK, CONTROL, PACKET_REGISTERS
 from ..registers import LiveRegisters
 from .arithmetic import OPERATIONS, Alu, Operation, Vector, operation_name
 from .emission import Emission, EmissionLog
-from .program import ENDED, HUNG, INSTRUCTION_LIMIT, Action, Exit, Node, ProgramGraph
+from .limits import INSTRUCTION_LIMIT, settle
+from .program import ENDED, HUNG, Action, Exit, Node, ProgramGraph
 from .rules import DEFAULT_RULES, Rules
 
 # Rows of output that a run of the unit itself, outside of a draw, gets behind the 64 output components.
@@ -67,6 +68,7 @@ class Shader:
         self.counters = [k.var(spread(k.i32(0))) for _ in range(graph.loop_levels)]
         self.saved = [k.var(spread(k.i32(0))) for _ in range(graph.loop_levels)]
         self.stuck = k.var(k.iota() < 0)
+        self.steps: Var | None = None  # only programs that loop count them
         self.emission = start.emission
         self.mask: Value | None = None
         self.registers: dict[Key, Var] = {}
@@ -290,7 +292,7 @@ class Shader:
         done = len(nodes)
         start = self.graph.start
         node = k.var(k.select(inside, start, done) if wide else start)
-        steps = k.var(k.splat(0) if wide else k.i32(0))
+        steps = self.steps = k.var(k.splat(0) if wide else k.i32(0))
 
         def enter(number: int) -> Callable[[], None]:
             def body() -> None:
@@ -380,8 +382,7 @@ def _shade(
                 k.store(F32, outputs + at + row * (4 * number + c), var.value)
         if state is not None:
             store_state(k, outputs + at, shader.cmp, shader.a0, shader.al, shader.stuck, shader.emission)
-        for _ in k.when(k.any(shader.stuck.value & inside)):
-            k.store(I32, control + CONTROL.HANG, 1)
+        settle(k, control, shader.stuck.value, shader.steps.value if shader.steps else None, inside)
         suspects = shader.alu.suspects
         if suspects is not None:
             for _ in k.when(k.any(suspects.value & inside)):

@@ -2,6 +2,7 @@
 # make test   set up everything, then check style and types and run all tests
 # make lint   style and types only
 # make fuzz   100,000 cases of each fuzzer (FUZZ=1000 for fewer); make test runs a hundredth of them
+# make oracle all evaluators, tiers and thread counts on whole recordings (ORACLE="FILE ..."; the sample without)
 # make bench  all benchmarks (BENCH="pixels draws" for some), into build/bench.json
 # make docs   the site, into build/docs/
 # make clean  remove what was built and cached; make distclean removes .venv as well
@@ -13,7 +14,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint fuzz bench docs clean distclean
+.PHONY: demo test lint fuzz oracle bench docs clean distclean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready-run
@@ -30,6 +31,9 @@ fuzz: $(VENV)/.ready-test
 	$(BIN)/python tests/fuzz/captures.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/lists.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/shader.py --cases $(FUZZ) --specialised $$(( $(FUZZ) / 100 ))
+
+oracle: $(VENV)/.ready-run
+	$(BIN)/python tools/oracle.py $(ORACLE)
 
 bench: $(VENV)/.ready-run
 	$(BIN)/python benchmarks $(BENCH)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import operator
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -34,7 +35,7 @@ _OPERATIONS = {
 }
 
 
-class Lang:
+class Lang(ABC):
     """What a kernel can say. `k.lanes` is the number of lanes; offsets are bytes into the arena that kernels see."""
 
     lanes: int
@@ -408,84 +409,84 @@ class Lang:
                 raise fail(f"invoke passes scalar i32, i64 and f32 values, not {a!r}")
         self._invoke(function, args)
 
-    def probe(self, name: str, value: Value) -> None:
+    def probe(self, name: str, value: Value) -> None:  # noqa: B027 - most evaluators have nothing to do
         """Name an intermediate value. Vanishes in machine code; the NumPy evaluator can record it."""
 
     # -- what an evaluator provides ------------------------------------------------------------------------------
-    def _const(self, x: Any, type: Type, lanes: int) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def _const(self, x: Any, type: Type, lanes: int) -> Value: ...
 
-    def _pattern(self, xs: list[Any], type: Type) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def _pattern(self, xs: list[Any], type: Type) -> Value: ...
 
-    def _splat(self, v: Value, lanes: int) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def _splat(self, v: Value, lanes: int) -> Value: ...
 
-    def _binary(self, op: str, a: Value, b: Value) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def _binary(self, op: str, a: Value, b: Value) -> Value: ...
 
-    def _compare(self, op: str, a: Value, b: Value) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def _compare(self, op: str, a: Value, b: Value) -> Value: ...
 
-    def _unary(self, op: str, a: Value) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def _unary(self, op: str, a: Value) -> Value: ...
 
-    def _select(self, m: Value, a: Value, b: Value) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def _select(self, m: Value, a: Value, b: Value) -> Value: ...
 
-    def _convert(self, how: str, a: Value, to: Type) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def _convert(self, how: str, a: Value, to: Type) -> Value: ...
 
-    def _reduce(self, op: str, a: Value) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def _reduce(self, op: str, a: Value) -> Value: ...
 
-    def _lane(self, a: Value, i: int) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def _lane(self, a: Value, i: int) -> Value: ...
 
-    def _shuffle(self, a: Value, b: Value, places: list[int]) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def _shuffle(self, a: Value, b: Value, places: list[int]) -> Value: ...
 
-    def _load(self, type: Type, off: Value, lanes: int) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def _load(self, type: Type, off: Value, lanes: int) -> Value: ...
 
-    def _store(self, type: Type, off: Value, v: Value) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _store(self, type: Type, off: Value, v: Value) -> None: ...
 
-    def _gather(self, type: Type, off: Value) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def _gather(self, type: Type, off: Value) -> Value: ...
 
-    def _scatter(self, type: Type, off: Value, v: Value, mask: Value | None) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _scatter(self, type: Type, off: Value, v: Value, mask: Value | None) -> None: ...
 
-    def _var(self, type: Type, lanes: int) -> Var:
-        raise NotImplementedError
+    @abstractmethod
+    def _var(self, type: Type, lanes: int) -> Var: ...
 
-    def _get(self, v: Var) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def _get(self, v: Var) -> Value: ...
 
-    def _set(self, v: Var, x: Value) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _set(self, v: Var, x: Value) -> None: ...
 
-    def _array(self, size: int, type: Type, lanes: int) -> Array:
-        raise NotImplementedError
+    @abstractmethod
+    def _array(self, size: int, type: Type, lanes: int) -> Array: ...
 
-    def _array_get(self, a: Array, i: Value) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def _array_get(self, a: Array, i: Value) -> Value: ...
 
-    def _array_set(self, a: Array, i: Value, x: Value) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _array_set(self, a: Array, i: Value, x: Value) -> None: ...
 
-    def _when(self, c: Value) -> Iterator[None]:
-        raise NotImplementedError
+    @abstractmethod
+    def _when(self, c: Value) -> Iterator[None]: ...
 
-    def _range(self, lo: Value, hi: Value, step: int) -> Iterator[Value]:
-        raise NotImplementedError
+    @abstractmethod
+    def _range(self, lo: Value, hi: Value, step: int) -> Iterator[Value]: ...
 
-    def _loop(self, condition: Callable[[], Value]) -> Iterator[None]:
-        raise NotImplementedError
+    @abstractmethod
+    def _loop(self, condition: Callable[[], Value]) -> Iterator[None]: ...
 
-    def _switch(self, selector: Value, cases: Sequence[Callable[[], Any]]) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _switch(self, selector: Value, cases: Sequence[Callable[[], Any]]) -> Any: ...
 
-    def _invoke(self, function: Value, args: Sequence[Value]) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _invoke(self, function: Value, args: Sequence[Value]) -> None: ...

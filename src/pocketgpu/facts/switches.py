@@ -69,7 +69,7 @@ def _lists() -> Iterator[Switch]:
         any_byte="Azahar: any of the four bytes, enabled or not",
         convention="Mikage: 0x12345678 only",
         any_value="3dbrew: the value does not matter",
-        end_of_list="Panda3DS: the register is ignored",
+        end_of_list="Panda3DS: the register is ignored, the interrupt comes at the end of the list",
     )
     yield _switch(
         "draw.trigger_value",
@@ -84,8 +84,8 @@ def _vertices() -> Iterator[Switch]:
         "vertex.alignment",
         "How components of a vertex are aligned inside a loader; alike for data laid out sanely.",
         element="Azahar: each to its element size, paddings to 4",
-        padding="Panda3DS: only paddings, to 4",
-        address="3Beans: the address of each to its element size",
+        padding="Panda3DS: only paddings, to 4; elements are read where they lie",
+        address="3Beans: the address of each, cut to a multiple of its element size",
     )
     yield _switch(
         "vertex.repeated_attribute",
@@ -215,7 +215,7 @@ def _raster() -> Iterator[Switch]:
     )
     yield _switch(
         "depth.bits",
-        "Precision of a 24-bit depth.",
+        "Precision of a 24-bit depth; with 23 bits the lowest one is 0.",
         _24="Azahar SW",
         _23="Mikage",
     )
@@ -374,7 +374,8 @@ def _combiners() -> Iterator[Switch]:
 def _tests() -> Iterator[Switch]:
     yield _switch(
         "test.order",
-        "Which test comes first.",
+        "Which test comes first. Stencil and depth being first, a pixel that fails them changes the stencil whatever "
+        "its alpha; all else is written for pixels that pass alpha too.",
         alpha_first="Azahar, Mikage",
         depth_first="3Beans: stencil and depth before alpha",
     )
@@ -428,7 +429,7 @@ def _fills() -> Iterator[Switch]:
         "external.status",
         "What the bits of STATUS say.",
         interrupt="GBATEK, a driver library: interrupt pending",
-        busy="3dbrew",
+        busy="3dbrew: unit at work; here that is only one that never ends",
     )
 
 
@@ -465,7 +466,7 @@ def _transfers() -> Iterator[Switch]:
     )
     yield _switch(
         "transfer.contract",
-        "How 8 bits become fewer.",
+        "How the channels of pictures with 8 bits become fewer bits.",
         shift="Azahar, Mikage, Panda3DS",
         scale="3Beans: v * 31 / 255, cut off; alpha unless 0",
     )
@@ -490,7 +491,7 @@ def _transfers() -> Iterator[Switch]:
     )
     yield _switch(
         "transfer.block32",
-        "Order of pixels inside 32x32 blocks.",
+        "Order of pixels inside 32x32 blocks, in transfers and in render targets. Whatever uses them is reported.",
         morton="a guess from the 8x8 order; not measured",
         tiles="a guess: 8x8 tiles in rows; not measured",
     )
@@ -582,6 +583,7 @@ SWITCHES: Final[Mapping[str, Switch]] = {switch.name: switch for switch in _all(
 
 DEFAULTS: Final[Mapping[str, str]] = {name: switch.default for name, switch in SWITCHES.items()}
 """The value of each switch that nobody sets."""
+
 
 def check(name: str, value: str) -> None:
     """Raise ValueError, saying what there is instead, unless `value` can be chosen for the switch `name`."""

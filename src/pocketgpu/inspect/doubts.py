@@ -82,6 +82,8 @@ def _raster(state: DrawState) -> Iterator[Doubt]:
         yield Doubt("viewport.offset_sign", "the viewport does not start at 0, 0")
     if state("FACECULLING_CONFIG.mode") == 3:
         yield Doubt("raster.cull_0_3", "culling mode 3")
+    if state("FRAMEBUFFER_BLOCK32.enable"):
+        yield Doubt("transfer.block32", "32x32 blocks")
     if state.geometry:
         yield Doubt("geometry.output_banks", "a geometry shader runs", certain=False)
         yield Doubt("geometry.bool15", "a geometry shader runs", certain=False)

@@ -43,7 +43,7 @@ from .registers import StaticRegisters, select_fields
 from .registers import field as register_field
 from .shader.interpreter import vertex_interpreter
 from .shader.program import TooComplex
-from .shader.rules import rules_of
+from .shader.rules import rules_of, with_end
 from .shader.translate import program_of, vertex_program
 from .state import KEY_IDS, KEY_MASKS, MODE_GAS, MODE_SHADOW, FragmentState, normalise
 from .stats import Stats
@@ -62,7 +62,9 @@ _TARGET_IDS, _TARGET_MASKS = select_fields(
         "COLOR_OPERATION.fragment_mode", "FRAMEBUFFER_BLOCK32.enable",
     ]
 )  # fmt: skip
-_PROGRAM_IDS, _PROGRAM_MASKS = select_fields(["VSH_ENTRYPOINT.entry", "GSH_ENTRYPOINT.entry", "GSH_MISC0.mode"])
+_PROGRAM_IDS, _PROGRAM_MASKS = select_fields(
+    [*(f"{unit}_ENTRYPOINT.{half}" for unit in ("VSH", "GSH") for half in ("entry", "end")), "GSH_MISC0.mode"]
+)
 # What a group has in common: register words under their masks, and the versions of the program's banks.
 GROUP_IDS = np.concatenate([KEY_IDS, _TARGET_IDS, _PROGRAM_IDS, UNIT_IDS])
 GROUP_MASKS = np.concatenate([KEY_MASKS, _TARGET_MASKS, _PROGRAM_MASKS, np.full(len(UNIT_IDS), 0xFFFFFFFF, np.uint32)])
@@ -216,7 +218,7 @@ class DrawRunner:
         self._queued: set[Any] = set()
         self._plans: dict[tuple[bytes, _Program], _Plan] = {}
         # Programs by where this run's packets have them: the same place holds another one in the next run.
-        self._present: dict[tuple[int, int, int], tuple[_Program, dict[bool, int] | str]] = {}
+        self._present: dict[tuple[int, int, int, int], tuple[_Program, dict[bool, int] | str]] = {}
         self._batch = _Batch()
         self.pixels = 0  # in the boxes of all triangles since the caller last set it to 0
         words = memory.arena[layout.packets : layout.packets + MAX_PACKETS * PACKET_SIZE].view(np.int32)
@@ -266,13 +268,14 @@ class DrawRunner:
                 get = StaticRegisters(dict(zip(_TARGET_IDS.tolist(), words, strict=True)))
                 color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
                 start = get("COLORBUFFER_LOC.address") << 3 & ~63
-                found.append(RenderTarget(start, target.width, target.height, color))
+                blocks = self.switches["transfer.block32"] if target.block == 32 else ""
+                found.append(RenderTarget(start, target.width, target.height, color, blocks))
         return list(dict.fromkeys(found))
 
     def _program(self, packet: int) -> tuple[_Program, dict[bool, int] | str]:
         """A packet's vertex program and its handles (exact or not), or why it cannot run."""
         head, entry = self._heads[packet], self._register(packet, "VSH_ENTRYPOINT.entry")
-        place = (int(head[_CODE]), int(head[_OPDESCS]), entry)
+        place = (int(head[_CODE]), int(head[_OPDESCS]), entry, self._register(packet, "VSH_ENTRYPOINT.end"))
         if place not in self._present:
             self._present[place] = self._find_program(*place)
         return self._present[place]
@@ -282,9 +285,12 @@ class DrawRunner:
         named = register_field(name)
         return named.field.raw(int(self._registers[packet, named.register.offset]))
 
-    def _find_program(self, code: int, descriptors: int, entry: int) -> tuple[_Program, dict[bool, int] | str]:
+    def _find_program(
+        self, code: int, descriptors: int, entry: int, end: int
+    ) -> tuple[_Program, dict[bool, int] | str]:
         arena = self.memory.arena
-        key = (arena[code : code + 2048].tobytes(), arena[descriptors : descriptors + 512].tobytes(), entry)
+        words = with_end(arena[code : code + 2048].tobytes(), end, self._rules)
+        key = (words, arena[descriptors : descriptors + 512].tobytes(), entry)
         known = self._programs.get(key)
         if known is None:
             try:

@@ -32,9 +32,7 @@ _WORDS = ("SOURCE", "OPERAND", "COMBINER", "COLOR", "SCALE")
 class GeneralCombiners:
     """All stages of one draw. `word(id)` gives the normal form of a state register at run time."""
 
-    def __init__(
-        self, k: Lang, word: Callable[[int], Value], live: LiveRegisters, switches: Mapping[str, str]
-    ) -> None:
+    def __init__(self, k: Lang, word: Callable[[int], Value], live: LiveRegisters, switches: Mapping[str, str]) -> None:
         self.k, self.switches = k, switches
         self.arithmetic = arithmetic(k, switches)
         self.table = k.array(6 * len(_WORDS), I32, lanes=1)

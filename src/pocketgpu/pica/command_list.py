@@ -414,6 +414,7 @@ class _Walk:
 
     def effect(self, code: Value, number: Value, w: Value, data: Value) -> None:
         """What a write sets off. w: the word as it stands in the list; data: what of it reaches a data port."""
+
         def restart() -> None:
             self.put("RESTART", 1)
 
@@ -470,9 +471,7 @@ class _Walk:
 
 
 @kernel()
-def walk(
-    k: Lang, *, layout_start: int, layout_size: int, switches: tuple[tuple[str, str], ...] = ()
-) -> None:
+def walk(k: Lang, *, layout_start: int, layout_size: int, switches: tuple[tuple[str, str], ...] = ()) -> None:
     """Walk from POSITION to END (arena offsets in the control block); ends with STATUS set and POSITION advanced.
 
     After FULL the walk can be resumed at the very word that found no room.

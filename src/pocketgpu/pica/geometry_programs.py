@@ -12,13 +12,13 @@ from .layout import BANK_INDEX, BANKS, PACKET, WorkLayout
 from .registers import field
 from .shader.geometry import geometry_interpreter, geometry_program
 from .shader.program import TooComplex
-from .shader.rules import Rules
+from .shader.rules import Rules, with_end
 from .shader.translate import program_of
 
 _PLACES = [(f"gs_{name}", PACKET.VERSIONS // 4 + BANK_INDEX[f"gs_{name}"]) for name in ("code", "opdescs")]
 _SIZES = {bank.name: 4 * bank.words for bank in BANKS}
 _Key = tuple[bytes, bytes, int, bool]
-_ENTRY, _MODE = field("GSH_ENTRYPOINT.entry"), field("GSH_MISC0.mode")
+_ENTRY, _END, _MODE = (field(name) for name in ("GSH_ENTRYPOINT.entry", "GSH_ENTRYPOINT.end", "GSH_MISC0.mode"))
 
 
 class GeometryPrograms:
@@ -37,7 +37,8 @@ class GeometryPrograms:
         code, descriptors = (
             self._arena[int(head[place]) : int(head[place]) + _SIZES[name]].tobytes() for name, place in _PLACES
         )
-        entry, mode = (f.field.raw(int(registers[f.register.offset])) for f in (_ENTRY, _MODE))
+        entry, end, mode = (f.field.raw(int(registers[f.register.offset])) for f in (_ENTRY, _END, _MODE))
+        code = with_end(code, end, self._rules)
         own = mode != POINT
         key = (code, descriptors, entry, own)
         if self._last is not None and self._last[0] == key:  # to compare is cheaper than to hash

@@ -56,9 +56,7 @@ def stencil_update(k: Lang, op: Number, stored: Value, reference: Value) -> Valu
 class DepthStencil:
     """The depth and stencil buffer of one draw; `base` is its arena offset."""
 
-    def __init__(
-        self, k: Lang, state: State, live: LiveRegisters, base: Value, switches: Mapping[str, str]
-    ) -> None:
+    def __init__(self, k: Lang, state: State, live: LiveRegisters, base: Value, switches: Mapping[str, str]) -> None:
         self.k, self.state, self.base = k, state, base
         self.code = state("DEPTHBUFFER_FORMAT.format")
         exists = (self.code == 0) | (self.code == 2) | (self.code == _D24S8)
@@ -132,9 +130,7 @@ class DepthStencil:
         passed: Value = self.k.branch(self.stencil, lambda: mask, lambda: self.test_depth(mask, incoming, word))
         return passed
 
-    def finish(
-        self, mask: Value, incoming: Value, word: Value, number: Value, opaque: Value | None = None
-    ) -> Value:
+    def finish(self, mask: Value, incoming: Value, word: Value, number: Value, opaque: Value | None = None) -> Value:
         """Stencil test and depth test where they are still due, then the writes; returns the survivors.
 
         opaque: the pixels that pass an alpha test which comes after these two; none if it has been made.
@@ -181,9 +177,7 @@ class DepthStencil:
 class ColorOutput:
     """Blending or logic operation and masks of one draw; `base` is the colour buffer's arena offset."""
 
-    def __init__(
-        self, k: Lang, state: State, live: LiveRegisters, base: Value, switches: Mapping[str, str]
-    ) -> None:
+    def __init__(self, k: Lang, state: State, live: LiveRegisters, base: Value, switches: Mapping[str, str]) -> None:
         self.k, self.state, self.base = k, state, base
         self.plain_extremes = switches.get("blend.min_max") == "plain"
         self.source_factor_15 = switches.get("blend.factor_15") == "source"

@@ -17,12 +17,16 @@ _SCREEN_COLUMNS = (320, 400, 800)
 
 @dataclass(frozen=True, slots=True)
 class RenderTarget:
-    """A colour buffer in guest memory: 8x8 tiles from physical `address`; width and height in pixels."""
+    """A colour buffer in guest memory: 8x8 tiles from physical `address`; width and height in pixels.
+
+    blocks: how tiles lie in blocks of 32x32 ("morton" or "tiles", the switch transfer.block32), "" for no such blocks.
+    """
 
     address: int
     width: int
     height: int
     format: PixelFormat
+    blocks: str = ""
 
     @property
     def turned(self) -> bool:
@@ -32,9 +36,22 @@ class RenderTarget:
 
     def read(self, memory: GuestMemory) -> NDArray[np.uint8]:
         """RGBA (height, width, 4) in the order of memory rows. Raises GuestMemoryError where no memory is."""
+        if self.blocks:
+            return self._read_blocks(memory)
         width = self.width & ~7  # columns past the last whole tile overlap others
         size = surface.byte_size(self.format, width, self.height, "tiled")
         return surface.decode(memory.read(self.address, size), self.format, width, self.height, "tiled")
+
+    def _read_blocks(self, memory: GuestMemory) -> NDArray[np.uint8]:
+        width, height = self.width & ~31, (self.height + 31) & ~31
+        size = surface.byte_size(self.format, width, height, "tiled")
+        tiles = np.frombuffer(memory.read(self.address, size), np.uint8).reshape(-1, 8 * self.format.bits)
+        y, x = np.mgrid[: height >> 3, : width >> 3]
+        inside = (y & 3) * 4 + (x & 3)
+        if self.blocks == "morton":
+            inside = (x & 1) | (y & 1) << 1 | (x & 2) << 1 | (y & 2) << 2
+        order = ((y >> 2) * (width >> 5) + (x >> 2)) * 16 + inside
+        return surface.decode(tiles[order.ravel()].ravel(), self.format, width, height, "tiled")[: self.height]
 
     def picture(self, memory: GuestMemory) -> NDArray[np.uint8]:
         """RGBA for looking at: targets of a screen's size upright as the screen would show them, others as `read`."""

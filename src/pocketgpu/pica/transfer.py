@@ -185,9 +185,7 @@ class TransferEngine:
 
     def __init__(self, memory: GuestMemory, engine: Engine, switches: Mapping[str, str]) -> None:
         self.memory, self.engine, self.switches = memory, engine, switches
-        self._choices = departures(
-            switches, "transfer.contract", "transfer.average_bits", "transfer.linear_scale"
-        )
+        self._choices = departures(switches, "transfer.contract", "transfer.average_bits", "transfer.linear_scale")
 
     def run(self, words: Mapping[str, int]) -> Outcome:
         """One transfer; `words` holds the PPF registers by name."""

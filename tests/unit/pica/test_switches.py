@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pocketgpu.builder import Buffer, CommandList, assemble
 from pocketgpu.facts.switches import SWITCHES
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.shader.translate import program_of
 
 Scene = Callable[[Any], Any]
 CASES: dict[str, tuple[Scene, dict[str, Any]]] = {}
@@ -170,6 +173,24 @@ def _(gpu: Any) -> int:
     immediate(gpu, 1, [(p, grey(51)) for p in corners])
     gpu.run()
     return int(np.count_nonzero(gpu.covered()))
+
+
+def ending(gpu: Any) -> list[int]:
+    """Red of two draws by one program in memory, of which ENTRYPOINT says that it ends after three words, then four."""
+    move = lambda to, s, desc=0: gpu.op(MOV, to, s, desc=desc)  # noqa: E731
+    gpu.program([move("o0", "v0"), move("o1", "v1"), move("o2", "v2"), move("o1", "c1", 1), move("o3", "v3")],
+                [gpu.descriptor(), gpu.descriptor("x")])  # fmt: skip
+    gpu.uniform(1, 1, 1, 1, 1)
+    for end in (3, 4):
+        gpu.set(VSH_ENTRYPOINT=end << 16)
+        gpu.quad((-1, -1, 1, 0) if end == 3 else (-1, 0, 1, 1), color=grey(51))
+    gpu.run()
+    return [int(red) for red in gpu.pixels()[[2, 12], 5, 0]]
+
+
+@case("shader.end", [255, 255], [51, 255])
+def _(gpu: Any) -> list[int]:
+    return ending(gpu)
 
 
 # -- raster ------------------------------------------------------------------------------------------------------------
@@ -475,7 +496,6 @@ def _(gpu: Any) -> list[str]:
     assert [(e.kind, e.id, e.count) for e in gpu.events] == [("warning", "pica.block32", 2)]
     gpu.target(64, 64)
     gpu.set(FRAMEBUFFER_BLOCK32=1)
-    shades = np.linspace(0, 1, 64)
     gpu.quad(color=[(0, 0, 0, 1), (1, 0, 0, 1), (0, 1, 0, 1), (1, 1, 0, 1)])
     gpu.run()
     words = np.frombuffer(gpu.memory.read(COLOR, 4 * 4096), "<u4")
@@ -489,9 +509,12 @@ def _(gpu: Any) -> list[str]:
         picture = words[order][::-1]
         red, green = picture >> 24 & 0xFF, picture >> 16 & 0xFF
         steady = (np.diff(red.astype(int), axis=1) > 0).all() and (np.diff(green.astype(int), axis=0) > 0).all()
-        if steady and len(shades) == 64:
+        if steady:
             out[2] = rule
     assert gpu.ids == {"pica.block32"}
+    (target,) = gpu.n3ds.render_targets
+    rows = target.read(gpu.memory)
+    assert (rows == np.stack([words[block_order(out[2])] >> s & 0xFF for s in (24, 16, 8, 0)], axis=-1)).all()
     return out
 
 
@@ -524,6 +547,37 @@ def test_numpy_and_machine_code_agree(make_gpu: Callable[..., Any], name: str) -
     scene, results = CASES[name]
     value = SWITCHES[name].alternatives[0]
     assert scene(make_gpu(evaluator="numpy", **{name.replace(".", "__"): value})) == results[value]
+
+
+@pytest.mark.parametrize("evaluator", ["llvm", "numpy"])
+def test_the_interpreter_knows_where_programs_end(
+    make_gpu: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, evaluator: str
+) -> None:
+    program_of.cache_clear()
+    monkeypatch.setattr("pocketgpu.pica.shader.program.MAX_NODES", 0)
+    assert ending(make_gpu(evaluator=evaluator, shader__end="entrypoint")) == [51, 255]
+    assert ending(make_gpu(evaluator=evaluator)) == [255, 255]
+
+
+@pytest.mark.parametrize("tier", ["specialised", "general"])
+@pytest.mark.parametrize(("value", "drawn"), [("nothing", True), ("entrypoint", False)])
+def test_geometry_programs_end_there_too(tier: str, value: str, drawn: bool) -> None:
+    """The upper half of ENTRYPOINT lies before the third vertex is emitted."""
+    parts = ["mov o0, v0", "mov o1, v1", "setemit 0", "emit", "mov o0, v2", "setemit 1", "emit", "mov o0, v4",
+             "setemit 2, prim", "emit", "end"]  # fmt: skip
+    vertices = np.concatenate([BIG, np.ones((3, 4), np.float32)], axis=1)
+    machine = N3DS(evaluator="numpy", tier=tier, switches={"shader.end": value})
+    machine.memory.write(SOURCE, vertices.tobytes())
+    outputs = ".out o0 position\n.out o1 color\n"
+    cl = CommandList().plain_state().render_target(COLOR, 8, 8)
+    cl.shader(assemble(outputs + "mov o0, v0\nmov o1, v1\nend\n"))
+    cl.attributes(Buffer(SOURCE, [("f32", 4), ("f32", 4)]))
+    cl.geometry_shader(assemble(outputs + "\n".join(parts)), outputs=2, inputs=6)
+    cl.write("GSH_ENTRYPOINT", entry=0, end=7).write_word("RESTART_PRIMITIVE", 1)
+    cl.write("NUMVERTICES", count=3).write("VERTEX_OFFSET", first=0)
+    cl.write("INDEXBUFFER_CONFIG", type="u16").write_word("DRAWARRAYS", 1)
+    assert machine.submit(cl.finalize().words)
+    assert any(machine.memory.read(COLOR, 4)) == drawn
 
 
 def test_the_values_of_a_case_differ() -> None:

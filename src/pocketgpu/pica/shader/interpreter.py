@@ -18,7 +18,7 @@ from ..registers import LiveRegisters, register_id
 from .arithmetic import OPERATIONS, Alu, operation_name
 from .limits import INSTRUCTION_LIMIT, settle
 from .program import CODE_WORDS, RETURNS, UNDEFINED
-from .rules import DEFAULT_RULES, Rules
+from .rules import DEFAULT_RULES, END_WORD, Rules
 from .translate import Start, indexed_uniform, store_state
 
 _DONE = 1 << 20  # a program counter beyond all code
@@ -123,6 +123,8 @@ class Interpreter:
             current = k.reduce("min", self.pc.value)
             self.mask = self.pc.value == current
             word = k.load(I32, self.code + k.to_i64(current << 2))
+            if self.rules.end == "entrypoint":
+                word = k.select(current == self.live("VSH_ENTRYPOINT.end"), END_WORD, word)
             self._set(self.steps, self.steps.value + 1)
             self.seen.value = k.splat(current + 1)
             self.jump.value = k.splat(-1)

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ...facts.shader_isa import OPCODES
 from ...facts.switches import choose
+
+END_WORD = next(code for code, op in OPCODES.items() if op.name == "END") << 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,7 @@ class Rules:
     loop_ends: str = "all"
     stacks: str = "separate"
     output_banks: str = "double"
+    end: str = "nothing"
 
 
 DEFAULT_RULES = Rules()
@@ -41,4 +45,12 @@ def rules_of(switches: Mapping[str, str] | None = None) -> Rules:
         loop_ends=chosen["shader.loop_ends"],
         stacks=chosen["shader.stacks"],
         output_banks=chosen["geometry.output_banks"],
+        end=chosen["shader.end"],
     )
+
+
+def with_end(code: bytes, end: int, rules: Rules) -> bytes:
+    """Program memory as it is with ENTRYPOINT's upper half `end`: where that ends programs, END stands there."""
+    if rules.end == "nothing" or 4 * end >= len(code):
+        return code
+    return code[: 4 * end] + END_WORD.to_bytes(4, "little") + code[4 * end + 4 :]

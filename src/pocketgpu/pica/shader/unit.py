@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -217,7 +217,8 @@ class Program:
             raise UsageError(f"there is no tier {tier!r}", hint=f"There are {', '.join(TIERS)}.")
         self._evaluator, self._tier = evaluator, tier
         try:
-            self._rules: Rules = rules_of(switches)
+            # A unit by itself has no register that could say where programs end.
+            self._rules: Rules = replace(rules_of(switches), end="nothing")
         except ValueError as error:
             raise UsageError(str(error)) from None
         self._emits = bool(np.isin(given >> 26, (0x2A, 0x2B)).any())

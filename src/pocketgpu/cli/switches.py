@@ -10,11 +10,10 @@ from pocketgpu.cli.outcome import Outcome
 
 
 @click.command()
-@click.option("--all", "all_", is_flag=True, hidden=True, help="All of them, which is what is listed anyway.")
 @json_option
 @debug_option
 @click.pass_obj
-def switches(outcome: Outcome, all_: bool) -> None:
+def switches(outcome: Outcome) -> None:
     """List what --set NAME=VALUE can choose.
 
     A switch stands where the documents disagree or nobody knows, or offers a what-if. The default is named first.

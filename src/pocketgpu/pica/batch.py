@@ -215,6 +215,7 @@ class DrawRunner:
         self.tier = "auto"
         self._geometry_programs = GeometryPrograms(engine, memory.arena, layout, self._rules)
         self._geometry_choices = geometry_choices(switches)
+        self._staged = False  # whether any draw had a geometry shader
         self._queued: set[Any] = set()
         self._plans: dict[tuple[bytes, _Program], _Plan] = {}
         # Programs by where this run's packets have them: the same place holds another one in the next run.
@@ -354,7 +355,7 @@ class DrawRunner:
         if self._register(first, "GEOSTAGE_CONFIG.mode") == GEOMETRY_ON:
             if not self._ready_geometry(first, end, at):
                 return started
-            self._batch.geometry = True
+            self._staged = True
         alone = self._batch.self_conflict(plan.target, ranges)
         for packet_first, packet_end in [(p, p + 1) for p in range(first, end)] if alone else [(first, end)]:
             if alone:
@@ -461,9 +462,7 @@ class DrawRunner:
             count += end - first
             keys.append((count, key))
         shade = self.engine.handle(shade_vertices, **self._static, switches=self._fetch_choices)
-        geometry = 0  # only draws that have the stage ask for it
-        if batch.geometry:
-            geometry = self._geometry_stage
+        geometry = self._geometry_stage if self._staged else 0  # only draws that have the stage ask for it
         build = self.engine.handle(assemble, **self._static, switches=self._assembly_choices)
         vertices = self.engine.get(driver.run_vertices, **self._static)
         for name in ("VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "TRIANGLES"):
@@ -544,7 +543,6 @@ class _Batch:
         self.groups: list[tuple[int, int, int, _Program]] = []
         self.ranges: set[tuple[int, int]] = set()
         self._shapes: set[tuple[int, ...]] = set()
-        self.geometry = False
         self.place = ""
 
     def add(self, first: int, end: int, handle: int, target: _Target, key: _Program) -> None:

@@ -109,6 +109,9 @@ def run_vertices(
                 for _ in k.when(start.value >= total):
                     entry.value = entry.value + 1
                     start.value = 0
+    for _ in k.when(status.value == HUNG):
+        for name in ("FILLED", "OWED", "SIZE"):
+            put_unit(name, 0)
     put("VERTEX_ENTRY", entry.value)
     put("VERTEX_START", start.value)
     put("VERTEX_STAGE", stage.value)

@@ -630,6 +630,20 @@ def test_programs_change_between_draws(fresh: Scene) -> None:
     assert (fresh.picture() == expected).all()
 
 
+def test_draws_that_read_what_they_write_run_one_by_one(fresh: Scene) -> None:
+    """The target is a texture as well, though no stage uses it for colours."""
+    fresh.cl.texture(0, TARGET, SIZE, SIZE)
+    fresh.cl.combiner(0, ("replace", "vertex color"), ("replace", "texture 0"))
+    fresh.cl.depth(None, write=False, colors="rgb")
+    fresh.cl.geometry_shader(program(TRIANGLE), outputs=2, inputs=6)
+    vertices = triangles(6)
+    fresh.vertices(vertices)
+    for i in range(6):
+        fresh.arrays(3, first=3 * i)
+    picture = fresh.picture()
+    assert (picture[..., :3] == plain(fresh, vertices)[..., :3]).all()
+
+
 # -- very much --------------------------------------------------------------------------------------------------------
 
 # The triangle that TRIANGLE makes 3072 times: 256 rounds of a loop, twelve times over.

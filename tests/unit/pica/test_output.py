@@ -172,6 +172,7 @@ class Bench:
         gpu.target(SIZE, SIZE, color=form, depth=depth_form)
         random = np.random.default_rng(seed)
         values = np.array([0, 1, 2, 127, 128, 129, 254, 255])
+
         def pick() -> np.ndarray:
             shape = (SIZE, SIZE, 4)
             special = random.choice(values, shape)

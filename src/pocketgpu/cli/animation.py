@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -84,7 +85,7 @@ def fit(array: Pixels, height: int, width: int) -> Pixels:
     return canvas
 
 
-class Animation:
+class Animation(ABC):
     """Collects frames; all get the size of the first. `fps` frames a second."""
 
     def __init__(self, fps: int) -> None:
@@ -105,11 +106,11 @@ class Animation:
             raise NoPictureError("no frame shows anything to animate", hint="Choose another --layout or --frames.")
         return self._finish()
 
-    def _add(self, pixels: Pixels) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _add(self, pixels: Pixels) -> None: ...
 
-    def _finish(self) -> bytes:
-        raise NotImplementedError
+    @abstractmethod
+    def _finish(self) -> bytes: ...
 
 
 class AnimatedPng(Animation):

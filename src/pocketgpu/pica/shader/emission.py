@@ -9,6 +9,7 @@ Source: 3dbrew GPU/Shader Instruction Set, EMIT and SETEMIT.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 
 from ...lanes import F32, I32, Lang, Value
@@ -22,7 +23,7 @@ Rows = Iterable[tuple[int | Value, Callable[[], Value]]]
 """(number, function that reads it) of output components (register * 4 + component)."""
 
 
-class Emission:
+class Emission(ABC):
     """What SETEMIT said in each lane. `state`: winding in bit 0, primitive in bit 1, vertex slot in bits 3:2."""
 
     def __init__(self, k: Lang) -> None:
@@ -35,9 +36,9 @@ class Emission:
         new = k.splat(word >> 22 & 15 if isinstance(word, int) else word.bits(22, 4))
         self.state.value = new if mask is None else k.select(mask, new, self.state.value)
 
+    @abstractmethod
     def emit(self, rows: Rows, mask: Value | None) -> None:
         """Run EMIT in the lanes of the mask (None: all)."""
-        raise NotImplementedError
 
 
 class EmissionLog(Emission):

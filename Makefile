@@ -1,6 +1,7 @@
 # make demo   set up what running needs and render the shipped sample into build/demo/
 # make test   set up everything, then check style and types and run all tests
 # make lint   style and types only
+# make conformance  which rows of the public register documents are proved by a test, into build/conformance.tsv
 # make fuzz   100,000 cases of each fuzzer (FUZZ=1000 for fewer); make test runs a hundredth of them
 # make oracle all evaluators, tiers and thread counts on whole recordings (ORACLE="FILE ..."; the sample without)
 # make bench  all benchmarks (BENCH="pixels draws" for some), into build/bench.json
@@ -14,7 +15,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint fuzz oracle bench docs clean distclean
+.PHONY: demo test conformance lint fuzz oracle bench docs clean distclean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready-run
@@ -22,6 +23,9 @@ demo: $(VENV)/.ready-run
 
 test: lint
 	$(BIN)/python -m pytest -n 2
+
+conformance: $(VENV)/.ready-test
+	$(BIN)/python -m pytest tests/conformance -n 2 --rows-report build/conformance.tsv
 
 FUZZ ?= 100000
 fuzz: $(VENV)/.ready-test

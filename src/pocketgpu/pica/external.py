@@ -9,7 +9,7 @@ Source: 3dbrew GPU/External Registers; GBATEK for writable masks and interrupt b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, cached_property
 from time import perf_counter
 
 import numpy as np
@@ -22,10 +22,11 @@ from ..memory import GuestMemory
 from .command_list import EFFECT_NAMES, EFFECT_TABLE
 from .display import ColorTable
 from .draws import Core3D
-from .fill import fill
+from .fill import MemoryFill
 from .layout import CONTROL as C
 from .layout import EXTERNAL_WORDS, MAX_WRITES, WorkLayout
 from .stats import Stats
+from .transfer import WORDS as TRANSFER_WORDS
 from .transfer import TransferEngine
 
 BASE = EXTERNAL.base
@@ -40,16 +41,28 @@ def _address(name: str) -> int:
     return EXTERNAL[name].offset // 4
 
 
-_PPF_REGISTERS = [(r.name, _address(r.name)) for r in EXTERNAL if r.name.startswith("PPF_")]
-
-
+_FILLS = [(_address(f"PSC{unit}_START"), _address(f"PSC{unit}_CONTROL"), f"PSC{unit}") for unit in range(2)]
+_TRANSFER_CONTROL = _address("PPF_CONTROL")
 _FILL_START, _FILL_FINISHED = (EXTERNAL["PSC0_CONTROL"][name].mask for name in ("start", "finished"))
 _FILL_WIDTH = EXTERNAL["PSC0_CONTROL"]["width"]
 _TRANSFER_START, _TRANSFER_FINISHED = (EXTERNAL["PPF_CONTROL"][name].mask for name in ("start", "finished"))
+_SELECTS = [_address(f"PDC{unit}_SELECT") for unit in range(2)]
+_SELECT_CURRENT = EXTERNAL["PDC0_SELECT"]["current"].mask
 _SELECT_FLAGS = sum(EXTERNAL["PDC0_SELECT"][name].mask for name in ("h_irq", "v_irq", "error_irq"))
 
-# What a write to a word of the GPU block is, beside a store.
-PLAIN, TRIGGER, CORE, ELSEWHERE = range(4)
+# What starts the command list of each channel; where its size and its address stand.
+_LIST_STARTS = tuple(PICA[f"CMDBUF_JUMP{channel}"].offset for channel in range(2))
+_LISTS = [
+    [
+        (PICA[name].offset, PICA[name][field])
+        for name, field in ((f"CMDBUF_SIZE{n}", "size"), (f"CMDBUF_ADDR{n}", "address"))
+    ]
+    for n in range(2)
+]
+
+# What a write to a word of the GPU block is: only a store (here, or to a register of the 3D core), or more.
+PLAIN, CORE_PLAIN, TRIGGER, CORE, ELSEWHERE = range(5)
+_WRITE_INDEX = C.WRITE_INDEX // 4
 
 
 @kernel(1, first=I32, count=I32)
@@ -65,12 +78,14 @@ def store_writes(k: Lang, first: Value, count: Value, *, layout_start: int, layo
         index = (k.load(I32, at + layout.writes) - BASE).lsr(2)
         inside = index.below(WORDS)
         safe = k.to_i64(k.select(inside, index, 0))
-        plain = inside & (k.load(U8, safe + layout.external_kinds) == PLAIN)
+        kind = k.load(U8, safe + layout.external_kinds)
+        plain = inside & (kind <= CORE_PLAIN)
         for _ in k.when(plain):
             place = safe << 2
             writable = k.load(I32, place + layout.external_writable)
-            old, new = k.load(I32, place + layout.external), k.load(I32, at + (layout.writes + 4 * MAX_WRITES))
-            k.store(I32, place + layout.external, (old & ~writable) | (new & writable))
+            register = place + k.to_i64(k.select(kind == PLAIN, layout.external, layout.registers - 4 * _PICA_FIRST))
+            old, new = k.load(I32, register), k.load(I32, at + (layout.writes + 4 * MAX_WRITES))
+            k.store(I32, register, (old & ~writable) | (new & writable))
             i.value = i.value + 1
         going.value = plain
     k.store(I32, layout.control + C.WRITE_INDEX, i.value)
@@ -90,6 +105,7 @@ class ExternalRegisters:
     ) -> None:
         self.memory, self.core, self.events, self.stats, self.switches = memory, core, events, stats, switches
         self._engine = engine
+        self.fill = MemoryFill(memory, engine, switches)
         self.transfer = TransferEngine(memory, engine, switches)
         layout = core.layout
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
@@ -121,13 +137,23 @@ class ExternalRegisters:
         self._kind[:] = PLAIN
         self._kind[list(self._triggers)] = TRIGGER
         self._kind[_PICA_FIRST : _PICA_FIRST + 0x400] = CORE
+        self._kind[_PICA_FIRST : _PICA_FIRST + len(core.registers)][EFFECT_TABLE[: len(core.registers)] == _STORE] = (
+            CORE_PLAIN
+        )
+        # Below the first register of the core proper: acknowledge bytes, and what only this side writes.
+        self._kind[_PICA_FIRST : _PICA_FIRST + 0x40] = CORE
+        self._kind[[_PICA_FIRST + number for number in _LIST_STARTS]] = CORE
+
+    @cached_property
+    def _store_writes(self) -> Callable[..., None]:
+        return self._engine.get(store_writes, **self._static)
 
     # -- access -----------------------------------------------------------------------------------------------------
     def read(self, address: int) -> int:
         """The word at a physical address; 0 where there is no register."""
         index = (address - BASE) >> 2
         if 0 <= index < WORDS:
-            if self._kind[index] == CORE:
+            if self._kind[index] in (CORE, CORE_PLAIN):
                 number = index - _PICA_FIRST
                 return int(self.core.registers[number]) if number < len(self.core.registers) else 0
             if index == _address("STATUS"):
@@ -141,7 +167,7 @@ class ExternalRegisters:
 
     def write(self, addresses: np.ndarray, values: np.ndarray) -> None:
         """Writes in order: two uint32 arrays of word-aligned physical addresses and values."""
-        run = self._engine.get(store_writes, **self._static)
+        run = self._store_writes
         for start in range(0, len(addresses), MAX_WRITES):
             count = min(MAX_WRITES, len(addresses) - start)
             self._pending[0, :count] = addresses[start : start + count]
@@ -149,7 +175,7 @@ class ExternalRegisters:
             stop = 0
             while True:
                 run(stop, count)
-                stop = int(self.core.control[C.WRITE_INDEX // 4])
+                stop = int(self.core.control[_WRITE_INDEX])
                 if stop >= count:
                     break
                 self._act(int(self._pending[0, stop]), int(self._pending[1, stop]))
@@ -215,28 +241,27 @@ class ExternalRegisters:
 
     def _fill(self, unit: int, word: int) -> None:
         started = perf_counter()
-        first = _address(f"PSC{unit}_START")
-        index = _address(f"PSC{unit}_CONTROL")
+        first, index, name = _FILLS[unit]
         word = self._controlled(word, index, _FILL_FINISHED)
         if word & _FILL_START:
             start, end, value = self.words[first : first + 3].tolist()
             width = _FILL_WIDTH.raw(word)
-            problem = fill(self.memory, self._engine, start << 3, end << 3, value, width, self.switches)
+            problem = self.fill.run(start << 3, end << 3, value, width)
             if problem:
                 self.events.report("fault", "fill.unmapped", problem, self.core.place)
             if start or self.switches["fill.null_start"] == "finish":
                 word |= _FILL_FINISHED
             word &= ~_FILL_START
-            self.interrupt(f"PSC{unit}", int(start > 0))
+            self.interrupt(name, int(start > 0))
         self.words[index] = word
         self.stats.seconds["fill"] += perf_counter() - started
 
     def _transfer(self, word: int) -> None:
         started = perf_counter()
-        index = _address("PPF_CONTROL")
+        index = _TRANSFER_CONTROL
         word = self._controlled(word, index, _TRANSFER_FINISHED)
         if word & _TRANSFER_START:
-            outcome = self.transfer.run({name: int(self.words[at]) for name, at in _PPF_REGISTERS})
+            outcome = self.transfer.run(self.words[TRANSFER_WORDS])
             if outcome.problem:
                 kind: EventKind = "hang" if outcome.hang else "warning" if outcome.moved else "fault"
                 self.events.report(kind, outcome.event or f"transfer.{kind}", outcome.problem, self.core.place)
@@ -248,10 +273,9 @@ class ExternalRegisters:
 
     def _select(self, unit: int, word: int) -> None:
         """PDC framebuffer select: interrupt flags are cleared by writing ones; the rest is taken at VBlank."""
-        name = f"PDC{unit}_SELECT"
-        register, index = EXTERNAL[name], _address(name)
+        index = _SELECTS[unit]
         current = int(self.words[index])
-        flags, kept = _SELECT_FLAGS, register["current"].mask
+        flags, kept = _SELECT_FLAGS, _SELECT_CURRENT
         self.words[index] = (word & ~(flags | kept)) | (current & ~word & flags) | (current & kept)
 
     # -- the 3D core's registers --------------------------------------------------------------------------------------
@@ -259,10 +283,10 @@ class ExternalRegisters:
         registers = self.core.registers
         if number < 0x10:  # acknowledge: the same storage as the request bytes
             registers[0x10 + number] = word
-        elif number in (0x23C, 0x23D):
+        elif number in _LIST_STARTS:
             registers[number] = word
             if word & 1:
-                self._start_list(number - 0x23C)
+                self._start_list(_LIST_STARTS.index(number))
                 registers[number] = 0
         elif number < 0x40:
             registers[number] = word
@@ -273,10 +297,7 @@ class ExternalRegisters:
                 self.core.run_words([word, number | 0xF0000])
 
     def _start_list(self, channel: int) -> None:
-        size, address = (
-            int(PICA[name][field].decode(int(self.core.registers[PICA[name].offset]))) & ~15
-            for name, field in ((f"CMDBUF_SIZE{channel}", "size"), (f"CMDBUF_ADDR{channel}", "address"))
-        )
+        size, address = (int(f.decode(int(self.core.registers[number]))) & ~15 for number, f in _LISTS[channel])
         offset = self.memory.offset_of(address, size)
         if offset is None:
             message = f"command list {address:#010x}..{address + size:#010x} leaves memory"

@@ -6,8 +6,10 @@ leave open is a switch (transfer.*, texture_copy.*).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+import numpy as np
 
 from ..facts.external import EXTERNAL
 from ..facts.formats import EXTERNAL_FORMATS, PixelFormat
@@ -180,22 +182,64 @@ class Outcome:
     event: str = ""
 
 
+@dataclass(frozen=True)
+class Move:
+    """What a transfer does: native code with its arguments, and the arena range that it writes. code None: nothing
+    moves."""
+
+    outcome: Outcome
+    code: Callable[..., None] | None = None
+    arguments: tuple[int, ...] = ()
+    written: tuple[int, int] = (0, 0)
+
+
+FIRST = EXTERNAL["PPF_INPUT_ADDRESS"].offset // 4
+_PLACES = {r.name: r.offset // 4 - FIRST for r in EXTERNAL if r.name.startswith("PPF_")}
+WORDS = slice(FIRST, FIRST + max(_PLACES.values()) + 1)
+"""The registers of the unit among the words of the external block."""
+_CONTROL = _PLACES["PPF_CONTROL"]
+# Moves that are remembered: far more than programs have.
+_MAX_MOVES = 4096
+
+
 class TransferEngine:
-    """Runs transfers as the PPF registers (a function from name to word) describe them."""
+    """Runs transfers as the PPF registers describe them."""
 
     def __init__(self, memory: GuestMemory, engine: Engine, switches: Mapping[str, str]) -> None:
         self.memory, self.engine, self.switches = memory, engine, switches
         self._choices = departures(switches, "transfer.contract", "transfer.average_bits", "transfer.linear_scale")
+        self._moves: dict[bytes, Move] = {}
 
-    def run(self, words: Mapping[str, int]) -> Outcome:
-        """One transfer; `words` holds the PPF registers by name."""
+    def run(self, words: np.ndarray) -> Outcome:
+        """One transfer; `words` are the registers from PPF_INPUT_ADDRESS on (`WORDS` of the external block)."""
+        move = self.prepare(words)
+        if move.code is not None:
+            move.code(*move.arguments)
+            self.memory.touch(*move.written)
+        return move.outcome
+
+    def prepare(self, words: np.ndarray) -> Move:
+        """What the transfer that the registers describe would do. The same one comes again every frame."""
+        key = words[:_CONTROL].tobytes() + words[_CONTROL + 1 :].tobytes()
+        move = self._moves.get(key)
+        if move is None:
+            if len(self._moves) >= _MAX_MOVES:
+                self._moves.clear()
+            registers = words.tolist()
+            move = self._moves[key] = self._plan({name: registers[place] for name, place in _PLACES.items()})
+        return move
+
+    def _plan(self, words: Mapping[str, int]) -> Move:
         flags = EXTERNAL["PPF_FLAGS"]
         get = lambda name: flags[name].raw(words["PPF_FLAGS"])
-        if get("texture_copy"):
-            return self._copy(words)
-        return self._convert(words, {f.name: get(f.name) for f in flags.fields})
+        found = (
+            self._copy(words)
+            if get("texture_copy")
+            else self._convert(words, {f.name: get(f.name) for f in flags.fields})
+        )
+        return Move(found) if isinstance(found, Outcome) else found
 
-    def _convert(self, words: Mapping[str, int], flags: Mapping[str, int]) -> Outcome:
+    def _convert(self, words: Mapping[str, int], flags: Mapping[str, int]) -> Outcome | Move:
         size = lambda name, part: EXTERNAL[name][part].raw(words[name])
         source, target = words["PPF_INPUT_ADDRESS"] << 3, words["PPF_OUTPUT_ADDRESS"] << 3
         in_width = size("PPF_INPUT_SIZE", "width")
@@ -239,13 +283,10 @@ class TransferEngine:
                 convert_rows, **formats, tiled_in=tiled_in, tiled_out=tiled_out, scale_x=scale_x, scale_y=scale_y,
                 block=block, switches=self._choices,
             )  # fmt: skip
-        run(start, place, stride, width, height, flags["flip"])
-        self.memory.touch(place, made)
-        if block:
-            return Outcome(True, BLOCK32, moved=True, event="pica.block32")
-        return Outcome(True, moved=True)
+        done = Outcome(True, BLOCK32, moved=True, event="pica.block32") if block else Outcome(True, moved=True)
+        return Move(done, run, (start, place, stride, width, height, flags["flip"]), (place, made))
 
-    def _copy(self, words: Mapping[str, int]) -> Outcome:
+    def _copy(self, words: Mapping[str, int]) -> Outcome | Move:
         unit = 1 if self.switches["texture_copy.units"] == "byte" else 16
         part = lambda name, field: EXTERNAL[name][field].raw(words[name]) * unit // 16
         units = words["PPF_COPY_SIZE"] // 16
@@ -270,7 +311,5 @@ class TransferEngine:
             if offset is None:
                 return Outcome(True, f"texture copy {pa:#010x}..{pa + length:#010x} leaves memory")
             ranges.append((offset, length))
-        run = self.engine.get(copy_units)
-        run(ranges[0][0], ranges[1][0], units, *lines[0], *lines[1])
-        self.memory.touch(*ranges[1])
-        return Outcome(True, moved=True)
+        arguments = (ranges[0][0], ranges[1][0], units, *lines[0], *lines[1])
+        return Move(Outcome(True, moved=True), self.engine.get(copy_units), arguments, ranges[1])

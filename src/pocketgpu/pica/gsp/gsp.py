@@ -46,6 +46,14 @@ class Gsp(Calls):
         self.translate.map = ranges if isinstance(ranges, AddressMap) else AddressMap(ranges)
 
     # -- GX commands --------------------------------------------------------------------------------------------------
+    @property
+    def flushed(self) -> tuple[tuple[int, int], ...]:
+        """What the last GX command wrote back from the processor's cache: (virtual address, size) of each range.
+
+        Memory has no caches here, so nothing depends on it; it shows what a program did, or forgot, to flush.
+        """
+        return self._gx.flushed
+
     def gx(self, words: Sequence[int], *, client: int | None = None, recorded: bool = False, at: str = "") -> int:
         """Run one GX command of eight words, as a program writes it into its queue; returns a result code.
 

@@ -41,6 +41,7 @@ class GxProcessor:
 
     def __init__(self, machine: Machine, translate: Translator) -> None:
         self.machine, self.translate = machine, translate
+        self.flushed: tuple[tuple[int, int], ...] = ()
         self._run: dict[int, Callable[[GxCommand, tuple[int, ...], bool], str | None]] = {
             0: self._dma,
             1: self._list,
@@ -57,6 +58,7 @@ class GxProcessor:
         stand in its way. Returns the name of an interrupt that gsp itself causes, if there is one.
         """
         number = words[0] & 0xFF
+        self.flushed = ()
         if number >= len(GX_COMMANDS):
             raise Refused(BAD_VALUE, f"there is no GX command {number}")
         command = GX_COMMANDS[number]
@@ -81,7 +83,7 @@ class GxProcessor:
                 raise Refused(result, f"{word.name} {words[number]:#010x} is no multiple of 8")
 
     # -- commands ---------------------------------------------------------------------------------------------------
-    def _dma(self, _command: GxCommand, words: tuple[int, ...], _strict: bool) -> str | None:
+    def _dma(self, command: GxCommand, words: tuple[int, ...], _strict: bool) -> str | None:
         size = words[3]
         source = self.translate(words[1], size, "source")
         target = self.translate(words[2], size, "target")
@@ -91,6 +93,8 @@ class GxProcessor:
                 memory.write(target, memory.read(source, size))
         except GuestMemoryError as error:
             raise Refused(BAD_ADDRESS, f"there is no memory at physical {error.address:#010x}") from None
+        if words[command.word("flush")]:
+            self.flushed = ((words[1], size),)
         return "DMA"
 
     def _list(self, command: GxCommand, words: tuple[int, ...], strict: bool) -> str | None:
@@ -98,6 +102,8 @@ class GxProcessor:
             self._check_alignment(command, words)
         start, size = words[1], words[2]
         phys = self.translate(start, size, "list")
+        if words[command.word("flush")]:
+            self.flushed = ((start, size),)
         if words[3] & 1:
             self._update_gas()
         size_field, address_field = PICA.field("CMDBUF_SIZE0.size"), PICA.field("CMDBUF_ADDR0.address")
@@ -170,9 +176,12 @@ class GxProcessor:
         write(self.machine, writes)
         return None
 
-    @staticmethod
-    def _flush(_command: GxCommand, words: tuple[int, ...], _strict: bool) -> str | None:
-        """Memory has no caches here; only the documented rule for the first size is left."""
-        if not words[2]:
+    def _flush(self, _command: GxCommand, words: tuple[int, ...], _strict: bool) -> str | None:
+        """Memory has no caches here; what is left are the rules for the sizes, and what would have been flushed."""
+        ranges = list(zip(words[1:7:2], words[2:7:2], strict=True))
+        sizes = [size for _, size in ranges]
+        if not sizes[0]:
             raise Refused(BAD_SIZE, "the first range to flush is empty")
+        # An empty range ends the list.
+        self.flushed = tuple(ranges[: sizes.index(0) if 0 in sizes else None])
         return None

@@ -283,7 +283,15 @@ class TransferEngine:
                 convert_rows, **formats, tiled_in=tiled_in, tiled_out=tiled_out, scale_x=scale_x, scale_y=scale_y,
                 block=block, switches=self._choices,
             )  # fmt: skip
-        done = Outcome(True, BLOCK32, moved=True, event="pica.block32") if block else Outcome(True, moved=True)
+        done = Outcome(True, moved=True)
+        if block and (out_width | out_height) & 31:
+            told = f"display transfer in 32x32 blocks to {out_width}x{out_height}, which are no multiples of 32"
+            done = Outcome(True, told, moved=True, event="transfer.block32-size")
+        elif block:
+            done = Outcome(True, BLOCK32, moved=True, event="pica.block32")
+        elif flags["scale"] == 3:
+            told = "display transfer with scale code 3, which is invalid: scaled as by code 2"
+            done = Outcome(True, told, moved=True, event="transfer.scale")
         return Move(done, run, (start, place, stride, width, height, flags["flip"]), (place, made))
 
     def _copy(self, words: Mapping[str, int]) -> Outcome | Move:

@@ -99,9 +99,9 @@ def test_depth_buffer_format(gpu: Gpu, form: int, name: str, stored: str) -> Non
     [
         (0x00000002, "ff3366ff"),
         (0x00010001, "3366ff"),
-        (0x00020000, "19fb"),
+        (0x00020000, "0dfb"),
         (0x00030000, "26fb"),
-        (0x00040000, "6ff3"),
+        (0x00040000, "3ff6"),
     ],
 )
 def test_colour_buffer_format(gpu: Gpu, word: int, pixel: str) -> None:

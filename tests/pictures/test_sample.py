@@ -5,10 +5,7 @@ POCKETGPU_UPDATE_GOLDENS=1 writes the hashes anew; look at the pictures before y
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
-import json
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,13 +13,13 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from golden_files import digest, keep, read, updating, write
 
 import pocketgpu
 from pocketgpu.capture import container
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDENS = Path(__file__).with_name("goldens.json")
-FAILURES = ROOT / "build" / "failures"
 
 
 @pytest.fixture(scope="module")
@@ -47,20 +44,6 @@ def screens(path: Path, threads: int = 1) -> dict[str, np.ndarray]:
     return pictures
 
 
-def digest(pixels: np.ndarray) -> str:
-    return hashlib.sha256(pixels.tobytes()).hexdigest()
-
-
-def keep(name: str, pixels: np.ndarray) -> str:
-    """Write a picture for whoever looks into the failure."""
-    from PIL import Image
-
-    FAILURES.mkdir(parents=True, exist_ok=True)
-    path = FAILURES / f"sample.{name}.png"
-    Image.fromarray(pixels).save(path)
-    return str(path)
-
-
 @pytest.fixture(scope="module")
 def pictures(sample_path: Path) -> dict[str, np.ndarray]:
     return screens(sample_path)
@@ -68,18 +51,20 @@ def pictures(sample_path: Path) -> dict[str, np.ndarray]:
 
 def test_the_sample_gives_its_golden_pictures(pictures: dict[str, np.ndarray]) -> None:
     found = {name: digest(pixels) for name, pixels in pictures.items()}
-    if os.environ.get("POCKETGPU_UPDATE_GOLDENS") == "1":
-        GOLDENS.write_text(json.dumps({"sample.ctf.xz": found}, indent=2) + "\n", encoding="utf-8")
-    expected = json.loads(GOLDENS.read_text(encoding="utf-8"))["sample.ctf.xz"]
+    if updating():
+        write(GOLDENS, {"sample.ctf.xz": found})
+    expected = read(GOLDENS)["sample.ctf.xz"]
     assert set(found) == set(expected)
-    wrong = [keep(name, pixels) for name, pixels in pictures.items() if found[name] != expected[name]]
+    wrong = [keep(f"sample.{name}", pixels) for name, pixels in pictures.items() if found[name] != expected[name]]
     assert not wrong, f"these pictures have changed: {', '.join(wrong)}"
 
 
 def test_two_threads_draw_the_same(pictures: dict[str, np.ndarray], sample_path: Path) -> None:
     again = screens(sample_path, threads=2)
     wrong = [
-        keep(f"{name}.threads2", again[name]) for name in pictures if digest(again[name]) != digest(pictures[name])
+        keep(f"sample.{name}.threads2", again[name])
+        for name in pictures
+        if digest(again[name]) != digest(pictures[name])
     ]
     assert not wrong, wrong
 

@@ -1,0 +1,120 @@
+"""The zoo: every variant of every feature gives its golden bytes, whatever code draws it.
+
+Scenes are in zoo/; `python tests/pictures/zoo --out build/zoo` shows them. POCKETGPU_UPDATE_GOLDENS=1 writes zoo.json
+anew; look at the pictures before you keep it. Failures name cells and leave pictures in build/failures/.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import golden_files
+import numpy as np
+import pytest
+from zoo import SCENES, Scene, Shown, show
+from zoo.gallery import write_gallery
+
+GOLDENS = Path(__file__).with_name("zoo.json")
+NAMES = list(SCENES)
+
+
+@cache
+def made(name: str) -> Scene:
+    """A scene's recording, made once."""
+    return SCENES[name].make()
+
+
+@cache
+def drawn(name: str) -> Shown:
+    """A scene as specialised machine code on one thread draws it: what all others are compared with."""
+    return show(SCENES[name], made(name), tier="specialised")
+
+
+def golden_of(shown: Shown) -> dict[str, Any]:
+    """What zoo.json holds of a scene: SHA-256 of each surface, eight digits of it for each cell."""
+    return {
+        "surfaces": {name: golden_files.digest(data) for name, data in shown.data.items()},
+        "cells": {cell.label: golden_files.digest(shown.cell(cell))[:8] for cell in shown.scene.cells},
+        "interrupts": {name: count for name, count in shown.interrupts.items() if count},
+    }
+
+
+def assert_same(name: str, how: str, ours: Shown) -> None:
+    """Fail, naming cells and pictures, unless a scene has the same bytes as `drawn`."""
+    expected = drawn(name)
+    if ours.data == expected.data:
+        return
+    cells = [cell.label for cell in expected.scene.cells if ours.cell(cell) != expected.cell(cell)]
+    paths = [
+        golden_files.keep(f"zoo.{name}.{how}", ours.sheet()),
+        golden_files.keep(f"zoo.{name}", expected.sheet()),
+    ]
+    pytest.fail(f"{name} differs with {how} in cells {cells}; see {paths[0]}, expected is {paths[1]}")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_scene_gives_its_golden_bytes(name: str) -> None:
+    shown = drawn(name)
+    found = golden_of(shown)
+    if golden_files.updating():
+        goldens = golden_files.read(GOLDENS) | {name: found}
+        golden_files.write(GOLDENS, {key: goldens[key] for key in NAMES if key in goldens})
+    expected = golden_files.read(GOLDENS).get(name)
+    assert expected is not None, f"zoo.json has no scene {name}"
+    if found != expected:
+        path = golden_files.keep(f"zoo.{name}", shown.sheet())
+        cells = [label for label, digest in found["cells"].items() if expected["cells"].get(label) != digest]
+        gone = sorted(set(expected["cells"]) - set(found["cells"]))
+        other = {key: found[key] for key in ("surfaces", "interrupts") if found[key] != expected[key]}
+        pytest.fail(f"{name} has changed in cells {cells}, {gone} are gone ({other}); see {path}")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_scene_reports_what_it_must_and_has_no_dull_picture(name: str) -> None:
+    """No event but those that the scene is about; every cell shows something, and not everywhere the same."""
+    shown = drawn(name)
+    assert shown.events == tuple(sorted(SCENES[name].events))
+    assert len(shown.scene.cells) > 1
+    assert len({shown.cell(cell) for cell in shown.scene.cells}) > 1 or SCENES[name].alike
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_threads_draw_the_same(name: str) -> None:
+    assert_same(name, "threads2", show(SCENES[name], made(name), tier="specialised", threads=2))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if SCENES[name].general])
+def test_general_code_draws_the_same(name: str) -> None:
+    assert_same(name, "general", show(SCENES[name], made(name), tier="general"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_oracle_draws_the_same(name: str) -> None:
+    assert_same(name, "numpy", show(SCENES[name], made(name), evaluator="numpy"))
+
+
+def test_goldens_have_no_scene_that_is_gone() -> None:
+    assert list(golden_files.read(GOLDENS)) == NAMES
+
+
+def test_the_gallery_names_every_cell(tmp_path: Path) -> None:
+    page = write_gallery(tmp_path, ["scissor"]).read_text(encoding="utf-8")
+    shown = drawn("scissor")
+    assert all(f'title="{cell.label}"' in page for cell in shown.scene.cells)
+    from PIL import Image
+
+    np.testing.assert_array_equal(np.array(Image.open(tmp_path / "scissor.png")), shown.panels()["color"])
+
+
+def test_a_wrong_picture_is_named_by_its_cell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The comparison itself: one byte that differs fails, with the cell's label and two pictures."""
+    monkeypatch.setattr(golden_files, "FAILURES", tmp_path)
+    right = drawn("scissor")
+    wrong = bytearray(right.data["color"])
+    wrong[3] ^= 1  # the red of the first pixel of the first cell
+    other = Shown(right.scene, {**right.data, "color": bytes(wrong)}, right.events, right.interrupts)
+    with pytest.raises(pytest.fail.Exception, match="mode 0, off, to x 23"):
+        assert_same("scissor", "test", other)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["zoo.scissor.png", "zoo.scissor.test.png"]

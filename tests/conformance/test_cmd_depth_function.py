@@ -123,7 +123,7 @@ def test_set_of_three_by_single_bytes(gpu: Gpu) -> None:
     command(gpu, 0x00010107, word)
     gpu.run()
     assert core(gpu, 0x107) == 0xAAAAF000 | word & 0xFF
-    assert not compared(gpu)[2]  # the depths pass, but no channel is written yet
+    assert compared(gpu) == (0, 0, 0)  # depths pass, but no channel is written yet
     command(gpu, 0x00080126, 2 << 24)
     command(gpu, 0x00020107, word)
     assert compared(gpu) == PASSES[GREATER]

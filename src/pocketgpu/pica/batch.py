@@ -8,7 +8,7 @@ what an earlier draw of the batch writes, or that uses part of its target in ano
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
@@ -17,18 +17,21 @@ from typing import Any
 import numpy as np
 
 from ..events import EventKind, EventLog
-from ..facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS
+from ..facts.formats import FRAMEBUFFER_COLOR_FORMATS
 from ..facts.switches import departures
 from ..lanes import Engine
 from ..memory import GuestMemory
+from . import draw_target
 from . import vertex_driver as driver
 from .any_state import covers, general_words, unit_settings
+from .draw_target import DrawTarget, make_target
 from .fragment import draw_fragments, run_draws
 from .geometry import FIXED, GEOMETRY_ON, VARIABLE, emit_vertices, geometry_choices, geometry_step
 from .geometry_programs import GeometryPrograms
+from .layout import CONTROL as C
 from .layout import (
-    BANK_INDEX,
     GEOMETRY,
+    GROUP,
     KIND_ELEMENTS,
     MAX_PACKETS,
     PACKET,
@@ -37,33 +40,27 @@ from .layout import (
     UNIT_SIZE,
     WorkLayout,
 )
-from .layout import CONTROL as C
 from .primitives import ASSEMBLY_CHOICES, assemble
 from .registers import StaticRegisters, select_fields
 from .registers import field as register_field
-from .shader.interpreter import vertex_interpreter
-from .shader.program import TooComplex
-from .shader.rules import rules_of, with_end
-from .shader.translate import program_of, vertex_program
-from .state import KEY_IDS, KEY_MASKS, MODE_GAS, MODE_SHADOW, FragmentState, normalise
+from .shader.rules import rules_of
+from .state import KEY_IDS, KEY_MASKS, FragmentState, normalise
 from .stats import Stats
 from .targets import RenderTarget
 from .texture import LEVELS
 from .texture_cache import UNIT_IDS, Source, TextureCache
-from .tiers import choose_tier
+from .tiers import Tiered
 from .vertex_fetch import FETCH_CHOICES, shade_vertices
+from .vertex_programs import VertexProgram, VertexPrograms
 from .workers import Workers
 
-_TARGET_IDS, _TARGET_MASKS = select_fields(
-    [
-        "COLORBUFFER_LOC.address", "DEPTHBUFFER_LOC.address", "FRAMEBUFFER_DIM.width", "FRAMEBUFFER_DIM.height",
-        "FRAMEBUFFER_DIM.flip", "COLORBUFFER_FORMAT.format", "DEPTHBUFFER_FORMAT.format", "SCISSORTEST_MODE.mode",
-        "SCISSORTEST_POS.x1", "SCISSORTEST_POS.y1", "SCISSORTEST_DIM.x2", "SCISSORTEST_DIM.y2",
-        "COLOR_OPERATION.fragment_mode", "FRAMEBUFFER_BLOCK32.enable",
-    ]
-)  # fmt: skip
+_TARGET_IDS, _TARGET_MASKS = select_fields(draw_target.FIELDS)
 _PROGRAM_IDS, _PROGRAM_MASKS = select_fields(
-    [*(f"{unit}_ENTRYPOINT.{half}" for unit in ("VSH", "GSH") for half in ("entry", "end")), "GSH_MISC0.mode"]
+    [
+        *(f"{unit}_ENTRYPOINT.{half}" for unit in ("VSH", "GSH") for half in ("entry", "end")),
+        "GSH_MISC0.mode",
+        "GEOSTAGE_CONFIG.mode",
+    ]
 )
 # What a group has in common: register words under their masks, and the versions of the program's banks.
 GROUP_IDS = np.concatenate([KEY_IDS, _TARGET_IDS, _PROGRAM_IDS, UNIT_IDS])
@@ -87,7 +84,6 @@ def _word(name: str) -> int:
 _W = {
     name: _word(name)
     for name in (
-        "SAME",
         "KIND",
         "GEOMETRY",
         "STATE",
@@ -95,19 +91,18 @@ _W = {
         "COLOR",
         "TEXTURES",
         "RECT",
-        "VERSIONS",
-        "PROGRAM",
         "FIRST_TRIANGLE",
         "LEVELS",
         "FACES",
         "TOP_LEVELS",
     )
 }
-_CODE, _OPDESCS = (_W["VERSIONS"] + BANK_INDEX[bank] for bank in ("vs_code", "vs_opdescs"))
 _PREPARED = slice(_W["COLOR"], PACKET.size // 4)
-_PROGRAM_WORDS = slice(_W["PROGRAM"], _W["PROGRAM"] + 2)
 _GEOMETRY_WORDS = slice(_W["GEOMETRY"], _W["GEOMETRY"] + 2)
-_Program = tuple[bytes, bytes, int]
+_STAGE, _GEOMETRY_MODE = (register_field(name) for name in ("GEOSTAGE_CONFIG.mode", "GSH_MISC0.mode"))
+# Control words that start at zero for the vertex side of a batch.
+_VERTEX_START = [getattr(C, name) // 4 for name in ("VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "TRIANGLES")]
+_GROUP_WORDS = slice(GROUP.WORDS // 4, GROUP.WORDS // 4 + len(GROUP_IDS))
 
 
 @dataclass
@@ -116,79 +111,24 @@ class _State:
 
     state: FragmentState
     general: list[int]
-    handles: dict[tuple[bool, ...], int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class _Target:
-    """Where draws write: arena ranges, size, and the rectangle they may touch (x0, x1, y0, y1 in memory rows)."""
-
-    color: tuple[int, int]
-    depth: tuple[int, int]
-    width: int
-    height: int
-    rect: tuple[int, int, int, int]
-    block: int
-    """Pixels along the side of what lies together in memory: 8, or 32 in block mode."""
-
-    @cached_property
-    def shape(self) -> tuple[int, ...]:
-        return (*self.color, *self.depth, self.width, self.height, self.block)
-
-    @cached_property
-    def ranges(self) -> list[tuple[int, int]]:
-        """What draws write."""
-        return [r for r in (self.color, self.depth) if r[1]]
+    handles: dict[tuple[bool, ...], Tiered] = field(default_factory=dict)
 
 
 @dataclass
 class _Plan:
     """What packets that agree in everything have in common. target None: they are left out. words: the prepared part of
-    their heads, but for where textures lie just now."""
+    their heads, but for where textures lie just now. geometry: the mode of the geometry shader, None without one."""
 
     events: list[tuple[EventKind, str, str]]
-    target: _Target | None = None
+    program: VertexProgram
+    target: DrawTarget | None = None
     state: _State | None = None
     powers: tuple[bool, ...] = ()
-    program: np.ndarray = field(default_factory=lambda: np.zeros(2, np.int32))
+    geometry: int | None = None
     textures: dict[int, Source] = field(default_factory=dict)
     ranges: list[tuple[int, int]] = field(default_factory=list)
     words: np.ndarray = field(default_factory=lambda: np.zeros(_PREPARED.stop - _PREPARED.start, np.int32))
     stamp: tuple[int, int] = (-1, -1)  # versions of memory and texture cache for which the textures in `words` hold
-
-
-def make_target(memory: GuestMemory, get: StaticRegisters) -> _Target | str:
-    """The render target that registers describe, or why there is none."""
-    width, height = get("FRAMEBUFFER_DIM.width"), get("FRAMEBUFFER_DIM.height") + 1
-    block = 32 if get("FRAMEBUFFER_BLOCK32.enable") else 8
-    texels = (width & -block) * ((height + block - 1) & -block)
-    if not texels:
-        return f"render target of width {width}: nothing can be drawn"
-    ranges = []
-    color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
-    depth = DEPTH_FORMATS.get(get("DEPTHBUFFER_FORMAT.format"))
-    mode = get("COLOR_OPERATION.fragment_mode")
-    if mode in (MODE_GAS, MODE_SHADOW):  # these count in words of their own
-        color = FRAMEBUFFER_COLOR_FORMATS[0]
-    if mode == MODE_SHADOW:
-        depth = None
-    for name, format in (("COLORBUFFER", color), ("DEPTHBUFFER", depth)):
-        if format is None:
-            ranges.append((0, 0))
-            continue
-        pa, size = get(f"{name}_LOC.address") << 3, texels * (format.bits // 8)
-        offset = memory.offset_of(pa & ~63, size)
-        if offset is None:
-            return f"{name} {pa:#010x}..{pa + size:#010x} leaves memory; the draw is left out"
-        ranges.append((offset, size))
-    rect = [0, (width & -block) - 1, 0, height - 1]
-    if get("SCISSORTEST_MODE.mode") == 3:
-        x1, x2 = get("SCISSORTEST_POS.x1"), get("SCISSORTEST_DIM.x2")
-        ys = (get("SCISSORTEST_POS.y1"), get("SCISSORTEST_DIM.y2"))
-        if get("FRAMEBUFFER_DIM.flip"):
-            ys = (height - 1 - ys[1], height - 1 - ys[0])
-        rect = [max(rect[0], x1), min(rect[1], x2), max(rect[2], ys[0]), min(rect[3], ys[1])]
-    return _Target(ranges[0], ranges[1], width, height, (rect[0], rect[1], rect[2], rect[3]), block)
 
 
 class DrawRunner:
@@ -204,32 +144,33 @@ class DrawRunner:
         self._chosen = departures(switches, *FRAGMENT_CHOICES)
         self._fetch_choices = departures(switches, *FETCH_CHOICES)
         self._assembly_choices = departures(switches, *ASSEMBLY_CHOICES)
-        self._rules = rules_of(switches)
         self._control = control
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         self._workers = Workers(threads)
         self.textures = TextureCache(memory, engine, layout, switches)
         self._states: dict[bytes, _State] = {}
-        self._targets: dict[bytes, _Target | str] = {}
-        self._programs: dict[_Program, dict[bool, int] | str] = {}
+        self._targets: dict[bytes, DrawTarget | str] = {}
         self.tier = "auto"
-        self._geometry_programs = GeometryPrograms(engine, memory.arena, layout, self._rules)
+        rules = rules_of(switches)
+        self._vertex_programs = VertexPrograms(engine, memory.arena, layout, rules)
+        self._geometry_programs = GeometryPrograms(engine, memory.arena, layout, rules)
         self._geometry_choices = geometry_choices(switches)
         self._staged = False  # whether any draw had a geometry shader
-        self._queued: set[Any] = set()
-        self._plans: dict[tuple[bytes, _Program], _Plan] = {}
-        # Programs by where this run's packets have them: the same place holds another one in the next run.
-        self._present: dict[tuple[int, int, int, int], tuple[_Program, dict[bool, int] | str]] = {}
+        self._plans: dict[tuple[bytes, int], _Plan] = {}
         self._batch = _Batch()
         self.pixels = 0  # in the boxes of all triangles since the caller last set it to 0
         words = memory.arena[layout.packets : layout.packets + MAX_PACKETS * PACKET_SIZE].view(np.int32)
         packets = words.reshape(MAX_PACKETS, -1)
         self._heads = packets[:, : PACKET_REGISTERS // 4]
         self._registers = packets[:, PACKET_REGISTERS // 4 :].view(np.uint32)
-        self._reads = packets[:, PACKET.READ_LOW // 4 : PACKET.READ_HIGH // 4 + 2].view(np.int64)
+        self._shaders = packets.view(np.int64)[:, PACKET.PROGRAM // 8]
+        groups = memory.arena[layout.groups : layout.groups + MAX_PACKETS * GROUP.size].reshape(MAX_PACKETS, -1)
+        self._group_heads = groups[:, : GROUP.WORDS].view(np.int64)
+        self._group_words = groups.view(np.uint32)[:, _GROUP_WORDS]
         run_list = memory.arena[layout.run_list : layout.run_list + 16 * MAX_PACKETS].view(np.int64)
         self._run_list = run_list.reshape(MAX_PACKETS, 2)
-        self._counters = memory.arena[layout.counters : layout.counters + 4096].view(np.int32)
+        self._counters = memory.arena[layout.counters : layout.counters + 4 * self._workers.threads].view(np.int32)
+        self._packet_offsets = np.arange(MAX_PACKETS) * PACKET_SIZE + layout.packets
 
     @property
     def exhausted(self) -> bool:
@@ -252,7 +193,7 @@ class DrawRunner:
             known = self._states[raw] = _State(state, general_words(state))
         return known
 
-    def _target(self, key: np.ndarray) -> _Target | str:
+    def _target(self, key: np.ndarray) -> DrawTarget | str:
         raw = key.tobytes()
         known = self._targets.get(raw)
         if known is None:
@@ -264,7 +205,7 @@ class DrawRunner:
         """The colour buffers of all draws so far, each once, in order of their first draw."""
         found = []
         for raw, target in self._targets.items():
-            if isinstance(target, _Target):
+            if isinstance(target, DrawTarget):
                 words = np.frombuffer(raw, np.uint32).tolist()
                 get = StaticRegisters(dict(zip(_TARGET_IDS.tolist(), words, strict=True)))
                 color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
@@ -273,69 +214,28 @@ class DrawRunner:
                 found.append(RenderTarget(start, target.width, target.height, color, blocks))
         return list(dict.fromkeys(found))
 
-    def _program(self, packet: int) -> tuple[_Program, dict[bool, int] | str]:
-        """A packet's vertex program and its handles (exact or not), or why it cannot run."""
-        head, entry = self._heads[packet], self._register(packet, "VSH_ENTRYPOINT.entry")
-        place = (int(head[_CODE]), int(head[_OPDESCS]), entry, self._register(packet, "VSH_ENTRYPOINT.end"))
-        if place not in self._present:
-            self._present[place] = self._find_program(*place)
-        return self._present[place]
-
-    def _register(self, packet: int, name: str) -> int:
-        """A field of a packet's registers."""
-        named = register_field(name)
-        return named.field.raw(int(self._registers[packet, named.register.offset]))
-
-    def _find_program(
-        self, code: int, descriptors: int, entry: int, end: int
-    ) -> tuple[_Program, dict[bool, int] | str]:
-        arena = self.memory.arena
-        words = with_end(arena[code : code + 2048].tobytes(), end, self._rules)
-        key = (words, arena[descriptors : descriptors + 512].tobytes(), entry)
-        known = self._programs.get(key)
-        if known is None:
-            try:
-                program_of(*key, self._rules)
-                known = {False: self._compile(key, exact=False)}
-            except TooComplex:  # the interpreter runs anything, slowly
-                interpreter = self.engine.handle(vertex_interpreter, control=self.layout.control, rules=self._rules)
-                known = {False: interpreter, True: interpreter}
-            self._programs[key] = known
-        return key, known
-
-    def _compile(self, key: _Program, exact: bool) -> int:
-        code, descriptors, entry = key
-        return self.engine.handle(
-            vertex_program, code=code, descriptors=descriptors, entry=entry, exact=exact, control=self.layout.control,
-            rules=self._rules,
-        )  # fmt: skip
-
     # -- preparing --------------------------------------------------------------------------------------------------
     def run(self, count: int, place: str) -> None:
         """Run the first `count` packets. `place` names the frame, for events."""
         started = perf_counter()
-        heads = self._heads[:count]
-        starts = np.flatnonzero(heads[:, _W["SAME"]] == 0)
-        rows = self._registers[starts[:, None], GROUP_IDS] & GROUP_MASKS
-        lows = np.minimum.reduceat(self._reads[:count, 0], starts).tolist()
-        highs = np.maximum.reduceat(self._reads[:count, 1], starts).tolist()
-        firsts = starts.tolist()
-        for row, low, high, first, end in zip(rows, lows, highs, firsts, [*firsts[1:], count], strict=True):
+        groups = self._get(C.GROUPS)
+        for number, (low, high, first, end) in enumerate(self._group_heads[:groups].tolist()):
             if self.exhausted:
                 break
             at = f"{place}/d{self.stats.draws}"
             self.stats.draws += end - first
-            started = self._group(row, first, end, (low, high), at, started)
+            started = self._group(self._group_words[number], first, end, (low, high), at, started)
         self._run_batch(started)
-        self._present.clear()
+        self._vertex_programs.forget_places()
 
     def _group(self, row: np.ndarray, first: int, end: int, reads: tuple[int, int], at: str, started: float) -> float:
         """Prepare packets first .. end-1, which share `row`; returns the start of the running phase."""
-        key, program = self._program(first)
-        plan = self._plans.get((row.tobytes(), key))
+        program = self._vertex_programs.of(self._heads[first], self._registers[first])
+        key = (row.tobytes(), program.number)
+        plan = self._plans.get(key)
         if plan is None:
             self._bound()
-            plan = self._plans[row.tobytes(), key] = self._plan(row, first, key, program)
+            plan = self._plans[key] = self._plan(row, first, program)
         for kind, id, message in plan.events:
             self.events.report(kind, id, message, at, end - first)
         if plan.target is None:
@@ -352,10 +252,11 @@ class DrawRunner:
             self.textures.drop()
         assert plan.state is not None
         handle = self._handle(plan.state, plan.powers)
-        if self._register(first, "GEOSTAGE_CONFIG.mode") == GEOMETRY_ON:
-            if not self._ready_geometry(first, end, at):
+        if plan.geometry is not None:
+            if not self._ready_geometry(plan.geometry, first, end, at):
                 return started
             self._staged = True
+        shade = program.handle(self.tier)
         alone = self._batch.self_conflict(plan.target, ranges)
         for packet_first, packet_end in [(p, p + 1) for p in range(first, end)] if alone else [(first, end)]:
             if alone:
@@ -364,16 +265,14 @@ class DrawRunner:
                 for unit, source in plan.textures.items():
                     plan.words[_W["TEXTURES"] - _PREPARED.start + unit] = self.textures.rows(source)
                 plan.stamp = (self.memory.version, self.textures.generation)
-            heads = self._heads[packet_first:packet_end]
-            heads[:, _PREPARED] = plan.words
-            heads[:, _PROGRAM_WORDS] = plan.program
-            self._batch.add(packet_first, packet_end, handle, plan.target, key)
+            self._heads[packet_first:packet_end, _PREPARED] = plan.words
+            self._shaders[packet_first:packet_end] = shade
+            self._batch.add(packet_first, packet_end, handle, plan.target, program)
         self._batch.place = at
         return started
 
-    def _ready_geometry(self, first: int, end: int, at: str) -> bool:
+    def _ready_geometry(self, mode: int, first: int, end: int, at: str) -> bool:
         """Prepare the geometry stage of packets that agree; whether they can be drawn."""
-        mode = self._register(first, "GSH_MISC0.mode")
         if mode > FIXED:
             message = f"geometry shader mode {mode} is not known; the draw is left out"
             self.events.report("warning", "draw.left-out", message, at, end - first)
@@ -392,15 +291,16 @@ class DrawRunner:
             if len(kept) > MAX_PREPARED:
                 kept.clear()
 
-    def _plan(self, row: np.ndarray, packet: int, key: _Program, program: dict[bool, int] | str) -> _Plan:
+    def _plan(self, row: np.ndarray, packet: int, program: VertexProgram) -> _Plan:
         """What all packets with this row and vertex program have in common."""
         state, target = self._state(row[_KEY]), self._target(row[_TARGET])
         events: list[tuple[EventKind, str, str]] = [("warning", id, message) for id, message in state.state.missing]
-        problem = target if isinstance(target, str) else program if isinstance(program, str) else None
-        if problem is not None:
-            return _Plan([*events, ("fault", "draw.left-out", problem)])
-        assert isinstance(target, _Target) and isinstance(program, dict)
-        plan = _Plan(events, target, program=np.array([program[False]], np.int64).view(np.int32))
+        if isinstance(target, str):
+            return _Plan([*events, ("fault", "draw.left-out", target)], program)
+        registers = self._registers[packet]
+        plan = _Plan(events, program, target)
+        if _STAGE.field.raw(int(registers[_STAGE.register.offset])) == GEOMETRY_ON:
+            plan.geometry = _GEOMETRY_MODE.field.raw(int(registers[_GEOMETRY_MODE.register.offset]))
 
         def put(name: str, values: Sequence[int], at: int = 0) -> None:
             start = _W[name] - _PREPARED.start + at
@@ -411,7 +311,7 @@ class DrawRunner:
         put("TEXTURES", (self.memory.guard_offset,) * 3)
         powers = [True, True, True]
         for unit in state.state.units:
-            source = self.textures.describe(self._registers[packet], unit)
+            source = self.textures.describe(registers, unit)
             if source is None:
                 message = f"the texture of unit {unit} leaves memory or has no size; it is black"
                 plan.events.append(("fault", "texture.unmapped", message))
@@ -434,18 +334,14 @@ class DrawRunner:
         the same while the other is being made."""
         known = state.handles.get(powers_of_two)
         if known is not None:
-            return known
+            return known.handle(self.tier)
         special: dict[str, Any] = {
             "words": state.state.words, "powers_of_two": powers_of_two, "switches": self._chosen, **self._static,
         }  # fmt: skip
         general = {**special, "words": None, "powers_of_two": ()}
-        key = (state.state.words, powers_of_two)
-        covered, asked = covers(state.state), key in self._queued
-        if choose_tier(self.engine, draw_fragments, special, general, covered, self.tier, asked):
-            self._queued.add(key)
-            return self.engine.handle(draw_fragments, **general)
-        state.handles[powers_of_two] = self.engine.handle(draw_fragments, **special)
-        return state.handles[powers_of_two]
+        code = Tiered(self.engine, (draw_fragments, special), (draw_fragments, general), covers(state.state))
+        state.handles[powers_of_two] = code
+        return code.handle(self.tier)
 
     # -- running ----------------------------------------------------------------------------------------------------
     def _run_batch(self, started: float) -> float:
@@ -454,25 +350,22 @@ class DrawRunner:
         if not batch.groups:
             return started
         count = 0
-        keys: list[tuple[int, _Program]] = []
-        for first, end, handle, key in batch.groups:
+        programs: list[tuple[int, VertexProgram]] = []
+        for first, end, handle, program in batch.groups:
             entries = self._run_list[count : count + end - first]
             entries[:, 0] = handle
-            entries[:, 1] = np.arange(first, end) * PACKET_SIZE + self.layout.packets
+            entries[:, 1] = self._packet_offsets[first:end]
             count += end - first
-            keys.append((count, key))
-        shade = self.engine.handle(shade_vertices, **self._static, switches=self._fetch_choices)
+            programs.append((count, program))
+        vertices, shade, build = self._vertex_side
         geometry = self._geometry_stage if self._staged else 0  # only draws that have the stage ask for it
-        build = self.engine.handle(assemble, **self._static, switches=self._assembly_choices)
-        vertices = self.engine.get(driver.run_vertices, **self._static)
-        for name in ("VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "TRIANGLES"):
-            self._set(getattr(C, name), 0)
+        self._control[_VERTEX_START] = 0
         drawn = 0
         while True:
             vertices(count, shade, geometry, build)
             status, entry = self._get(C.VERTEX_STATUS), self._get(C.VERTEX_ENTRY)
             if status == driver.INEXACT:
-                self._shade_exactly(entry, next(key for end, key in keys if entry < end))
+                self._shade_exactly(entry, next(program for end, program in programs if entry < end))
                 continue
             now = perf_counter()
             self.stats.seconds["vertex"] += now - started
@@ -500,27 +393,38 @@ class DrawRunner:
         self.memory.arena[at : at + 8].view(np.int64)[0] = self.engine.handle(emit_vertices, **self._static)
         return self.engine.handle(geometry_step, **self._geometry_choices, **self._static)
 
-    def _shade_exactly(self, entry: int, key: _Program) -> None:
+    @cached_property
+    def _vertex_side(self) -> tuple[Callable[..., None], int, int]:
+        """The loop over draws, and the handles of what it calls."""
+        shade = self.engine.handle(shade_vertices, **self._static, switches=self._fetch_choices)
+        build = self.engine.handle(assemble, **self._static, switches=self._assembly_choices)
+        return self.engine.get(driver.run_vertices, **self._static), shade, build
+
+    @cached_property
+    def _fragment_side(self) -> Callable[..., None]:
+        return self.engine.get(run_draws, **self._static)
+
+    def _shade_exactly(self, entry: int, program: VertexProgram) -> None:
         """Shade a piece again with the unit's own rule for products; go on with assembling it."""
-        handles = self._programs[key]
-        assert isinstance(handles, dict)
-        if True not in handles:
-            handles[True] = self._compile(key, exact=True)
         shade = self.engine.get(shade_vertices, **self._static, switches=self._fetch_choices)
-        shade(int(self._run_list[entry, 1]), self._get(C.VERTEX_START), self._get(C.PIECE), handles[True])
+        handle = program.handle(self.tier, exact=True)
+        shade(int(self._run_list[entry, 1]), self._get(C.VERTEX_START), self._get(C.PIECE), handle)
         self._set(C.VERTEX_STAGE, driver.SHADED)
 
     def _raster(self, first: int, end: int, batch: _Batch, started: float) -> float:
         """The fragment side of run list entries first .. end-1; empties the triangle area. Returns the time now."""
-        triangles = self._get(C.TRIANGLES)
-        self.pixels += self._get(C.AREA)
+        triangles, area = self._get(C.TRIANGLES), self._get(C.AREA)
+        self.pixels += area
         if triangles:
-            run = self.engine.get(run_draws, **self._static)
-            self._workers.run(lambda part, parts: run(first, end, part, parts), self._get(C.AREA) >= _WORTH_THREADS)
+            run = self._fragment_side
+            if area >= _WORTH_THREADS:
+                self._workers.run(lambda part, parts: run(first, end, part, parts))
+            else:
+                run(first, end, 0, 1)
             for offset, size in batch.ranges:
                 self.memory.touch(offset, size)
             self.stats.triangles += triangles
-            self.stats.fragments += int(self._counters.sum())
+            self.stats.fragments += sum(self._counters.tolist())
             self._counters[:] = 0
         self._set(C.TRIANGLES, 0)
         self._set(C.AREA, 0)
@@ -540,18 +444,18 @@ class _Batch:
         self.clear()
 
     def clear(self) -> None:
-        self.groups: list[tuple[int, int, int, _Program]] = []
+        self.groups: list[tuple[int, int, int, VertexProgram]] = []
         self.ranges: set[tuple[int, int]] = set()
         self._shapes: set[tuple[int, ...]] = set()
         self.place = ""
 
-    def add(self, first: int, end: int, handle: int, target: _Target, key: _Program) -> None:
-        self.groups.append((first, end, handle, key))
+    def add(self, first: int, end: int, handle: int, target: DrawTarget, program: VertexProgram) -> None:
+        self.groups.append((first, end, handle, program))
         if target.shape not in self._shapes:
             self._shapes.add(target.shape)
             self.ranges |= set(target.ranges)
 
-    def conflicts(self, target: _Target, reads: list[tuple[int, int]]) -> bool:
+    def conflicts(self, target: DrawTarget, reads: list[tuple[int, int]]) -> bool:
         """Whether draws must wait: they read what the batch writes, or write there in another shape."""
         if not self.groups:
             return False
@@ -559,7 +463,7 @@ class _Batch:
         return _overlap(others, self.ranges)
 
     @staticmethod
-    def self_conflict(target: _Target, reads: list[tuple[int, int]]) -> bool:
+    def self_conflict(target: DrawTarget, reads: list[tuple[int, int]]) -> bool:
         """Whether draws read what they themselves write: each must then see the one before it finished."""
         return _overlap(reads, target.ranges)
 

@@ -18,6 +18,7 @@ from ..lanes import BOOL, I32, I64, U8, Lang, Value, kernel
 from .layout import (
     BANK_INDEX,
     BANKS,
+    GROUP,
     KIND_ARRAYS,
     KIND_ELEMENTS,
     KIND_IMMEDIATE,
@@ -156,22 +157,41 @@ class _Walk:
             for name, value in (
                 ("KIND", k.i32(kind)),
                 ("RESTART", self.get("RESTART")),
-                ("SAME", self._same(packet, count)),
                 ("IMMEDIATE_DATA", top.value),
                 ("IMMEDIATE_COUNT", k.i32(0)),
                 ("GS_BOOLS", self.get("GS_BOOLS")),
             ):
                 k.store(I32, packet + getattr(PACKET, name), value)
-            self._note_reads(packet, kind)
+            self._join_group(packet, count, kind)
             self.put("RESTART", 0)
             self.put("PACKETS", count + 1)
             self.put("POOL_TOP", top.value)
         return made.value
 
+    def _join_group(self, packet: Value, count: Value, kind: int) -> None:
+        """Add a packet to the last group, or begin one if the packet before differs in what groups have in common."""
+        k, layout = self.k, self.layout
+        low, high = self._reads(kind)
+        groups = self.get("GROUPS")
+        begun = k.var(k.select(self._same(packet, count), groups - 1, groups))
+        group = k.to_i64(begun.value * GROUP.size) + layout.groups
+        for _ in k.when(begun.value == groups):
+            self.put("GROUPS", groups + 1)
+            k.store(I64, group + GROUP.FIRST, k.to_i64(count))
+            k.store(I64, group + GROUP.LOW, low)
+            k.store(I64, group + GROUP.HIGH, high)
+            for i in k.range(0, self.get("GROUP_WORDS"), 8):
+                at = k.to_i64(i << 3) + layout.group_table
+                word = k.gather(I32, k.to_i64(k.load(I32, at, lanes=8) << 2) + PACKET_REGISTERS + packet)
+                k.store(I32, k.to_i64(i << 2) + group + GROUP.WORDS, word & k.load(I32, at + 32, lanes=8))
+        k.store(I64, group + GROUP.END, k.to_i64(count + 1))
+        k.store(I64, group + GROUP.LOW, k.min(low, k.load(I64, group + GROUP.LOW)))
+        k.store(I64, group + GROUP.HIGH, k.max(high, k.load(I64, group + GROUP.HIGH)))
+
     def _same(self, packet: Value, count: Value) -> Value:
-        """1 if the packet before agrees with this one in the words of the group table and in its programs."""
+        """Whether the packet before agrees with this one in the words of the group table and in its programs."""
         k = self.k
-        same = k.var(k.select(count > 0, 1, 0))
+        same = k.var(k.i32(0))
         for _ in k.when(count > 0):
             before = packet - PACKET_SIZE
             difference = k.var(k.fit(0, I32, 8))
@@ -185,9 +205,9 @@ class _Walk:
                 at_bank = PACKET.VERSIONS + 4 * BANK_INDEX[bank]
                 changed = changed | (k.load(I32, packet + at_bank) != k.load(I32, before + at_bank))
             same.value = k.select(changed, 0, 1)
-        return same.value
+        return same.value != 0
 
-    def _note_reads(self, packet: Value, kind: int) -> None:
+    def _reads(self, kind: int) -> tuple[Value, Value]:
         """The range that vertices and indices may come from, generously."""
         k, live = self.k, self.live
         wide = lambda v: k.to_i64(v, signed=False)
@@ -211,8 +231,7 @@ class _Walk:
                 for _ in k.when(setup.bits(used.lo, used.width) != 0):
                     place = live.word(loader * 3 + offset.register.offset).bits(offset.lo, offset.width)
                     note(base + wide(place), wide(setup.bits(stride.lo, stride.width)) * last + 256)
-        k.store(I64, packet + PACKET.READ_LOW, low.value)
-        k.store(I64, packet + PACKET.READ_HIGH, high.value)
+        return low.value, high.value
 
     def _copy(self, source: int, target: Value, words: int) -> None:
         k = self.k

@@ -5,7 +5,8 @@ The compiled walk records draws as packets; when it stops (or has no room for mo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from time import perf_counter
 
 import numpy as np
@@ -34,10 +35,12 @@ from .stats import Stats
 from .vertex_driver import VERTEX_BUDGET
 
 # Control words that start at zero for each submission.
-_SUBMISSION = (
+_SUBMISSION = [getattr(C, name) // 4 for name in (
     "ENTRY_INDEX", "JUMPS", "WORDS", "INTERRUPTS", "IGNORED", "HANG", "STAGED_FIXED", "IMMEDIATE_OPEN", "VERTICES",
     "EMITTED", "SHADER_STEPS", "SHADER_STEPS_LOW",
-)  # fmt: skip
+)]  # fmt: skip
+# Control words that a flush sets to zero.
+_LIST_END = [getattr(C, name) // 4 for name in ("PACKETS", "GROUPS", "IMMEDIATE_OPEN")]
 
 
 class Core3D:
@@ -111,6 +114,10 @@ class Core3D:
     def _report(self, kind: EventKind, id: str, message: str) -> None:
         self.events.report(kind, id, message, self.place)
 
+    @cached_property
+    def _walk(self) -> Callable[..., None]:
+        return self.engine.get(walk.walk, **self._static, switches=self._walk_choices)
+
     # -- command lists ----------------------------------------------------------------------------------------------
     def run_list(self, offset: int, size: int, complete: bool = True) -> int:
         """Run the command list at an arena range; returns how often it raised the P3D interrupt.
@@ -118,12 +125,11 @@ class Core3D:
         complete: the list ought to end with FINALIZE; if not, that is a hang of the console.
         """
         started = perf_counter()
-        for name in _SUBMISSION:
-            self._set(name, 0)
+        self.control[_SUBMISSION] = 0
         self._set("POSITION", offset)
         self._set("END", offset + size)
         self.runner.pixels = 0
-        run = self.engine.get(walk.walk, **self._static, switches=self._walk_choices)
+        run = self._walk
         status = walk.FULL
         while status == walk.FULL:
             before = (self._get("POSITION"), self._get("ENTRY_INDEX"), self._get("PACKETS"))
@@ -165,7 +171,6 @@ class Core3D:
         count = self._get("PACKETS")
         if count:
             self.runner.run(count, self.place)
-        self._set("PACKETS", 0)
-        self._set("IMMEDIATE_OPEN", 0)
+        self.control[_LIST_END] = 0
         self._set("POOL_TOP", self.layout.pool)
         self._copy_banks()

@@ -14,6 +14,7 @@ from .shader.geometry import geometry_interpreter, geometry_program
 from .shader.program import TooComplex
 from .shader.rules import Rules, with_end
 from .shader.translate import program_of
+from .tiers import Tiered
 
 _PLACES = [(f"gs_{name}", PACKET.VERSIONS // 4 + BANK_INDEX[f"gs_{name}"]) for name in ("code", "opdescs")]
 _SIZES = {bank.name: 4 * bank.words for bank in BANKS}
@@ -22,15 +23,15 @@ _ENTRY, _END, _MODE = (field(name) for name in ("GSH_ENTRYPOINT.entry", "GSH_ENT
 
 
 class GeometryPrograms:
-    """Handles of geometry programs. tier: "general" makes the interpreter run all of them."""
+    """Handles of geometry programs: the interpreter's until a program has code of its own (see tiers.py)."""
 
     def __init__(self, engine: Engine, arena: np.ndarray, layout: WorkLayout, rules: Rules) -> None:
         self.tier = "auto"
         self._engine, self._arena = engine, arena
         self._static: dict[str, Any] = {"control": layout.control, "area": layout.emission, "rules": rules}
         self._rules = rules
-        self._handles: dict[_Key, int] = {}
-        self._last: tuple[_Key, int] | None = None
+        self._programs: dict[_Key, Tiered] = {}
+        self._last: tuple[_Key, Tiered] | None = None
 
     def handle(self, head: np.ndarray, registers: np.ndarray) -> int:
         """The handle of the program that a packet (its head and registers, as words) runs."""
@@ -41,18 +42,15 @@ class GeometryPrograms:
         code = with_end(code, end, self._rules)
         own = mode != POINT
         key = (code, descriptors, entry, own)
-        if self._last is not None and self._last[0] == key:  # to compare is cheaper than to hash
-            return self._last[1]
-        if key not in self._handles:
-            general = {"own_uniforms": own, **self._static}
-            special = {"code": code, "descriptors": descriptors, "entry": entry, **general}
-            # The interpreter takes longer to make than most programs' own code.
-            if self.tier == "general" or not self._is_simple(key[:3]):
-                self._handles[key] = self._engine.handle(geometry_interpreter, **general)
-            else:
-                self._handles[key] = self._engine.handle(geometry_program, **special)
-        self._last = (key, self._handles[key])
-        return self._last[1]
+        if self._last is None or self._last[0] != key:  # to compare is cheaper than to hash
+            if key not in self._programs:
+                general = {"own_uniforms": own, **self._static}
+                special = {"code": code, "descriptors": descriptors, "entry": entry, **general}
+                simple = self._is_simple(key[:3])
+                own_code = (geometry_program, special) if simple else (geometry_interpreter, general)
+                self._programs[key] = Tiered(self._engine, own_code, (geometry_interpreter, general), simple)
+            self._last = (key, self._programs[key])
+        return self._last[1].handle(self.tier)
 
     def _is_simple(self, program: tuple[bytes, bytes, int]) -> bool:
         """Whether a program can have code of its own."""

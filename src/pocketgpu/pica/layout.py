@@ -68,7 +68,7 @@ CONTROL = Struct(
     # the vertex side
     "SHADE_COUNT", "NAN_PRODUCTS", "VERTEX_FAULTS", "CARRY", "CARRY_PARITY", "TRIANGLES", "NEXT_PRIMITIVE", "CLIPPED",
     "HANG", "VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "VERTEX_STATUS", "VERTICES", "AREA",
-    "GROUP_WORDS", "WRITE_INDEX",
+    "GROUP_WORDS", "GROUPS", "WRITE_INDEX",
     # the geometry stage; the counts rise with each upload of a float uniform, each write to the booleans
     "GS_UPLOADS", "GS_BOOLS", "PIECE", "PIECE_VERTICES", "ASSEMBLE_COUNT", "EMITTED",
     "SHADER_STEPS", "SHADER_STEPS_LOW",
@@ -85,11 +85,9 @@ UNIT_SIZE = 48
 assert UNIT.size <= UNIT_SIZE
 MAX_STATE_WORDS = 96
 
-# SAME: the packet before agrees in all words of the group table. READ_LOW, READ_HIGH (64 bits each): the physical
-# range that its vertices and indices may be read from, high end exclusive; empty if low is not below high.
 PACKET = Struct(
-    "READ_LOW:2", "READ_HIGH:2", "PROGRAM:2", "GEOMETRY:2",  # 64 bits each, so they come first
-    "KIND", "RESTART", "SAME", "IMMEDIATE_DATA", "IMMEDIATE_COUNT", "GS_BOOLS", f"VERSIONS:{len(BANKS)}",
+    "PROGRAM:2", "GEOMETRY:2",  # 64 bits each, so they come first
+    "KIND", "RESTART", "IMMEDIATE_DATA", "IMMEDIATE_COUNT", "GS_BOOLS", f"VERSIONS:{len(BANKS)}",
     # filled in before the draw runs
     "COLOR", "DEPTH", "WIDTH", "HEIGHT", "TEXTURES:3", "RECT:4",
     "FIRST_TRIANGLE", "LAST_TRIANGLE",
@@ -127,6 +125,10 @@ GEOMETRY = Struct(
 
 MAX_PACKETS = 1024
 MAX_GROUP_WORDS = 256
+# Packets FIRST .. END-1 agree in all words of the group table, which follow here (of the first packet, masked).
+# LOW, HIGH: the physical range that vertices and indices may be read from, high end exclusive; empty if not low < high.
+# All four are 64 bits.
+GROUP = Struct("LOW:2", "HIGH:2", "FIRST:2", "END:2", f"WORDS:{MAX_GROUP_WORDS}")
 EXTERNAL_WORDS = 0x2000 // 4
 MAX_WRITES = 16384  # register writes handed to the compiled store at once
 POOL_SIZE = 24 << 20
@@ -164,6 +166,7 @@ class WorkLayout:
         self.counters = take(4096)
         self.lights = take(LIGHTS_SIZE * 1024)  # as many parts as there are counters
         self.group_table = take(8 * MAX_GROUP_WORDS)
+        self.groups = take(MAX_PACKETS * GROUP.size)
         self.external = take(4 * EXTERNAL_WORDS)
         self.external_writable = take(4 * EXTERNAL_WORDS)
         self.external_kinds = take(EXTERNAL_WORDS)

@@ -20,33 +20,57 @@ _made: dict[Kernel, int] = {}
 _on_the_spot: dict[Kernel, int] = {}
 
 
-def choose_tier(
-    engine: Engine, kernel: Kernel, special: dict[str, Any], general: dict[str, Any], covered: bool, tier: str,
-    asked: bool,
-) -> bool:  # fmt: skip
-    """Whether to take the general specialisation of a kernel for now (and have the special one made meanwhile).
+Code = tuple[Kernel, dict[str, Any]]
+"""A kernel with its static values."""
 
-    covered: general code can do it at all. tier: "auto", or the one that must be used. asked: the special one has been
+
+def choose_tier(engine: Engine, special: Code, general: Code, covered: bool, tier: str, asked: bool) -> bool:
+    """Whether to take general code for now (and have the special code made meanwhile).
+
+    covered: general code can do it at all. tier: "auto", or the one that must be used. asked: the special code has been
     asked for before.
     """
     if tier != "auto" or not covered or engine.evaluator == "numpy":
         return covered and tier == "general"
-    if engine.loaded(kernel, **special):
+    kernel, static = special
+    if engine.loaded(kernel, **static):
         return False
     if _made.get(kernel, 0) >= MAX_SPECIALISED:
         return True
     if not asked:
         _made[kernel] = _made.get(kernel, 0) + 1
-    if not engine.loaded(kernel, **general):
-        if engine.has(kernel, **special):
+    if not engine.loaded(general[0], **general[1]):
+        if engine.has(kernel, **static):
             return False  # from the disk, at once
         spots = _on_the_spot.get(kernel, 0)
-        if spots < ON_THE_SPOT and not engine.has(kernel, **general):
+        if spots < ON_THE_SPOT and not engine.has(general[0], **general[1]):
             # Neither is there. The special one is made sooner; the general one will serve new states later on.
             if not spots:
-                engine.later(kernel, **general)
+                engine.later(general[0], **general[1])
             _on_the_spot[kernel] = spots + 1
             return False
     if not asked:
-        engine.later(kernel, **special)
+        engine.later(kernel, **static)
     return True
+
+
+class Tiered:
+    """One piece of code in two tiers: `handle` gives what is at hand, for good once it is the special one."""
+
+    def __init__(self, engine: Engine, special: Code, general: Code, covered: bool = True) -> None:
+        self._engine, self._special, self._general, self._covered = engine, special, general, covered
+        self._asked = False
+        self._final: int | None = None
+
+    def handle(self, tier: str) -> int:
+        """The handle to run now."""
+        if self._final is not None:
+            return self._final
+        if choose_tier(self._engine, self._special, self._general, self._covered, tier, self._asked):
+            self._asked = True
+            found = self._engine.handle(self._general[0], **self._general[1])
+            if tier == "general":
+                self._final = found
+            return found
+        self._final = self._engine.handle(self._special[0], **self._special[1])
+        return self._final

@@ -15,17 +15,17 @@ class Workers:
         self.threads = max(1, threads)
         self._helpers: list[_Helper] = []
 
-    def run(self, work: Work, worthwhile: bool = True) -> None:
-        """Call work(part, parts) for every part; with one thread, or when not worthwhile, as a single part."""
-        parts = self.threads if worthwhile else 1
+    def run(self, work: Work) -> None:
+        """Call work(part, parts) for every part."""
+        parts = self.threads
         if parts > 1 and not self._helpers:
             self._helpers = [_Helper() for _ in range(self.threads - 1)]
-        for part, helper in enumerate(self._helpers if parts > 1 else (), start=1):
+        for part, helper in enumerate(self._helpers, start=1):
             helper.start(work, part, parts)
         try:
             work(0, parts)
         finally:
-            errors = [helper.wait() for helper in self._helpers] if parts > 1 else []
+            errors = [helper.wait() for helper in self._helpers]
         for error in errors:
             if error is not None:
                 raise error

@@ -144,6 +144,24 @@ def scatter_pixels(k: Lang, format: PixelFormat, offsets: Value, word: Value, ma
             k.scatter(U8, offsets + i, word.lsr(8 * i) & 0xFF, mask)
 
 
+# Four 24-bit pixels are three words: pixel i is (first[i] >> down[i]) | (second[i] << up[i]) cut to 24 bits.
+_UNPACK24 = {"first": (0, 0, 1, 2), "down": (0, 24, 16, 8), "second": (0, 1, 2, 2), "up": (0, 8, 16, 24)}
+
+
+def load_eight(k: Lang, format: PixelFormat, offset: Value) -> Value:
+    """Eight consecutive pixel words (a vector of 8). 24-bit ones read 8 bytes more than they have."""
+    if format.bits == 24:
+        words = k.load(I32, offset, lanes=8)
+        place = lambda name: [p + 3 * half for half in range(2) for p in _UNPACK24[name]]
+        amounts = lambda name: k.pattern_of([*_UNPACK24[name], *_UNPACK24[name]])
+        low = k.shuffle(words, place("first")).lsr(amounts("down"))
+        return (low | (k.shuffle(words, place("second")) << amounts("up"))) & 0xFFFFFF
+    if format.bits == 4:
+        pairs = k.load(U8, offset, lanes=4)
+        return k.shuffle(pairs, [i >> 1 for i in range(8)]).lsr(k.pattern_of([0, 4] * 4)) & 15
+    return k.load({8: U8, 16: U16, 32: I32}[format.bits], offset, lanes=8)
+
+
 # Four 24-bit pixels are three words: word j is (first[j] >> down[j]) | (second[j] << up[j]).
 _PACK24 = {"first": (0, 1, 2), "down": (0, 8, 16), "second": (1, 2, 3), "up": (24, 16, 8)}
 
@@ -177,3 +195,29 @@ def morton(x: int, y: int) -> int:
     """Texel number inside an 8x8 tile."""
     spread = lambda v: (v & 1) | (v & 2) << 1 | (v & 4) << 2
     return spread(x) | spread(y) << 1
+
+
+def detile(
+    k: Lang, read: PixelFormat, write: PixelFormat, source: Value, target: Value, stride: Value, width: Value,
+    height: Value, flip: Value, widen: Widen = expand,
+) -> None:  # fmt: skip
+    """Tiles at `source`, `stride` pixels to a row of them, to rows of `width` pixels at `target`; all multiples of 8.
+
+    flip: not 0 for the last row first. A tile is eight vectors in memory; a row of it is a shuffle of two of them.
+    """
+    size = write.bits // 8
+    tile_bytes = 8 * read.bits
+    for ty in k.range(0, height >> 3):
+        line = k.to_i64(ty * (stride >> 3) * tile_bytes) + source
+        for tx in k.range(0, width >> 3):
+            tile = k.to_i64(tx * tile_bytes) + line
+            parts = [unpack(k, load_eight(k, read, tile + i * read.bits), read, widen) for i in range(8)]
+            for y in range(8):
+                # Bits of the vector's number: y1, x2, y2. Inside a vector: x0, y0, x1.
+                first = (y >> 1 & 1) | (y >> 2 & 1) << 2
+                places = [morton(x, y) & 7 for x in range(4)]
+                row = k.shuffle(parts[first], [*places, *(p + 8 for p in places)], parts[first | 2])
+                line_out = ty * 8 + y
+                line_out = k.select(flip != 0, height - 1 - line_out, line_out)
+                place = k.to_i64((line_out * width + tx * 8) * size) + target
+                store_eight(k, write, place, pack(row, write))

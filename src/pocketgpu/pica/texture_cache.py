@@ -14,7 +14,7 @@ from ..memory import GuestMemory
 from .layout import WorkLayout
 from .registers import field
 from .texture import LEVELS, TYPE_CUBE, TYPE_SHADOW_2D, TYPE_SHADOW_CUBE
-from .texture_decode import decode_texture
+from .texture_decode import decode_texture, decode_tiles, whole_tiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +127,13 @@ class TextureCache:
             self.memory.arena[place : place + _rounded(source)].view("<u4")[:] = _OPAQUE_BLACK
             self._known[source] = (place, newest)
             return place
-        run = self.engine.get(decode_texture, format=source.format, switches=self._choices)
         pixel = TEXTURE_FORMATS[source.format]
         target = place
         for start in source.faces:
             for level in range(source.levels):
                 width, height = source.level(level)
+                code = decode_tiles if whole_tiles(source.format, width, height) else decode_texture
+                run = self.engine.get(code, format=source.format, switches=self._choices)
                 run(start, target, width, height)
                 start += pixel.size(_texels(width, height), 1)
                 target += 4 * width * height

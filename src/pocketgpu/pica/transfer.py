@@ -19,14 +19,12 @@ from ..memory import GuestMemory
 from .pixels import (
     contract,
     contract_by_scale,
+    detile,
     gather_pixels,
     join,
-    load_pixels,
-    morton,
     pack,
     scatter_pixels,
     split,
-    store_eight,
     store_pixels,
     unpack,
 )
@@ -130,27 +128,8 @@ def detile_rows(
     k: Lang, source: Value, target: Value, stride: Value, width: Value, height: Value, flip: Value,
     *, input: int, output: int,
 ) -> None:  # fmt: skip
-    """`convert_rows` for its common case, tiled to linear at full size with whole tiles: the same bytes, faster.
-
-    A tile is eight vectors in memory; a row of it is a shuffle of two of them.
-    """
-    read, write = external_format(input), external_format(output)
-    size = write.bits // 8
-    tile_bytes = 8 * read.bits
-    for ty in k.range(0, height >> 3):
-        line = k.to_i64(ty * (stride >> 3) * tile_bytes) + source
-        for tx in k.range(0, width >> 3):
-            tile = k.to_i64(tx * tile_bytes) + line
-            parts = [unpack(k, load_pixels(k, read, tile + i * read.bits), read) for i in range(8)]
-            for y in range(8):
-                # Bits of the vector's number: y1, x2, y2. Inside a vector: x0, y0, x1.
-                first = (y >> 1 & 1) | (y >> 2 & 1) << 2
-                places = [morton(x, y) & 7 for x in range(4)]
-                row = k.shuffle(parts[first], [*places, *(p + 8 for p in places)], parts[first | 2])
-                line_out = ty * 8 + y
-                line_out = k.select(flip != 0, height - 1 - line_out, line_out)
-                place = k.to_i64((line_out * width + tx * 8) * size) + target
-                store_eight(k, write, place, pack(row, write))
+    """`convert_rows` for its common case, tiled to linear at full size with whole tiles: the same bytes, faster."""
+    detile(k, external_format(input), external_format(output), source, target, stride, width, height, flip)
 
 
 @kernel(1, source=I64, target=I64, units=I32, in_width=I32, in_gap=I32, out_width=I32, out_gap=I32)
@@ -276,7 +255,7 @@ class TransferEngine:
             return Outcome(True, f"display transfer {side} {pa:#010x}..{pa + length:#010x} leaves memory")
         formats = {"input": flags["input_format"], "output": flags["output_format"]}
         whole = not (width | height | stride | place) & 7
-        if tiled_in and not tiled_out and not scale_x and whole and read.bits != 24 and not (block or self._choices):
+        if tiled_in and not tiled_out and not scale_x and whole and not (block or self._choices):
             run = self.engine.get(detile_rows, **formats)
         else:
             run = self.engine.get(

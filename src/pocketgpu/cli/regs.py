@@ -25,8 +25,9 @@ def regs(outcome: Outcome, words: tuple[str, ...], unknown: bool) -> None:
     """List, find and explain registers, and what a value in one means.
 
     REGISTER is any of its names (with or without GPUREG_), a field such as TEXUNIT0_DIM.height, an id (0x080), a
-    physical address (0x10400C10), the address that programs use (0x1EF00C10) or an offset (0xC10). With a VALUE each
-    bit of it is explained. Any other WORDS are searched for in names, fields and descriptions.
+    physical address (0x10400C10), the address that programs use (0x1EF00C10), an offset (0xC10) or the header of a
+    command list entry (0x000F0110). With a VALUE each bit of it is explained. Any other WORDS are searched for in
+    names, fields and descriptions.
     """
     from pocketgpu.inspect import describe
 
@@ -84,8 +85,8 @@ def _explain(words: tuple[str, ...]) -> tuple[describe.Explanation, str] | None:
             raise UsageError(f"{value!r} is no value", location="VALUE", hint="Write a number such as 0x01001000.")
         if number >> 32:
             raise UsageError(f"{value} does not fit a 32-bit register", location="VALUE", hint="At most 0xffffffff.")
-    remark = f"\nThe address names byte {match.byte} of it: bits {8 * match.byte + 7} to {8 * match.byte}."
-    return describe.explain(match.register, number, match.field), remark if match.byte else ""
+    remark = match.remark()
+    return describe.explain(match.register, number, match.field), remark and f"\n{remark}"
 
 
 def _hint(name: str) -> str:

@@ -42,11 +42,23 @@ _LONG_TEXT: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What a word of the user names: a register, perhaps one field of it, perhaps a byte of it other than the first."""
+    """What a word of the user names: a register, perhaps one field of it, perhaps a byte of it other than the first.
+
+    header: the header of a command list entry, where the word was one.
+    """
 
     register: Register
     field: Field | None = None
     byte: int = 0
+    header: int | None = None
+
+    def remark(self) -> str:
+        """What the word says beyond the register, or nothing."""
+        if self.header is not None:
+            return _header_text(self.header)
+        if self.byte:
+            return f"The address names byte {self.byte} of it: bits {8 * self.byte + 7} to {8 * self.byte}."
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,9 +266,11 @@ def resolve(text: str) -> Match | None:
     """The register, or field of one ("TEXUNIT0_DIM.height"), that a word names; None if it names none.
 
     Numbers: below 0x300 a register id; then up to 0x2000 a byte offset from 0x10400000, as the wiki's tables have it;
-    else a physical or program address, of any of the register's four bytes.
+    else a physical or program address, of any of the register's four bytes, or the header of a command list entry
+    (0x000F0110), which old pages call command id and write with X for digits that may be any.
     """
-    number = parse_number(text)
+    open_header = re.fullmatch(r"0x(X{3})([0-9a-f]{5})", text.strip(), re.IGNORECASE)
+    number = int(open_header[2], 16) if open_header else parse_number(text)
     if number is not None:
         return _resolve_number(number)
     # The wiki names what it cannot explain by the id: GPUREG_0045.
@@ -280,7 +294,23 @@ def _resolve_number(number: int) -> Match | None:
         return Match(PICA[number])
     address = physical(number) if number >= 0x2000 else EXTERNAL.base + number
     register = register_at(address & ~3)
-    return Match(register, byte=address & 3) if register else None
+    if register is not None:
+        return Match(register, byte=address & 3)
+    # Addresses of registers have bit 28 set, headers have bits 30 to 28 clear.
+    named = PICA.get(number & 0xFFFF) if number >> 16 & 0xF and not number & 0x70000000 else None
+    return Match(named, header=number) if named else None
+
+
+def _header_text(header: int) -> str:
+    """A command list entry's header in words. Source: 3dbrew GPU/Internal Registers (command lists)."""
+    mask, extra = header >> 16 & 0xF, header >> 20 & 0xFF
+    written = [f"{8 * byte + 7}-{8 * byte}" for byte in range(4) if mask >> byte & 1]
+    bits = "all bits" if mask == 0xF else f"bits {', '.join(written)} of it" if written else "no bit of it"
+    words = ""
+    if extra:
+        where = "this and the following registers" if header >> 31 else "this register, one after the other"
+        words = f"; {extra + 1} words, to {where}"
+    return f"As the header of a command list entry it writes {bits}{words}."
 
 
 def search(text: str, unknown: bool = False) -> list[Register]:

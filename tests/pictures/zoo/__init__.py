@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
-from . import blending, depth_stencil, raster
+# Each module of scenes registers its own.
+from . import blending, combiners, depth_stencil, lighting, lights, procedural, raster, textures  # noqa: F401
 from .show import Shown, show
 from .stage import SCENES, Cell, Entry, Scene
 
-__all__ = ["SCENES", "Cell", "Entry", "Scene", "Shown", "blending", "depth_stencil", "raster", "show"]
+__all__ = ["SCENES", "Cell", "Entry", "Scene", "Shown", "show"]

@@ -99,7 +99,7 @@ def frustum(s: Scene) -> None:
             if perspective and name == "far":
                 scale = np.array((0.5, 0.5, -0.5))
                 z = (-0.5, -0.5, 0)
-                around[2] = (0.0, -0.8)  # comes out above
+                around[2] = (0.0, -1.6)  # comes out above
             at = [(px + dx, py + dy, pz, 1) for (px, py), pz in zip(around, z, strict=True)]
             s.draw(np.array(at) * scale[:, None], (RED, GREEN, BLUE))
 

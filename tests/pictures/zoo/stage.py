@@ -29,8 +29,7 @@ PROGRAM = assemble("""
     ; What most scenes need: everything as the vertices have it.
     .out o0 position
     .out o1 color
-    .out o2.xy texcoord0
-    .out o2.z texcoord0w
+    .out o2.xyz texcoord0w
     .out o3.xy texcoord1
     .out o3.zw texcoord2
     main:
@@ -234,6 +233,12 @@ class Scene:
         at[:, 0], at[:, 1], at[:, 2], at[:, 3] = (x0, x1, x1, x0), (y0, y0, y1, y1), z, 1
         at *= np.broadcast_to(np.asarray(w, np.float64), 4)[:, None]
         self.draw(at, color, primitive="triangle fan", uv0=uv0, **more)
+
+    def floor(self, far: float, across: float, along: float) -> None:
+        """A plane that goes into the distance, `far` times as far away at the top as at the bottom. Texture coordinates
+        go from -across to across at the bottom, and by `along` in depth."""
+        edge = across * far
+        self.quad(w=(1, 1, far, far), uv0=((-across, 0), (across, 0), (edge, along), (-edge, along)))
 
     def bands(self, colors: ArrayLike, *, box: Sequence[float] = (-1, -1, 1, 1), z: float = -0.5) -> None:
         """Upright bands from left to right, each of one colour, in one draw."""

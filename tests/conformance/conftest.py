@@ -166,12 +166,18 @@ def first_line(report: pytest.TestReport) -> str:
 
 
 @pytest.fixture
-def gpu() -> Gpu:
-    """A machine with a render target of 16x16 and a pass-through vertex program."""
-    return Gpu()
+def tier(request: pytest.FixtureRequest) -> str:
+    """Which code draws: "auto", or what a module asks for."""
+    return str(getattr(request, "param", "auto"))
 
 
 @pytest.fixture
-def make_gpu() -> Callable[..., Gpu]:
+def gpu(tier: str) -> Gpu:
+    """A machine with a render target of 16x16 and a pass-through vertex program."""
+    return Gpu(tier=tier)
+
+
+@pytest.fixture
+def make_gpu(tier: str) -> Callable[..., Gpu]:
     """Gpu(width, height, evaluator=, threads=, switch__name=)."""
-    return partial(Gpu)
+    return partial(Gpu, tier=tier)

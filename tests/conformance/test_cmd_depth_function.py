@@ -13,6 +13,9 @@ import pytest
 
 from .commands import Gpu, command, core, decoded, drawn, pixel, unexplained, wipe
 
+# General code draws any state, specialised code one: the rows hold for both.
+pytestmark = pytest.mark.parametrize("tier", ["specialised", "general"], indirect=True)
+
 NEVER, ALWAYS, EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL = range(8)
 PASSES = {  # which of a smaller, an equal and a larger incoming depth are drawn
     NEVER: (0, 0, 0), ALWAYS: (1, 1, 1), EQUAL: (0, 1, 0), NOT_EQUAL: (1, 0, 1),

@@ -7,6 +7,9 @@ import pytest
 
 from .commands import FCRAM, VRAM, Gpu, command, core, decoded, unexplained
 
+# General code draws any state, specialised code one: the rows hold for both.
+pytestmark = pytest.mark.parametrize("tier", ["specialised", "general"], indirect=True)
+
 COLOR, DEPTH = VRAM + 0x40000, VRAM + 0x80000
 AREA = 1 << 14
 

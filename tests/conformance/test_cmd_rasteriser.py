@@ -9,6 +9,9 @@ import pytest
 
 from .commands import Gpu, command, core, decoded, drawn, f24, f31
 
+# General code draws any state, specialised code one: the rows hold for both.
+pytestmark = pytest.mark.parametrize("tier", ["specialised", "general"], indirect=True)
+
 COUNTER_CLOCKWISE = [(-1, -1), (0, -1), (-1, 1)]
 CLOCKWISE = [(1, -1), (0, -1), (1, 1)]
 

@@ -12,6 +12,9 @@ import pytest
 
 from .commands import BLACK, FCRAM, VRAM, Gpu, command, core, decoded, unexplained
 
+# General code draws any state, specialised code one: the rows hold for both.
+pytestmark = pytest.mark.parametrize("tier", ["specialised", "general"], indirect=True)
+
 ADDRESS = FCRAM + 0x1000000
 BORDER = 0x44332211
 """Red in the low byte."""

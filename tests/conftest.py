@@ -13,6 +13,14 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def all_threads_work() -> None:
+    """Machines with two threads share every draw out, however small: tests are about bytes, not about time."""
+    from pocketgpu.pica import workers
+
+    workers.WORTH = 0.0
+
+
 @pytest.fixture(scope="session")
 def shared_dir() -> Path:
     """The folder of recordings and facts beside the checkout; tests that need it are skipped where it is missing."""

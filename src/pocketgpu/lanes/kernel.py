@@ -93,6 +93,7 @@ class Engine:
             raise ValueError("the arena must be smaller than 2 GiB")
         self.evaluator = evaluator
         self._arena = arena
+        self._base = arena.ctypes.data_as(ctypes.c_void_p)  # this pointer keeps the arena alive
         self._views = ArenaViews(arena) if evaluator == "numpy" else None
         self._functions: dict[int, Callable[..., None]] = {}
         self._got: dict[Any, Callable[..., None]] = {}
@@ -171,7 +172,7 @@ class Engine:
         self._handles[key] = address
         signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *(_CTYPES[t.name] for t in kernel.params.values()))
         function = signature(address)
-        base = self._arena.ctypes.data_as(ctypes.c_void_p)  # this pointer keeps the arena alive
+        base = self._base
 
         def run(*args: Any) -> None:
             if len(args) != count:  # ctypes would let further arguments pass

@@ -417,10 +417,8 @@ class DrawRunner:
         self.pixels += area
         if triangles:
             run = self._fragment_side
-            if area >= _WORTH_THREADS:
-                self._workers.run(lambda part, parts: run(first, end, part, parts))
-            else:
-                run(first, end, 0, 1)
+            code = tuple(handle for _, _, handle, _ in batch.groups)
+            self._workers.run(lambda part, parts: run(first, end, part, parts), code, area)
             for offset, size in batch.ranges:
                 self.memory.touch(offset, size)
             self.stats.triangles += triangles
@@ -431,10 +429,6 @@ class DrawRunner:
         now = perf_counter()
         self.stats.seconds["raster"] += now - started
         return now
-
-
-# Pixels in the boxes of a batch's triangles from which waking the other threads pays.
-_WORTH_THREADS = 4096
 
 
 class _Batch:

@@ -78,6 +78,8 @@ class Core3D:
         self._group_words = padded
         self.runner = DrawRunner(memory, engine, self.layout, self.control, events, stats, threads, switches)
         self.reset_control()
+        for offset, size in self.layout.first_used:
+            memory.populate(offset, size)
 
     def reset_control(self) -> None:
         """Forget staged words, versions and carried vertices; banks and registers stay."""

@@ -71,6 +71,7 @@ class MemoryFill:
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
             plan = self._plans[key] = self._plan(*key)
+            self.memory.populate(*plan.written)
         if plan.arguments:
             self._steps(*plan.arguments)
             if plan.rest is not None:

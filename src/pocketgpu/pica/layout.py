@@ -206,6 +206,18 @@ class WorkLayout:
         if self.textures + (16 << 20) > self.textures_end:
             raise ValueError("the work area is too small for the 3D core")
 
+    @property
+    def first_used(self) -> list[tuple[int, int]]:
+        """Ranges (offset, size) that the first frame of any program uses."""
+        area = 64 << 10
+        return [
+            (self.control, self.lights + area - self.control),
+            (self.group_table, area),
+            (self.external, self.inline - self.external),
+            *((start, area) for start in (self.packets, self.pool, self.vertices, self.triangles)),
+            (self.shader_in, self.vertices - self.shader_in),
+        ]
+
     def _take(self, size: int) -> int:
         at = self._at
         self._at += (size + 63) & ~63

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -140,7 +141,14 @@ def _mode(get: _Words) -> None:
 
 def normalise(raw: np.ndarray, switches: Mapping[str, str]) -> FragmentState:
     """The normal form of one raw key."""
-    get = _Words({int(i): int(w) for i, w in zip(KEY_IDS, raw, strict=True) if w})
+    return _normal_form(raw.tobytes(), tuple(switches.items()))
+
+
+@lru_cache(maxsize=4096)
+def _normal_form(raw: bytes, chosen: tuple[tuple[str, str], ...]) -> FragmentState:
+    switches = dict(chosen)
+    words = np.frombuffer(raw, np.uint32).tolist()
+    get = _Words({number: word for number, word in zip(KEY_IDS.tolist(), words, strict=True) if word})
     used = combiners.sources_used(StaticRegisters(get.words), switches)
     missing = _missing(get, used)
     lit = lighting.normal_form(get, used, switches)
@@ -198,5 +206,5 @@ def normalise(raw: np.ndarray, switches: Mapping[str, str]) -> FragmentState:
             get.put("TEXENV_UPDATE_BUFFER.fog_mode", 0)
         get.put("TEXENV_UPDATE_BUFFER.z_flip", 0)
     _mode(get)
-    words = tuple(sorted((i, w) for i, w in get.words.items() if w))
-    return FragmentState(words, tuple(units), tuple(missing))
+    normal = tuple(sorted((i, w) for i, w in get.words.items() if w))
+    return FragmentState(normal, tuple(units), tuple(missing))

@@ -14,7 +14,7 @@ from ..memory import GuestMemory
 from .layout import WorkLayout
 from .registers import field
 from .texture import LEVELS, TYPE_CUBE, TYPE_SHADOW_2D, TYPE_SHADOW_CUBE
-from .texture_decode import decode_texture, decode_tiles, whole_tiles
+from .texture_decode import decoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +132,8 @@ class TextureCache:
         for start in source.faces:
             for level in range(source.levels):
                 width, height = source.level(level)
-                code = decode_tiles if whole_tiles(source.format, width, height) else decode_texture
-                run = self.engine.get(code, format=source.format, switches=self._choices)
+                code, static = decoder(source.format, width, height, self._choices)
+                run = self.engine.get(code, **static)
                 run(start, target, width, height)
                 start += pixel.size(_texels(width, height), 1)
                 target += 4 * width * height
@@ -156,6 +156,7 @@ class TextureCache:
             self.drop()
         place = self._top
         self._top += size
+        self.memory.populate(place, size)
         return place
 
 

@@ -5,12 +5,16 @@ Source: 3dbrew GPU/Textures; ETC1 from the Khronos specification, with the block
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..facts.formats import RGBA8, TEXTURE_FORMATS
-from ..lanes import I32, I64, U8, Lang, Value, kernel
+from ..lanes import I32, I64, U8, Kernel, Lang, Value, kernel
 from .pixels import Widen, detile, expand, expand_by_scale, gather_pixels, morton, unpack
 
 # ETC1: the two magnitudes of each modifier table (Khronos ETC1 specification, table 3.17.2).
 ETC_MODIFIERS = ((2, 8), (5, 17), (9, 29), (13, 42), (18, 60), (24, 80), (33, 106), (47, 183))
+
+_BLOCKS = 16  # decoded at once
 
 
 def _etc1(k: Lang, low: Value, high: Value, x: Value, y: Value) -> dict[str, Value]:
@@ -38,9 +42,16 @@ def _widen(switches: tuple[tuple[str, str], ...]) -> Widen:
     return expand_by_scale if dict(switches).get("texture.expand") == "scale" else expand
 
 
-def whole_tiles(format: int, width: int, height: int) -> bool:
-    """Whether `decode_tiles` can decode a level."""
-    return TEXTURE_FORMATS[format].kind != "etc1" and not (width | height) & 7
+def decoder(
+    format: int, width: int, height: int, switches: tuple[tuple[str, str], ...]
+) -> tuple[Kernel, dict[str, Any]]:
+    """The quickest kernel for a level, with its static values."""
+    if (width | height) & 7 == 0:
+        if TEXTURE_FORMATS[format].kind != "etc1":
+            return decode_tiles, {"format": format, "switches": switches}
+        if width % (4 * _BLOCKS) == 0:
+            return decode_blocks, {"format": format}
+    return decode_texture, {"format": format, "switches": switches}
 
 
 @kernel(8, source=I64, target=I64, width=I32, height=I32)
@@ -51,6 +62,83 @@ def decode_tiles(
     """`decode_texture` for levels of whole tiles in formats without blocks: the same words, faster."""
     read, bottom_first = TEXTURE_FORMATS[format], k.i32(1)
     detile(k, read, RGBA8, source, target, width, width, height, bottom_first, _widen(switches))
+
+
+class _Blocks:
+    """ETC1 blocks, one in each lane: what both halves of each need for every texel, and the texels."""
+
+    def __init__(self, k: Lang, low: Value, high: Value) -> None:
+        self.k, self.low = k, low
+        flip, differential = high.bits(0, 1) == 1, high.bits(1, 1) == 1
+        halves: list[dict[str, Value]] = []
+        for half in range(2):
+            table = high.bits(2 if half else 5, 3)
+            small, big = k.splat(0), k.splat(0)
+            for i, (a, b) in enumerate(ETC_MODIFIERS):
+                small, big = k.select(table == i, a, small), k.select(table == i, b, big)
+            values = {"small": small, "big": big}
+            for name, at in (("r", 24), ("g", 16), ("b", 8)):
+                five, four = high.bits(at + 3, 5), high.bits(at + (0 if half else 4), 4)
+                if half:
+                    five = (five + high.bits(at, 3, signed=True)) & 31
+                values[name] = k.select(differential, (five << 3) | (five >> 2), four * 17)
+            halves.append(values)
+        first, second = halves
+        # By (right half, lower half): blocks are halved by columns, or with `flip` by rows.
+        choose = lambda a, b: {name: k.select(flip, a[name], b[name]) for name in a}
+        self.parts = {
+            (0, 0): first, (1, 1): second, (1, 0): choose(first, second), (0, 1): choose(second, first),
+        }  # fmt: skip
+
+    def texel(self, x: int, y: int, alpha: Value | int) -> Value:
+        """The 0xRRGGBBAA words of column x, row y of all blocks."""
+        k, part, number = self.k, self.parts[x >> 1, y >> 1], 4 * x + y
+        magnitude = k.select((self.low.lsr(number) & 1) == 1, part["big"], part["small"])
+        modifier = k.select((self.low.lsr(number + 16) & 1) == 1, -magnitude, magnitude)
+        word: Value | int = alpha
+        for name, at in (("r", 24), ("g", 16), ("b", 8)):
+            word = (k.clamp(part[name] + modifier, 0, 255) << at) | word
+        assert isinstance(word, Value)
+        return word
+
+
+def _interleave(k: Lang, columns: list[Value]) -> list[Value]:
+    """Vectors a, b, c, d as the vectors of a0 b0 c0 d0 a1 b1 ..."""
+    lanes = k.lanes
+    zip_half = lambda a, b, start: k.shuffle(
+        a, [p for i in range(start, start + lanes // 2) for p in (i, i + lanes)], b
+    )
+    pairs = [[zip_half(a, b, start) for start in (0, lanes // 2)] for a, b in (columns[:2], columns[2:])]
+    # Lanes 2i, 2i+1 of the pairs are two neighbours of one block.
+    fours = lambda a, b, start: k.shuffle(
+        a, [p for i in range(start, start + lanes // 2, 2) for p in (i, i + 1, i + lanes, i + 1 + lanes)], b
+    )
+    return [fours(pairs[0][half], pairs[1][half], start) for half in range(2) for start in (0, lanes // 2)]
+
+
+@kernel(_BLOCKS, source=I64, target=I64, width=I32, height=I32)
+def decode_blocks(k: Lang, source: Value, target: Value, width: Value, height: Value, *, format: int) -> None:
+    """`decode_texture` for ETC1 and ETC1A4 levels with a multiple of as many blocks in a row as there are lanes."""
+    size = TEXTURE_FORMATS[format].block_bytes
+    for by in k.range(0, height >> 2):
+        # Two blocks of a row stand beside each other in each tile; the other two of the tile follow them.
+        row = ((by >> 1) * (width >> 3) << 2) + ((by & 1) << 1)
+        for bx in k.range(0, width >> 2, k.lanes):
+            n = k.iota() + bx
+            place = k.to_i64((((n >> 1) << 2) + (n & 1) + row) * size) + source
+            low, high = (k.gather(I32, place + (size - 8 + at)) for at in (0, 4))
+            opacity = [k.gather(I32, place + at) for at in (0, 4)] if size == 16 else None
+            blocks = _Blocks(k, low, high)
+            for y in range(4):
+                columns = []
+                for x in range(4):
+                    nibble = 4 * x + y
+                    alpha = (opacity[nibble >> 3].lsr(4 * (nibble & 7)) & 15) * 17 if opacity else 255
+                    columns.append(blocks.texel(x, y, alpha))
+                line = height - 1 - ((by << 2) + y)
+                out = k.to_i64((line * width + (bx << 2)) << 2) + target
+                for i, vector in enumerate(_interleave(k, columns)):
+                    k.store(I32, out + 4 * k.lanes * i, vector)
 
 
 @kernel(source=I64, target=I64, width=I32, height=I32)

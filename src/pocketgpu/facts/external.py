@@ -10,6 +10,7 @@ Registers; GBATEK where a register says so.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from pocketgpu.facts.registers import Bank, Certainty, Field, Register, RegisterBlock
@@ -62,15 +63,19 @@ _TRAFFIC: Final = (
     *("PDC0_READ", "PDC1_READ", "PPF_READ", "PPF_WRITE", "PSC0_WRITE", "PSC1_WRITE", "CPU_READ", "CPU_WRITE"),
 )
 
+COUNTED_TRAFFIC: Final = ("PDC0_READ", "PDC1_READ", "PPF_READ", "PPF_WRITE", "PSC0_WRITE", "PSC1_WRITE")
+"""Counters that this machine keeps, because it knows them exactly; those of the displays only while time passes."""
+
 
 def _general() -> Iterator[Register]:
     model = _bool("new_model", 2)
-    yield _register(0x000, "HARDWARE_ID", model, reset=0x00010002, access="r", writable=0)
+    doc = "Bit 2 tells the new model (3dbrew); GBATEK found the word constant. See the switch external.hardware_id."
+    yield _register(0x000, "HARDWARE_ID", model, reset=0x00010002, access="r", writable=0, doc=doc)
     yield _measured(0x004, "CLOCK", reset=0x00070100, doc="Clock enables and VRAM timing; 0x300 before gsp runs.")
     yield _measured(0x008, "EXTERNAL_UNKNOWN_008", writable=0x3)
     banks = ("a_low", "a_high", "b_low", "b_high")
     off = [_bool(f"{bank}_off", 8 + n, "this half bank loses its contents") for n, bank in enumerate(banks)]
-    yield _register(0x030, "VRAM_POWER", *off, writable=0xF00)
+    yield _register(0x030, "VRAM_POWER", *off, writable=0xF00, trigger=True)
     units = ("psc0", "psc1", "pdc0", "pdc1", "ppf", "p3d")
     yield _register(
         0x034,
@@ -92,7 +97,9 @@ def _general() -> Iterator[Register]:
     for offset, reset in ((0x05C, 0), (0x060, 0), (0x068, 0x00A80000)):
         yield _measured(offset, f"EXTERNAL_UNKNOWN_{offset:03X}", reset=reset)
     for n, name in enumerate(_TRAFFIC):
-        yield _measured(0x070 + 4 * n, f"TRAFFIC_{name}", _uint("count", 0, 32), access="r", writable=0)
+        doc = "Bytes moved; the unit is a guess." if name in COUNTED_TRAFFIC else "Not counted: always 0."
+        count = _uint("count", 0, 32)
+        yield _measured(0x070 + 4 * n, f"TRAFFIC_{name}", count, access="r", writable=0, doc=doc)
     doc = "0 lets the backlights go off, 0x20000000 keeps them on."
     yield _register(0x0C0, "BACKLIGHT", reset=0x20000000, doc=doc)
     yield _measured(0x0C4, "VRAM_A_BASE", Field("address", 0, 32, "pa"), reset=0x18000000)
@@ -192,23 +199,30 @@ def _display(unit: int) -> Iterator[Register]:
         return _register(base + offset, prefix + name, *fields, **more)
 
     for offset, name, doc, values in _TIMING:
-        yield register(offset, name, _uint("value", 0, 12), reset=pick(*values), doc=doc.capitalize() + ".")
+        field = _uint("value", 0, 12)
+        yield register(offset, name, field, reset=pick(*values), writable=field.mask, doc=doc.capitalize() + ".")
     span = _halves("start", "end", 12)
-    yield register(0x1C, "HIRQ", *span, reset=0x01C501C1, doc="A start of at least the line length: never.")
+    twice = 0x0FFF0FFF
+    doc = "Clocks from which and until which the line is raised. A start or end past the line: never."
+    yield register(0x1C, "HIRQ", *span, reset=0x01C501C1, writable=twice, doc=doc)
     yield register(0x20, "FETCH", *_halves("low", "high"), reset=0x00010000, certainty=Certainty.UNKNOWN)
-    yield register(0x40, "VIRQ", *span, reset=pick(0x01960192, 0x01980194), doc="VBlank interrupt at the start line.")
-    doc = "The place of the second bit is disputed: bit 4 or 8."
+    doc = "VBlank interrupt at clock 0 of the start line."
+    yield register(0x40, "VIRQ", *span, reset=pick(0x01960192, 0x01980194), writable=twice, doc=doc)
+    doc = "Level of the sync pulses, with the second bit at 4 or 8; or bits that stop them (3dbrew: 0 and 8)."
     bits = _bool("h", 0), _bool("v4", 4), _bool("v8", 8)
-    yield register(0x48, "POLARITY", *bits, reset=pick(0, 0x11), certainty=Certainty.DIFFER, doc=doc)
+    sync = {"writable": 0x111, "certainty": Certainty.DIFFER, "doc": doc}
+    yield register(0x48, "POLARITY", *bits, reset=pick(0, 0x11), **sync)
     border = tuple(_uint(channel, 8 * n, 8) for n, channel in enumerate("rgb"))
-    yield register(0x4C, "BORDER_COLOR", *border)
-    yield register(0x50, "HCOUNT", _uint("value", 0, 12), access="r", writable=0)
-    yield register(0x54, "VCOUNT", _uint("value", 0, 12), access="r", writable=0)
+    yield register(0x4C, "BORDER_COLOR", *border, doc="What the screen shows where its picture does not reach.")
+    doc = "Where the scan is; it moves with emulated time only."
+    yield register(0x50, "HCOUNT", _uint("value", 0, 12), access="r", writable=0, doc=doc)
+    yield register(0x54, "VCOUNT", _uint("value", 0, 12), access="r", writable=0, doc=doc)
     doc = "Width is along a row of memory, which stands upright on the screen: 240 pixels."
     size = _halves("width", "height", unit="pixels")
     yield register(0x5C, "SIZE", *size, reset=pick(0x019000F0, 0x014000F0), doc=doc)
-    yield register(0x60, "HPICTURE", *span, reset=0x01C100D1)
-    yield register(0x64, "VPICTURE", *span, reset=pick(0x01920002, 0x01920052))
+    yield register(0x60, "HPICTURE", *span, reset=0x01C100D1, writable=twice, doc="Clocks that show the picture.")
+    span_v = pick(0x01920002, 0x01920052)
+    yield register(0x64, "VPICTURE", *span, reset=span_v, writable=twice, doc="Lines that show the picture.")
     address = Field("address", 0, 32, "pa")
     start = 0x18300000 if unit == 0 else 0
     yield register(0x68, "ADDRESS_A0", address, reset=start, doc="First picture; the left eye in stereo.")
@@ -218,7 +232,7 @@ def _display(unit: int) -> Iterator[Register]:
         "FORMAT",
         _enum("color_format", 0, 3, _FORMAT),
         _enum("interlace", 4, 2, _INTERLACE),
-        _bool("scan_doubling", 6, "the top screen's flat mode"),
+        _bool("scan_doubling", 6, "top: every line twice, its flat mode; bottom: every pixel twice"),
         _enum("dma_size", 8, 2, _DMA_SIZE),
         _uint("dma_interval", 16, 16),
         reset=pick(0x00080340, 0x00080300),
@@ -237,8 +251,8 @@ def _display(unit: int) -> Iterator[Register]:
         0x78,
         "SELECT",
         _bool("next", 0, "picture that the next frame shows: 0 first, 1 second"),
-        _bool("current", 4),
-        _bool("reset_fifo", 8),
+        _bool("current", 4, "picture that is shown; moves with emulated time"),
+        _bool("reset_fifo", 8, "write 1 to end an error"),
         _bool("h_irq", 16, "pending; write 1 to clear"),
         _bool("v_irq", 17, "pending; write 1 to clear"),
         _bool("error_irq", 18, "pending; write 1 to clear"),
@@ -257,7 +271,8 @@ def _display(unit: int) -> Iterator[Register]:
     yield register(0x90, "STRIDE", stride, reset=240 * 3, writable=0xFFFFFFF0)
     yield register(0x94, "ADDRESS_B0", address, reset=start, doc="First picture of the right eye.")
     yield register(0x98, "ADDRESS_B1", address, reset=start, doc="Second picture of the right eye.")
-    yield _measured(base + 0x9C, prefix + "LATCH", *_halves("h", "v", 12), doc="Where new settings are taken over.")
+    doc = "Where new addresses, stride, format and select are taken over."
+    yield _measured(base + 0x9C, prefix + "LATCH", *_halves("h", "v", 12), writable=twice, doc=doc)
 
 
 def _external() -> Iterator[Register]:
@@ -299,6 +314,24 @@ def _lcd() -> Iterator[Register]:
             tables = {"certainty": Certainty.UNKNOWN, "doc": "Calibration; new model only."}
             yield register(base + 0x100 + 4 * n, f"{name}_CALIBRATION{n}", **tables)
 
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """Offsets of the GPU block, `end` exclusive, that hold no registers of their own. `period`: mirrors of as many
+    bytes from `home` on. Without one, `hangs` tells whether an access stops the console or only the program."""
+
+    start: int
+    end: int
+    home: int = 0
+    period: int = 0
+    hangs: bool = False
+
+
+MIRRORS: Final = (Area(0x100, 0x400, 0x000, 0x100), Area(0xD00, 0x1000, 0xC00, 0x100))
+"""Where registers answer a second time. Source: GBATEK."""
+
+HOLES: Final = (Area(0x600, 0x800, hangs=True), Area(0x800, 0xC00), Area(0x2000, 0x100000))
+"""Where nothing answers: the bus hangs, or the access ends in a data abort. Source: GBATEK."""
 
 EXTERNAL: Final = RegisterBlock(EXTERNAL_BANK, _external())
 """Fill, transfer and display registers; offsets in bytes from 0x10400000."""

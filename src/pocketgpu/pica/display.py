@@ -1,8 +1,9 @@
 """The display controllers PDC0 and PDC1: from framebuffers in memory to upright pictures.
 
 Both screens are mounted turned by a quarter: one row of a framebuffer is one *column* of the picture, bottom pixel
-first, so that the pixel at column X and row Y lies at base + X * stride + (239 - Y) * bytes per pixel. Only this module
-knows that. It models what a whole frame shows, with the settings at VBlank; timing registers move no pixel here.
+first, so that the pixel at column X and row Y lies at base + X * stride + (239 - Y) * bytes per pixel. This module
+models what a whole frame shows, with the settings at VBlank; timing registers move no pixel here. `pdc/` is for
+machines in which time passes.
 
 Source: 3dbrew GPU/External Registers (LCD source framebuffer setup), LCD Registers; GBATEK for the line modes.
 """
@@ -20,11 +21,13 @@ from numpy.typing import NDArray
 
 from pocketgpu import surface
 from pocketgpu.events import EventLog
-from pocketgpu.facts.external import EXTERNAL, LCD
+from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import EXTERNAL_FORMATS, RGBA4, RGBA8, PixelFormat
 from pocketgpu.facts.registers import BoundField
 from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.memory import GuestMemory
+
+from .lcd import fill_colour
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -101,7 +104,7 @@ class ColorTable:
 
 @cache
 def _field(name: str) -> BoundField:
-    return (LCD if name.startswith(("TOP", "BOTTOM")) else EXTERNAL).field(name)
+    return EXTERNAL.field(name)
 
 
 def scan_out(
@@ -130,11 +133,15 @@ def scan_out(
     for unit, name in enumerate(("top", "bottom")):
         for screen in reader.controller(unit, name):
             screens[screen.name] = Screen(screen.name, tables[unit].apply(screen.array))
-        fill = reader.fill_colour(name)
-        if fill is not None:
-            screens[name] = Screen(name, _plain(screens[name].width, fill))
-            screens.pop(f"{name}-right", None)
+        cover(screens, name, fill_colour(name, read))
     return screens
+
+
+def cover(screens: dict[str, Screen], name: str, fill: tuple[int, int, int] | None) -> None:
+    """Let the fill colour of an LCD, if there is one, hide the pictures of that screen."""
+    if fill is not None:
+        screens[name] = Screen(name, _plain(screens[name].width, fill))
+        screens.pop(f"{name}-right", None)
 
 
 def _plain(width: int, colour: tuple[int, int, int] = (0, 0, 0)) -> Bytes:
@@ -158,20 +165,11 @@ class _Reader:
     def __init__(
         self, memory: GuestMemory, read: ReadRegister, events: EventLog, at: str, switches: Mapping[str, str]
     ) -> None:
-        self.memory, self.read, self.events, self.at = memory, read, events, at
-        self.doubled = switches["display.formats_5_7"] == "doubled"
-        self.scaled = switches["display.expand"] == "scale"
+        self.memory, self.read, self.events, self.at, self.switches = memory, read, events, at, switches
 
     def value(self, name: str) -> int:
         field = _field(name)
         return int(field.decode(self.read(field.register.address)))
-
-    def fill_colour(self, name: str) -> tuple[int, int, int] | None:
-        """The colour that the LCD shows instead of any picture, None when it shows the picture."""
-        register = f"{name.upper()}_FILL"
-        if not self.value(f"{register}.enable"):
-            return None
-        return self.value(f"{register}.r"), self.value(f"{register}.g"), self.value(f"{register}.b")
 
     def controller(self, unit: int, name: str) -> list[Screen]:
         """The pictures of one controller before its colour table."""
@@ -204,36 +202,55 @@ class _Reader:
         """Upright RGB (240, width, 3) of a framebuffer."""
         if base == 0:
             return _plain(width)  # no framebuffer was ever given: dark, and nobody's fault
-        double = color_format > 4 and self.doubled
-        format: PixelFormat = EXTERNAL_FORMATS.get(color_format, RGBA8 if double else RGBA4)
-        row_pixels = HEIGHT // 2 if double else HEIGHT
-        row_bytes = row_pixels * format.bits // 8
-        # A negative or odd stride may lead anywhere; what leaves the 32-bit address space comes back at its other end.
-        first, last = sorted((base, base + (width - 1) * stride))
-        offset = self.memory.offset_of(first, last - first + row_bytes)
-        if offset is not None:
-            start = self.memory.arena[offset + (base - first) :]
-            rows = as_strided(start, (width, row_bytes), (stride, 1), writeable=False)
-        else:
-            rows, missing = self.scattered_rows(base, stride, width, row_bytes)
-            if missing:
-                message = f"{name}: {missing} of {width} columns from {base:#010x}, stride {stride}, lie outside memory"
-                self.events.report("fault", "display.unmapped", message, self.at)
-        texels = surface.decode_texels(rows, format).reshape(width, row_pixels, 4)
-        if self.scaled:
-            texels = _rescaled(texels, format)
-        if double:
-            texels = np.repeat(texels, 2, axis=1)
-        return np.ascontiguousarray(texels.transpose(1, 0, 2)[::-1, :, :3])
+        row_bytes = HEIGHT * pixel_bits(color_format, self.switches) // 8
+        rows, missing = fetch_rows(self.memory, base, stride, width, row_bytes)
+        if missing:
+            message = f"{name}: {missing} of {width} columns from {base:#010x}, stride {stride}, lie outside memory"
+            self.events.report("fault", "display.unmapped", message, self.at)
+        colors = row_colors(rows, color_format, self.switches)
+        return np.ascontiguousarray(colors.transpose(1, 0, 2)[::-1])
 
-    def scattered_rows(self, base: int, stride: int, width: int, row_bytes: int) -> tuple[Bytes, int]:
-        """Rows of a framebuffer that no single region holds, unmapped bytes 0; and how many rows miss some bytes."""
-        starts = base + stride * np.arange(width, dtype=np.int64)[:, None]
-        addresses = (starts + np.arange(row_bytes, dtype=np.int64)) & 0xFFFFFFFF
-        rows = np.zeros((width, row_bytes), np.uint8)
-        mapped = np.zeros((width, row_bytes), np.bool_)
-        for region, offset in self.memory.regions:
-            inside = (addresses >= region.base) & (addresses < region.end)
-            rows[inside] = self.memory.arena[addresses[inside] - region.base + offset]
-            mapped |= inside
-        return rows, width - int(mapped.all(axis=1).sum())
+
+def _doubled(color_format: int, switches: Mapping[str, str]) -> bool:
+    """Formats past the table may show every pixel twice."""
+    return color_format > 4 and switches["display.formats_5_7"] == "doubled"
+
+
+def pixel_bits(color_format: int, switches: Mapping[str, str]) -> int:
+    """Bits of memory for each pixel that is shown (display.formats_5_7 decides of the codes 5 to 7)."""
+    if _doubled(color_format, switches):
+        return RGBA8.bits // 2
+    return EXTERNAL_FORMATS.get(color_format, RGBA4).bits
+
+
+def row_colors(rows: Bytes, color_format: int, switches: Mapping[str, str]) -> Bytes:
+    """RGB (rows, pixels, 3) of framebuffer rows, an array (rows, bytes)."""
+    double = _doubled(color_format, switches)
+    format: PixelFormat = EXTERNAL_FORMATS.get(color_format, RGBA8 if double else RGBA4)
+    texels = surface.decode_texels(rows, format).reshape(len(rows), -1, 4)
+    if switches["display.expand"] == "scale":
+        texels = _rescaled(texels, format)
+    if double:
+        texels = np.repeat(texels, 2, axis=1)
+    return texels[..., :3]
+
+
+def fetch_rows(memory: GuestMemory, base: int, stride: int, count: int, row_bytes: int) -> tuple[Bytes, int]:
+    """`count` rows of memory, an array (count, row_bytes), and how many of them miss some bytes, which are 0.
+
+    A negative or odd stride may lead anywhere; what leaves the 32-bit address space comes back at its other end.
+    """
+    first, last = sorted((base, base + (count - 1) * stride))
+    offset = memory.offset_of(first, last - first + row_bytes)
+    if offset is not None:
+        start = memory.arena[offset + (base - first) :]
+        return as_strided(start, (count, row_bytes), (stride, 1), writeable=False), 0
+    starts = base + stride * np.arange(count, dtype=np.int64)[:, None]
+    addresses = (starts + np.arange(row_bytes, dtype=np.int64)) & 0xFFFFFFFF
+    rows = np.zeros((count, row_bytes), np.uint8)
+    mapped = np.zeros((count, row_bytes), np.bool_)
+    for region, start_offset in memory.regions:
+        inside = (addresses >= region.base) & (addresses < region.end)
+        rows[inside] = memory.arena[addresses[inside] - region.base + start_offset]
+        mapped |= inside
+    return rows, count - int(mapped.all(axis=1).sum())

@@ -2,25 +2,26 @@
 
 Writes come in bulk. Plain registers are stored as arrays; only the few addresses that start something are looked at
 one by one, in order. Units work at once: when `write` returns, memory holds their result and the busy bits are clear.
+In `timed.py` the same registers belong to units that take their time.
 
-Source: 3dbrew GPU/External Registers; GBATEK for writable masks and interrupt bits.
+Source: 3dbrew GPU/External Registers; GBATEK for writable masks, interrupt bits, mirrors and where no register is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from time import perf_counter
 
 import numpy as np
 
 from ..events import EventKind, EventLog
-from ..facts.external import EXTERNAL, LCD
+from ..facts.external import COUNTED_TRAFFIC, EXTERNAL, HOLES, LCD, MIRRORS
 from ..facts.pica import PICA
 from ..lanes import I32, U8, Engine, Lang, Value, kernel
 from ..memory import GuestMemory
 from .command_list import EFFECT_NAMES, EFFECT_TABLE
-from .display import ColorTable
+from .display import ColorTable, Screen, scan_out
 from .draws import Core3D
 from .fill import MemoryFill
 from .layout import CONTROL as C
@@ -28,6 +29,7 @@ from .layout import EXTERNAL_WORDS, MAX_WRITES, WorkLayout
 from .stats import Stats
 from .transfer import WORDS as TRANSFER_WORDS
 from .transfer import TransferEngine
+from .vram_power import VramPower
 
 BASE = EXTERNAL.base
 WORDS = EXTERNAL_WORDS
@@ -41,17 +43,28 @@ def _address(name: str) -> int:
     return EXTERNAL[name].offset // 4
 
 
-_FILLS = [(_address(f"PSC{unit}_START"), _address(f"PSC{unit}_CONTROL"), f"PSC{unit}") for unit in range(2)]
-_TRANSFER_CONTROL = _address("PPF_CONTROL")
-_FILL_START, _FILL_FINISHED = (EXTERNAL["PSC0_CONTROL"][name].mask for name in ("start", "finished"))
-_FILL_WIDTH = EXTERNAL["PSC0_CONTROL"]["width"]
-_TRANSFER_START, _TRANSFER_FINISHED = (EXTERNAL["PPF_CONTROL"][name].mask for name in ("start", "finished"))
+FILLS = [(_address(f"PSC{unit}_START"), _address(f"PSC{unit}_CONTROL"), f"PSC{unit}") for unit in range(2)]
+TRANSFER_CONTROL = _address("PPF_CONTROL")
+FILL_START, FILL_FINISHED = (EXTERNAL["PSC0_CONTROL"][name].mask for name in ("start", "finished"))
+FILL_WIDTH = EXTERNAL["PSC0_CONTROL"]["width"]
+TRANSFER_START, TRANSFER_FINISHED = (EXTERNAL["PPF_CONTROL"][name].mask for name in ("start", "finished"))
 _SELECTS = [_address(f"PDC{unit}_SELECT") for unit in range(2)]
-_SELECT_CURRENT = EXTERNAL["PDC0_SELECT"]["current"].mask
+_SELECT_KEPT = EXTERNAL["PDC0_SELECT"]["current"].mask
+_SELECT_PULSE = EXTERNAL["PDC0_SELECT"]["reset_fifo"].mask
 _SELECT_FLAGS = sum(EXTERNAL["PDC0_SELECT"][name].mask for name in ("h_irq", "v_irq", "error_irq"))
 
+_STATUS, _BUSY = _address("STATUS"), _address("BUSY")
+_LUTS = {_address(f"PDC{unit}_LUT_DATA"): unit for unit in range(2)}
+_TRAFFIC = {_address(f"TRAFFIC_{name}"): name for name in COUNTED_TRAFFIC}
+_HOME = {
+    at // 4: (area.home + (at - area.start) % area.period) // 4
+    for area in MIRRORS
+    for at in range(area.start, area.end, 4)
+}
+"""Word of the register that answers at a mirrored word."""
+
 # What starts the command list of each channel; where its size and its address stand.
-_LIST_STARTS = tuple(PICA[f"CMDBUF_JUMP{channel}"].offset for channel in range(2))
+LIST_STARTS = tuple(PICA[f"CMDBUF_JUMP{channel}"].offset for channel in range(2))
 _LISTS = [
     [
         (PICA[name].offset, PICA[name][field])
@@ -60,8 +73,9 @@ _LISTS = [
     for n in range(2)
 ]
 
-# What a write to a word of the GPU block is: only a store (here, or to a register of the 3D core), or more.
-PLAIN, CORE_PLAIN, TRIGGER, CORE, ELSEWHERE = range(5)
+# What a write to a word of the GPU block is: only a store (here, or to a register of the 3D core), or more; or one to
+# where another register answers, or none.
+PLAIN, CORE_PLAIN, TRIGGER, CORE, ELSEWHERE, MIRROR, HOLE = range(7)
 _WRITE_INDEX = C.WRITE_INDEX // 4
 
 
@@ -107,6 +121,7 @@ class ExternalRegisters:
         self._engine = engine
         self.fill = MemoryFill(memory, engine, switches)
         self.transfer = TransferEngine(memory, engine, switches)
+        self.vram = VramPower(memory, switches["vram.power_off"])
         layout = core.layout
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         part = lambda offset, size: memory.arena[offset : offset + size]
@@ -115,19 +130,26 @@ class ExternalRegisters:
         self.luts = (ColorTable(), ColorTable())
         self.interrupts: dict[str, int] = {}
         self.listeners: list[Callable[[str, int], None]] = []
+        self.moved = dict.fromkeys(COUNTED_TRAFFIC, 0)
+        """Bytes by the name of the counter that tells of them."""
         self._writable = part(layout.external_writable, 4 * WORDS).view(np.uint32)
         self._writable[:] = 0xFFFFFFFF
         self._pending = part(layout.writes, 8 * MAX_WRITES).view(np.uint32).reshape(2, MAX_WRITES)
         for register in EXTERNAL:
             self._writable[register.offset // 4] = register.writable
             self.words[register.offset // 4] = register.reset
+        for unit in range(2):
+            self._writable[_address(f"PDC{unit}_STRIDE")] = 0x100000000 - int(switches["display.stride_unit"])
+            if switches["display.sync_bits"] == "disable":
+                self._writable[_address(f"PDC{unit}_POLARITY")] = 0x101
         for register in LCD:
             self.lcd[register.offset // 4] = register.reset
         self._triggers: dict[int, Callable[[int], None]] = {
             _address("PSC0_CONTROL"): lambda w: self._fill(0, w),
             _address("PSC1_CONTROL"): lambda w: self._fill(1, w),
             _address("PPF_CONTROL"): self._transfer,
-            _address("STATUS"): lambda w: None,
+            _address("VRAM_POWER"): self._vram_power,
+            **dict.fromkeys((_STATUS, _BUSY, *_TRAFFIC), lambda w: None),
         }
         for unit in range(2):
             self._triggers[_address(f"PDC{unit}_LUT_INDEX")] = self.luts[unit].select
@@ -142,7 +164,15 @@ class ExternalRegisters:
         )
         # Below the first register of the core proper: acknowledge bytes, and what only this side writes.
         self._kind[_PICA_FIRST : _PICA_FIRST + 0x40] = CORE
-        self._kind[[_PICA_FIRST + number for number in _LIST_STARTS]] = CORE
+        self._kind[[_PICA_FIRST + number for number in LIST_STARTS]] = CORE
+        self._kind[list(_HOME)] = MIRROR
+        for hole in HOLES:
+            self._kind[hole.start // 4 : hole.end // 4] = HOLE
+
+    def set_model(self, new: bool) -> None:
+        """Say in HARDWARE_ID which model this is."""
+        if self.switches["external.hardware_id"] == "model":
+            self._put("HARDWARE_ID", "new_model", int(new))
 
     @cached_property
     def _store_writes(self) -> Callable[..., None]:
@@ -153,17 +183,58 @@ class ExternalRegisters:
         """The word at a physical address; 0 where there is no register."""
         index = (address - BASE) >> 2
         if 0 <= index < WORDS:
-            if self._kind[index] in (CORE, CORE_PLAIN):
-                number = index - _PICA_FIRST
-                return int(self.core.registers[number]) if number < len(self.core.registers) else 0
-            if index == _address("STATUS"):
-                return self._status()
-            for unit in range(2):
-                if index == _address(f"PDC{unit}_LUT_DATA"):
-                    return self.luts[unit].load()
+            index = _HOME.get(index, index)
+            kind = int(self._kind[index])
+            if kind == TRIGGER:
+                return self._read_active(index)
+            if kind in (CORE, CORE_PLAIN):
+                return self._read_core(index - _PICA_FIRST)
+            if kind == HOLE:
+                self._in_hole(address)
             return int(self.words[index])
         index = (address - LCD.base) >> 2
-        return int(self.lcd[index]) if 0 <= index < LCD_WORDS else 0
+        if 0 <= index < LCD_WORDS:
+            return int(self.lcd[index])
+        self._in_hole(address)
+        return 0
+
+    def peek(self, address: int) -> int:
+        """What a register of the displays or LCDs holds, without anything that reading it does."""
+        index = (address - BASE) >> 2
+        return int(self.words[index] if 0 <= index < WORDS else self.lcd[(address - LCD.base) >> 2])
+
+    def _read_active(self, index: int) -> int:
+        """A register that does more than to hold its word."""
+        if index == _STATUS:
+            return self._status()
+        if index == _BUSY:
+            return self._busy()
+        if index in _LUTS:
+            return self.luts[_LUTS[index]].load()
+        word = int(self.words[index])
+        if index in _TRAFFIC:
+            return (word + self.moved[_TRAFFIC[index]]) & 0xFFFFFFFF
+        if index in _SELECTS and self.switches["display.select_read"] == "zero":
+            word &= ~EXTERNAL["PDC0_SELECT"]["next"].mask
+        return word
+
+    def _read_core(self, number: int) -> int:
+        return int(self.core.registers[number]) if number < len(self.core.registers) else 0
+
+    def _in_hole(self, address: int) -> bool:
+        """Tell of an access to the GPU's block where nothing answers; False if it is none."""
+        for hole in HOLES:
+            if hole.start <= address - BASE < hole.end:
+                if hole.hangs:
+                    self.report("hang", "external.hang", f"access to {address:#010x}: the bus hangs")
+                else:
+                    self.report("fault", "external.abort", f"access to {address:#010x}: data abort")
+                return True
+        return False
+
+    def report(self, kind: EventKind, id: str, message: str) -> None:
+        """An event, here and now."""
+        self.events.report(kind, id, message, self.core.place)
 
     def write(self, addresses: np.ndarray, values: np.ndarray) -> None:
         """Writes in order: two uint32 arrays of word-aligned physical addresses and values."""
@@ -185,21 +256,31 @@ class ExternalRegisters:
         """A write that is more than a store."""
         index = (address - BASE) >> 2
         kind = int(self._kind[index]) if 0 <= index < WORDS else ELSEWHERE
+        if kind == MIRROR:
+            index = _HOME[index]
+            kind = int(self._kind[index])
         if kind == TRIGGER:
             self._triggers[index](word)
         elif kind == CORE:
             self._core_write(index - _PICA_FIRST, word)
-        else:
+        elif kind == ELSEWHERE:
             self._elsewhere(address, word)
+        else:
+            if kind == HOLE:
+                self._in_hole(address)
+            self._store(index, word)
+
+    def _store(self, index: int, word: int) -> None:
+        """A plain store: unwritable bits keep what they hold."""
+        writable = int(self._writable[index])
+        self.words[index] = int(self.words[index]) & ~writable | word & writable
 
     def _elsewhere(self, address: int, word: int) -> None:
         index = (address - LCD.base) >> 2
         if 0 <= index < LCD_WORDS:
             self.lcd[index] = word
-        else:
-            self.events.report(
-                "fault", "external.unmapped", f"register write to {address:#010x}: no such register", self.core.place
-            )
+        elif not self._in_hole(address):
+            self.report("fault", "external.unmapped", f"register write to {address:#010x}: no such register")
 
     def interrupt(self, name: str, count: int = 1) -> None:
         """Count interrupts: PSC0, PSC1, PDC0, PDC1, PPF or P3D."""
@@ -207,6 +288,11 @@ class ExternalRegisters:
             self.interrupts[name] = self.interrupts.get(name, 0) + count
             for listener in self.listeners:
                 listener(name, count)
+
+    def display_masked(self, unit: int) -> bool:
+        """Whether a display's VBlank interrupt is switched off."""
+        word = int(self.words[_address(f"PDC{unit}_CONTROL")])
+        return bool(EXTERNAL["PDC0_CONTROL"]["v_irq_off"].raw(word))
 
     def take_interrupts(self) -> dict[str, int]:
         """Interrupts since the last call, by name."""
@@ -217,21 +303,39 @@ class ExternalRegisters:
         index = _address(name)
         self.words[index] = EXTERNAL[name][field].encode(value, int(self.words[index]))
 
+    def _at_work(self, unit: str) -> bool:
+        """Whether PSC0, PSC1 or PPF is at work; while time stands still, that is one that never ends."""
+        name = f"{unit}_CONTROL"
+        return bool(EXTERNAL[name]["start"].raw(int(self.words[_address(name)])))
+
+    def _core_at_work(self) -> bool:
+        return False  # a list has come to its end when the write that starts it is done
+
+    def _busy(self) -> int:
+        fill, word = self._at_work("PSC0") or self._at_work("PSC1"), int(self.words[_BUSY])
+        return EXTERNAL["BUSY"].encode(word, fill=fill, transfer=self._at_work("PPF"))
+
     def _status(self) -> int:
-        """The STATUS register: a mirror of the finished flags, or of the flags of units at work (external.status)."""
-        word = 0
-        busy = self.switches["external.status"] == "busy"
-        for field in ("psc0", "psc1", "ppf"):
-            name = f"{field.upper()}_CONTROL"
-            if EXTERNAL[name]["start" if busy else "finished"].raw(int(self.words[_address(name)])):
-                word = EXTERNAL["STATUS"][field].encode(1, word)
-        if busy:  # a list has come to its end when the write that starts it is done
-            return word
+        """The STATUS register: interrupts that are pending, or units at work (external.status)."""
+        units, reading = ["psc0", "psc1", "ppf"], self.switches["external.status"]
+        if reading == "interrupt":
+            flags = {unit: self._finished(unit.upper()) for unit in units}
+            flags |= {f"pdc{n}": bool(int(self.words[at]) & _SELECT_FLAGS) for n, at in enumerate(_SELECTS)}
+            return EXTERNAL["STATUS"].encode(0, **flags, p3d=self._core_matches())
+        flags = {unit: self._at_work(unit.upper()) for unit in units}
+        if reading == "busy-exchanged":
+            flags["psc0"], flags["psc1"] = flags["psc1"], flags["psc0"]
+        return EXTERNAL["STATUS"].encode(0, **flags, p3d=self._core_at_work())
+
+    def _finished(self, unit: str) -> bool:
+        name = f"{unit}_CONTROL"
+        return bool(EXTERNAL[name]["finished"].raw(int(self.words[_address(name)])))
+
+    def _core_matches(self) -> bool:
+        """Whether a byte of the core's interrupt request is the one that it is compared with."""
         request, compare = self.core.registers[0x10:0x20].view(np.uint8), self.core.registers[0x20:0x30].view(np.uint8)
         disabled = np.unpackbits(self.core.registers[0x30:0x32].view(np.uint8), bitorder="little").astype(bool)
-        if ((request == compare) & ~disabled).any():
-            word = EXTERNAL["STATUS"]["p3d"].encode(1, word)
-        return word
+        return bool(((request == compare) & ~disabled).any())
 
     # -- units ------------------------------------------------------------------------------------------------------
     def _controlled(self, word: int, index: int, finished: int) -> int:
@@ -240,53 +344,82 @@ class ExternalRegisters:
         return word & writable & ~finished | word & int(self.words[index]) & finished
 
     def _fill(self, unit: int, word: int) -> None:
-        started = perf_counter()
-        first, index, name = _FILLS[unit]
-        word = self._controlled(word, index, _FILL_FINISHED)
-        if word & _FILL_START:
+        """A write to a fill's control register."""
+        first, index, _ = FILLS[unit]
+        self.words[index] = word = self._controlled(word, index, FILL_FINISHED)
+        if word & FILL_START:
             start, end, value = self.words[first : first + 3].tolist()
-            width = _FILL_WIDTH.raw(word)
-            problem = self.fill.run(start << 3, end << 3, value, width)
-            if problem:
-                self.events.report("fault", "fill.unmapped", problem, self.core.place)
-            if start or self.switches["fill.null_start"] == "finish":
-                word |= _FILL_FINISHED
-            word &= ~_FILL_START
-            self.interrupt(name, int(start > 0))
+            self._run_fill(unit, start, end, value, FILL_WIDTH.raw(word))
+
+    def _run_fill(self, unit: int, start: int, end: int, value: int, width: int) -> None:
+        """Fill, as words of the unit's registers say, and let it be finished."""
+        started = perf_counter()
+        _, index, name = FILLS[unit]
+        self._fill_memory(unit, start << 3, end << 3, value, width)
+        word = int(self.words[index]) & ~FILL_START
+        if start or self.switches["fill.null_start"] == "finish":
+            word |= FILL_FINISHED
         self.words[index] = word
+        self.interrupt(name, int(start > 0))
         self.stats.seconds["fill"] += perf_counter() - started
 
+    def _fill_memory(self, unit: int, start: int, end: int, value: int, width: int) -> None:
+        problem = self.fill.run(start, end, value, width)
+        if problem:
+            self.report("fault", "fill.unmapped", problem)
+        elif start and end > start:
+            self.moved[f"PSC{unit}_WRITE"] += end - start
+        if self.vram.off:
+            self.vram.lose()
+
     def _transfer(self, word: int) -> None:
+        """A write to the transfer engine's control register."""
+        index = TRANSFER_CONTROL
+        self.words[index] = word = self._controlled(word, index, TRANSFER_FINISHED)
+        if word & TRANSFER_START:
+            self._run_transfer(self.words[TRANSFER_WORDS])
+
+    def _run_transfer(self, words: np.ndarray) -> None:
+        """Transfer, as words of the engine's registers say, and let it be finished, unless it never ends."""
         started = perf_counter()
-        index = _TRANSFER_CONTROL
-        word = self._controlled(word, index, _TRANSFER_FINISHED)
-        if word & _TRANSFER_START:
-            outcome = self.transfer.run(self.words[TRANSFER_WORDS])
-            if outcome.problem:
-                kind: EventKind = "hang" if outcome.hang else "warning" if outcome.moved else "fault"
-                self.events.report(kind, outcome.event or f"transfer.{kind}", outcome.problem, self.core.place)
-            if outcome.finished:
-                word = word & ~_TRANSFER_START | _TRANSFER_FINISHED
-                self.interrupt("PPF")
-        self.words[index] = word
+        outcome = self.transfer.run(words)
+        if outcome.problem:
+            kind: EventKind = "hang" if outcome.hang else "warning" if outcome.moved else "fault"
+            self.report(kind, outcome.event or f"transfer.{kind}", outcome.problem)
+        self.moved["PPF_READ"] += outcome.read
+        self.moved["PPF_WRITE"] += outcome.written
+        if self.vram.off:
+            self.vram.lose()
+        if outcome.finished:
+            index = TRANSFER_CONTROL
+            self.words[index] = int(self.words[index]) & ~TRANSFER_START | TRANSFER_FINISHED
+            self.interrupt("PPF")
         self.stats.seconds["transfer"] += perf_counter() - started
 
+    def _vram_power(self, word: int) -> None:
+        index = _address("VRAM_POWER")
+        self._store(index, word)
+        self.vram.set(int(self.words[index]))
+        if self.vram.off:
+            halves = ", ".join(name.replace("_", " ") for name in self.vram.off)
+            self.report("warning", "vram.off", f"video memory is switched off: bank {halves}")
+
     def _select(self, unit: int, word: int) -> None:
-        """PDC framebuffer select: interrupt flags are cleared by writing ones; the rest is taken at VBlank."""
+        """PDC framebuffer select: interrupt flags are cleared by writing ones; the rest is for the display to take."""
         index = _SELECTS[unit]
-        current = int(self.words[index])
-        flags, kept = _SELECT_FLAGS, _SELECT_CURRENT
-        self.words[index] = (word & ~(flags | kept)) | (current & ~word & flags) | (current & kept)
+        current, flags = int(self.words[index]), _SELECT_FLAGS
+        taken = word & ~(flags | _SELECT_KEPT | _SELECT_PULSE)
+        self.words[index] = taken | (current & ~word & flags) | (current & _SELECT_KEPT)
 
     # -- the 3D core's registers --------------------------------------------------------------------------------------
     def _core_write(self, number: int, word: int) -> None:
         registers = self.core.registers
         if number < 0x10:  # acknowledge: the same storage as the request bytes
             registers[0x10 + number] = word
-        elif number in _LIST_STARTS:
+        elif number in LIST_STARTS:
             registers[number] = word
             if word & 1:
-                self._start_list(_LIST_STARTS.index(number))
+                self._start_list(LIST_STARTS.index(number))
                 registers[number] = 0
         elif number < 0x40:
             registers[number] = word
@@ -297,10 +430,31 @@ class ExternalRegisters:
                 self.core.run_words([word, number | 0xF0000])
 
     def _start_list(self, channel: int) -> None:
+        self.list_done(self._run_list(channel))
+
+    def _run_list(self, channel: int) -> int:
+        """Run the list that a channel's registers name; returns how often it raised the P3D interrupt."""
         size, address = (int(f.decode(int(self.core.registers[number]))) & ~15 for number, f in _LISTS[channel])
         offset = self.memory.offset_of(address, size)
         if offset is None:
-            message = f"command list {address:#010x}..{address + size:#010x} leaves memory"
-            self.events.report("fault", "list.unmapped", message, self.core.place)
-            return
-        self.interrupt("P3D", self.core.run_list(offset, size))
+            self.report("fault", "list.unmapped", f"command list {address:#010x}..{address + size:#010x} leaves memory")
+            return 0
+        fired = self.core.run_list(offset, size)
+        if self.vram.off:
+            self.vram.lose()
+        return fired
+
+    def list_done(self, fired: int) -> None:
+        """A list came to its end and raised so many interrupts."""
+        self.interrupt("P3D", fired)
+
+    def submit(self, words: Sequence[int] | np.ndarray) -> int:
+        """Run command words that lie in no guest memory; returns how often they raised the P3D interrupt."""
+        fired = self.core.run_words(words)
+        self.list_done(fired)
+        return fired
+
+    # -- screens ------------------------------------------------------------------------------------------------------
+    def screens(self) -> dict[str, Screen]:
+        """What both screens show."""
+        return scan_out(self.memory, self.peek, self.luts, self.events, self.core.place, self.switches)

@@ -17,23 +17,33 @@ import numpy as np
 
 from ..errors import UsageError
 from ..events import EventLog
+from ..facts.external import EXTERNAL
+from ..facts.external_init import INITS, InitSet
 from ..facts.gsp import CORE_START
+from ..facts.memory_map import VRAM
 from ..facts.switches import choose
+from ..facts.timing import CPU_CLOCK
 from ..lanes import Engine
 from ..memory import GuestMemory
-from .display import Screen, scan_out
+from .display import Screen
 from .draws import Core3D
 from .external import ExternalRegisters
 from .layout import BANKS
+from .lcd import Backlight, backlight
+from .pdc import DisplayMode, display_mode
+from .pdc.mode import SCREENS, WORDS
 from .registers import register_id
 from .stats import Stats
 from .targets import RenderTarget
 from .tiers import TIERS
+from .timed import TimedRegisters
 
 if TYPE_CHECKING:
     from .gsp import Gsp
 
 MIB = 1 << 20
+TIMINGS = ("instant", "emulated")
+MODELS = ("old", "new")
 
 
 class N3DS:
@@ -42,11 +52,16 @@ class N3DS:
     fcram: bytes of main memory (128 MiB, or 256 MiB for the new model). threads: how many draw; any number gives the
     same bytes. evaluator: "llvm" (machine code) or "numpy" (the oracle, slow). switches: chosen values of named
     switches (`pocketgpu switches` lists them); the others have their defaults. tier: "general" or "specialised" code
-    only, for tests and measurements; by default whatever is at hand sooner.
+    only, for tests and measurements; by default whatever is at hand sooner. model: "old" or "new", which HARDWARE_ID
+    tells; by default new with more than 128 MiB.
 
-    Work is done when a call returns. `events` tells what the guest did wrong or what is not drawn yet.
+    timing: "instant": work is done when a call returns, and time stands still but for `step_vblank`. "emulated": units
+    are busy for a while, displays scan line by line, and time passes in `advance`, `run_until`, `step_vblank`, and a
+    little in every `read_register`. What memory holds in the end is the same.
 
-    :raises UsageError: an unknown switch, value or evaluator, or less than one thread.
+    `events` tells what the guest did wrong or what is not drawn yet.
+
+    :raises UsageError: an unknown switch or value of an argument, or less than one thread.
     """
 
     def __init__(
@@ -56,6 +71,8 @@ class N3DS:
         evaluator: str = "llvm",
         switches: Mapping[str, str] | None = None,
         tier: str = "auto",
+        timing: str = "instant",
+        model: str | None = None,
     ) -> None:
         if threads < 1:
             raise UsageError(f"threads must be at least 1, not {threads}")
@@ -67,15 +84,24 @@ class N3DS:
             raise UsageError(f"evaluator must be 'llvm' or 'numpy', not {evaluator!r}")
         if tier not in TIERS:
             raise UsageError(f"tier must be one of {', '.join(TIERS)}, not {tier!r}")
+        if timing not in TIMINGS:
+            raise UsageError(f"timing must be 'instant' or 'emulated', not {timing!r}")
+        if model not in (None, *MODELS):
+            raise UsageError(f"model must be 'old' or 'new', not {model!r}")
         self.memory = GuestMemory(fcram)
+        # Render targets lie there, and nearly every program clears some at once.
+        self.memory.populate(self.memory.offset_of(VRAM.base, VRAM.size) or 0, VRAM.size)
         self.events = EventLog()
         self.stats = Stats()
         self._engine = Engine(self.memory.arena, evaluator)
         self._core = Core3D(self.memory, self._engine, self.events, self.stats, threads, self.switches)
         self._core.runner.tier = tier
-        self._external = ExternalRegisters(
-            self.memory, self._engine, self._core, self.events, self.stats, self.switches
-        )
+        parts = (self.memory, self._engine, self._core, self.events, self.stats, self.switches)
+        self._timed = TimedRegisters(*parts) if timing == "emulated" else None
+        self._external = self._timed or ExternalRegisters(*parts)
+        self._external.set_model(model == "new" or (model is None and fcram > 128 * MIB))
+        if self._timed is not None:
+            self._timed.on_vblank = self._vblank
         for name, value in CORE_START.items():
             self._core.registers[register_id(name)] = value
         self.frame = 0
@@ -84,7 +110,7 @@ class N3DS:
 
     # -- registers --------------------------------------------------------------------------------------------------
     def write_register(self, physical: int, value: int) -> None:
-        """Write a 32-bit register by physical address; units that it starts have finished on return."""
+        """Write a 32-bit register by physical address; in instant time, what it starts has finished on return."""
         self.write_registers(np.array([physical & ~3], np.uint32), np.array([value & 0xFFFFFFFF], np.uint32))
 
     def write_registers(self, addresses: np.ndarray, values: np.ndarray) -> None:
@@ -92,7 +118,7 @@ class N3DS:
         self._external.write(addresses, values)
 
     def read_register(self, physical: int) -> int:
-        """A 32-bit register by physical address; 0 where there is none."""
+        """A 32-bit register by physical address; 0 where there is none. Emulated time goes on a little."""
         return self._external.read(physical & ~3)
 
     def submit(self, words: Sequence[int] | np.ndarray) -> bool:
@@ -100,9 +126,18 @@ class N3DS:
 
         Returns whether the list raised the P3D interrupt.
         """
-        fired = self._core.run_words(words)
-        self._external.interrupt("P3D", fired)
-        return fired > 0
+        return self._external.submit(words) > 0
+
+    def initialise(self, values: str | InitSet) -> None:
+        """Write a set of register values that programs begin with: a name of `facts.external_init.INITS`, or a set.
+
+        :raises UsageError: there is no set of that name.
+        """
+        found = values if isinstance(values, InitSet) else INITS.get(values)
+        if found is None:
+            raise UsageError(f"there is no set of values {values!r}", hint=f"There are: {', '.join(INITS)}.")
+        addresses, words = zip(*found.writes, strict=True)
+        self.write_registers(np.array(addresses, np.uint32), np.array(words, np.uint32))
 
     def take_interrupts(self) -> dict[str, int]:
         """How often each interrupt fired since the last call: PSC0, PSC1, PDC0, PDC1, PPF, P3D."""
@@ -121,22 +156,94 @@ class N3DS:
             self._gsp = Gsp(self)
         return self._gsp
 
-    # -- time and pictures --------------------------------------------------------------------------------------------
+    # -- time ---------------------------------------------------------------------------------------------------------
+    @property
+    def timing(self) -> str:
+        """ "instant" or "emulated"."""
+        return TIMINGS[self._timed is not None]
+
+    @property
+    def time(self) -> int:
+        """CPU cycles that have passed, 268,111,856 a second; 0 for ever in instant time."""
+        return 0 if self._timed is None else self._timed.clock.now
+
+    def _needs_time(self) -> TimedRegisters:
+        if self._timed is None:
+            raise UsageError("time stands still in this machine", hint="Make it with timing='emulated'.")
+        return self._timed
+
+    def advance(self, cycles: int) -> None:
+        """Let CPU cycles pass: units come to their end, displays scan, interrupts fire.
+
+        :raises UsageError: in instant time, for less than no cycles, or from inside of a listener of interrupts.
+        """
+        if cycles < 0:
+            raise UsageError(f"time cannot go back by {-cycles} cycles")
+        self._needs_time().advance(cycles)
+
+    def run_until(self, interrupt: str, limit: int = CPU_CLOCK) -> bool:
+        """Let time pass until an interrupt (PSC0, PSC1, PDC0, PDC1, PPF, P3D) fires, `limit` cycles at most.
+
+        Returns whether it fired. Those that had fired before do not count. Errors as for `advance`.
+        """
+        return self._needs_time().run_until(interrupt, limit)
+
+    def position(self, screen: str) -> tuple[int, int]:
+        """(HCount, VCount) of the "top" or "bottom" screen's controller, without any time passing.
+
+        :raises UsageError: in instant time, or for another screen.
+        """
+        timed, unit = self._needs_time(), self._unit(screen)
+        timed.settle()
+        return timed.displays[unit].position(timed.clock.now)
+
+    @staticmethod
+    def _unit(screen: str) -> int:
+        if screen not in SCREENS:
+            raise UsageError(f"a screen is 'top' or 'bottom', not {screen!r}")
+        return SCREENS.index(screen)
+
     def step_vblank(self) -> None:
         """A frame passes: both display controllers reach VBlank."""
+        if self._timed is not None:
+            self._timed.step_vblank()
+            return
         if self._gsp is not None:
             self._gsp.before_vblank()
-        self.frame += 1
-        self._core.place = f"f{self.frame}"
+        self._next_frame()
         for unit in range(2):
             self._external.interrupt(f"PDC{unit}")
 
+    def _vblank(self, unit: int) -> None:
+        """Emulated time came to the VBlank of a controller; its interrupt is about to be raised, unless masked."""
+        if unit == 0:
+            self._next_frame()
+        if self._gsp is not None and not self._external.display_masked(unit):
+            self._gsp.before_vblank((unit,))
+
+    def _next_frame(self) -> None:
+        self.frame += 1
+        self._core.place = f"f{self.frame}"
+
+    # -- pictures -----------------------------------------------------------------------------------------------------
     @property
     def screens(self) -> dict[str, Screen]:
-        """What the screens show now: "top", "bottom", and "top-right" when the right eye sees another picture."""
-        return scan_out(
-            self.memory, self.read_register, self._external.luts, self.events, self._core.place, self.switches
-        )
+        """What the screens show now: "top", "bottom", and "top-right" when the right eye sees another picture.
+
+        In instant time that is what the registers describe; in emulated time, what was scanned line by line so far.
+        """
+        return self._external.screens()
+
+    def display_mode(self, screen: str) -> DisplayMode:
+        """The timing that the registers of the "top" or "bottom" screen's controller describe now."""
+        prefix = f"PDC{self._unit(screen)}_"
+        words = {name: self._external.peek(EXTERNAL[prefix + name].address) for name in WORDS}
+        return display_mode(screen, words, self.switches)
+
+    @property
+    def backlights(self) -> dict[str, Backlight]:
+        """The backlights of "top" and "bottom", as registers set them."""
+        return {name: backlight(name, self._external.peek) for name in SCREENS}
 
     @property
     def render_targets(self) -> list[RenderTarget]:
@@ -144,7 +251,12 @@ class N3DS:
         return self._core.runner.color_targets()
 
     def finish(self) -> None:
-        """Wait until all work is done. Work is done when a call returns, so this only states the intent."""
+        """Wait until all work is done. In instant time it is done when a call returns, so this only states the intent.
+
+        In emulated time, time passes until all units rest, those left aside that never end.
+        """
+        if self._timed is not None:
+            self._timed.finish()
 
     # -- loading state ------------------------------------------------------------------------------------------------
     def load_memory(self, physical: int, data: bytes | memoryview) -> None:
@@ -182,6 +294,8 @@ class N3DS:
             elif bank.name in words:
                 self._core.bank(bank.name)[:] = words[bank.name]
         self._core.touch_banks()
+        if self._timed is not None:
+            self._timed.restart()
 
 
 def float24_bits(raw: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ leave open is a switch (transfer.*, texture_copy.*).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -152,13 +152,15 @@ def copy_units(
 @dataclass(frozen=True)
 class Outcome:
     """finished: the unit raises its interrupt. problem: what the user should know. hang: a console would stand still.
-    moved: bytes were written. event: the id of the problem, if it is not the usual one."""
+    moved: bytes were written. event: the id of the problem, if it is not the usual one. read, written: bytes moved."""
 
     finished: bool
     problem: str | None = None
     hang: bool = False
     moved: bool = False
     event: str = ""
+    read: int = 0
+    written: int = 0
 
 
 @dataclass(frozen=True)
@@ -206,6 +208,7 @@ class TransferEngine:
                 self._moves.clear()
             registers = words.tolist()
             move = self._moves[key] = self._plan({name: registers[place] for name, place in _PLACES.items()})
+            self.memory.populate(*move.written)
         return move
 
     def _plan(self, words: Mapping[str, int]) -> Move:
@@ -262,15 +265,16 @@ class TransferEngine:
                 convert_rows, **formats, tiled_in=tiled_in, tiled_out=tiled_out, scale_x=scale_x, scale_y=scale_y,
                 block=block, switches=self._choices,
             )  # fmt: skip
-        done = Outcome(True, moved=True)
+        taken, given = rows * columns * read.bits // 8, width * height * write.bits // 8
+        done = Outcome(True, moved=True, read=taken, written=given)
         if block and (out_width | out_height) & 31:
             told = f"display transfer in 32x32 blocks to {out_width}x{out_height}, which are no multiples of 32"
-            done = Outcome(True, told, moved=True, event="transfer.block32-size")
+            done = replace(done, problem=told, event="transfer.block32-size")
         elif block:
-            done = Outcome(True, BLOCK32, moved=True, event="pica.block32")
+            done = replace(done, problem=BLOCK32, event="pica.block32")
         elif flags["scale"] == 3:
             told = "display transfer with scale code 3, which is invalid: scaled as by code 2"
-            done = Outcome(True, told, moved=True, event="transfer.scale")
+            done = replace(done, problem=told, event="transfer.scale")
         return Move(done, run, (start, place, stride, width, height, flags["flip"]), (place, made))
 
     def _copy(self, words: Mapping[str, int]) -> Outcome | Move:
@@ -299,4 +303,5 @@ class TransferEngine:
                 return Outcome(True, f"texture copy {pa:#010x}..{pa + length:#010x} leaves memory")
             ranges.append((offset, length))
         arguments = (ranges[0][0], ranges[1][0], units, *lines[0], *lines[1])
-        return Move(Outcome(True, moved=True), self.engine.get(copy_units), arguments, ranges[1])
+        done = Outcome(True, moved=True, read=16 * units, written=16 * units)
+        return Move(done, self.engine.get(copy_units), arguments, ranges[1])

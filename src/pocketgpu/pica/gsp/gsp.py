@@ -137,17 +137,18 @@ class Gsp(Calls):
         if name in INTERRUPTS and name not in self._held_back:
             self.clients.deliver(name, count)
 
-    def before_vblank(self) -> None:
-        """The machine is about to raise both VBlank interrupts: show what clients have put into framebuffer infos."""
+    def before_vblank(self, screens: Iterable[int] = (0, 1)) -> None:
+        """The machine is about to raise VBlank interrupts: show what clients have put into framebuffer infos."""
         if self.machine.switches["gsp.swap_time"] == "vblank":
-            self._swap()
+            self._swap(screens)
 
-    def _swap(self) -> None:
+    def _swap(self, screens: Iterable[int] = (0, 1)) -> None:
         everybody = self.machine.switches["gsp.swap_clients"] == "all"
         for client in sorted(self.clients.registered):
             if not everybody and client != self.clients.holder:
                 continue
-            for screen, name in enumerate(_SCREENS):
+            for screen in screens:
+                name = _SCREENS[screen]
                 entry = self.shared.framebuffer(client, screen).take()
                 if entry is None:
                     continue

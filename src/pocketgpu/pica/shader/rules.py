@@ -17,7 +17,7 @@ END_WORD = next(code for code, op in OPCODES.items() if op.name == "END") << 26
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Each field is the switch of its name, without the group; see facts/switches.py for what the values mean."""
+    """Each field is the switch of its name, without the group; see facts/switches/ for what the values mean."""
 
     precision: str = "f32"
     reciprocal_zero: str = "positive"

@@ -1,0 +1,29 @@
+"""What a named choice is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """One choice. alternatives: the values besides `default`. sources: who holds each value."""
+
+    name: str
+    default: str
+    alternatives: tuple[str, ...]
+    doc: str
+    sources: Mapping[str, str]
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """All values, the default first."""
+        return (self.default, *self.alternatives)
+
+
+def named(name: str, doc: str, /, **sources: str) -> Switch:
+    """A switch whose first value is the default; underscores in value names stand for hyphens."""
+    by_value = {value.lstrip("_").replace("_", "-"): source for value, source in sources.items()}
+    default, *others = by_value
+    return Switch(name, default, tuple(others), doc, by_value)

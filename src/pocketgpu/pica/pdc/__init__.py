@@ -1,0 +1,10 @@
+"""The display controllers in time: what their registers describe, and what they do as time passes.
+
+`mode` is the pure model (registers in, numbers out), `limits` what the documents warn of, `scan` which line and pixel
+shows what, `controller` the unit of the machine. The picture of a whole frame without time is `pica/display.py`.
+"""
+
+from .limits import problems
+from .mode import Beat, DisplayMode, Problem, Span, display_mode
+
+__all__ = ["Beat", "DisplayMode", "Problem", "Span", "display_mode", "problems"]

@@ -1,0 +1,118 @@
+"""Which line and pixel of the screen shows what of the framebuffers, as the timing of a mode has it.
+
+The screen takes the lines that are sent after the frame's back porch, from its own first line on, and of each line the
+pixels that are sent after the line's back porch. What is sent is the border's colour, or the picture. Lines that are
+not sent keep what they showed.
+
+Source: 3dbrew GPU/External Registers (timing registers, scan line output modes, scan doubling).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .mode import DisplayMode
+
+PIXELS = 240
+"""Pixels of a line of either screen."""
+
+Ints = NDArray[np.int64]
+
+NOWHERE = -1
+"""No line of the screen, or no framebuffer: the border."""
+DARK = -2
+"""A pixel for which nothing is sent."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScanPlan:
+    """For each line of a frame (index VCount): panel, the screen's line it is for; buffer, 0 A, 1 B or NOWHERE; source,
+    the framebuffer's line. For each of 240 pixels of the screen: pixel, the framebuffer's pixel, NOWHERE or DARK."""
+
+    panel: Ints
+    buffer: Ints
+    source: Ints
+    pixel: Ints
+    first_pixel: int
+    """The first pixel of a framebuffer's line that is shown."""
+    pixels: int
+    """From it on, how many have to be read."""
+
+
+def _lines(mode: DisplayMode) -> tuple[Ints, Ints, Ints]:
+    total = mode.lines
+    panel, buffer = np.full((2, total), NOWHERE, np.int64)
+    source = np.zeros(total, np.int64)
+    sent = [s for s in mode.vertical if s.name in ("border", "picture", "end border")]
+    # The lines of an end border may go on past the end of the frame; they come first in time only by number.
+    sent.sort(key=lambda span: ("border", "picture", "end border").index(span.name))
+    if not mode.hsync_runs:
+        return panel, buffer, source  # the screen never moves on to another line
+    place = 0
+    low, high = mode.v_picture
+    for span in sent:
+        lines = (span.start + np.arange(span.length)) % total
+        panel[lines] = place + np.arange(span.length)
+        place += span.length
+        if span.name != "picture":
+            continue
+        number = (lines - low) % total + mode.cut_lines - mode.pushed_lines + mode.skipped_lines
+        if low < mode.vblank < high:  # the last two lines come again and again
+            at = (mode.vblank - low) % total
+            late = (lines - low) % total - at
+            last = at + mode.cut_lines - mode.pushed_lines + mode.skipped_lines
+            number = np.where(late >= 0, last - 2 + (late & 1), number)
+        shown = number >= 0
+        buffer[lines], source[lines] = _sources(mode, number)
+        buffer[lines[~shown]] = NOWHERE
+    panel[panel >= mode.panel_lines] = NOWHERE
+    return panel, buffer, source
+
+
+def _sources(mode: DisplayMode, number: Ints) -> tuple[Ints, Ints]:
+    """Framebuffer and its line for lines of the picture."""
+    odd = number & 1
+    if mode.interlace == 0:
+        return np.zeros_like(number), number
+    if mode.interlace == 1:
+        return np.zeros_like(number), number >> 1
+    buffer = odd if mode.interlace == 2 else 1 - odd
+    return buffer, number if mode.switches["display.interleave"] == "skip" else number >> 1
+
+
+def _pixels(mode: DisplayMode) -> Ints:
+    total = mode.clocks
+    pixel = np.full(PIXELS, DARK, np.int64)
+    order = ("border", "picture", "end border")
+    place = 0
+    for span in sorted((s for s in mode.horizontal if s.name in order), key=lambda span: order.index(span.name)):
+        clocks = (span.start + np.arange(span.length)) % total
+        numbers = np.full(span.length, NOWHERE, np.int64)
+        if span.name == "picture":
+            numbers = (clocks - mode.h_picture[0]) % total - (mode.hstart - mode.h_picture[0])
+            if mode.screen == "bottom" and mode.scan_doubling:
+                numbers = numbers >> 1
+            numbers = np.where((numbers >= 0) & (numbers < mode.width), numbers, NOWHERE)
+        taken = min(span.length, max(0, PIXELS - place))
+        pixel[place : place + taken] = numbers[:taken]
+        place += span.length
+    return pixel
+
+
+@lru_cache(maxsize=16)
+def _plan(mode: DisplayMode, _switches: tuple[tuple[str, str], ...]) -> ScanPlan:
+    panel, buffer, source = _lines(mode)
+    pixel = _pixels(mode)
+    read = pixel[pixel >= 0]
+    # Pairs of pixels, because a format may keep two of them together.
+    first, end = (int(read.min()) & ~1, (int(read.max()) | 1) + 1) if len(read) else (0, 0)
+    return ScanPlan(panel, buffer, source, pixel, first, end - first)
+
+
+def scan_plan(mode: DisplayMode) -> ScanPlan:
+    """The plan of a mode."""
+    return _plan(mode, tuple(mode.switches.items()))

@@ -145,8 +145,16 @@ def test_framebuffer_height_minus_one(gpu: Gpu, height: int) -> None:
 
 @pytest.mark.row("cmd.viewport.24")
 def test_bit_24_is_the_upright_picture(gpu: Gpu) -> None:
-    """The page says that it must be set; without it the picture is upside down."""
-    for bit, first in ((1, 42), (0, 0)):
+    """The page says that it must be set; without it the picture is upside down, shapes and scissor alike."""
+    gpu.set(VIEWPORT_WIDTH=gpu.f24(4), VIEWPORT_HEIGHT=gpu.f24(4))
+    for bit, rows in ((1, [6, 7]), (0, [0, 1])):
+        clear(gpu, COLOR)
+        buffers(gpu, size=8 | 7 << 12 | bit << 24)
+        gpu.quad(box=(-1, -1, 1, -0.5))  # the two lowest rows
+        gpu.run()
+        inside = {int(gpu.order(8, 8)[row, column]) for row in rows for column in range(8)}
+        assert {byte // 4 for byte in touched(gpu, COLOR)} == inside
+    for bit, first in ((1, 42), (0, 0)):  # first column of the last row, or of the first
         clear(gpu, COLOR)
         buffers(gpu, size=8 | 7 << 12 | bit << 24)
         one_pixel(gpu, 0, 0)

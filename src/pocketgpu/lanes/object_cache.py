@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import os
 import re
 import stat
@@ -19,6 +20,9 @@ from pathlib import Path
 
 _MAGIC = b"pgpuobj1"
 LIMIT_BYTES = 256 << 20
+# A process looks whether the folder has outgrown its limit at its first store and then once in so many.
+TRIM_EVERY = 64
+_stored = itertools.count()
 _OUR_NAME = re.compile(r"[0-9a-f]{40}\.o")
 _checked: dict[str, Path | None] = {}
 
@@ -95,7 +99,8 @@ def write(key: str, data: bytes) -> None:
         with os.fdopen(handle, "wb") as f:
             f.write(_MAGIC + hashlib.blake2b(data, digest_size=20, key=key.encode()).digest() + data)
         os.replace(name, place / f"{key}.o")
-        trim(place)
+        if next(_stored) % TRIM_EVERY == 0:
+            trim(place)
     except OSError:  # a full disk; or, on Windows, another process has the entry open right now
         if name is not None:
             with contextlib.suppress(OSError):
@@ -105,12 +110,12 @@ def write(key: str, data: bytes) -> None:
 def entries(place: Path) -> list[tuple[Path, int, float]]:
     """(path, bytes, time of last change) of each stored object; files that others put there are none of ours."""
     found = []
-    for path in place.glob("*.o"):
-        if not _OUR_NAME.fullmatch(path.name):
-            continue
-        with contextlib.suppress(OSError):
-            info = path.stat()
-            found.append((path, info.st_size, info.st_mtime))
+    with os.scandir(place) as files:
+        for file in files:
+            if _OUR_NAME.fullmatch(file.name):
+                with contextlib.suppress(OSError):
+                    info = file.stat()
+                    found.append((place / file.name, info.st_size, info.st_mtime))
     return found
 
 

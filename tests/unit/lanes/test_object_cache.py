@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import stat
 import subprocess
@@ -219,9 +220,15 @@ def test_trim_removes_the_oldest(place: Path) -> None:
 
 def test_writing_keeps_the_folder_below_its_limit(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(object_cache.trim, "__defaults__", (5000,))
-    for i in range(12):
+    monkeypatch.setattr(object_cache, "_stored", itertools.count())
+    sizes = []
+    for i in range(2 * object_cache.TRIM_EVERY + 1):
         object_cache.write(f"{i:040x}", bytes(1000))
-        assert sum(size for _, size, _ in object_cache.entries(place)) <= 5000
+        sizes.append(sum(size for _, size, _ in object_cache.entries(place)))
+    # It is looked after now and then, not at every store.
+    assert sizes[0] <= sizes[object_cache.TRIM_EVERY - 1]
+    assert sizes[object_cache.TRIM_EVERY - 1] > 5000
+    assert sizes[object_cache.TRIM_EVERY] <= 5000 and sizes[-1] <= 5000
     assert len(object_cache.entries(place)) == 4
 
 

@@ -303,8 +303,10 @@ class ExternalRegisters:
         index = _address(name)
         self.words[index] = EXTERNAL[name][field].encode(value, int(self.words[index]))
 
-    def _at_work(self, unit: str) -> bool:
-        """Whether PSC0, PSC1 or PPF is at work; while time stands still, that is one that never ends."""
+    def at_work(self, unit: str) -> bool:
+        """Whether PSC0, PSC1, PPF or P3D is at work; while time stands still, that is one that never ends."""
+        if unit == "P3D":
+            return self._core_at_work()
         name = f"{unit}_CONTROL"
         return bool(EXTERNAL[name]["start"].raw(int(self.words[_address(name)])))
 
@@ -312,8 +314,8 @@ class ExternalRegisters:
         return False  # a list has come to its end when the write that starts it is done
 
     def _busy(self) -> int:
-        fill, word = self._at_work("PSC0") or self._at_work("PSC1"), int(self.words[_BUSY])
-        return EXTERNAL["BUSY"].encode(word, fill=fill, transfer=self._at_work("PPF"))
+        fill, word = self.at_work("PSC0") or self.at_work("PSC1"), int(self.words[_BUSY])
+        return EXTERNAL["BUSY"].encode(word, fill=fill, transfer=self.at_work("PPF"))
 
     def _status(self) -> int:
         """The STATUS register: interrupts that are pending, or units at work (external.status)."""
@@ -322,7 +324,7 @@ class ExternalRegisters:
             flags = {unit: self._finished(unit.upper()) for unit in units}
             flags |= {f"pdc{n}": bool(int(self.words[at]) & _SELECT_FLAGS) for n, at in enumerate(_SELECTS)}
             return EXTERNAL["STATUS"].encode(0, **flags, p3d=self._core_matches())
-        flags = {unit: self._at_work(unit.upper()) for unit in units}
+        flags = {unit: self.at_work(unit.upper()) for unit in units}
         if reading == "busy-exchanged":
             flags["psc0"], flags["psc1"] = flags["psc1"], flags["psc0"]
         return EXTERNAL["STATUS"].encode(0, **flags, p3d=self._core_at_work())

@@ -121,6 +121,10 @@ class N3DS:
         """A 32-bit register by physical address; 0 where there is none. Emulated time goes on a little."""
         return self._external.read(physical & ~3)
 
+    def at_work(self, unit: str) -> bool:
+        """Whether PSC0, PSC1, PPF or P3D is busy. In instant time only a unit that hangs is."""
+        return self._external.at_work(unit)
+
     def submit(self, words: Sequence[int] | np.ndarray) -> bool:
         """Run command-list words without putting them into guest memory.
 

@@ -6,10 +6,17 @@ Source: 3dbrew GSP Shared Memory (framebuffer info), GPU/External Registers (LCD
 from __future__ import annotations
 
 from ...facts.external import EXTERNAL
+from ...facts.external_init import TOP_MODES
 from ...facts.gsp import BAD_VALUE, ENTRY_WORDS, SWAP_FORMAT_BITS
-from .machine import Machine, Refused, Translator, Write, address
+from .machine import Machine, Refused, Translator, Write, address, write
 
 _WORD = {name: place for place, name in enumerate(ENTRY_WORDS)}
+
+
+def _format_word(word: int) -> int:
+    """Two pictures and doubled lines exclude each other: with bit 5 set, bit 6 is cleared (3dbrew in 2013)."""
+    register = EXTERNAL["PDC0_FORMAT"]
+    return register["scan_doubling"].encode(0, word) if register["interlace"].raw(word) & 2 else word
 
 
 def swap_writes(screen: int, entry: tuple[int, ...], translate: Translator, recorded: bool = False) -> list[Write]:
@@ -30,10 +37,31 @@ def swap_writes(screen: int, entry: tuple[int, ...], translate: Translator, reco
         writes.append((address(f"{pdc}ADDRESS_B{pair}"), translate(value("right"), what="right picture")))
     writes += [
         (address(f"{pdc}STRIDE"), value("stride")),
-        (address(f"{pdc}FORMAT"), value("format") | SWAP_FORMAT_BITS),
+        (address(f"{pdc}FORMAT"), _format_word(value("format")) | SWAP_FORMAT_BITS),
         (address(f"{pdc}SELECT"), value("select")),
     ]
     return writes
+
+
+def _top_mode(format: int) -> int:
+    """gsp's number of the top screen's mode: 0 flat, 1 wide (800 lines), 2 stereo. It looks at two bits of FORMAT."""
+    register = EXTERNAL["PDC0_FORMAT"]
+    if register["interlace"].raw(format) & 2:
+        return 2
+    return 0 if register["scan_doubling"].raw(format) else 1
+
+
+def show(machine: Machine, screen: int, entry: tuple[int, ...], translate: Translator) -> None:
+    """Make `screen` show what `entry` describes. If the top screen's mode changes, its timing is set first.
+
+    Raises Refused, before anything is written.
+    """
+    writes = swap_writes(screen, entry, translate)
+    if screen == 0:
+        mode = _top_mode(entry[_WORD["format"]])
+        if mode != _top_mode(machine.read_register(address("PDC0_FORMAT"))):
+            writes = [*TOP_MODES[mode].writes, *writes]
+    write(machine, writes)
 
 
 def shown(machine: Machine, screen: int, translate: Translator) -> tuple[int, int, int, int]:

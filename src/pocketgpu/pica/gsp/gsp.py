@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 
 from ...facts.gsp import BAD_INDEX, GX_COMMANDS, GX_SLOTS, GX_STOP_AFTER, INTERRUPTS, AddressRange
 from .addresses import AddressMap
-from .framebuffers import swap_writes
+from .framebuffers import show
 from .gx import GxProcessor
 from .ipc import Calls
-from .machine import Machine, Refused, write
+from .machine import Machine, Refused
 from .shared_memory import words_of
 
 _SCREENS = ("top", "bottom")
@@ -153,6 +153,6 @@ class Gsp(Calls):
                 if entry is None:
                     continue
                 try:
-                    write(self.machine, swap_writes(screen, entry, self.translate))
+                    show(self.machine, screen, entry, self.translate)
                 except Refused as refusal:
                     self._report(f"framebuffer of the {name} screen", refusal)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...errors import GuestMemoryError
-from ...facts.external import EXTERNAL
 from ...facts.gsp import (
     BAD_ADDRESS,
     BAD_COMBINATION,
@@ -29,11 +28,12 @@ from ...facts.pica import PICA
 from .machine import Machine, Refused, Translator, Write, address, write
 
 _UNITS: dict[str, tuple[str, ...]] = {
+    "ProcessCommandList": ("P3D",),
     "MemoryFill": ("PSC0", "PSC1"),
     "DisplayTransfer": ("PPF",),
     "TextureCopy": ("PPF",),
 }
-"""Whose start bits tell that a command of this name is still at work. Lists and copies are always done at once."""
+"""The units that a command of this name has to itself. Copies are always done at once."""
 
 
 class GxProcessor:
@@ -69,10 +69,9 @@ class GxProcessor:
 
     # -- checks -----------------------------------------------------------------------------------------------------
     def _check_busy(self, command: GxCommand, any_unit: bool) -> None:
-        """Units finish at once here; only one that hung (as on the console) stays busy."""
-        for unit in ("PSC0", "PSC1", "PPF") if any_unit else _UNITS.get(command.name, ()):
-            name = f"{unit}_CONTROL"
-            if EXTERNAL[name]["start"].raw(self.machine.read_register(address(name))):
+        """In instant time units are done at once; only one that hung (as on the console) stays busy."""
+        for unit in ("PSC0", "PSC1", "PPF", "P3D") if any_unit else _UNITS.get(command.name, ()):
+            if self.machine.at_work(unit):
                 raise Refused(BUSY, f"{unit} is still at work, or hangs")
 
     @staticmethod

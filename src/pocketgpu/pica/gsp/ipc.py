@@ -31,7 +31,7 @@ from ...facts.gsp import (
     Result,
 )
 from ...facts.memory_map import VRAM
-from .framebuffers import shown, swap_writes
+from .framebuffers import show, shown
 from .interrupts import Clients
 from .machine import Machine, Refused, Translator, address, write
 from .shared_memory import SharedMemory, words_of
@@ -171,7 +171,7 @@ class Calls:
 
         def call() -> None:
             self.clients.require_right(client)
-            write(self.machine, swap_writes(screen, words, self.translate))
+            show(self.machine, screen, words, self.translate)
 
         return self._answer(call)
 

@@ -100,6 +100,17 @@ class Console:
         self.write(PPF + 0x18, 1)
         return self.fired()
 
+    def show(self, base: int, **registers: int) -> None:
+        """Set a display controller up for RGB8 without padding, then registers by offset: x70=0x80341."""
+        mode = 0x80341 if base == PDC0 else 0x80301
+        for at, value in {0x90: 720, 0x70: mode, **{int(name[1:], 16): v for name, v in registers.items()}}.items():
+            self.write(base + at, value)
+
+    def frame(self, name: str = "top") -> np.ndarray:
+        """What a screen shows after the next VBlank: (height, width, 3)."""
+        self.n3ds.step_vblank()
+        return self.n3ds.screens[name].array
+
     def run_list(self, words: Sequence[int], address: int = FCRAM) -> dict[str, int]:
         """Run a command list through the P3D registers; the interrupts it raised."""
         self.fired()

@@ -26,6 +26,7 @@ from .scanning import (
     SIZE,
     STATUS,
     TOP,
+    VIRQ,
     Scan,
     is_blue,
 )
@@ -213,6 +214,21 @@ def test_limits_of_the_line_interrupt(screen: Any, low: int, high: int, fires: b
     scan.raised()
     scan.n3ds.advance(10 * 451 * CYCLES)
     assert (scan.raised() > 0) == fires
+
+
+@pytest.mark.row("ext2.pdc.0x1C", "ext2.pdc.0x40")
+@SCREENS
+def test_the_interrupt_lines_are_up_from_the_low_to_the_high_half(screen: Any) -> None:
+    """As the status word tells: bit 0 for lines, bit 1 for clocks."""
+    scan = Scan(screen)
+    scan.set(HIRQ, 200 << 16 | 100)
+    for h, bits in ((50, 0), (150, 2), (250, 0)):
+        scan.go_to(h, 100)
+        assert scan.look(STATUS) & 3 == bits
+    low, high = scan.look(VIRQ) & 0xFFFF, scan.look(VIRQ) >> 16
+    for v in (low - 1, low, high - 1, high):
+        scan.go_to(50, v)
+        assert scan.look(STATUS) & 3 == int(low <= v < high)
 
 
 @pytest.mark.row("ext2.pdc.0x1C")

@@ -9,6 +9,7 @@ import pytest
 
 from .console import FCRAM, PDC0, PDC1, SIZES, VRAM, Console, decoded, explained
 from .gsp_client import Client
+from .scanning import BOTTOM, Scan
 
 A, AA, AB, BA = (mode << 4 for mode in range(4))
 DOUBLING = 0x40
@@ -143,6 +144,63 @@ def test_bit_6_doubles_lines_of_the_top_screen(console: Console) -> None:
     assert wide.pixel_clock == 2 * flat.pixel_clock
     assert (flat.gsp_mode, wide.gsp_mode) == (0, 1)
     assert console.read(PDC1 + 0x70) & 0x40 == 0  # what the system software leaves to the bottom screen
+
+
+@pytest.mark.row("ext2.pdc-format.6")
+def test_bit_6_doubles_pixels_of_the_bottom_screen() -> None:
+    """It keeps its lines, and sends each pixel of them twice."""
+    scan = Scan(BOTTOM)
+    scan.set(0x70, 0x80301 | DOUBLING)
+    assert np.array_equal(scan.settled(), np.repeat(scan.rows()[:, :120], 2, axis=1))
+
+
+@pytest.mark.row("ext.lcd-format.6", "ext.lcd-format.5", "ext2.pdc-format.6", "ext2.pdc-format.5-4")
+@pytest.mark.parametrize(
+    ("bits", "kept", "mode", "lines"), [(0x40, 0x40, 0, 414), (0x00, 0x00, 1, 828), (0x20, 0x20, 2, 828),
+                                        (0x60, 0x20, 2, 828)],
+)  # fmt: skip
+def test_system_software_sets_the_mode_that_the_bits_ask_for(
+    console: Console, bits: int, kept: int, mode: int, lines: int
+) -> None:
+    """Flat, wide or stereo, each with timing of its own; bit 6 is cleared where bit 5 is set, so no program can have
+    both, which is no mode of its own."""
+    for before in (0x80301, 0x80341, 0x80321):
+        console.show(PDC0, x70=before)
+        assert console.gsp.set_buffer_swap(0, [0, 0x30000000, 0x30200000, 720, 0x301 | bits, 0, 0]) == 0
+        assert console.read(PDC0 + 0x70) == 0x80301 | kept
+        if before & 0x60 != kept:
+            assert console.read(PDC0 + 0x24) == lines - 1
+            refresh = console.n3ds.display_mode("top").refresh
+            assert refresh == pytest.approx(59.8312249, abs=1e-6)
+        assert console.n3ds.display_mode("top").gsp_mode == mode
+        assert console.n3ds.display_mode("top").stereo == (mode == 2)
+
+
+@pytest.mark.row("ext2.pdc-format.5-4")
+@pytest.mark.parametrize("interleave", ["halves", "skip"])
+@pytest.mark.parametrize("mode", [A, AA, AB, BA])
+def test_which_of_800_lines_comes_from_which_framebuffer(mode: int, interleave: str) -> None:
+    """In emulated time, line by line. Of two framebuffers the lines take turns: every line of each (both 240x400), or
+    every other one (both 240x800), which the page leaves open: switch display.interleave."""
+    scan = Scan(display__interleave=interleave)
+    pictures = np.random.default_rng(3).integers(1, 255, (2, 800, 240, 3), np.uint8)
+    for base, data in zip((LEFT, RIGHT), pictures, strict=True):
+        scan.put(base, data[..., ::-1])
+    scan.n3ds.initialise("top-wide" if mode == A else "top-stereo")
+    scan.show(scan.base, x68=LEFT, x6C=LEFT, x94=RIGHT, x98=RIGHT, x70=0x80301 | mode)
+    left = scan.settled()
+    screens = scan.n3ds.screens
+    halves = interleave == "halves"
+    eyes = {
+        A: (pictures[0], None),
+        AA: (pictures[0][:400], None),
+        AB: (pictures[0][:400] if halves else pictures[0][0::2], pictures[1][:400] if halves else pictures[1][1::2]),
+        BA: (pictures[1][:400] if halves else pictures[1][0::2], pictures[0][:400] if halves else pictures[0][1::2]),
+    }[mode]
+    assert np.array_equal(left, eyes[0])
+    assert ("top-right" in screens) == (eyes[1] is not None)
+    if eyes[1] is not None:
+        assert np.array_equal(screens["top-right"].array[::-1].transpose(1, 0, 2), eyes[1])
 
 
 # -- memory accesses -------------------------------------------------------------------------------------------------

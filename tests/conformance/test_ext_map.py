@@ -335,6 +335,19 @@ def test_the_transfer_engine_is_what_gx_commands_3_and_4_write(console: Console)
     assert console.get(FCRAM + 0x1000, 144) == b"\xaa" * 128 + bytes(16)
 
 
+@both("map.0x1EF00C00")
+@pytest.mark.parametrize("mirror", [0x100, 0x200, 0x300])
+def test_the_transfer_engine_answers_up_to_1000(console: Console, mirror: int) -> None:
+    """The page leaves the length open. GBATEK: twelve registers that come again every 0x100 bytes."""
+    console.put(VRAM, b"\xaa" * 64)
+    for at, word in ((0x00, VRAM >> 3), (0x04, FCRAM >> 3), (0x10, 8), (0x20, 64), (0x24, 0), (0x28, 0), (0x18, 1)):
+        console.write(PPF + mirror + at, word)
+    assert console.get(FCRAM, 80) == b"\xaa" * 64 + bytes(16)
+    assert console.fired() == {"PPF": 1}
+    for at in range(0, 0x30, 4):
+        assert console.read(PPF + mirror + at) == console.read(PPF + at)
+
+
 @both("map.0x1EF018E0")
 def test_the_command_list_registers_are_what_gx_command_1_writes(console: Console) -> None:
     client = Client(console)

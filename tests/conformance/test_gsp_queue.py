@@ -82,6 +82,7 @@ def test_byte_1_is_the_number_of_commands_that_wait(console: Console, client: Cl
         client.put((12 + slot) % SLOTS, *fill(slot))
     client.set(0, 12)
     client.set(1, count)
+    assert filled(console) == []  # nothing happens before the call
     client.trigger()
     assert filled(console) == list(range(count))
     assert (client.byte(0), client.byte(1), client.byte(2)) == ((12 + count) % SLOTS, 0, 0)
@@ -185,3 +186,20 @@ def test_byte_3_of_a_command_makes_it_fail_while_a_unit_works(console: Console, 
     assert filled(console) == ([] if value else [0])
     assert client.run(head | 4, VRAM_VA, HEAP_VA, 16, 0, 0, 8) != 0
     assert console.get(0x20000000, 16) == bytes(16)
+
+
+@pytest.mark.row("gsp.cmdheader.3")
+@pytest.mark.parametrize(("value", "refused"), [(0, [FILL]), (1, [FILL, 3, 4, 1])])
+def test_a_working_unit_in_emulated_time(value: int, refused: list[int]) -> None:
+    """While a fill is under way: with the byte set every command of a unit fails, else only another fill."""
+    for command in (FILL, 3, 4, 1):
+        console = Console({"timing": "emulated"})
+        client = Client(console)
+        assert client.run(FILL, VRAM_VA, 1, VRAM_VA + 0x80000, 0, 0, 0, 0x201) == 0
+        words = {
+            FILL: (HEAP_VA, 1, HEAP_VA + 16, 0, 0, 0, 0x201), 3: (VRAM_VA, HEAP_VA, 0x80008, 0x80008),
+            4: (VRAM_VA, HEAP_VA, 64, 0, 0, 8), 1: (HEAP_VA, 16),
+        }[command]  # fmt: skip
+        assert (client.run(value << 24 | command, *words) != 0) == (command in refused)
+        console.n3ds.advance(10_000_000)
+        assert client.run(value << 24 | command, *words) == 0

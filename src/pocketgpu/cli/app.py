@@ -36,6 +36,7 @@ COMMANDS = {
     "dump": "Write guest memory after a frame to a file.",
     "image": "Turn texture or framebuffer bytes into a picture, or a picture into bytes.",
     "regs": "List, find and explain registers, and what a value in one means.",
+    "timing": "Tell what the display registers describe: refresh, scan, interrupts, format.",
     "switches": "List what --set NAME=VALUE can choose.",
     "doctor": "Check this installation and what it runs on.",
     "cache": "Show or empty the folder of compiled code.",

@@ -130,6 +130,10 @@ def _vertical(mode: DisplayMode) -> Iterator[Problem]:
 
 
 def _picture(mode: DisplayMode) -> Iterator[Problem]:
+    sent = sum(span.length for span in mode.vertical if span.name in ("border", "picture", "end border"))
+    if sent * 2 <= mode.panel_lines:
+        text = f"FORMAT is for {mode.panel_lines} lines, the timing sends {sent}: the others are not renewed"
+        yield _warning("line-count", text)
     if mode.stride % STRIDE_UNIT:
         yield _note("stride", f"STRIDE {mode.stride} is no multiple of {STRIDE_UNIT}")
     if mode.color_format > 4:

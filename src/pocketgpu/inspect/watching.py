@@ -1,0 +1,33 @@
+"""Captures replayed for their registers alone: lists run, nothing is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pocketgpu.events import Event
+from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.pica.watch import DrawPackets, WatchedN3DS
+
+if TYPE_CHECKING:
+    from pocketgpu.capture import Capture
+
+
+class _Nobody:
+    """A watcher that looks at nothing."""
+
+    def draws(self, packets: DrawPackets) -> None: ...
+    def list_ran(self, words: int, ignored: int, place: str) -> None: ...
+    def unit_starts(self, unit: str, words: Mapping[str, int], place: str) -> None: ...
+
+
+def registers_after(capture: Capture, frame: int) -> tuple[dict[int, int], list[Event]]:
+    """Words of the display registers, by physical address, after a frame of a capture; and what the replay tells."""
+    from pocketgpu.capture.replay import MIB, replay
+
+    machine = WatchedN3DS(_Nobody(), fcram=(256 if capture.trace.needs_new_model else 128) * MIB)
+    events: list[Event] = []
+    for replayed in replay(capture.trace, machine, range(frame, frame + 1)):
+        events += replayed.warnings
+    shown = [register.address for register in EXTERNAL if register.name.startswith("PDC") and register.access != "w"]
+    return {address: machine._external.peek(address) for address in shown}, events

@@ -102,6 +102,23 @@ def test_control_starts_the_display(console: Console) -> None:
     assert (console.frame() == 0x55).all()
 
 
+@row("init", 0x9C)
+@pytest.mark.parametrize(("h", "v"), [(0, 0), (100, 50)])
+def test_the_0_in_49c_is_where_settings_are_taken_over(h: int, v: int) -> None:
+    """The page has the value and nothing else. GBATEK: clock and line at which the registers of the framebuffer count;
+    0 is the start of a frame. Seen in the bit of the select register that tells which of two is shown."""
+    scan = Scan()
+    scan.set(0x78, 0)
+    scan.settled()
+    scan.set(0x9C, v << 16 | h)
+    scan.go_to(h + 10, v)
+    scan.set(0x78, 1)
+    scan.n3ds.advance(413 * 451 * 24)
+    assert scan.look(0x78) & 0x11 == 0x01
+    scan.n3ds.advance(451 * 24)
+    assert scan.look(0x78) & 0x11 == 0x11
+
+
 @both(*(f"init.0x1EF00{0x400 + at:03X}" for at in INIT), "init2.0x1EF00474")
 def test_the_lists_make_a_picture_of_400_lines_at_60_hertz() -> None:
     """All values together, with the three doubtful ones as drivers have them, in emulated time."""

@@ -187,6 +187,7 @@ def test_the_index_of_the_colour_table_has_eight_bits(console: Console, base: in
     shown = console.frame(name)
     assert np.unique(shown.reshape(-1, 3), axis=0).tolist() == [[0x11, 0x22, 0x33]]
     console.write(base + INDEX, 0x145)
+    assert console.read(base + INDEX) == 0  # it cannot be read
     assert console.read(base + ENTRY) == 0x00332211
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .console import FCRAM, PDC0, PDC1, VRAM, Console
+from .console import FCRAM, PDC0, PDC1, Console
 
 TOP, BOTTOM = (PDC0, "top", "PDC0", 400), (PDC1, "bottom", "PDC1", 320)
 HTOTAL, HSTART, HBR, HFP, HSYNC, HBP, HBL, HIRQ, FETCH = range(0x00, 0x24, 4)
@@ -76,5 +76,3 @@ class Scan(Console):
 
 def is_blue(pixels: np.ndarray) -> bool:
     return bool((pixels == [0, 0, 0xFF]).all())
-
-

@@ -200,15 +200,22 @@ class GuestMemory:
         return stamp != 0
 
     def _store_pages(self, offset: int, block: bytes, stamp: int) -> None:
-        at = 0
-        while at < len(block):
-            page = (offset + at) >> PAGE_SHIFT
-            stop = min(len(block), ((page + 1) << PAGE_SHIFT) - offset)
-            part = block[at:stop]
-            if self._map[offset + at : offset + stop] != part:
-                self._map[offset + at : offset + stop] = part
-                self.page_versions[page] = stamp
-            at = stop
+        """Store a block and stamp those pages that it changes."""
+        at = min(-offset & (PAGE_SIZE - 1), len(block))
+        whole = (len(block) - at) & -PAGE_SIZE
+        if whole:
+            place = offset + at
+            new = np.frombuffer(block, np.uint64, whole // 8, at).reshape(-1, PAGE_SIZE // 8)
+            now = self.arena[place : place + whole].view(np.uint64).reshape(-1, PAGE_SIZE // 8)
+            changed = (now != new).any(axis=1)
+            now[:] = new
+            self.page_versions[place >> PAGE_SHIFT : (place + whole) >> PAGE_SHIFT][changed] = stamp
+        # What is left at both ends belongs to one page each.
+        for start, stop in ((0, at), (at + whole, len(block))):
+            part = block[start:stop]
+            if part and self._map[offset + start : offset + stop] != part:
+                self._map[offset + start : offset + stop] = part
+                self.page_versions[(offset + start) >> PAGE_SHIFT] = stamp
 
     # Versions
 
@@ -277,13 +284,13 @@ class GuestMemory:
                 self.page_versions[page] = stamp
         self._last = self._snapshot_of(snapshot.pages)
 
-    def reset(self) -> None:
-        """All guest memory zero again, its pages given back to the system where that is possible.
+    def reset(self, keep_pages: bool = False) -> None:
+        """All guest memory zero again, its pages given back to the system where that is possible and not unwanted.
 
         The work area is left alone. Pages that were in use get a new version; older snapshots stay valid.
         """
         used = self._changed_since(self._blank)
-        if sys.platform == "linux":
+        if sys.platform == "linux" and not keep_pages:
             self._map.madvise(mmap.MADV_DONTNEED, 0, self.guest_end)
         else:
             self.arena[: self.guest_end].reshape(-1, PAGE_SIZE)[used] = 0

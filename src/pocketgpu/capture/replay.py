@@ -164,21 +164,30 @@ class Capture:
         threads: int = 1,
         switches: Mapping[str, str] | None = None,
         evaluator: str = "llvm",
+        machine: N3DS | None = None,
     ) -> Iterator[Frame]:
         """Replay from the start and yield the frames in `frames` (all if None) in rising order.
 
         Frames before and between them run too, because each builds on the last; what comes after is left alone.
-        threads, switches, evaluator: as for `pocketgpu.pica.n3ds.N3DS`.
+        threads, switches, evaluator: as for `pocketgpu.pica.n3ds.N3DS`. machine: one that `self.machine` made, to be
+        used again instead of a new one; it is switched off and on first, and the three others do not count.
 
         Raises NoPictureError, at once, if the capture has no frames or not all of `frames`.
         """
         wanted = self._wanted(frames)
+        if machine is None:
+            machine = self.machine(threads, switches, evaluator)
+        else:
+            machine.reset()
+        return replay(self.trace, machine, wanted)
+
+    def machine(self, threads: int = 1, switches: Mapping[str, str] | None = None, evaluator: str = "llvm") -> N3DS:
+        """A machine with as much memory as the capture needs."""
         # Imported late: reading and describing a capture must not wait for the machine and its compiler.
         from pocketgpu.pica.n3ds import N3DS
 
         fcram = (256 if self.trace.needs_new_model else 128) * MIB
-        machine = N3DS(fcram=fcram, threads=threads, evaluator=evaluator, switches=switches)
-        return replay(self.trace, machine, wanted)
+        return N3DS(fcram=fcram, threads=threads, evaluator=evaluator, switches=switches)
 
     def _wanted(self, frames: range | None) -> range:
         if not self.frame_count:

@@ -1,7 +1,9 @@
 """`pocketgpu bench`: how long a capture takes to replay, and where the time goes.
 
 Replay time of a frame runs from its first event to its marker with all guest memory written. Opening, decompressing,
-scan-out and PNG files are outside. One pass that is not counted fills the caches (compiled code above all).
+scan-out and PNG files are outside. One pass that is not counted fills the caches (compiled code above all). All passes
+use one machine that is switched off and on between them: pages that the system hands out for the first time would tell
+of the system.
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ class _Samples:
 def bench(outcome: Outcome, capture: str, repeat: int, threads: int, switches: dict[str, str]) -> None:
     """Measure replay time per frame and phase.
 
-    Every pass starts from power-on. No pictures are written.
+    Every pass starts from power-on of the same machine. No pictures are written.
     """
     opened = open_capture(capture)
     wanted = frames_of(opened, None)
@@ -71,11 +73,12 @@ def bench(outcome: Outcome, capture: str, repeat: int, threads: int, switches: d
     total = _Samples()
     outcome.add_events(opened.warnings)
     progress = terminal.Progress()
+    machine = opened.machine(threads=threads, switches=dict(switches))
     try:
         for number in range(repeat + 1):
             progress.show("warming up" if number == 0 else f"pass {number} of {repeat}")
             pass_time, pass_phases = 0.0, dict.fromkeys(PHASES, 0.0)
-            for frame in opened.render(frames=wanted, threads=threads, switches=dict(switches)):
+            for frame in opened.render(frames=wanted, machine=machine):
                 if number == 0:
                     frames[frame.index] = describe_frame(frame)
                     samples[frame.index] = _Samples()

@@ -125,6 +125,7 @@ class _Plan:
     state: _State | None = None
     powers: tuple[bool, ...] = ()
     geometry: int | None = None
+    used: int = -1  # in which power cycle packets last had this plan
     textures: dict[int, Source] = field(default_factory=dict)
     ranges: list[tuple[int, int]] = field(default_factory=list)
     words: np.ndarray = field(default_factory=lambda: np.zeros(_PREPARED.stop - _PREPARED.start, np.int32))
@@ -157,6 +158,8 @@ class DrawRunner:
         self._geometry_choices = geometry_choices(switches)
         self._staged = False  # whether any draw had a geometry shader
         self._plans: dict[tuple[bytes, int], _Plan] = {}
+        self._cycle = 0  # how often the machine was switched on again
+        self._drawn_to: dict[bytes, DrawTarget] = {}  # since then
         self._batch = _Batch()
         self.pixels = 0  # in the boxes of all triangles since the caller last set it to 0
         words = memory.arena[layout.packets : layout.packets + MAX_PACKETS * PACKET_SIZE].view(np.int32)
@@ -171,6 +174,11 @@ class DrawRunner:
         self._run_list = run_list.reshape(MAX_PACKETS, 2)
         self._counters = memory.arena[layout.counters : layout.counters + 4 * self._workers.threads].view(np.int32)
         self._packet_offsets = np.arange(MAX_PACKETS) * PACKET_SIZE + layout.packets
+
+    def reset(self) -> None:
+        """The machine is switched off and on: nothing was drawn yet. What was prepared can be used again."""
+        self._cycle += 1
+        self._drawn_to.clear()
 
     @property
     def exhausted(self) -> bool:
@@ -204,14 +212,13 @@ class DrawRunner:
     def color_targets(self) -> list[RenderTarget]:
         """The colour buffers of all draws so far, each once, in order of their first draw."""
         found = []
-        for raw, target in self._targets.items():
-            if isinstance(target, DrawTarget):
-                words = np.frombuffer(raw, np.uint32).tolist()
-                get = StaticRegisters(dict(zip(_TARGET_IDS.tolist(), words, strict=True)))
-                color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
-                start = get("COLORBUFFER_LOC.address") << 3 & ~63
-                blocks = self.switches["transfer.block32"] if target.block == 32 else ""
-                found.append(RenderTarget(start, target.width, target.height, color, blocks))
+        for raw, target in self._drawn_to.items():
+            words = np.frombuffer(raw, np.uint32).tolist()
+            get = StaticRegisters(dict(zip(_TARGET_IDS.tolist(), words, strict=True)))
+            color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
+            start = get("COLORBUFFER_LOC.address") << 3 & ~63
+            blocks = self.switches["transfer.block32"] if target.block == 32 else ""
+            found.append(RenderTarget(start, target.width, target.height, color, blocks))
         return list(dict.fromkeys(found))
 
     # -- preparing --------------------------------------------------------------------------------------------------
@@ -240,6 +247,9 @@ class DrawRunner:
             self.events.report(kind, id, message, at, end - first)
         if plan.target is None:
             return started
+        if plan.used != self._cycle:
+            plan.used = self._cycle
+            self._drawn_to[row[_TARGET].tobytes()] = plan.target
         ranges = plan.ranges
         extent = self.memory.extent_of(reads[0])
         if extent is not None and reads[0] < reads[1]:

@@ -81,6 +81,14 @@ class Core3D:
         for offset, size in self.layout.first_used:
             memory.populate(offset, size)
 
+    def reset(self) -> None:
+        """As after power-on: registers, banks and all that the unit holds zero. What was prepared for draws is kept."""
+        self.registers[:] = 0
+        for bank in BANKS:
+            self.bank(bank.name)[:] = 0
+        self.reset_control()
+        self.runner.reset()
+
     def reset_control(self) -> None:
         """Forget staged words, versions and carried vertices; banks and registers stay."""
         self.control[:] = 0

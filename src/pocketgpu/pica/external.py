@@ -126,6 +126,7 @@ class ExternalRegisters:
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         part = lambda offset, size: memory.arena[offset : offset + size]
         self.words = part(layout.external, 4 * WORDS).view(np.uint32)
+        self.words[:] = 0  # the machine may have been on before
         self.lcd = np.zeros(LCD_WORDS, np.uint32)
         self.luts = (ColorTable(), ColorTable())
         self.interrupts: dict[str, int] = {}

@@ -94,12 +94,18 @@ class N3DS:
         self.events = EventLog()
         self.stats = Stats()
         self._engine = Engine(self.memory.arena, evaluator)
+        new = model == "new" or (model is None and fcram > 128 * MIB)
         self._core = Core3D(self.memory, self._engine, self.events, self.stats, threads, self.switches)
         self._core.runner.tier = tier
+        self._power_on(timing, new)
+
+    def _power_on(self, timing: str, new: bool) -> None:
+        """Everything around the core, and the registers as they are at first."""
+        self._switched_on = (timing, new)
         parts = (self.memory, self._engine, self._core, self.events, self.stats, self.switches)
         self._timed = TimedRegisters(*parts) if timing == "emulated" else None
         self._external = self._timed or ExternalRegisters(*parts)
-        self._external.set_model(model == "new" or (model is None and fcram > 128 * MIB))
+        self._external.set_model(new)
         if self._timed is not None:
             self._timed.on_vblank = self._vblank
         for name, value in CORE_START.items():
@@ -107,6 +113,15 @@ class N3DS:
         self.frame = 0
         self._core.place = "f0"
         self._gsp: Gsp | None = None
+
+    def reset(self) -> None:
+        """Switch the machine off and on: it is as it was when it was made. What memory of the host it uses it keeps,
+        so that the next run does not wait for pages. Whoever wants to hear of interrupts has to say so again."""
+        self.memory.reset(keep_pages=True)
+        self.events.drain()
+        self.stats.reset()
+        self._core.reset()
+        self._power_on(*self._switched_on)
 
     # -- registers --------------------------------------------------------------------------------------------------
     def write_register(self, physical: int, value: int) -> None:

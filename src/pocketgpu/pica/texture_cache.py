@@ -60,7 +60,17 @@ _ALL_FIELDS = {f.register.offset for unit in _UNIT_FIELDS for f in unit} | {f.re
 UNIT_IDS = np.array(sorted(_ALL_FIELDS), np.int64)
 """Register ids that describe the textures of all units."""
 _OPAQUE_BLACK = 0x000000FF
+_BLOCK = 64 << 10
 _SHADOW_FORMAT = 0  # RGBA8
+
+
+@dataclass(slots=True)
+class _Decoded:
+    """Where rows lie, for which versions of memory they hold, and the bytes of each face that they were made of."""
+
+    place: int
+    versions: tuple[int, ...]
+    texels: list[np.ndarray]
 
 
 class TextureCache:
@@ -75,7 +85,7 @@ class TextureCache:
         self.memory, self.engine, self.layout = memory, engine, layout
         self._top = layout.textures
         self.generation = 0  # how often everything was dropped
-        self._known: dict[Source, tuple[int, tuple[int, ...]]] = {}
+        self._known: dict[Source, _Decoded] = {}
         self.described: dict[tuple[int, ...], Source | None] = {}
 
     def describe(self, registers: np.ndarray, unit: int) -> Source | None:
@@ -120,15 +130,30 @@ class TextureCache:
         """Arena offset of the decoded rows, decoding first if memory changed since."""
         newest = tuple(self.memory.newest(face, source.size) for face in source.faces)
         known = self._known.get(source)
-        if known is not None and known[1] == newest:
-            return known[0]
-        place = known[0] if known is not None else self._room(_rounded(source))
+        if known is not None:
+            if known.versions == newest:
+                return known.place
+            # Pages are stamped for any change, also of what lies beside the texture: comparing is a lot cheaper.
+            if not source.blank and all(map(self._holds, source.faces, known.texels)):
+                known.versions = newest
+                return known.place
+        place = known.place if known is not None else self._room(_rounded(source))
         if source.blank:
             self.memory.arena[place : place + _rounded(source)].view("<u4")[:] = _OPAQUE_BLACK
-            self._known[source] = (place, newest)
-            return place
+        else:
+            self._decode(source, place)
+        texels = [] if source.blank else [self.memory.arena[f : f + source.size].copy() for f in source.faces]
+        self._known[source] = _Decoded(place, newest, texels)
+        return place
+
+    def _holds(self, offset: int, texels: np.ndarray) -> bool:
+        """Whether memory still has these bytes; differences are likely to be found in the first block."""
+        now = self.memory.arena[offset : offset + len(texels)]
+        blocks = range(0, len(texels), _BLOCK)
+        return all((now[at : at + _BLOCK] == texels[at : at + _BLOCK]).all() for at in blocks)
+
+    def _decode(self, source: Source, target: int) -> None:
         pixel = TEXTURE_FORMATS[source.format]
-        target = place
         for start in source.faces:
             for level in range(source.levels):
                 width, height = source.level(level)
@@ -137,8 +162,6 @@ class TextureCache:
                 run(start, target, width, height)
                 start += pixel.size(_texels(width, height), 1)
                 target += 4 * width * height
-        self._known[source] = (place, newest)
-        return place
 
     def fits(self, sources: Iterable[Source]) -> bool:
         """Whether `rows` of these can be had without dropping any that were handed out before."""

@@ -8,12 +8,14 @@ ranges outside memory. Nothing is shown on the screens.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 
 from ..facts.external import EXTERNAL
 from .display import Screen
+from .draws import Core3D
 from .layout import BANK_INDEX, MAX_PACKETS, PACKET, PACKET_REGISTERS, PACKET_SIZE, WorkLayout
 from .n3ds import MIB, N3DS
 from .targets import RenderTarget
@@ -72,16 +74,23 @@ class _Runner:
     def color_targets(self) -> list[RenderTarget]:
         return []
 
+    def reset(self) -> None:
+        pass
+
 
 class WatchedN3DS(N3DS):
     """A 3DS that hands its draws to `watcher` instead of drawing them. It counts register writes and memory loads."""
 
     def __init__(self, watcher: Watcher, fcram: int = 128 * MIB, evaluator: str = "llvm") -> None:
+        self._watcher = watcher
         super().__init__(fcram=fcram, evaluator=evaluator)
+
+    def _power_on(self, timing: str, new: bool) -> None:
+        super()._power_on(timing, new)
         self.writes = self.loads = self.load_bytes = 0
-        core, external = self._core, self._external
+        watcher, core, external = self._watcher, self._core, self._external
         core.runner = _Runner(self, watcher)  # type: ignore[assignment]
-        run_list = core.run_list
+        run_list = partial(Core3D.run_list, core)
 
         def watched_list(offset: int, size: int, complete: bool = True) -> int:
             fired = run_list(offset, size, complete)

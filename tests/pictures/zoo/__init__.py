@@ -8,7 +8,23 @@
 from __future__ import annotations
 
 # Each module of scenes registers its own.
-from . import blending, combiners, depth_stencil, lighting, lights, procedural, raster, textures  # noqa: F401
+from . import (  # noqa: F401
+    atmosphere,
+    blending,
+    combiners,
+    depth_stencil,
+    geometry,
+    lighting,
+    lights,
+    lists,
+    procedural,
+    programs,
+    raster,
+    shadows,
+    textures,
+    transfers,
+    vertices,
+)  # fmt: skip
 from .show import Shown, show
 from .stage import SCENES, Cell, Entry, Scene
 

@@ -15,6 +15,7 @@ from pocketgpu.facts.formats import BY_NAME
 from .stage import Cell, Entry, Scene, Surface
 
 Array = NDArray[Any]
+TOP_WIDTH = 400
 MEMORY = 16 << 20
 """Bytes of main memory: no scene needs more."""
 
@@ -36,8 +37,6 @@ class Shown:
         s = self.surface(name)
         size = BY_NAME[s.format].bits // 8
         raw = np.frombuffer(self.data[name], np.uint8).reshape(-1, size)
-        if s.turned:  # columns of 240, lowest pixel first
-            return raw.reshape(s.width, s.height, size).transpose(1, 0, 2)[::-1]
         return raw[_index(s)]
 
     def picture(self, name: str) -> Array:
@@ -45,6 +44,9 @@ class Shown:
         s = self.surface(name)
         pixels = np.ascontiguousarray(self.pixels(name))
         format = BY_NAME[s.format]
+        if s.shadow:
+            depth, intensity = pixels[..., 0], pixels[..., 3]
+            return np.stack([intensity, depth, 0 * depth, np.full_like(depth, 255)], axis=-1)
         if format.kind != "depth":
             return surface.decode(pixels.tobytes(), format, s.width, s.height, "linear")
         found = surface.decode_depth(pixels.tobytes(), format, s.width, s.height, "linear")
@@ -53,13 +55,23 @@ class Shown:
         return np.stack([grey, grey, grey, np.full_like(grey, 255)], axis=-1)
 
     def panels(self) -> dict[str, Array]:
-        """RGB pictures to look at: colours, alpha where it says anything, depth, stencil."""
+        """RGB pictures to look at: colours, alpha where it says anything, depth, stencil. Surfaces of single cells come
+        as one picture."""
         out = {}
-        for s in self.scene.surfaces:
-            picture = self.picture(s.name)
-            out[s.name] = picture[..., :3]
+        pictures = {s.name: self.picture(s.name) for s in self.scene.surfaces if s.cell is None}
+        tiles = [s for s in self.scene.surfaces if s.cell is not None]
+        if tiles:
+            pictures["cells"] = np.zeros((self.scene.height, self.scene.width, 4), np.uint8)
+            pictures["cells"][..., 3] = 255
+        for s in tiles:
+            cell = self.scene.cells[cast(int, s.cell)]
+            picture = self.picture(s.name)[:: s.shrink, :: s.shrink][: cell.height, : cell.width]
+            pictures["cells"][cell.y : cell.y + picture.shape[0], cell.x : cell.x + picture.shape[1]] = picture
+        for name, picture in pictures.items():
+            out[name] = picture[..., :3]
             if len(np.unique(picture[..., 3])) > 1:
-                out[f"{s.name}: alpha"] = np.repeat(picture[..., 3:], 3, axis=-1)
+                out[f"{name}: alpha"] = np.repeat(picture[..., 3:], 3, axis=-1)
+        for s in self.scene.surfaces:
             if s.format == "D24S8":
                 out["stencil"] = np.repeat(self.pixels(s.name)[..., 3:], 3, axis=-1)
         return out
@@ -72,9 +84,12 @@ class Shown:
         return np.concatenate(padded, axis=1)
 
     def cell(self, cell: Cell) -> bytes:
-        """What a cell holds in all surfaces of the target's size."""
+        """What a cell shows: its part of all surfaces of the target's size, or a surface of its own."""
+        own = [s for s in self.scene.surfaces if s.cell is not None and self.scene.cells[s.cell] == cell]
+        if own:
+            return b"".join(self.data[s.name] for s in own)
         box = np.s_[cell.y : cell.y + cell.height, cell.x : cell.x + cell.width]
-        return b"".join(self.pixels(s.name)[box].tobytes() for s in self.scene.surfaces)
+        return b"".join(self.pixels(s.name)[box].tobytes() for s in self.scene.surfaces if s.cell is None)
 
 
 def _index(s: Surface) -> Array:
@@ -90,13 +105,18 @@ def show(entry: Entry, scene: Scene | None = None, **how: Any) -> Shown:
     """Draw a scene on a new machine. how: evaluator, threads, tier."""
     scene = scene or entry.make()
     machine = N3DS(fcram=MEMORY, switches=entry.switches, **how)
-    for frame in scene.capture.frames:
+    data = {}
+    for number, frame in enumerate(scene.capture.frames):
         for event in frame:
             if isinstance(event, Load):
                 machine.load_memory(event.address, event.data)
             else:
                 assert isinstance(event, Write)
                 machine.write_register(event.address, event.value)
-    data = {s.name: machine.memory.read(s.address, s.size) for s in scene.surfaces}
+        for s in scene.surfaces:
+            if s.frame == number:
+                screen = machine.screens["top" if s.width == TOP_WIDTH else "bottom"]
+                data[s.name] = screen.array[..., ::-1].tobytes()  # blue first, as RGB8 has it
+    data |= {s.name: machine.memory.read(s.address, s.size) for s in scene.surfaces if s.frame is None}
     ids = tuple(sorted({event.id for event in machine.events.drain()}))
     return Shown(scene, data, ids, machine.take_interrupts())

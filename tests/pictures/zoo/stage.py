@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pocketgpu import surface
 from pocketgpu.builder import Buffer, CaptureBuilder, CommandList, assemble
+from pocketgpu.builder.capture import SCREENS
 from pocketgpu.facts.formats import BY_NAME
 
 Array = NDArray[Any]
@@ -64,8 +65,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Surface:
-    """Memory that a scene leaves behind and that tests compare. layout: "tiled" or "linear"; turned: a screen's
-    framebuffer, whose columns are stored bottom first; blocks32: whether tiles lie in blocks of 32x32."""
+    """What a scene leaves behind, which tests compare: memory at `address`, or a screen after a frame.
+
+    layout: "tiled" or "linear". blocks32: tiles lie in blocks of 32x32. shadow: a shadow map, shown as intensity (red)
+    and depth (green). cell: the cell that it belongs to, if it is not all of the target; frame: the number of the frame
+    after which the top (or bottom) screen is taken. shrink: pixels to a side that a gallery shows as one.
+    """
 
     name: str
     address: int
@@ -73,8 +78,11 @@ class Surface:
     height: int
     format: str
     layout: str = "tiled"
-    turned: bool = False
     blocks32: bool = False
+    shadow: bool = False
+    cell: int | None = None
+    frame: int | None = None
+    shrink: int = 1
 
     @property
     def size(self) -> int:
@@ -175,17 +183,33 @@ class Scene:
     # -- cells ------------------------------------------------------------------------------------------------------
     def cell(self, label: str) -> CommandList:
         """Go to the next cell: its content becomes the viewport."""
+        self._next_cell(label)
+        return self.view()
+
+    def _next_cell(self, label: str) -> None:
         assert self._at < self.columns * self.rows, f"no room for {label}"
         assert label not in [cell.label for cell in self.cells], f"{label} twice"
         row, column = divmod(self._at, self.columns)
         self._at += 1
         w, h = self.cell_size
         self.cells.append(Cell(label, column * w, row * h, w, h))
-        return self.view()
 
     def next_row(self) -> None:
         """Go on at the start of a row."""
         self._at = -(-self._at // self.columns) * self.columns
+
+    def tile(self, label: str, address: int, width: int, height: int, format: str, layout: str = "linear") -> None:
+        """The next cell shows memory of its own, from its upper left corner on, instead of a part of the target."""
+        self._next_cell(label)
+        self.surfaces.append(Surface(label, address, width, height, format, layout, cell=len(self.cells) - 1))
+
+    def shot(self, label: str, screen: str = "top", shrink: int = 4) -> None:
+        """End the frame; the next cell shows what a screen shows then."""
+        self._next_cell(label)
+        width = SCREENS[screen][1]
+        frame, cell = len(self.capture.frames), len(self.cells) - 1
+        self.surfaces.append(Surface(label, 0, width, 240, "RGB8", "linear", cell=cell, frame=frame, shrink=shrink))
+        self.capture.end_frame()
 
     def view(self) -> CommandList:
         """The viewport of the present cell, for a new list."""

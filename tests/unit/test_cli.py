@@ -89,6 +89,12 @@ class FakeCapture:
     warnings: list[Event] = field(default_factory=list)
     make: Callable[[int], FakeFrame] | None = None
     calls: list[tuple[range, int, dict[str, str]]] = field(default_factory=list)
+    made: object = None
+
+    def machine(self, threads: int, switches: Mapping[str, str]) -> object:
+        assert self.made is None, "one machine is enough"
+        self.made = ("machine", threads, switches)
+        return self.made
 
     def render(
         self,
@@ -96,8 +102,10 @@ class FakeCapture:
         threads: int = 1,
         switches: Mapping[str, str] | None = None,
         evaluator: str = "llvm",
+        machine: object = None,
     ) -> Iterator[FakeFrame]:
         assert frames is not None and evaluator == "llvm"
+        assert machine is self.made
         self.calls.append((frames, threads, dict(switches or {})))
         for index in frames:
             yield self.make(index) if self.make else two_screens(index)
@@ -352,6 +360,7 @@ def test_bench_takes_median_and_best_of_the_counted_passes(capture: FakeCapture,
     assert main(["bench", "x.ctf", "--repeat", "4", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert [call[0] for call in capture.calls] == [range(3)] * 5
+    assert capture.made == ("machine", 1, {})
     assert (document["repeat"], document["threads"]) == (4, 1)
     frame = document["frames"][1]
     assert (frame["milliseconds"], frame["milliseconds_best"]) == (3.5, 2.0)
@@ -610,6 +619,8 @@ def test_ctrl_c_ends_cleanly(tmp_path: Path) -> None:
         "import sys, time, pocketgpu.capture, pocketgpu.cli\n"
         "class Endless:\n"
         "    path, frame_count, warnings = 'x', 1, []\n"
+        "    def machine(self, **options):\n"
+        "        return None\n"
         "    def render(self, **options):\n"
         "        print('READY', file=sys.stderr, flush=True)\n"
         "        while True:\n"

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from pocketgpu.facts.external import EXTERNAL
@@ -85,17 +86,12 @@ def _spans(total: int, sync: int, back: int, border: int, low: int, high: int, f
     if runs:
         leave = (back - base) % total if back < total else total
         events = [(0, "sync"), *(event for event in events if event[0] >= leave)]
-    events = sorted(events, key=lambda event: event[0])  # stable: ties stay in the order of the chain
-    spans = [
-        Span(name, (base + at) % total, min(until, total) - at)
-        for (at, name), (until, _) in zip(events, [*events[1:], (total, "")], strict=True)
-        if at < min(until, total)
-    ]
-    if not spans:
+    if not events:
         return [Span("sync" if runs else "back porch", base, total)]
-    if events[0][0]:
-        spans.insert(0, Span(spans[-1].name, base, events[0][0]))
-    return spans
+    events = sorted(events, key=lambda event: event[0])  # stable: ties stay in the order of the chain
+    # Before the first one, the last one of the round before still goes on.
+    rounds = [(0, events[-1][1]), *events, (total, "")]
+    return [Span(name, (base + at) % total, until - at) for (at, name), (until, _) in pairwise(rounds) if at < until]
 
 
 @dataclass(frozen=True)

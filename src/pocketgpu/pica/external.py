@@ -54,6 +54,13 @@ _SELECT_PULSE = EXTERNAL["PDC0_SELECT"]["reset_fifo"].mask
 _SELECT_FLAGS = sum(EXTERNAL["PDC0_SELECT"][name].mask for name in ("h_irq", "v_irq", "error_irq"))
 
 _STATUS, _BUSY = _address("STATUS"), _address("BUSY")
+_STATUS_BITS = {field.name.upper(): field.mask for field in EXTERNAL["STATUS"].fields}
+_EXCHANGED = {"PSC0": "PSC1", "PSC1": "PSC0"}
+_CONTROLS = {
+    unit: (_address(f"{unit}_CONTROL"), *(EXTERNAL[f"{unit}_CONTROL"][name].mask for name in ("start", "finished")))
+    for unit in ("PSC0", "PSC1", "PPF")
+}
+"""Of each unit: the word of its control register, and the bits "start" and "finished"."""
 _LUTS = {_address(f"PDC{unit}_LUT_DATA"): unit for unit in range(2)}
 _TRAFFIC = {_address(f"TRAFFIC_{name}"): name for name in COUNTED_TRAFFIC}
 _HOME = {
@@ -308,8 +315,8 @@ class ExternalRegisters:
         """Whether PSC0, PSC1, PPF or P3D is at work; while time stands still, that is one that never ends."""
         if unit == "P3D":
             return self._core_at_work()
-        name = f"{unit}_CONTROL"
-        return bool(EXTERNAL[name]["start"].raw(int(self.words[_address(name)])))
+        index, start, _ = _CONTROLS[unit]
+        return bool(int(self.words[index]) & start)
 
     def _core_at_work(self) -> bool:
         return False  # a list has come to its end when the write that starts it is done
@@ -320,19 +327,16 @@ class ExternalRegisters:
 
     def _status(self) -> int:
         """The STATUS register: interrupts that are pending, or units at work (external.status)."""
-        units, reading = ["psc0", "psc1", "ppf"], self.switches["external.status"]
+        reading = self.switches["external.status"]
         if reading == "interrupt":
-            flags = {unit: self._finished(unit.upper()) for unit in units}
-            flags |= {f"pdc{n}": bool(int(self.words[at]) & _SELECT_FLAGS) for n, at in enumerate(_SELECTS)}
-            return EXTERNAL["STATUS"].encode(0, **flags, p3d=self._core_matches())
-        flags = {unit: self.at_work(unit.upper()) for unit in units}
-        if reading == "busy-exchanged":
-            flags["psc0"], flags["psc1"] = flags["psc1"], flags["psc0"]
-        return EXTERNAL["STATUS"].encode(0, **flags, p3d=self._core_at_work())
-
-    def _finished(self, unit: str) -> bool:
-        name = f"{unit}_CONTROL"
-        return bool(EXTERNAL[name]["finished"].raw(int(self.words[_address(name)])))
+            on = [unit for unit, (index, _, finished) in _CONTROLS.items() if int(self.words[index]) & finished]
+            on += [f"PDC{unit}" for unit, index in enumerate(_SELECTS) if int(self.words[index]) & _SELECT_FLAGS]
+            on += ["P3D"] * self._core_matches()
+        else:
+            on = [unit for unit in (*_CONTROLS, "P3D") if self.at_work(unit)]
+            if reading == "busy-exchanged":
+                on = [_EXCHANGED.get(unit, unit) for unit in on]
+        return sum(_STATUS_BITS[unit] for unit in on)
 
     def _core_matches(self) -> bool:
         """Whether a byte of the core's interrupt request is the one that it is compared with."""

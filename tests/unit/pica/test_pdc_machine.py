@@ -408,7 +408,8 @@ def test_a_border_behind_the_picture_sends_nothing(noise: np.ndarray) -> None:
 
 def test_the_front_porch_ends_a_line(noise: np.ndarray) -> None:
     top = shown(noise, HPICTURE=309 << 16 | 209, HFP=309, HBR=309)
-    assert not top[:140].any()
+    assert not top[:139].any()
+    assert (top[139] == [255, 0, 0]).all(), "a red dot ends the line"
     assert np.array_equal(top[140:, 7], column(noise, 7)[140:])
 
 
@@ -469,7 +470,12 @@ def test_lines_outside_of_memory_are_an_error(console: Console) -> None:
 
 
 def test_burst_size_3_and_main_memory(noise: np.ndarray) -> None:
-    for reading, address, dark in (("show", FCRAM, False), ("black", FCRAM, True), ("black", VRAM, False)):
+    for reading, address, dark in (
+        ("show", FCRAM, False),
+        ("black", FCRAM, True),
+        ("always-black", VRAM, True),
+        ("black", VRAM, False),
+    ):
         console = Console(switches={"display.dma_size_3": reading})
         console.memory.write(address, noise)
         console.set(PDC0_ADDRESS_A0=address, PDC1_FORMAT=0x80201)

@@ -170,9 +170,10 @@ def _display() -> Iterator[Switch]:
     )
     yield named(
         "display.dma_size_3",
-        "What a display with DMA size 3 shows of main memory. Matters only in emulated time.",
+        "What a display with DMA size 3 shows. Matters only in emulated time.",
         show="a driver library: the burst size is the longest; system software sets it",
         black="3dbrew: nothing, since main memory cannot do it",
+        always_black="3dbrew in 2013: nothing, wherever the framebuffer is",
     )
     yield Switch(
         "display.stride_unit",

@@ -22,7 +22,7 @@ from pocketgpu.memory import GuestMemory
 
 from ..display import ColorTable, Screen, fetch_rows, pixel_bits, row_colors
 from .mode import SCREENS, WORDS, Beat, DisplayMode, display_mode
-from .scan import DARK, NOWHERE, PIXELS, ScanPlan, scan_plan
+from .scan import DARK, NOWHERE, PIXELS, RED, ScanPlan, scan_plan
 
 _LEAST_APART = 1024
 """Cycles between two wake-ups for the same kind of event: what happens in between is counted together with it. Lines
@@ -117,6 +117,7 @@ class _Panel:
                 out[:, shown] = colors[:, plan.pixel[shown] - plan.first_pixel]
                 out[self.plain[lines]] = look.border
             out[:, plan.pixel == DARK] = 0
+            out[:, plan.pixel == RED] = (255, 0, 0)
             picture[lines] = out
         return picture
 
@@ -306,8 +307,9 @@ class DisplayController:
         dark = np.zeros((count, size), np.uint8)
         if base == 0:
             return dark
-        if self.mode.dma_size == 3 and self.switches["display.dma_size_3"] == "black" and not VRAM.contains(base):
-            self._fail("display.dma-size", "main memory cannot be read with DMA size 3: the screen is black")
+        reading = self.switches["display.dma_size_3"]
+        if self.mode.dma_size == 3 and (reading == "always-black" or (reading == "black" and not VRAM.contains(base))):
+            self._fail("display.dma-size", "the framebuffer cannot be read with DMA size 3: the screen is black")
             return dark
         stride = self.settings.stride
         rows, missing = fetch_rows(self.memory, (base + first * stride) & 0xFFFFFFFF, stride, count, skip + size)

@@ -26,12 +26,16 @@ NOWHERE = -1
 """No line of the screen, or no framebuffer: the border."""
 DARK = -2
 """A pixel for which nothing is sent."""
+RED = -3
+"""The dot that a line ends with when the front porch comes before the screen has all its pixels (3dbrew: nobody knows
+why). With the usual timing it falls behind the last pixel."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScanPlan:
-    """For each line of a frame (index VCount): panel, the screen's line it is for; buffer, 0 A, 1 B or NOWHERE; source,
-    the framebuffer's line. For each of 240 pixels of the screen: pixel, the framebuffer's pixel, NOWHERE or DARK."""
+    """Of each line of a frame (index VCount): panel, the screen's line that it is for; buffer, 0 A, 1 B or NOWHERE;
+    source, the framebuffer's line. Of each of 240 pixels of the screen: pixel, the framebuffer's, NOWHERE, DARK or RED.
+    """
 
     panel: Ints
     buffer: Ints
@@ -100,6 +104,8 @@ def _pixels(mode: DisplayMode) -> Ints:
         taken = min(span.length, max(0, PIXELS - place))
         pixel[place : place + taken] = numbers[:taken]
         place += span.length
+    if 0 < place < PIXELS and mode.hfp < mode.clocks:
+        pixel[place] = RED
     return pixel
 
 

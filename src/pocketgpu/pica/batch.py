@@ -43,6 +43,7 @@ from .layout import (
 from .primitives import ASSEMBLY_CHOICES, assemble
 from .registers import StaticRegisters, select_fields
 from .registers import field as register_field
+from .shader.limits import BREAK_OUTSIDE
 from .shader.rules import rules_of
 from .state import KEY_IDS, KEY_MASKS, FragmentState, normalise
 from .stats import Stats
@@ -387,7 +388,13 @@ class DrawRunner:
             self._heads[packet, _W["FIRST_TRIANGLE"]] = 0
         if status == driver.HUNG:
             kind = "vertex" if self._get(C.VERTEX_STAGE) == driver.SHADE else "geometry"
-            self.events.report("hang", "shader.endless", f"a {kind} program does not come to an end", batch.place)
+            reasons = self._get(C.HANG)
+            if reasons & BREAK_OUTSIDE:
+                message = f"a {kind} program comes to a BREAK outside of any loop"
+                self.events.report("hang", "shader.break", message, batch.place)
+            if reasons & ~BREAK_OUTSIDE:
+                message = f"a {kind} program does not come to an end"
+                self.events.report("hang", "shader.endless", message, batch.place)
         if self._get(C.VERTEX_FAULTS):
             self._set(C.VERTEX_FAULTS, 0)
             message = "vertices or indices lie outside memory; they read as 0"

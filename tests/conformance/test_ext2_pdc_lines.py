@@ -92,7 +92,7 @@ def test_hbr_changes_nothing_but_has_to_be_valid(scan: Scan) -> None:
 @SCREENS
 @pytest.mark.parametrize("early", [0, 1, 40])
 def test_no_pixels_are_sent_during_the_front_porch(screen: Any, early: int) -> None:
-    """Neither picture nor border. The red dot that the page saw before it has no explanation and is not shown."""
+    """Neither picture nor border, but the one red dot that the page saw and cannot explain."""
     scan = Scan(screen)
     picture = 240 - early - 16
     scan.set(HPICTURE, 0xD1 + picture << 16 | 0xD1)
@@ -100,7 +100,8 @@ def test_no_pixels_are_sent_during_the_front_porch(screen: Any, early: int) -> N
     scan.set(HFP, 0x1C1 - early)
     shown = scan.settled()
     assert np.array_equal(shown[:, :picture], scan.rows()[:, :picture])
-    assert is_blue(shown[:, picture : 240 - early]) and not shown[:, 240 - early :].any()
+    assert is_blue(shown[:, picture : 240 - early]) and not shown[:, 241 - early :].any()
+    assert (shown[:, 240 - early : 241 - early] == [255, 0, 0]).all()
     assert not scan.problems
 
 

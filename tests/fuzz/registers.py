@@ -4,7 +4,8 @@ memory is.
     python tests/fuzz/registers.py --cases 100000 --seed 1
 
 A case is one write. Cases come in episodes of 500 on one machine, because registers build on each other; an episode is
-made from the seed and its number alone, so a failure names what to run again (--first N --cases 500). Command lists
+made from the seed and its number alone, so a failure names what to run again (--first N --cases 500). In every fourth
+one time passes: units are busy, displays scan with whatever timing was written. Command lists
 that writes start lie in memory that holds small lists, so that starting one is likely to run something.
 """
 
@@ -104,7 +105,8 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
     counts: Counter[str] = Counter()
     for episode in range(first, first + -(-cases // EPISODE)):
         r = random.Random(f"{seed}/{episode}")
-        gpu = N3DS()
+        timed = episode % 4 == 3
+        gpu = N3DS(timing="emulated" if timed else "instant")
         for place in _LISTS:
             gpu.memory.write(place, _list(r))
         for case in range(min(EPISODE, cases - (episode - first) * EPISODE)):
@@ -113,9 +115,15 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
             started = time.perf_counter()
             gpu.write_register(address, value)
             gpu.read_register(address)
+            if timed:
+                gpu.advance(r.choice((0, 100, 20_000, 500_000)))
             took = time.perf_counter() - started
             assert took < SLOWEST, f"episode {episode}, write {case} ({address:#x} = {value:#x}) took {took:.1f} s"
             counts["writes"] += 1
+        if timed:
+            gpu.step_vblank()
+            gpu.finish()
+        assert gpu.screens
         for event in gpu.events:
             counts[event.id] += event.count
         assert not _outside(gpu), f"episode {episode} wrote outside guest memory"

@@ -318,6 +318,11 @@ class ExternalRegisters:
         index, start, _ = _CONTROLS[unit]
         return bool(int(self.words[index]) & start)
 
+    def reset_units(self) -> None:
+        """Fills, transfers and lists stop, those that hang too. They leave what they have done, and raise nothing."""
+        for index, start, finished in _CONTROLS.values():
+            self.words[index] = int(self.words[index]) & ~(start | finished)
+
     def _core_at_work(self) -> bool:
         return False  # a list has come to its end when the write that starts it is done
 

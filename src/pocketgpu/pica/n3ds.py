@@ -140,6 +140,10 @@ class N3DS:
         """Whether PSC0, PSC1, PPF or P3D is busy. In instant time only a unit that hangs is."""
         return self._external.at_work(unit)
 
+    def reset_units(self) -> None:
+        """Fills, transfers and lists stop where they are, those that hang too; no interrupts come of them."""
+        self._external.reset_units()
+
     def submit(self, words: Sequence[int] | np.ndarray) -> bool:
         """Run command-list words without putting them into guest memory.
 

@@ -200,6 +200,14 @@ class TimedRegisters(ExternalRegisters):
                 self._await_list()
         return super()._read_core(number)
 
+    def reset_units(self) -> None:
+        for unit, job in enumerate(self._fills):
+            if job.due is not None:
+                self._stop_fill(unit)
+        for job in (self._mover, self._list):
+            job.stop()
+        super().reset_units()
+
     def _core_at_work(self) -> bool:
         return self._list.due is not None
 
@@ -215,15 +223,16 @@ class TimedRegisters(ExternalRegisters):
             self.words[index] = word | (FILL_START if job.due is not None else 0)
             return
         if job.due is not None:
-            self._abort_fill(unit)
+            self._stop_fill(unit)
+            self.report("warning", "fill.aborted", f"PSC{unit} was started again before it was done")
         start, end, value = self.words[first : first + 3].tolist()
         self._filling[unit] = start, end, value, FILL_WIDTH.raw(word)
         self.words[index] = word
         size = max(0, end - start) << 3
         job.start(now, timing.UNIT_LATENCY + timing.FILL.cost(size), lambda: self._run_fill(unit, *self._filling[unit]))
 
-    def _abort_fill(self, unit: int) -> None:
-        """A fill is started while it runs: what it has filled so far stays."""
+    def _stop_fill(self, unit: int) -> None:
+        """A fill at work stops where it is."""
         job = self._fills[unit]
         start, end, value, width = self._filling[unit]
         worked = max(0, self.clock.now - job.started - timing.UNIT_LATENCY)
@@ -233,7 +242,6 @@ class TimedRegisters(ExternalRegisters):
         job.stop()
         if done > 0:
             self._fill_memory(unit, start << 3, (start << 3) + done, value, width)
-        self.report("warning", "fill.aborted", f"PSC{unit} was started again before it was done")
 
     def _transfer(self, word: int) -> None:
         index, job = TRANSFER_CONTROL, self._mover

@@ -199,6 +199,22 @@ def test_video_memory_is_faster(console: Console) -> None:
     assert times[0] == pytest.approx(timing.CPU_CLOCK / 450, rel=0.01)
 
 
+def test_resetting_stops_what_is_at_work_or_hangs(console: Console) -> None:
+    console.copy(FCRAM, VRAM, 0)
+    console.gpu.finish()
+    for start in (STARTS["P3D"], STARTS["PSC0"], STARTS["PSC1"]):
+        start(console)
+    console.gpu.advance(timing.UNIT_LATENCY + 96 // 8)
+    assert console.gpu.gsp.reset_gpu_core() == 0
+    assert not any(console.gpu.at_work(unit) for unit in STARTS)
+    assert console.memory(FCRAM, 112) == b"\x01\0\0\0" * 24 + LIST[96:112]
+    console.gpu.take_interrupts()
+    console.gpu.advance(10_000_000)
+    assert not {"PSC0", "PSC1", "PPF", "P3D"} & set(console.gpu.take_interrupts())
+    console.copy(FCRAM, VRAM, 64)
+    assert console.gpu.run_until("PPF")
+
+
 # -- lists ------------------------------------------------------------------------------------------------------------
 
 

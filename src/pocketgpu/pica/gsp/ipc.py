@@ -273,8 +273,13 @@ class Calls:
         return self._answer(call)
 
     def reset_gpu_core(self, *, client: int | None = None) -> int:
-        """ResetGpuCore: units never run on here, so there is nothing to reset. Error: NO_PERMISSION."""
-        return self._answer(lambda: self.clients.require_right(client))
+        """ResetGpuCore: units that are at work stop, and those that hang can be used again. Error: NO_PERMISSION."""
+
+        def call() -> None:
+            self.clients.require_right(client)
+            self.machine.reset_units()
+
+        return self._answer(call)
 
     def set_axi_config_qos_mode(self, mode: int) -> int:
         """SetAxiConfigQoSMode: kept in `axi_mode`, without effect."""

@@ -144,6 +144,7 @@ class DisplayController:
         self._next_line = 0
         self._told: set[str] = set()
         self.mode = self._read_mode()
+        self._plan: ScanPlan | None = None
         self.panel = _Panel(self.mode.panel_lines)
         self.settings = self._read_settings()
         self._beats: dict[str, Beat] = {}
@@ -173,6 +174,7 @@ class DisplayController:
             return
         old, position = self.mode, self.position(now)
         self.mode = mode
+        self._plan = None
         self.panel = self.panel.resized(mode.panel_lines)
         if any(getattr(old, name) != getattr(mode, name) for name in _COUNTING):
             self._start(now, position if old.enabled else (0, 0))
@@ -273,7 +275,7 @@ class DisplayController:
         first = max(self._line + 1, last - mode.lines + 1)
         self._line = last
         self._next_line = self._anchor + (last + 1) * mode.line_cycles
-        plan = scan_plan(mode)
+        plan = self._plan = self._plan or scan_plan(mode)
         late = int(mode.vclock > 0)
         lines = (np.arange(first, last + 1) - late) % mode.lines
         lines = lines[plan.panel[lines] != NOWHERE]

@@ -180,6 +180,8 @@ class DrawRunner:
         """The machine is switched off and on: nothing was drawn yet. What was prepared can be used again."""
         self._cycle += 1
         self._drawn_to.clear()
+        self._staged = False
+        vars(self).pop("_geometry_stage", None)  # it left a handle in the unit, which is zero again
 
     @property
     def exhausted(self) -> bool:

@@ -53,6 +53,13 @@ def test_a_machine_switched_on_again_is_like_a_new_one(sample_path: Path) -> Non
     assert outcome(machine) == used
 
 
+def test_geometry_shaders_run_after_a_reset(shared_dir: Path) -> None:
+    capture = pocketgpu.open(shared_dir / "captures" / "3ds" / "geoshader.ctf.xz")
+    machine = capture.machine()
+    passes = [[frame.top.array.tobytes() for frame in capture.render(range(2), machine=machine)] for _ in range(3)]
+    assert passes[0] == passes[1] == passes[2]
+
+
 def test_textures_are_decoded_again_only_when_their_own_bytes_change(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     decoded = []
     decode = TextureCache._decode

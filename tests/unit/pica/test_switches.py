@@ -419,15 +419,21 @@ def result(gpu: Any, dtype: str, count: int) -> list[int]:
     return np.frombuffer(gpu.memory.read(TARGET, count * np.dtype(dtype).itemsize), dtype).tolist()
 
 
-@case("external.status", [1, 0, 0], [0, 0, 1])
+@case("external.status", [1, 0, 0, 0], [0, 0, 1, 1], [0, 0, 1, 2])
 def _(gpu: Any) -> list[int]:
-    """Bits of a fill that has finished, of the transfer engine before it does anything, and while it hangs."""
+    """Bits of a fill that has finished, of the transfer engine before it does anything, and while it hangs; both fills'
+    bits while the first one runs, on a machine in which that takes time."""
     for name, value in (("START", SOURCE >> 3), ("END", SOURCE + 64 >> 3), ("VALUE", 1), ("CONTROL", 1)):
         gpu.poke(f"PSC0_{name}", value)
     status = gpu.peek("STATUS")
     gpu.poke("PPF_COPY_SIZE", 0)
     transfer(gpu, 16, 16, 8)
-    return [status >> 26 & 1, status >> 30 & 1, gpu.peek("STATUS") >> 30 & 1]
+    timed = N3DS(timing="emulated", switches=gpu.n3ds.switches)
+    timed.write_register(0x10400014, SOURCE + (1 << 16) >> 3)
+    timed.write_register(0x10400010, SOURCE >> 3)
+    timed.write_register(0x1040001C, 1)
+    running = timed.read_register(0x10400034) >> 26 & 3
+    return [status >> 26 & 1, status >> 30 & 1, gpu.peek("STATUS") >> 30 & 1, running]
 
 
 @case("transfer.no_tiling", [42, 0], [56, 0])

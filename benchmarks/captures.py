@@ -28,6 +28,7 @@ PLAIN = ("simple_tri", "both_screens", "multiple_buf", "immediate", "textured_cu
 NO_DRAWS = "hwtest_texcopy"
 THREADS = (1, 2)
 KINDS = ("long run", "fresh")
+IN_A_ROW = 3
 MIB = 1 << 20
 
 
@@ -59,14 +60,17 @@ class Player:
         return total / count
 
     def again(self) -> float:
-        """On the machine in use, switched off and on."""
-        self.machine.reset()
-        return self._play(self.machine)
+        """On the machine in use, switched off and on. The first pass of a turn finds other data in the caches."""
+        passes = []
+        for _ in range(IN_A_ROW):
+            self.machine.reset()
+            passes.append(self._play(self.machine))
+        return min(passes)
 
     def fresh(self) -> float:
-        """On a new machine."""
+        """On a new machine each time."""
         kept, best = self.phases, self._best
-        seconds = self._play(self._fresh())
+        seconds = min(self._play(self._fresh()) for _ in range(IN_A_ROW))
         self.phases, self._best = kept, best
         return seconds
 

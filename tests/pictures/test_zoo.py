@@ -17,6 +17,8 @@ import pytest
 from zoo import SCENES, Scene, Shown, show
 from zoo.gallery import write_gallery
 
+import pocketgpu
+
 GOLDENS = Path(__file__).with_name("zoo.json")
 NAMES = list(SCENES)
 
@@ -107,6 +109,17 @@ def test_the_gallery_names_every_cell(tmp_path: Path) -> None:
     from PIL import Image
 
     np.testing.assert_array_equal(np.array(Image.open(tmp_path / "scissor.png")), shown.panels()["color"])
+
+
+@pytest.mark.parametrize("name", ["write_masks", "list_jumps", "geometry_shaders"])
+def test_a_recording_of_a_scene_shows_the_same(name: str, tmp_path: Path) -> None:
+    """What the builder writes down is what it does: replayed from a file, the same bytes."""
+    shown = drawn(name)
+    path = tmp_path / "scene.ctf.xz"
+    shown.scene.capture.save(path)
+    (frame,) = pocketgpu.open(path).render()
+    for surface in shown.scene.surfaces:
+        assert frame.machine.memory.read(surface.address, surface.size) == shown.data[surface.name]
 
 
 def test_a_wrong_picture_is_named_by_its_cell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

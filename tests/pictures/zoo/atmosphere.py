@@ -13,8 +13,7 @@ DEPTH = np.arange(129) / 128
 def fog(s: Scene) -> None:
     """Blue fog by depth, which grows to the right, on yellow and red: off; a table that falls evenly (no fog at depth
     0); the same looked up by 1 - depth; a step in the middle; a table that rises. Lower row: fog modes 1, 2 and 4
-    (off); by depth times w, where w falls to the right; alpha, which fog leaves alone (it grows upward in all
-    cells)."""
+    (off); by depth times w, where w falls to the right; a table of zeros. Alpha grows upward and stays, fog or not."""
     tables = {"even": 1 - DEPTH, "step": (DEPTH < 0.5).astype(float), "rising": DEPTH}
     s.cl.write("FOG_COLOR", r=40, g=70, b=230)
     cells = (

@@ -43,7 +43,8 @@ def _section(entry: Entry, folder: Path) -> str:
         file = f"{entry.name}.png" if number == 0 else f"{entry.name}.{name.replace(': ', '.')}.png"
         Image.fromarray(pixels).save(folder / file)
         height, width = pixels.shape[:2]
-        boxes = "".join(_box(shown, i) for i in range(len(shown.scene.cells)))
+        whole = (width, height) == (shown.scene.width, shown.scene.height)  # others have no cells
+        boxes = "".join(_box(shown, i) for i in range(len(shown.scene.cells)) if whole)
         out.append(
             f'<figure><img src="{file}" width="{ZOOM * width}" height="{ZOOM * height}">{boxes}'
             f"<figcaption>{escape(name)}</figcaption></figure>"

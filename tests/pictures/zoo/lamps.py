@@ -53,7 +53,9 @@ def dome(s: Scene, steps: int = 2, tilt: float = 0.9, flip: bool = False) -> Non
             a, b = j * (steps + 1) + i, (j + 1) * (steps + 1) + i
             order += [a, a + 1, b + 1, a, b + 1, b]
     address = s.put(rows[order])
-    s.cl.attributes(Buffer(address, LAYOUT)).draw_arrays(len(order))
+    if s.cl.vertices != address:
+        s.cl.attributes(Buffer(address, LAYOUT))
+    s.cl.draw_arrays(len(order))
 
 
 def lighting(s: Scene, count: int = 1, layer: str = "all", **config: Any) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pocketgpu.builder import CommandList, assemble
+from pocketgpu.builder import assemble
 from pocketgpu.builder.entries import FINALIZE_VALUE
 from pocketgpu.facts.pica import PICA
 
-from .stage import BLUE, GREEN, RED, WHITE, YELLOW, Scene, scene
+from .stage import BLUE, GREEN, RED, WHITE, YELLOW, List, Scene, scene
 
 UNIFORM = assemble("""
     .out o0 position
@@ -29,9 +29,9 @@ def list_jumps(s: Scene) -> None:
     """A list (red) that jumps through channel 0 to a second one (green), which jumps through channel 1 to a third
     (blue). What stands behind the third's FINALIZE is not drawn (empty). A list without FINALIZE is drawn (yellow) but
     raises no interrupt; of a list whose size ends before its draw nothing is seen (empty). One P3D in all."""
-    lists: list[CommandList] = []
+    lists: list[List] = []
 
-    def part(label: str, color: tuple[float, ...], reuse: bool = False) -> CommandList:
+    def part(label: str, color: tuple[float, ...], reuse: bool = False) -> List:
         s.cl = lists[-1] if reuse else s.new_list()
         if not reuse:
             lists.append(s.cl)
@@ -57,7 +57,7 @@ def list_jumps(s: Scene) -> None:
         start = s.capture.put(cl.tobytes())
         for name, value in (("CMDBUF_SIZE0", len(data) >> 3), ("CMDBUF_ADDR0", start >> 3), ("CMDBUF_JUMP0", 1)):
             s.capture.write_word(PICA[name].address, value)
-    s.cl = CommandList()
+    s.cl = List()
 
 
 @scene(8, 3, 8)
@@ -108,4 +108,4 @@ def blocks_of_32(s: Scene) -> None:
     linear = s.capture.allocate(4 * s.texels)
     s.capture.transfer(s.color, linear, s.width, s.height, output_format="RGBA8", block32=True)
     s.surfaces.append(s.surface("linear", linear, "RGBA8", layout="linear"))
-    s.cl = CommandList()
+    s.cl = List()

@@ -10,7 +10,7 @@ from pocketgpu.builder import Assembly, Buffer, assemble
 
 from .stage import Scene, scene
 
-STEPS = 8
+SAMPLES = 12
 
 
 def program(text: str) -> Assembly:
@@ -60,7 +60,7 @@ PLOTS = {
 def shader_arithmetic(s: Scene) -> None:
     """Curves over x from -2 to 2 (left to right; nothing is computed at 0 itself), drawn from the axis in the middle;
     one unit is half of the height above it. Values beyond are cut off at the cell's edge."""
-    at = np.linspace(-2, 2, 2 * STEPS) + 0.001
+    at = np.linspace(-2, 2, SAMPLES) + 0.001
     rows = [(x, side) for x in at for side in (0.0, 1.0)]
     address = s.put(np.array(rows, "<f4"))
     tail = """

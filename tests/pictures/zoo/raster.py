@@ -6,10 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from pocketgpu.builder import Buffer
 from pocketgpu.facts.pica_enums import CULL, PRIMITIVE, SCISSOR
 
-from .stage import BLUE, GREEN, RED, VERTEX, WHITE, YELLOW, Scene, each, scene
+from .stage import BLUE, GREEN, RED, WHITE, YELLOW, Scene, each, scene
 
 COLORS = (RED, GREEN, BLUE, YELLOW, (0, 0.8, 0.8, 1), (0.9, 0.2, 0.9, 1))
 
@@ -55,15 +54,16 @@ def primitives(s: Scene) -> None:
     too; two vertices are left over and must not show up in the next cell."""
     vertices = [(0, 0), *ROUND]
     colors = [WHITE, *COLORS, RED]
-    address, count = s.mesh(vertices, colors)
-    order = np.array([0, 1, 2, 0, 3, 4, 0, 5, 6, 0, 2])
+    first, count = s.mesh(vertices, colors)
+    order = first + np.array([0, 1, 2, 3, 4, 0, 0, 5, 6, 0, 2])
     wide, narrow = s.put(order.astype("<u2")), s.put(order.astype("u1"))
     for primitive in each(PRIMITIVE):
-        s.cell(primitive).attributes(Buffer(address, VERTEX)).draw_arrays(count, primitive=primitive)
+        s.cell(primitive)
+        s.use_meshes().draw_arrays(count, first, primitive)
     for name, indices in (("16-bit indices", wide), ("8-bit indices", narrow)):
         for primitive in each(PRIMITIVE):
-            cl = s.cell(f"{primitive}, {name}").attributes(Buffer(address, VERTEX))
-            cl.draw_elements(len(order), indices, wide=name.startswith("16"), primitive=primitive)
+            s.cell(f"{primitive}, {name}")
+            s.use_meshes().draw_elements(len(order), indices, wide=name.startswith("16"), primitive=primitive)
 
 
 @scene(4, 1, 32)
@@ -73,12 +73,12 @@ def restart(s: Scene) -> None:
     zigzag = [(-0.9 + 0.25 * i, 0.8 if i % 2 else -0.8) for i in range(8)]
     for primitive, places in (("triangle strip", zigzag), ("triangle fan", [(0, 0), *ROUND])):
         for again in (False, True):
-            cl = s.cell(f"{primitive}, {'restarted' if again else 'going on'}")
-            address, _ = s.mesh(places, (*COLORS, RED, GREEN))
-            cl.attributes(Buffer(address, VERTEX)).draw_arrays(4, primitive=primitive)
+            s.cell(f"{primitive}, {'restarted' if again else 'going on'}")
+            first, _ = s.mesh(places, (*COLORS, RED, GREEN))
+            cl = s.use_meshes().draw_arrays(4, first, primitive)
             if again:
                 cl.write_word("RESTART_PRIMITIVE", 1)
-            cl.write("NUMVERTICES", count=4).write("VERTEX_OFFSET", first=4).write_word("DRAWARRAYS", 1)
+            cl.write("NUMVERTICES", count=4).write("VERTEX_OFFSET", first=first + 4).write_word("DRAWARRAYS", 1)
 
 
 @scene(6, 2, 32)
@@ -94,7 +94,7 @@ def frustum(s: Scene) -> None:
             s.cell(f"{name}{', perspective' if perspective else ''}")
             x, y, w, h = s.box
             s.cl.viewport(x + 5, y + 5, w - 10, h - 10)
-            z = {"near": (-0.5, -0.9, -1.6), "far": (-0.5, -0.1, 0.6)}.get(name, (-0.5,) * 3)
+            z = {"near": (-0.5, -0.9, -1.6), "far": (-0.5, -0.1, 1.2)}.get(name, (-0.5,) * 3)
             scale = np.array((0.5, 1.0, 2.0) if perspective else (1.0,) * 3)
             if perspective and name == "far":
                 scale = np.array((0.5, 0.5, -0.5))

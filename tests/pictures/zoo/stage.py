@@ -42,6 +42,9 @@ PROGRAM = assemble("""
 """)
 VERTEX = [("f32", 4), ("f32", 4), ("f32", 3), ("f32", 4)]
 """Position, colour, texture coordinates 0 (u, v, w), and 1 and 2 (u, v, u, v)."""
+VERTEX_SIZE = 60
+ROOM = 4096
+"""Vertices that a scene can have."""
 
 CORNERS = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
 """Of a quad, counter-clockwise from the lower left one; lists of four colours and so on have this order."""
@@ -90,6 +93,20 @@ class Surface:
         return self.width * self.height * BY_NAME[self.format].bits // 8
 
 
+class List(CommandList):
+    """A command list that knows where its vertices come from, so that draws of one buffer need not say it again."""
+
+    vertices: int | None = None
+
+    def attributes(self, *buffers: Buffer, **more: Any) -> Self:
+        self.vertices = buffers[0].address if buffers else None
+        return super().attributes(*buffers, **more)
+
+    def draw_immediate(self, vertices: ArrayLike, primitive: str = "triangles") -> Self:
+        self.vertices = None
+        return super().draw_immediate(vertices, primitive)
+
+
 class Scene:
     """A scene under construction: `columns` x `rows` cells of `cell` pixels (one side, or width and height).
 
@@ -108,6 +125,9 @@ class Scene:
         self.cells: list[Cell] = []
         self.switches: dict[str, str] = {}
         self._stored: dict[bytes, int] = {}
+        self._pool = self.capture.allocate(ROOM * VERTEX_SIZE)
+        self._meshes: dict[bytes, int] = {}
+        self._vertices = 0
         self._at = 0
         bits = BY_NAME[color_format].bits, BY_NAME[depth_format].bits
         self.color, self.depth = (self.capture.allocate(self.texels * b // 8, region="VRAM") for b in bits)
@@ -123,14 +143,15 @@ class Scene:
         """Memory of the size of the target."""
         return Surface(name, address, more.pop("width", self.width), more.pop("height", self.height), format, **more)
 
-    def new_list(self) -> CommandList:
+    def new_list(self) -> List:
         """A list with plain state that draws to the scene's target."""
-        cl = CommandList().plain_state()
+        cl = List().plain_state()
         cl.render_target(
             self.color, self.width, self.height, depth=self.depth, color_format=self.color_format,
             depth_format=self.depth_format,
         )  # fmt: skip
-        return cl.shader(PROGRAM)
+        cl.shader(PROGRAM)
+        return cl
 
     def submit(self) -> Self:
         """Run the list so far; go on with a new one."""
@@ -181,7 +202,7 @@ class Scene:
         return (x + 0.5) / w, 1 - (y + 0.5) / h
 
     # -- cells ------------------------------------------------------------------------------------------------------
-    def cell(self, label: str) -> CommandList:
+    def cell(self, label: str) -> List:
         """Go to the next cell: its content becomes the viewport."""
         self._next_cell(label)
         return self.view()
@@ -211,10 +232,10 @@ class Scene:
         self.surfaces.append(Surface(label, 0, width, 240, "RGB8", "linear", cell=cell, frame=frame, shrink=shrink))
         self.capture.end_frame()
 
-    def view(self) -> CommandList:
+    def view(self) -> List:
         """The viewport of the present cell, for a new list."""
-        x, y, w, h = self.box
-        return self.cl.viewport(x, y, w, h)
+        self.cl.viewport(*self.box)
+        return self.cl
 
     @property
     def box(self) -> tuple[int, int, int, int]:
@@ -227,8 +248,8 @@ class Scene:
         self, position: ArrayLike, color: ArrayLike = WHITE, uv0: ArrayLike = (0.0, 0.0, 1.0),
         uv1: ArrayLike | None = None, uv2: ArrayLike | None = None,
     ) -> tuple[int, int]:  # fmt: skip
-        """Vertices in memory: address and number. Positions (n, 2 to 4), z -0.5 and w 1 if missing; texture
-        coordinates 0 have w 1 if missing; 1 and 2 are those of 0 unless given."""
+        """Vertices in memory: the first one's number in the pool, and how many. Positions (n, 2 to 4), z -0.5 and w 1
+        if missing; texture coordinates 0 have w 1 if missing; 1 and 2 are those of 0 unless given."""
         at = np.asarray(position, np.float64)
         out = np.zeros((len(at), 15), np.float32)
         out[:, :4] = -0.5, 0, -0.5, 1
@@ -239,12 +260,24 @@ class Scene:
         out[:, 8 : 8 + first.shape[1]] = first
         out[:, 11:13] = first[:, :2] if uv1 is None else uv1
         out[:, 13:15] = first[:, :2] if uv2 is None else uv2
-        return self.put(out), len(at)
+        raw = out.tobytes()
+        if raw not in self._meshes:
+            assert self._vertices + len(at) <= ROOM
+            self.capture.load(self._pool + self._vertices * VERTEX_SIZE, raw)
+            self._meshes[raw] = self._vertices
+            self._vertices += len(at)
+        return self._meshes[raw], len(at)
+
+    def use_meshes(self) -> List:
+        """Let draws take the vertices that `mesh` numbers."""
+        if self.cl.vertices != self._pool:
+            self.cl.attributes(Buffer(self._pool, VERTEX))
+        return self.cl
 
     def draw(self, position: ArrayLike, color: ArrayLike = WHITE, *, primitive: str = "triangles", **more: Any) -> None:
         """Draw vertices; see `mesh`."""
-        address, count = self.mesh(position, color, **more)
-        self.cl.attributes(Buffer(address, VERTEX)).draw_arrays(count, primitive=primitive)
+        first, count = self.mesh(position, color, **more)
+        self.use_meshes().draw_arrays(count, first, primitive)
 
     def quad(
         self, color: ArrayLike = WHITE, *, box: Sequence[float] = (-1, -1, 1, 1), z: ArrayLike = -0.5,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from pocketgpu import surface
-from pocketgpu.builder import CommandList
 from pocketgpu.facts.formats import BY_NAME, EXTERNAL_FORMATS
 
-from .stage import LETTER_F, Array, Scene, rgba, scene
+from .stage import LETTER_F, Array, List, Scene, rgba, scene
 
 SIDE = 64
 FORMATS = [format.name for _, format in sorted(EXTERNAL_FORMATS.items())]
@@ -31,7 +30,7 @@ def store(s: Scene, format: str, layout: str = "tiled", width: int = SIDE, heigh
 def only_tiles(s: Scene) -> None:
     """The target plays no part: cells have memory of their own, and nothing is drawn."""
     s.surfaces.clear()
-    s.cl = CommandList()
+    s.cl = List()
 
 
 @scene(5, 3, SIDE)

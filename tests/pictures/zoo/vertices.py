@@ -122,7 +122,7 @@ def vertex_buffers(s: Scene) -> None:
     rubbish = [Buffer(s.put(np.full(16, n, "u1")), [("u8", 4)]) for n in range(10)]
     s.cl.attributes(Buffer(s.put(QUAD), [place]), *rubbish, Buffer(s.put(hues), [place])).draw_arrays(4, primitive=FAN)
     s.cl.shader(PLAIN)
-    s.cell("17 vertices back, by index").attributes(
+    s.cell("17 vertices on, by index").attributes(
         Buffer(late.address - 17 * 32, [place, place]), base=late.address - 544
     )
     s.cl.draw_elements(6, s.put((order + 17).astype("<u2")))

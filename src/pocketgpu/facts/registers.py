@@ -7,9 +7,11 @@ One description serves the simulator (where a value sits), the code generators (
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
 
 Value = int | float | bool
 """A decoded field: bool for "bool", float for the float and fixed-point types, int for all others."""
@@ -19,7 +21,7 @@ class Certainty(StrEnum):
     """How sure a fact is, best first."""
 
     DOC = "doc"
-    """Stated by the public documentation (3dbrew)."""
+    """Stated by the public documentation (3dbrew; the vendor's class headers for the Switch)."""
     GBATEK = "gbatek"
     """Stated by GBATEK, mostly measured on a console."""
     DRIVER = "driver"
@@ -46,7 +48,7 @@ _FLOATS: Mapping[str, tuple[int, int]] = {
 _SCALED: Mapping[str, int] = {"pa": 1, "pa8": 8, "pa16": 16, "x8": 8, "x16": 16}
 """Types whose stored value counts units of several bytes; decoding yields bytes."""
 
-_PLAIN = frozenset({"uint", "sint", "smag", "bool", "enum"})
+_PLAIN = frozenset({"uint", "sint", "smag", "bool", "enum", "ieee32"})
 
 
 def _fixed_fraction(type_: str) -> tuple[bool, int] | None:
@@ -98,16 +100,27 @@ def encode_float(value: float, type_: str) -> int:
     return sign | (biased << mantissa_bits) | int((fraction * 2.0 - 1.0) * (1 << mantissa_bits))
 
 
+def _encode_ieee(value: float) -> int:
+    try:
+        return int.from_bytes(struct.pack("<f", value), "little")
+    except OverflowError:  # finite, but beyond the largest binary32
+        return 0x7F800000 if value > 0 else 0xFF800000
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """Bits lo .. lo+width-1 of a register.
 
     type: "uint", "sint" (two's complement), "smag" (sign bit on top of a magnitude), "bool", "enum",
-    "f16" "f20" "f24" "f31" "f32", "fixedN" / "ufixedN" (two's complement / unsigned with N fraction bits),
+    "f16" "f20" "f24" "f31" "f32" (a PICA's floats), "ieee32" (binary32 as everybody has it),
+    "fixedN" / "ufixedN" (two's complement / unsigned with N fraction bits),
     "pa" "pa8" "pa16" (physical address in units of 1, 8 or 16 bytes), "x8" "x16" (size in such units).
     unit: a word for people; "minus one" means that the stored number is one less than what it counts.
     view: the field shows bits that another field of the register also names (a second reading of them).
     """
+
+    size: ClassVar[int] = 32
+    """Bits of the word that the field is part of."""
 
     name: str
     lo: int
@@ -119,13 +132,15 @@ class Field:
     view: bool = False
 
     def __post_init__(self) -> None:
-        if self.lo < 0 or self.width < 1 or self.lo + self.width > 32:
-            raise ValueError(f"field {self.name}: bits {self.hi}:{self.lo} do not fit a 32-bit register")
+        if self.lo < 0 or self.width < 1 or self.lo + self.width > self.size:
+            raise ValueError(f"field {self.name}: bits {self.hi}:{self.lo} do not fit a {self.size}-bit register")
         known = self.type in _PLAIN or self.type in _FLOATS or self.type in _SCALED
         if not known and _fixed_fraction(self.type) is None:
             raise ValueError(f"field {self.name}: unknown type {self.type!r}")
         if self.type in _FLOATS and self.width != 1 + sum(_FLOATS[self.type]):
             raise ValueError(f"field {self.name}: {self.type} needs {1 + sum(_FLOATS[self.type])} bits")
+        if self.type == "ieee32" and self.width != 32:
+            raise ValueError(f"field {self.name}: ieee32 needs 32 bits")
         if (self.type == "enum") != (self.enum is not None):
             raise ValueError(f"field {self.name}: type enum and a table of names go together")
 
@@ -155,6 +170,8 @@ class Field:
             return -magnitude if raw >> (self.width - 1) else magnitude
         if self.type in _FLOATS:
             return decode_float(raw, self.type)
+        if self.type == "ieee32":
+            return float(struct.unpack("<f", raw.to_bytes(4, "little"))[0])
         if self.type in _SCALED:
             return raw * _SCALED[self.type]
         fixed = _fixed_fraction(self.type)
@@ -168,7 +185,12 @@ class Field:
 
         Raises ValueError when the value does not fit; float types saturate to infinity instead.
         """
-        raw = encode_float(float(value), self.type) if self.type in _FLOATS else self._encode_exact(value)
+        if self.type in _FLOATS:
+            raw = encode_float(float(value), self.type)
+        elif self.type == "ieee32":
+            raw = _encode_ieee(float(value))
+        else:
+            raw = self._encode_exact(value)
         return (word & ~self.mask) | (raw << self.lo)
 
     def text(self, word: int) -> str:

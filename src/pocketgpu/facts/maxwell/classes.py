@@ -1,0 +1,270 @@
+"""Methods of the Tegra X1's GPU, class by class: what a pushbuffer can write, under NVIDIA's names.
+
+A class is what a subchannel is bound to: a set of methods, each a 32-bit word at an offset that pushbuffers count in
+words and the vendor's headers in bytes. The tables stand beside this file, one for each class: a line for a method,
+indented lines for its fields. They are read when first asked for.
+
+Sources: NVIDIA's public class headers (clb197.h, clb1c0.h, cla140.h, cl902d.h, clb0b5.h, clb06f.h). Counts of arrays
+are not in the headers; they follow from the offsets of neighbours. A method that is no part of the class header is
+marked with what it rests on; `Method.certainty` tells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any, Final
+
+from pocketgpu.facts.registers import Bank, Certainty, Field, Register
+
+WORDS: Final = 0x1000
+"""Words of a class' method space; a method's word number has 12 bits."""
+
+_MARKS: Final[Mapping[str, tuple[Certainty, str]]] = {
+    "": (Certainty.DOC, "{header}"),
+    "peers": (Certainty.PEERS, "not in {header}; drivers write it"),
+    "other": (Certainty.DRIVER, "not in {header}; other classes have it at this offset"),
+    "sibling": (Certainty.PEERS, "missing from {header}; in the header of Tegra K1's channel, cla26f.h"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Method(Register):
+    """One method of a class, or an array of them.
+
+    `offset` and `word` count 32-bit words from the start of the class; `byte` counts bytes. An array has `count`
+    elements, `stride` words apart; otherwise these are 1 and 0. Two-dimensional arrays lie closely packed: `shape` has
+    both counts then, and elements are numbered through. `method(3)` is element 3, with `index` 3 and `count` 1.
+    """
+
+    count: int = 1
+    stride: int = 0
+    shape: tuple[int, ...] = ()
+    index: int | None = None
+
+    @property
+    def word(self) -> int:
+        """Offset in 32-bit words, as pushbuffers have it."""
+        return self.offset
+
+    @property
+    def byte(self) -> int:
+        """Offset in bytes, as class headers have it."""
+        return 4 * self.offset
+
+    @property
+    def label(self) -> str:
+        """The name, with the number of the element where there is one."""
+        return self.name if self.index is None else f"{self.name}({self.index})"
+
+    def __call__(self, *index: int) -> Method:
+        """Element of an array, by its number or, if it has two dimensions, by both.
+
+        Raises IndexError outside the array, and for indices of something that is none.
+        """
+        limits = self.shape if self.shape and len(index) == len(self.shape) else (self.count,)
+        if self.stride == 0 or len(index) != len(limits):
+            raise IndexError(f"{self.label} takes no {len(index)} indices")
+        number = 0
+        for one, limit in zip(index, limits, strict=True):
+            if not 0 <= one < limit:
+                raise IndexError(f"{self.name} has elements 0 to {limit - 1}, not {one}")
+            number = number * limit + one
+        return replace(self, offset=self.offset + number * self.stride, count=1, stride=0, shape=(), index=number)
+
+    def words(self) -> range:
+        """The word of every element."""
+        return range(self.offset, self.offset + max(self.count * self.stride, 1), self.stride or 1)
+
+    def gpu_address(self, registers: Any) -> int:
+        """The GPU address that this method and the next word hold: upper bits here, lower 32 there.
+
+        `registers` is indexed by word. Source: every address of these classes is such a pair.
+        """
+        return self.fields[0].raw(int(registers[self.offset])) << 32 | int(registers[self.offset + 1])
+
+
+class MethodBlock:
+    """All methods of a class, found by word, official name or alias (upper or lower case)."""
+
+    def __init__(self, class_id: int, title: str, engine: str, header: str) -> None:
+        self.class_id = class_id
+        self.title = title
+        self.engine = engine
+        self.header = header
+        self.bank = Bank(f"{class_id:04x}", 0)
+
+    @property
+    def name(self) -> str:
+        """The class number in four lower-case hex digits, such as "b197"."""
+        return self.bank.name
+
+    def __repr__(self) -> str:
+        return f"MethodBlock({self.name}, {self.title})"
+
+    @cached_property
+    def methods(self) -> tuple[Method, ...]:
+        """All methods, by word; an array is one of them."""
+        return tuple(_read(self))
+
+    @cached_property
+    def _at(self) -> dict[int, tuple[Method, int]]:
+        return {word: (method, index) for method in self.methods for index, word in enumerate(method.words())}
+
+    @cached_property
+    def _by_name(self) -> dict[str, Method]:
+        names = {method.name.upper(): method for method in self.methods}
+        for method in self.methods:
+            for alias in method.aliases:
+                # A pair of words shares the page's name, which then means its first word.
+                names.setdefault(alias.upper(), method)
+        return names
+
+    def __getitem__(self, key: int | str) -> Method:
+        found = self.get(key)
+        if found is None:
+            shown = f"word {key:#x}" if isinstance(key, int) else repr(key)
+            raise KeyError(f"class {self.name} has no method {shown}")
+        return found
+
+    def get(self, key: int | str) -> Method | None:
+        """The method (element, for a word inside an array) of that word, name or alias, or None.
+
+        Names may carry an element: "SET_COLOR_TARGET_A(3)", "SET_COLOR_TARGET_A[3]", "RenderTarget3Addr".
+        """
+        if isinstance(key, int):
+            found = self.at(key)
+            return None if found is None else found[0](found[1]) if found[0].stride else found[0]
+        plain = self._by_name.get(key.upper())
+        if plain is not None:
+            return plain
+        match = re.fullmatch(r"(\w+?)[(\[](\d{1,3})[)\]]", key) or re.fullmatch(r"([A-Za-z]\D*)(\d{1,3})(\D*)", key)
+        if match is None:
+            return None
+        name = match[1] if match.lastindex == 2 else f"{match[1]}N{match[3]}"
+        array = self._by_name.get(name.upper())
+        return array(int(match[2])) if array is not None and int(match[2]) < array.count and array.stride else None
+
+    def at(self, word: int) -> tuple[Method, int] | None:
+        """The method at a word and the number of the element (0 without an array), or None."""
+        return self._at.get(word)
+
+    def find(self, text: str) -> list[Method]:
+        """Methods whose official name or alias has `text` in it, in upper or lower case."""
+        part = text.upper()
+        return [
+            method
+            for method in self.methods
+            if part in method.name or any(part in alias.upper() for alias in method.aliases)
+        ]
+
+    def field(self, path: str) -> Field:
+        """The field named "METHOD.FIELD"."""
+        method, _, field = path.partition(".")
+        return self[method][field]
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, int | str) and self.get(key) is not None
+
+    def __iter__(self) -> Iterator[Method]:
+        return iter(self.methods)
+
+    def __len__(self) -> int:
+        return len(self.methods)
+
+
+def table(name: str) -> list[list[str]]:
+    """The lines of a table beside this file, split into columns."""
+    from importlib.resources import files  # not at import time: this alone would cost more than all tables
+
+    text = (files(__package__) / name).read_text("utf-8")
+    return [line.split("\t") for line in text.splitlines()]
+
+
+@cache
+def enumerations() -> Mapping[str, Mapping[int, str]]:
+    """Name to the enumeration that several fields share."""
+    return {name: parse_enumeration(values) for name, values in table("enums.tsv")[1:]}
+
+
+def parse_enumeration(text: str) -> Mapping[int, str]:
+    """ "NAME=0x1 OTHER=0x2" as number to name; two names of one number are joined with a bar."""
+    names: dict[int, str] = {}
+    for part in text.split():
+        name, _, number = part.rpartition("=")
+        value = int(number, 16)
+        names[value] = f"{names[value]}|{name}" if value in names else name
+    return names
+
+
+def parse_type(text: str) -> tuple[str, Mapping[int, str] | None]:
+    """Field.type and Field.enum out of the column "type": a type, the name of an enumeration, or its values."""
+    if "=" in text:
+        return "enum", parse_enumeration(text)
+    shared = enumerations().get(text)
+    return ("enum", shared) if shared is not None else (text, None)
+
+
+def parse_bits(text: str) -> tuple[int, int, bool]:
+    """(lowest bit, width, whether it is a second reading) out of "9:6", "5" or "9:6 view"."""
+    bits, _, view = text.partition(" ")
+    high, _, low = bits.partition(":")
+    lo = int(low or high)
+    return lo, int(high) - lo + 1, view == "view"
+
+
+def _read(block: MethodBlock) -> Iterator[Method]:
+    head: list[str] = []
+    fields: list[Field] = []
+    for row in table(f"{block.name}.tsv")[2:]:
+        if row[0]:
+            if head:
+                yield _method(block, head, fields)
+            head, fields = [*row, *[""] * (6 - len(row))], []
+            continue
+        _, name, bits, kind, unit, doc = [*row, *[""] * (6 - len(row))]
+        lo, width, view = parse_bits(bits)
+        type_, enum = parse_type(kind)
+        fields.append(Field(name, lo, width, type_, unit, enum, doc, view))
+    yield _method(block, head, fields)
+
+
+def _method(block: MethodBlock, head: list[str], fields: list[Field]) -> Method:
+    byte, name, array, marks, aliases, doc = head
+    mark = marks.removeprefix("!")
+    certainty, source = _MARKS[mark.strip()]
+    counts, _, stride = array.partition("*")
+    shape = tuple(int(count) for count in counts.split("x")) if counts else ()
+    count = 1
+    for one in shape:
+        count *= one
+    return Method(
+        block=block.bank,
+        offset=int(byte, 16) // 4,
+        name=name,
+        aliases=tuple(aliases.split(",")) if aliases else (),
+        fields=tuple(fields),
+        trigger=marks.startswith("!"),
+        source=source.format(header=block.header),
+        certainty=certainty,
+        doc=doc,
+        count=count,
+        stride=int(stride, 16) // 4 if stride else 0,
+        shape=shape if len(shape) > 1 else (),
+    )
+
+
+B197: Final = MethodBlock(0xB197, "MAXWELL_B", "3D", "clb197.h")
+B1C0: Final = MethodBlock(0xB1C0, "MAXWELL_COMPUTE_B", "compute", "clb1c0.h")
+A140: Final = MethodBlock(0xA140, "KEPLER_INLINE_TO_MEMORY_B", "inline-to-memory", "cla140.h")
+TWOD: Final = MethodBlock(0x902D, "FERMI_TWOD_A", "2D", "cl902d.h")
+B0B5: Final = MethodBlock(0xB0B5, "MAXWELL_DMA_COPY_A", "DMA copy", "clb0b5.h")
+B06F: Final = MethodBlock(0xB06F, "MAXWELL_CHANNEL_GPFIFO_A", "host", "clb06f.h")
+
+CLASSES: Final[Mapping[int, MethodBlock]] = {block.class_id: block for block in (B197, B1C0, A140, TWOD, B0B5, B06F)}
+"""Class number to its methods. B06F is the channel's own class: words below 0x40 on any subchannel."""
+
+SUBCHANNELS: Final[Mapping[int, MethodBlock]] = {0: B197, 1: B1C0, 2: A140, 3: TWOD, 4: B0B5}
+"""What a subchannel is bound to by convention of the drivers. Source: Switchbrew GPU (Subchannels)."""

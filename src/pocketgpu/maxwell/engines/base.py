@@ -1,0 +1,87 @@
+"""What an engine is, and what the machine around it gives it.
+
+The compiled parser stores every method of a class into the class's register file. Only methods named in an engine's
+`effects` come to Python, after the store, in order; everything else that happened before has been done by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...events import EventKind, EventLog
+from ...lanes import Engine as LanesEngine
+
+if TYPE_CHECKING:
+    from ..memory import GpuMemory
+    from ..stats import ChannelStats
+    from ..syncpoints import Syncpoints
+
+Registers = NDArray[np.uint32]
+Effect = Callable[[int], None]
+
+
+class EngineHost(Protocol):
+    """The machine as engines see it."""
+
+    memory: GpuMemory
+    engine: LanesEngine
+    events: EventLog
+    stats: ChannelStats
+    switches: Mapping[str, str]
+    syncpoints: Syncpoints
+    log: list[Any]
+    """What was done, in order: draws, launches, clears, copies, blits, uploads."""
+    scratch: tuple[int, int]
+    """Arena offset and size of a part of the work area that is free for whoever runs a kernel next."""
+
+    @property
+    def place(self) -> str:
+        """Where the machine is: "s3/e2+17", submission 3, entry 2 of it, word 17 of the entry."""
+        ...
+
+    def timestamp(self) -> int:
+        """Ticks of 614.4 MHz since the machine was made. They come of the work done, so each run has the same."""
+        ...
+
+    def spend(self, ticks: int) -> None:
+        """Let time pass for work that no counter of methods tells of, such as bytes copied."""
+        ...
+
+    def report(self, kind: EventKind, id: str, message: str) -> None:
+        """An event at the present place."""
+        ...
+
+    def interrupt(self, name: str) -> None:
+        """Raise an interrupt of the channel at work: "non-stall", "notify", "copy"."""
+        ...
+
+    def wait_semaphore(self, address: int, payload: int, operation: str) -> None:
+        """Let the channel at work wait until the word at GPU address `address` compares: "equal", "geq", "and".
+
+        The channel goes on with its next word when it does; other channels run meanwhile. To be called in an effect.
+        """
+        ...
+
+
+class Engine:
+    """One class on one channel. Subclasses set `class_id`, and fill `effects` when they are made.
+
+    `registers` is the live register file, 0x1000 words: register word N of the class is `registers[N]`.
+    """
+
+    class_id: ClassVar[int] = 0
+
+    def __init__(self, host: EngineHost, channel: int, registers: Registers) -> None:
+        self.host, self.channel, self.registers = host, channel, registers
+        self.effects: dict[int, Effect] = {}
+        """What a write of a word sets off beside the store; called with the value written."""
+
+    def staged_complete(self, data: NDArray[np.uint8]) -> None:
+        """All inline data of the last LAUNCH_DMA has come: lines padded to 4 bytes each, as they were sent.
+
+        Called at once, without data, for a launch that wants none.
+        """

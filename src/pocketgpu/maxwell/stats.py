@@ -1,0 +1,57 @@
+"""What a GM20B counts while it works."""
+
+from __future__ import annotations
+
+from .layout import COUNTERS
+
+
+class ChannelStats:
+    """Counts since the last `reset`, over all channels.
+
+    What the parser counts natively is brought up to date when a submission ends. `macro_steps` are instructions of
+    macros; `calls` tells how often each macro was called; `seconds` goes by phase.
+    """
+
+    draws: int
+    clears: int
+    copies: int
+    blits: int
+    launches: int
+    uploads: int
+    semaphores: int
+    syncpoint_increments: int
+    syncpoint_waits: int
+    constbuf_binds: int
+    submissions: int
+    presents: int
+    words: int
+    methods: int
+    host_methods: int
+    macro_calls: int
+    macro_steps: int
+    longest_macro: int
+    mme_instruction_words: int
+    mme_macros_loaded: int
+    falcon_register_writes: int
+    constbuf_words_inline: int
+    inline_upload_words: int
+    unknown_methods: int
+    ignored_methods: int
+    segments_ended: int
+    nop_words: int
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """All counts zero."""
+        self.draws = self.clears = self.copies = self.blits = self.launches = self.uploads = 0
+        self.semaphores = self.syncpoint_increments = self.syncpoint_waits = 0
+        self.constbuf_binds = self.submissions = self.presents = 0
+        self.headers: dict[str, int] = {}
+        self.methods_by_subchannel = [0] * 8
+        self.calls: dict[int, int] = {}
+        self.seconds = dict.fromkeys(("parse", "effects"), 0.0)
+        for name in COUNTERS:
+            if not name.startswith(("header_", "subchannel_")):
+                setattr(self, name, 0)

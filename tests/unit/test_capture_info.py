@@ -323,6 +323,10 @@ SIZES = {"PPF_INPUT_SIZE__width": 240, "PPF_OUTPUT_SIZE__width": 240, "PPF_OUTPU
             {"transfer.average_bits"},
         ),
         ({**SIZES, "PPF_FLAGS__block32": 1}, {"transfer.block32"}),
+        (
+            {**SIZES, "PPF_OUTPUT_SIZE__height": 56, "PPF_FLAGS__input_format": 2, "PPF_FLAGS__output_format": 3},
+            {"transfer.small"},
+        ),
         ({}, {"transfer.zero_size"}),
         ({"PPF_FLAGS__texture_copy": 1, "PPF_COPY_INPUT__width": 64}, set()),
         (

@@ -333,6 +333,9 @@ MIRRORS: Final = (Area(0x100, 0x400, 0x000, 0x100), Area(0xD00, 0x1000, 0xC00, 0
 HOLES: Final = (Area(0x600, 0x800, hangs=True), Area(0x800, 0xC00), Area(0x2000, 0x100000))
 """Where nothing answers: the bus hangs, or the access ends in a data abort. Source: GBATEK."""
 
+CORE_READ_HANGS: Final = frozenset({0x6C})
+"""Ids of registers of the 3D core that nobody may read from outside: the bus hangs. Source: GBATEK."""
+
 EXTERNAL: Final = RegisterBlock(EXTERNAL_BANK, _external())
 """Fill, transfer and display registers; offsets in bytes from 0x10400000."""
 

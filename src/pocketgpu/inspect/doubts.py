@@ -15,6 +15,7 @@ from pocketgpu.facts.formats import EXTERNAL_FORMATS, TEXTURE_FORMATS
 from pocketgpu.facts.shader_isa import OPCODES
 from pocketgpu.inspect.draw_state import DrawState
 from pocketgpu.pica.combiners import STAGES
+from pocketgpu.pica.transfer import LEAST_16_BIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +253,9 @@ def _transfer(words: Mapping[str, int]) -> Iterator[Doubt]:
     # RGBA8 becomes anything, RGB8 only itself, 16 bits other 16 bits (GBATEK).
     if read.bits != 32 and read.bits != write.bits:
         yield Doubt("transfer.odd_formats", f"{read.name} becomes {write.name}")
+    height = _raw(words, "PPF_OUTPUT_SIZE", "height")
+    if read.bits == write.bits == 16 and min(out_width, height) < LEAST_16_BIT:
+        yield Doubt("transfer.small", f"{out_width}x{height} pixels of 16 bits")
     if _raw(words, "PPF_FLAGS", "scale"):
         if read.bits == 16:
             yield Doubt("transfer.average_bits", f"{read.name} is scaled down")

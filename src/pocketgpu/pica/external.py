@@ -16,7 +16,7 @@ from time import perf_counter
 import numpy as np
 
 from ..events import EventKind, EventLog
-from ..facts.external import COUNTED_TRAFFIC, EXTERNAL, HOLES, LCD, MIRRORS
+from ..facts.external import CORE_READ_HANGS, COUNTED_TRAFFIC, EXTERNAL, HOLES, LCD, MIRRORS
 from ..facts.pica import PICA
 from ..lanes import I32, U8, Engine, Lang, Value, kernel
 from ..memory import GuestMemory
@@ -227,6 +227,8 @@ class ExternalRegisters:
         return word
 
     def _read_core(self, number: int) -> int:
+        if number in CORE_READ_HANGS:
+            self.report("hang", "external.hang", f"read of register {number:#05x} of the 3D core: the bus hangs")
         return int(self.core.registers[number]) if number < len(self.core.registers) else 0
 
     def _in_hole(self, address: int) -> bool:

@@ -179,6 +179,8 @@ _PLACES = {r.name: r.offset // 4 - FIRST for r in EXTERNAL if r.name.startswith(
 WORDS = slice(FIRST, FIRST + max(_PLACES.values()) + 1)
 """The registers of the unit among the words of the external block."""
 _CONTROL = _PLACES["PPF_CONTROL"]
+# Pixels along the shorter side from which 16-bit pictures are known to be transferred.
+LEAST_16_BIT = 64
 # Moves that are remembered: far more than programs have.
 _MAX_MOVES = 4096
 
@@ -242,6 +244,10 @@ class TransferEngine:
         read, write = external_format(flags["input_format"]), external_format(flags["output_format"])
         if self.switches["transfer.odd_formats"] == "hang" and read.bits not in (32, write.bits):
             return Outcome(False, f"display transfer from {read.name} to {write.name} never ends", hang=True)
+        least = LEAST_16_BIT if read.bits == write.bits == 16 else 0
+        if self.switches["transfer.small"] == "hang" and min(out_width, out_height) < least:
+            told = f"display transfer of {out_width}x{out_height} 16-bit pixels, fewer than {least}x{least}, never ends"
+            return Outcome(False, told, hang=True)
         if scale_x and not tiled_in and self.switches["transfer.linear_scale"] == "refuse":
             return Outcome(True, "display transfer of a linear picture cannot scale it down: nothing moves")
         block = self.switches["transfer.block32"] if flags["block32"] and (tiled_in or tiled_out) else ""

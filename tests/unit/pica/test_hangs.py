@@ -83,6 +83,10 @@ def write_where_the_bus_hangs(gpu: Any) -> None:
     gpu.poke(0x104007FC, 1)
 
 
+def read_of_a_register_that_stops_the_bus(gpu: Any) -> None:
+    gpu.peek(0x104011B0)
+
+
 @pytest.mark.parametrize(
     ("hang", "id", "reason"),
     [
@@ -95,6 +99,7 @@ def write_where_the_bus_hangs(gpu: Any) -> None:
         (copy_of_nothing, "transfer.hang", "texture copy of no bytes"),
         (copy_with_a_gap_but_no_width, "transfer.hang", "a gap but no line width"),
         (read_where_the_bus_hangs, "external.hang", "0x10400600"),
+        (read_of_a_register_that_stops_the_bus, "external.hang", "register 0x06c of the 3D core"),
         (write_where_the_bus_hangs, "external.hang", "0x104007fc"),
     ],
 )
@@ -116,14 +121,15 @@ def test_what_hangs_a_console_is_told_and_survived(gpu: Any, hang: Hang, id: str
     [
         ("transfer__odd_formats", 1 << 8, "from RGB8 to RGBA8 never ends"),
         ("transfer__both_tiling_flags", 1 << 5 | 1 << 1, "both tiling flags"),
+        ("transfer__small", 3 << 8 | 4 << 12, "64x56 16-bit pixels"),
     ],
 )
 def test_transfers_that_hang_by_some_sources(make_gpu: Any, switch: str, flags: int, reason: str) -> None:
     gpu = make_gpu()
-    transfer(gpu, flags)
+    transfer(gpu, flags, 64, 56)
     assert not gpu.ids
     gpu = make_gpu(**{switch: "hang"})
-    transfer(gpu, flags)
+    transfer(gpu, flags, 64, 56)
     (event,) = gpu.n3ds.events.drain()
     assert (event.kind, event.id) == ("hang", "transfer.hang") and reason in event.message
     assert gpu.n3ds.take_interrupts() == {}

@@ -462,6 +462,13 @@ def _(gpu: Any) -> list[int]:
     return [transfer(gpu, 8, 8, read << 8 | write << 12) for read, write in ((1, 0), (0, 1), (2, 4))]
 
 
+@case("transfer.small", [1, 1, 1, 1], [0, 0, 1, 1])
+def _(gpu: Any) -> list[int]:
+    """16-bit pictures of 32x32, 64x56 and 64x64 pixels; 32-bit ones of 32x32."""
+    sizes = ((32, 32, 2, 4), (64, 56, 2, 2), (64, 64, 3, 4), (32, 32, 0, 4))
+    return [transfer(gpu, width, height, read << 8 | write << 12) for width, height, read, write in sizes]
+
+
 @case("transfer.average_bits", [31, 15], [30, 15])
 def _(gpu: Any) -> list[int]:
     """Red 31 and 30, 16 and 15 (of 31), made one of two."""

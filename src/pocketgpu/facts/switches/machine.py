@@ -92,6 +92,12 @@ def _transfers() -> Iterator[Switch]:
         hang="GBATEK",
     )
     yield named(
+        "transfer.small",
+        "What 16-bit pictures of fewer than 64x64 pixels do.",
+        convert="all simulators",
+        hang="3dbrew: RGB5A1 to RGBA4 of 32x32 raises no interrupt, of 128x128 does; libn3ds sends nothing below 64x64",
+    )
+    yield named(
         "transfer.average_bits",
         "Width in which pixels are averaged when scaling down 16-bit pictures.",
         _8="Azahar, Mikage",

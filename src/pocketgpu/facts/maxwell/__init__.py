@@ -18,6 +18,7 @@ from pocketgpu.facts.maxwell.classes import (
     Method,
     MethodBlock,
 )
+from pocketgpu.facts.maxwell.headers import GPFIFO, QMD, SPH, TIC, TSC, BitField, BitStructure, tic_of
 
 __all__ = [
     "A140",
@@ -26,9 +27,17 @@ __all__ = [
     "B1C0",
     "B197",
     "CLASSES",
+    "GPFIFO",
+    "QMD",
+    "SPH",
     "SUBCHANNELS",
+    "TIC",
+    "TSC",
     "TWOD",
     "WORDS",
+    "BitField",
+    "BitStructure",
     "Method",
     "MethodBlock",
+    "tic_of",
 ]

@@ -1,0 +1,116 @@
+"""Pixel and vertex formats of the Tegra X1's GPU: code to name, size and where each component lies.
+
+Five name spaces of codes: colour targets, depth targets, textures (COMPONENTS of a texture header), vertex attributes
+(COMPONENT_BIT_WIDTHS) and the 2D engine. Bits count from the lowest bit of the first byte. What is left open by a
+format is said elsewhere: the type of texture components by the header, of vertex components by NUMERICAL_TYPE.
+
+Source: names and codes from NVIDIA's public headers for class B197, A140 and 902D. Reading rule of the names: parts
+joined by an underscore follow each other in memory, letters run together are written from the highest bit down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from pocketgpu.facts.maxwell.classes import parse_bits, table
+
+
+class Component(NamedTuple):
+    """Bits lo .. lo+width-1 of a pixel.
+
+    name: "R" "G" "B" "A", "Z" depth, "S" stencil, "Y" luminance, "E" exponent, "X" and "V" unused; "G0" and "G1" where
+    two pixels share the rest. type: "unorm" "snorm" "uint" "sint" "float" (of 10, 11, 16 or 32 bits) "srgb" (unorm
+    that holds sRGB) "mantissa" "exponent" "ignored" "zero" and "one" (written as such), or "" where something else
+    decides. meaning: "Z", "S" or "X" where a texture shows depth or stencil as the colour `name`.
+    """
+
+    name: str
+    type: str
+    lo: int
+    width: int
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PixelLayout:
+    """One format. `bytes` is per block of `block` (width, height) pixels; compressed formats have no components.
+
+    bytes is 0 where a format is not made of bytes, or not described (depth with virtual coverage).
+    """
+
+    code: int
+    name: str
+    bytes: int
+    block: tuple[int, int] = (1, 1)
+    components: tuple[Component, ...] = ()
+    doc: str = ""
+
+    @property
+    def compressed(self) -> bool:
+        """Whether pixels are packed in blocks that have to be decoded together."""
+        return self.bytes > 0 and not self.components
+
+    def component(self, name: str) -> Component | None:
+        """The component of that name, or None."""
+        return next((one for one in self.components if one.name == name), None)
+
+
+class FormatTable(Mapping[int, PixelLayout]):
+    """Code to format, of one name space; read when first asked for. `named` finds a format by name."""
+
+    def __init__(self, use: str) -> None:
+        self.use = use
+
+    @cached_property
+    def _by_code(self) -> dict[int, PixelLayout]:
+        return {layout.code: layout for layout in _read(self.use)}
+
+    def __getitem__(self, code: int) -> PixelLayout:
+        return self._by_code[code]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._by_code)
+
+    def __len__(self) -> int:
+        return len(self._by_code)
+
+    def named(self, name: str) -> PixelLayout:
+        """The format of that name. Raises KeyError."""
+        for layout in self.values():
+            if layout.name == name:
+                return layout
+        raise KeyError(f"there is no {self.use} format {name!r}")
+
+
+def _read(use: str) -> Iterator[PixelLayout]:
+    for row in table("formats.tsv")[1:]:
+        if row[0] != use:
+            continue
+        _, code, name, size, block, components, doc = [*row, *[""] * (7 - len(row))]
+        width, _, height = (block or "1x1").partition("x")
+        parts = tuple(_component(text) for text in components.split())
+        yield PixelLayout(int(code, 16), name, int(size), (int(width), int(height)), parts, doc)
+
+
+def _component(text: str) -> Component:
+    """ "R:unorm@7:0" or "G=Z:unorm@31:8"."""
+    head, _, bits = text.partition("@")
+    name, _, type_ = head.partition(":")
+    name, _, meaning = name.partition("=")
+    lo, width, _ = parse_bits(bits)
+    return Component(name, type_, lo, width, meaning)
+
+
+COLOR_TARGET: Final = FormatTable("color")
+"""SET_COLOR_TARGET_FORMAT; code 0 switches the slot off."""
+DEPTH: Final = FormatTable("depth")
+"""SET_ZT_FORMAT."""
+VERTEX: Final = FormatTable("vertex")
+"""SET_VERTEX_ATTRIBUTE_*.COMPONENT_BIT_WIDTHS."""
+TEXTURE: Final = FormatTable("texture")
+"""COMPONENTS of a texture header."""
+TWOD: Final = FormatTable("twod")
+"""SET_DST_FORMAT and SET_SRC_FORMAT of class 902D."""

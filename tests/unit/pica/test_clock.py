@@ -51,6 +51,14 @@ def test_watchers_hear_of_each_step_before_and_after() -> None:
     assert watcher.settled == [0, 25, 50]
 
 
+def test_what_is_overdue_happens_at_once() -> None:
+    clock, log = Clock(), []
+    clock.advance_to(100)
+    clock.sources += [Ticker("a", 30, log), Ticker("b", 50, log)]
+    clock.advance_to(100)
+    assert log == [("a", 100), ("b", 100)]
+
+
 def test_stopping_leaves_time_where_it_is() -> None:
     clock, log = Clock(), []
     clock.sources += [Ticker("a", 10, log), Ticker("b", 10, log)]

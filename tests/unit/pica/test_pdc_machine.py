@@ -160,6 +160,8 @@ def test_the_select_register_tells_what_is_shown(console: Console) -> None:
     console.gpu.run_until("PDC0")
     console.gpu.advance(FRAME // 2)
     assert (current(), console.get("PDC0_SELECT") & 1) == (0, 0)
+    console.set(PDC0_SELECT=0x10)
+    assert current() == 0, "it cannot be written"
     console.set(PDC0_SELECT=1)
     assert (current(), console.get("PDC0_SELECT") & 1) == (0, 1)
     console.gpu.run_until("PDC0")
@@ -201,6 +203,18 @@ def test_memory_is_read_line_by_line(console: Console, noise: np.ndarray) -> Non
     top = console.top()
     assert np.array_equal(top[:, 199], column(noise, 199))
     assert (top[:, 200:] == 255).all()
+
+
+def test_a_line_is_read_once_when_the_timing_changes(console: Console, noise: np.ndarray) -> None:
+    gpu = console.gpu
+    gpu.run_until("PDC0")
+    gpu.advance(FRAME - 300 * LINE)
+    assert gpu.position("top") == (0, 102)
+    console.set(PDC0_VTOTAL=494)
+    console.memory.write(FCRAM, b"\xff" * 400 * ROW)
+    gpu.run_until("PDC0")
+    assert np.array_equal(console.top()[:, 100], column(noise, 100))
+    assert (console.top()[:, 101:] == 255).all()
 
 
 def test_racing_the_beam_with_stride_0(console: Console) -> None:
@@ -327,7 +341,10 @@ def test_odd_timings_cost_little(console: Console) -> None:
     console.set(PDC0_HTOTAL=3, PDC0_VTOTAL=3, PDC0_HIRQ=2 << 16 | 1, PDC0_VIRQ=2 << 16 | 1, PDC0_CONTROL=0x10401)
     gpu.advance(1)
     gpu.take_interrupts()
+    calls: list[str] = []
+    gpu.on_interrupt(lambda name, count: calls.append(name))
     gpu.advance(96_000)
+    assert len(calls) <= 2 * 96_000 // 1024 + 2
     told = gpu.take_interrupts()["PDC0"]
     assert abs(told - (1000 + 250)) <= 64
 
@@ -355,6 +372,26 @@ def test_a_smaller_picture_has_a_border(noise: np.ndarray) -> None:
     assert (top[:, :10] == BORDER).all() and (top[:, 300:] == BORDER).all()
     assert (inside[-10:] == BORDER).all() and (inside[: 240 - 10 - 181] == BORDER).all()
     assert np.array_equal(inside[::-1, 5][10 : 10 + 181], column(noise, 5)[::-1][:181])
+
+
+def test_a_picture_may_be_narrower_than_its_window(noise: np.ndarray) -> None:
+    top = shown(noise, SIZE=400 << 16 | 200)
+    assert (top[:40] == BORDER).all()
+    assert np.array_equal(top[40:, 5], column(noise, 5)[40:])
+
+
+def test_more_lines_than_the_screen_has_are_left_out(noise: np.ndarray) -> None:
+    top = shown(noise, VPICTURE=412 << 16 | 2, VBORDER=412, VBLANK=412, VSYNC=413)
+    assert np.array_equal(top[:, 399], column(noise, 399))
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_pairs_of_pixels_may_be_cut(noise: np.ndarray, cut: int) -> None:
+    """Formats that show a pixel twice, with a picture that starts in front of its window."""
+    switches = {"display.formats_5_7": "doubled"}
+    whole = shown(noise, switches, FORMAT=0x80345, STRIDE=480, SIZE=400 << 16 | 242)[::-1]
+    top = shown(noise, switches, FORMAT=0x80345, STRIDE=480, SIZE=400 << 16 | 242, HSTART=209 - cut)[::-1]
+    assert np.array_equal(top[: 240 - cut], whole[cut:])
 
 
 def test_hstart_moves_the_picture_in_its_window(noise: np.ndarray) -> None:

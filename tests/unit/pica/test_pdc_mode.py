@@ -89,6 +89,21 @@ def test_a_border_before_the_back_porch_starts_with_it() -> None:
         assert "no-pixels" not in ids(mode)
 
 
+def test_only_the_back_porch_ends_a_sync_pulse() -> None:
+    mode = display_mode("top", {"VSYNC": 300, "VBLANK": 410})
+    assert [(s.name, s.start, s.length) for s in mode.vertical] == [
+        ("sync", 300, 115),
+        ("back porch", 1, 1),
+        ("picture", 2, 298),
+    ]
+
+
+def test_a_sync_pulse_past_the_end_never_comes() -> None:
+    mode = display_mode("top", {"HTOTAL": 300, "HSYNC": 310, "HBP": 320, "VSYNC": 500})
+    assert not mode.hsync_runs and not mode.vsync_runs
+    assert {span.name for span in mode.horizontal} & {"sync"} == set()
+
+
 def test_every_clock_and_line_has_one_mode() -> None:
     r = random.Random(5)
     for _ in range(300):

@@ -179,6 +179,16 @@ def test_a_transfer_that_is_started_twice_runs_once(console: Console) -> None:
     assert [event.id for event in console.gpu.events] == ["transfer.busy"]
 
 
+def test_a_transfer_does_what_was_asked_when_it_started(console: Console) -> None:
+    console.gpu.memory.write(FCRAM, b"\x22" * 64)
+    console.copy(FCRAM, VRAM, 64)
+    console.set(PPF_CONTROL=0, PPF_OUTPUT_ADDRESS=VRAM + 0x1000 >> 3)
+    assert console.get("PPF_CONTROL") == 1
+    console.gpu.finish()
+    assert console.memory(VRAM, 64) == b"\x22" * 64
+    assert not any(console.memory(VRAM + 0x1000, 64))
+
+
 def test_a_transfer_that_never_ends_stays_busy(console: Console) -> None:
     console.copy(FCRAM, VRAM, 0)
     assert not console.gpu.run_until("PPF", limit=10_000_000)

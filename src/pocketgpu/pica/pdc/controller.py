@@ -177,7 +177,7 @@ class DisplayController:
         self._plan = None
         self.panel = self.panel.resized(mode.panel_lines)
         if any(getattr(old, name) != getattr(mode, name) for name in _COUNTING):
-            self._start(now, position if old.enabled else (0, 0))
+            self._start(now, position if old.enabled else None)
         else:
             self._find_beats(now)
         if mode.enabled:
@@ -189,13 +189,17 @@ class DisplayController:
                 self._told.add(problem.text)
                 self.host.report("warning", f"display.{problem.id}", f"{self.name} screen: {problem.text}")
 
-    def _start(self, now: int, position: tuple[int, int] = (0, 0)) -> None:
-        """Count on from a position at `now`."""
+    def _start(self, now: int, position: tuple[int, int] | None = None) -> None:
+        """Count on from a position at `now`, or from the beginning."""
         mode = self.mode
+        if position is None:
+            self._anchor, self._line, self._next_line = now, -1, now
+            self._find_beats(now)
+            return
         h, v = min(position[0], mode.htotal), min(position[1], mode.vtotal)
         line = v + (h < mode.vclock) if mode.vclock < mode.clocks else v
         self._anchor = now - (line * mode.line_cycles + h * mode.divider)
-        self._line = line if h else line - 1
+        self._line = line
         self._next_line = self._anchor + (self._line + 1) * mode.line_cycles
         self._find_beats(now)
 

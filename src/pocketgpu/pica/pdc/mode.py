@@ -78,11 +78,14 @@ def _spans(total: int, sync: int, back: int, border: int, low: int, high: int, f
     base = sync if sync < total else 0
     begin = max(back, border)
     picture = max(begin, low)
-    # An end that coincides with the sync pulse is the end of the round, not its start.
-    ends = [("end border", high), ("front porch", front)]
-    starts = [("back porch", back), ("border", begin), ("picture", picture)]
-    events = [((at - base) % total, name) for name, at in starts if at < total]
-    events += [((at - base) % total or total, name) for name, at in ends if at < total]
+    chain = [
+        ("back porch", back),
+        ("border", begin),
+        ("picture", picture),
+        ("end border", high),
+        ("front porch", front),
+    ]
+    events = [((at - base) % total, name) for name, at in chain if at < total]
     if runs:
         leave = (back - base) % total if back < total else total
         events = [(0, "sync"), *(event for event in events if event[0] >= leave)]

@@ -13,7 +13,7 @@ import pytest
 import zstandard
 
 import pocketgpu
-from pocketgpu.capture import gxlog
+from pocketgpu.capture import documents, gxlog
 from pocketgpu.capture.citrace import LoadRun, WriteRun
 from pocketgpu.capture.gxlog import GxLog, GxRun
 from pocketgpu.errors import CaptureError, NoPictureError
@@ -268,7 +268,7 @@ def test_json_that_only_python_would_take(data: bytes, message: str) -> None:
 
 
 def test_a_log_of_a_silly_size_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gxlog, "LIMIT", 100)
+    monkeypatch.setattr(documents, "LIMIT", 100)
     with pytest.raises(CaptureError, match="more than 100 bytes"):
         parse(log(*[FRAME] * 20))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 
-from pocketgpu.capture import citrace, container, gxlog
+from pocketgpu.capture import citrace, container, documents, gxlog
 from pocketgpu.capture.replay import Capture, Frame
 from pocketgpu.errors import CaptureError
 
@@ -31,7 +31,7 @@ def open(path: str | os.PathLike[str]) -> Capture:
     data = container.read(path)
     if not data:
         raise CaptureError("the file is empty", file=name, offset=0, hint="Record it again, or copy it again.")
-    if gxlog.looks_like(data):
+    if documents.looks_like(data):
         return Capture(name, gxlog.read(path, data))
     if not data.startswith(citrace.MAGIC[: len(data)]):
         raise CaptureError(

@@ -10,17 +10,17 @@ is wrong is named by its place in the document ("events[12].words[3]").
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from pocketgpu.capture import container
 from pocketgpu.capture.citrace import InitialState, LoadRun, Words, WriteRun
+from pocketgpu.capture.documents import Document, kind_of
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
 from pocketgpu.facts.external import EXTERNAL, EXTERNAL_BANK, LCD, LCD_BANK
@@ -32,12 +32,6 @@ from pocketgpu.pica.gsp.framebuffers import swap_writes
 from pocketgpu.pica.gsp.machine import Refused, Translator
 
 VERSION = 1
-LIMIT = 128 << 20
-"""Most bytes of JSON: what it describes takes twenty times the room."""
-
-_MOST_WARNINGS = 100
-_BOM = b"\xef\xbb\xbf"
-
 _PACKINGS = ("", ".xz", ".zst", ".gz")
 _ADDRESS_END = 1 << 32
 _OLD_FCRAM_END = 0x28000000
@@ -169,11 +163,6 @@ def _columns(pairs: tuple[tuple[int, int], ...]) -> tuple[Words, Words]:
     return np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1])
 
 
-def looks_like(data: bytes) -> bool:
-    """Whether a file's plain bytes begin like a JSON object."""
-    return data[:64].removeprefix(_BOM).lstrip(b" \t\r\n").startswith(b"{")
-
-
 def memory_path(path: str | os.PathLike[str]) -> Path:
     """Where the memory file of the log at `path` is, packed or not; the plain name if there is none."""
     log = Path(path)
@@ -201,61 +190,17 @@ def parse(data: bytes, memory: bytes, *, file: str = "") -> GxLog:
     return _Parser(file, data).parse(memory)
 
 
-class _Parser:
+class _Parser(Document):
     def __init__(self, file: str, data: bytes) -> None:
-        self.file = file
-        self.data = data
+        super().__init__(file, data)
         self.memory = b""
         self.memory_name = "the memory file"
-        self.warnings: list[Event] = []
         self.translate = Translator(DEFAULTS)
-
-    # -- complaints -------------------------------------------------------------------------------------------------
-    def fail(self, message: str, place: str, hint: str) -> NoReturn:
-        location = f"{self.file}, {place}" if self.file else place
-        raise CaptureError(message, file=self.file, location=location, hint=hint)
-
-    def fail_at_byte(self, message: str, offset: int, hint: str) -> NoReturn:
-        raise CaptureError(message, file=self.file, offset=offset, hint=hint)
-
-    # -- checked access -----------------------------------------------------------------------------------------------
-    def as_object(self, value: Any, place: str) -> Mapping[str, Any]:
-        if not isinstance(value, dict):
-            self.fail(f"expected an object, found {_kind(value)}", place, "The log is damaged.")
-        return value
-
-    def as_list(self, value: Any, place: str) -> list[Any]:
-        if not isinstance(value, list):
-            self.fail(f"expected a list, found {_kind(value)}", place, "The log is damaged.")
-        return value
-
-    def member(self, mapping: Mapping[str, Any], name: str, place: str) -> Any:
-        if name not in mapping:
-            self.fail(f"'{name}' is missing", place, "The log is damaged, or an unknown recorder wrote it.")
-        return mapping[name]
-
-    def number(self, value: Any, place: str, end: int = _ADDRESS_END) -> int:
-        """A whole number, 0 to end - 1."""
-        if not isinstance(value, int) or isinstance(value, bool):
-            self.fail(f"expected a whole number, found {_kind(value)}", place, "The log is damaged.")
-        if not 0 <= value < end:
-            shown = str(value) if abs(value) < 1 << 64 else "a huge number"
-            self.fail(f"{shown} is out of range", place, f"The number must be 0 to {end - 1}.")
-        return value
-
-    def words(self, value: Any, count: int, place: str) -> tuple[int, ...]:
-        values = self.as_list(value, place)
-        if len(values) != count:
-            self.fail(f"{len(values)} words instead of {count}", place, "The log is damaged.")
-        return tuple(self.number(word, f"{place}[{i}]") for i, word in enumerate(values))
 
     # -- parsing ----------------------------------------------------------------------------------------------------
     def parse(self, memory: bytes | Path) -> GxLog:
         document = self.as_object(self.document(), "the document")
-        version = self.member(document, "version", "the document")
-        if version != VERSION or isinstance(version, bool):
-            shown = version if isinstance(version, int) and abs(version) < 1 << 64 else _kind(version)
-            self.fail(f"unknown version {shown}", "version", f"Only version {VERSION} is known.")
+        self.check_version(document, VERSION)
         ranges = self.ranges(self.as_list(self.member(document, "virt_to_phys", "the document"), "virt_to_phys"))
         self.translate.map = AddressMap(ranges)
         listed = self.as_list(self.member(document, "events", "the document"), "events")
@@ -276,30 +221,6 @@ class _Parser:
             message = f"{len(current)} events after the last frame belong to no frame and are left out"
             self.warn("capture.unfinished-frame", message, f"f{len(frames)}")
         return GxLog(self.file, self.memory, ranges, frames, self.warnings)
-
-    def document(self) -> Any:
-        if len(self.data) > LIMIT:
-            self.fail_at_byte(f"the log has more than {LIMIT:,} bytes", LIMIT, "Record fewer frames.")
-        try:
-            text = self.data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            self.fail_at_byte("the log is not UTF-8 text", error.start, "The file is damaged.")
-
-        def constant(name: str) -> NoReturn:
-            self.fail(f"{name} is no number that a log can hold", "the document", "The log is damaged.")
-
-        try:
-            return json.loads(text, parse_constant=constant)
-        except json.JSONDecodeError as error:
-            self.fail_at_byte(
-                f"the log is not valid JSON: {error.msg}",
-                len(text[: error.pos].encode()) + (len(_BOM) if self.data.startswith(_BOM) else 0),
-                "The file was cut short or is damaged.",
-            )
-        except RecursionError:
-            self.fail("the log nests lists or objects too deeply", "the document", "The file is damaged.")
-        except ValueError:
-            self.fail("the log holds a number of too many digits", "the document", "The file is damaged.")
 
     def read_memory(self, path: Path) -> None:
         self.memory_name = str(path)
@@ -338,7 +259,7 @@ class _Parser:
             return self.swap_event(item, place)
         if kind == "frame":
             return None
-        shown = repr(kind[:40]) if isinstance(kind, str) else _kind(kind)
+        shown = repr(kind[:40]) if isinstance(kind, str) else kind_of(kind)
         self.fail(f"unknown type of event {shown}", f"{place}.type", "Known are memory, gx, swap and frame.")
 
     def memory_event(self, item: Mapping[str, Any], place: str) -> MemoryEvent:
@@ -346,7 +267,7 @@ class _Parser:
         offset = self.number(self.member(item, "offset", place), f"{place}.offset", 1 << 63)
         size = self.number(self.member(item, "size", place), f"{place}.size", _ADDRESS_END + 1)
         if phys + size > _ADDRESS_END:
-            self.fail(f"{size} bytes to {phys:#010x} leave the 32-bit address space", place, "The log is damaged.")
+            self.fail(f"{size} bytes to {phys:#010x} leave the 32-bit address space", place)
         if size and offset + size > len(self.memory):
             self.fail(
                 f"bytes {offset} to {offset + size} of {self.memory_name}, which has {len(self.memory)}",
@@ -374,26 +295,9 @@ class _Parser:
             where = f"{place}.registers[{i}]"
             physical, value = self.words(pair, 2, where)
             if physical & 3:
-                self.fail(f"register address {physical:#010x} is no multiple of 4", where, "The log is damaged.")
+                self.fail(f"register address {physical:#010x} is no multiple of 4", where)
             registers.append((physical, value))
         if derived is not None and dict(derived) != dict(registers):
             message = "register writes of a framebuffer differ from what its entry leads to; the writes count"
             self.warn("capture.swap-differs", message, place)
         return SwapEvent(screen, info, tuple(registers))
-
-    def warn(self, id: str, message: str, at: str) -> None:
-        """Note a warning; repeats of the same message raise its count."""
-        for i, known in enumerate(self.warnings):
-            if (known.id, known.message) == (id, message):
-                self.warnings[i] = Event("warning", id, message, known.at, known.count + 1)
-                return
-        if len(self.warnings) < _MOST_WARNINGS:
-            self.warnings.append(Event("warning", id, message, at))
-
-
-def _kind(value: Any) -> str:
-    """What a JSON value is, for messages."""
-    if value is None:
-        return "null"
-    names = {dict: "an object", list: "a list", str: "text", bool: "true or false", float: "a fraction"}
-    return names.get(type(value), "a number")

@@ -1,0 +1,13 @@
+"""Making work for the Switch's GPU in Python: pushbuffers, and whole recordings of them.
+
+`docs/guides/pushbuffers.md` writes one from start to end.
+"""
+
+from __future__ import annotations
+
+from .capture import MaxwellCaptureBuilder
+from .packets import Packets
+from .pushbuffer import PushBuffer
+from .surface import Surface, size_of
+
+__all__ = ["MaxwellCaptureBuilder", "Packets", "PushBuffer", "Surface", "size_of"]

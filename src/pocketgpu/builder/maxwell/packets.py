@@ -1,0 +1,259 @@
+"""The words of pushbuffers: method writes turned into packets, in the header form that takes fewest words.
+
+Source: NVIDIA's clb06f.h for the header forms, by way of facts/maxwell.
+"""
+
+from __future__ import annotations
+
+import difflib
+import struct
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import UsageError
+from ...facts.maxwell import B06F, B197, CLASSES, SUBCHANNELS, WORDS, Method, MethodBlock
+from ..values import FieldValue, encode_register
+
+Words: TypeAlias = NDArray[np.uint32]
+Form: TypeAlias = Literal["auto", "inc", "non_inc", "one_inc", "immd"]
+Value: TypeAlias = int | float | bool | str
+ClassName: TypeAlias = int | str | MethodBlock
+"""A class by number (0xB197), by name ("b197"), by what it is ("3D", "2D", "DMA copy"), or its table."""
+
+FORMS: Final[dict[str, int]] = {"inc": 1, "non_inc": 3, "immd": 4, "one_inc": 5}
+"""Header forms: bits 31:29."""
+END_SEGMENT: Final = 7 << 29
+MOST_DATA: Final = 0x1FFF
+"""Words behind one header, and the largest value inside one."""
+HOST_WORDS: Final = 0x40
+"""Methods below this word belong to the host, on every subchannel."""
+
+_STEPS: Final = {"inc": (1, 1), "non_inc": (0, 0), "one_inc": (1, 0)}
+
+
+def class_named(name: ClassName) -> MethodBlock:
+    """The methods of a class. Raises UsageError if there is none of that name."""
+    if isinstance(name, MethodBlock):
+        return name
+    if isinstance(name, int):
+        found = CLASSES.get(name)
+    else:
+        text = name.lower()
+        found = next((block for block in CLASSES.values() if text in (block.name, block.engine.lower())), None)
+    if found is None:
+        known = ", ".join(f"{block.name} ({block.engine})" for block in CLASSES.values())
+        raise UsageError(f"no class {name!r}", hint=f"Known are {known}.")
+    return found
+
+
+def header(form: str, subchannel: int, word: int, count: int) -> int:
+    """A header word; `count` is the value for "immd". Raises UsageError for what does not fit."""
+    if form not in FORMS:
+        raise UsageError(f"no header form {form!r}", hint=f"Known are {', '.join(FORMS)}.")
+    if not (0 <= subchannel < 8 and 0 <= word < WORDS and 0 <= count <= MOST_DATA):
+        raise UsageError(f"no header holds subchannel {subchannel}, word {word:#x} and {count} together")
+    return FORMS[form] << 29 | count << 16 | subchannel << 13 | word
+
+
+def value_word(value: Value, method: Method) -> int:
+    """A value as people write it as a word: floats as IEEE bits, names as the method's only enumeration has them."""
+    if isinstance(value, str):
+        return encode_register(method, {method.fields[0].name: value}) if method.fields else _no_field(method, value)
+    if isinstance(value, float | np.floating):
+        word: int = struct.unpack("<I", struct.pack("<f", value))[0]
+        return word
+    number = int(value)
+    if not -(1 << 31) <= number < 1 << 32:
+        raise UsageError(f"{value!r} does not fit {method.label}, which has 32 bits")
+    return number & 0xFFFFFFFF
+
+
+def _no_field(method: Method, value: str) -> int:
+    raise UsageError(f"{value!r} is no value of {method.label}", hint="It takes a number.")
+
+
+class Packets:
+    """Method writes under construction.
+
+    Writes in a row are packed together when the words are asked for: consecutive methods behind one incrementing
+    header, repeats of one method behind one that does not increment, small single values inside their header.
+    """
+
+    def __init__(self, on: ClassName = B197) -> None:
+        self._words: list[int] = []
+        self._writes: list[tuple[int, int, int]] = []
+        self._bound: dict[int, MethodBlock] = dict(SUBCHANNELS)
+        self._subchannel = 0
+        self.on(on)
+
+    # -- subchannels ------------------------------------------------------------------------------------------------
+    def bind(self, name: ClassName, subchannel: int | None = None) -> Self:
+        """Bind a class to a subchannel (the one that drivers use for it if none is given), and write to it."""
+        block = class_named(name)
+        if subchannel is None:
+            known = [number for number, other in SUBCHANNELS.items() if other is block]
+            if not known:
+                raise UsageError(f"class {block.name} has no subchannel of its own", hint="Give one: 0 to 7.")
+            subchannel = known[0]
+        if not 0 <= subchannel < 8:
+            raise UsageError(f"subchannels are 0 to 7, not {subchannel}")
+        self._bound[subchannel] = block
+        self._subchannel = subchannel
+        return self.write(B06F["SET_OBJECT"].word, block.class_id)
+
+    def on(self, name: ClassName) -> Self:
+        """Write to the subchannel that a class is bound to from here on; at first all are as drivers bind them."""
+        block = class_named(name)
+        for number, other in self._bound.items():
+            if other is block:
+                self._subchannel = number
+                return self
+        raise UsageError(f"class {block.name} is bound to no subchannel", hint="Call bind first.")
+
+    @property
+    def subchannel(self) -> int:
+        """The subchannel written to."""
+        return self._subchannel
+
+    @property
+    def block(self) -> MethodBlock:
+        """The class written to."""
+        return self._bound[self._subchannel]
+
+    def find(self, name: str) -> Method:
+        """A method of the class written to, or of the host. Raises UsageError that suggests a similar name."""
+        for block in (self.block, B06F):
+            found = block.get(name)
+            if found is not None:
+                return found
+        names = [method.name for block in (self.block, B06F) for method in block]
+        close = difflib.get_close_matches(name.upper(), names, 1)
+        hint = f"Did you mean {close[0]}?" if close else "Another class may be meant: call on() with it."
+        raise UsageError(f"class {self.block.name} has no method {name!r}", hint=hint)
+
+    # -- writes -----------------------------------------------------------------------------------------------------
+    def method(self, name: str, /, *values: Value, form: Form = "auto", **fields: FieldValue) -> Self:
+        """Write values to a method and those behind it; for an array the first of them is the element's number.
+
+        method("SET_COLOR_TARGET_WIDTH", 0, 640) and method("SET_COLOR_TARGET_WIDTH[0]", 640) are the same. Fields by
+        name make one word: method("CLEAR_SURFACE", R_ENABLE=True, MRT_SELECT=1).
+
+        form: "inc" writes each value to the next method, "non_inc" all to this one, "one_inc" the first here and the
+        rest to the next one; "immd" puts the value, of 13 bits, into the header. "auto" means "inc", packed with its
+        neighbours as well as can be.
+        """
+        target = self.find(name)
+        rest = list(values)
+        if target.stride:
+            if not rest or not isinstance(rest[0], int):
+                raise UsageError(f"{target.name} is an array: say which element", hint="Give its number first.")
+            try:
+                target = target(int(rest.pop(0)))
+            except IndexError as problem:
+                raise UsageError(str(problem)) from None
+        if fields:
+            if rest:
+                raise UsageError(f"{target.label} gets fields by name or whole words, not both")
+            rest = [encode_register(target, {key.upper(): value for key, value in fields.items()})]
+        return self.packet(form, target.word, [value_word(value, target) for value in rest or [0]])
+
+    def address(self, name: str, /, *where: int) -> Self:
+        """Write a GPU address to a method that takes its upper bits, and to the next one; the element of an array
+        comes first."""
+        *index, address = where
+        if not 0 <= address < 1 << 40:
+            raise UsageError(f"{address:#x} is no GPU address: they have 40 bits")
+        return self.method(name, *index, address >> 32, address & 0xFFFFFFFF)
+
+    def write(self, word: int, value: int) -> Self:
+        """Write one word to a method by its number."""
+        return self.packet("auto", word, [value])
+
+    def packet(self, form: Form, word: int, values: Sequence[int], *, more: int = 0) -> Self:
+        """Values to the method at `word`. more: how many further values the header announces; they are what the next
+        segment of the channel begins with."""
+        if form == "auto" and not more:
+            if not 0 <= word <= WORDS - len(values):
+                raise UsageError(f"{len(values)} words from {word:#x} on leave the methods of the class")
+            self._writes += [(self._subchannel, word + i, value & 0xFFFFFFFF) for i, value in enumerate(values)]
+            return self
+        self._flush()
+        form = "inc" if form == "auto" else form
+        if form == "immd":
+            if len(values) != 1 or more or not 0 <= values[0] <= MOST_DATA:
+                raise UsageError(f"a header holds one value up to {MOST_DATA:#x}")
+            self._words.append(header(form, self._subchannel, word, values[0]))
+            return self
+        count = len(values) + more
+        if count > MOST_DATA:
+            if more or form == "one_inc":
+                raise UsageError(f"a packet has at most {MOST_DATA} words, not {count}")
+            for start in range(0, count, MOST_DATA):
+                at = word + (start if form == "inc" else 0)
+                self.packet(form, at, values[start : start + MOST_DATA])
+            return self
+        if form == "inc" and word + count > WORDS:
+            raise UsageError(f"{count} words from {word:#x} on leave the methods of the class")
+        self._words.append(header(form, self._subchannel, word, count))
+        self._words += [value & 0xFFFFFFFF for value in values]
+        return self
+
+    def raw(self, words: Iterable[int] | Words) -> Self:
+        """Words as they are: headers made elsewhere, padding, or data that an open packet waits for."""
+        self._flush()
+        self._words += [int(word) & 0xFFFFFFFF for word in words]
+        return self
+
+    def end_segment(self) -> Self:
+        """Stop reading this segment here."""
+        return self.raw([END_SEGMENT])
+
+    # -- words ------------------------------------------------------------------------------------------------------
+    @property
+    def words(self) -> Words:
+        """The words so far."""
+        self._flush()
+        return np.array(self._words, np.uint32)
+
+    def tobytes(self) -> bytes:
+        """The bytes so far."""
+        return self.words.astype("<u4").tobytes()
+
+    def __len__(self) -> int:
+        """Words so far."""
+        self._flush()
+        return len(self._words)
+
+    def _flush(self) -> None:
+        """Turn the writes that wait into packets."""
+        writes, self._writes = self._writes, []
+        at = 0
+        while at < len(writes):
+            form, count = _longest(writes, at)
+            subchannel, word, value = writes[at]
+            values = [write[2] for write in writes[at : at + count]]
+            if count <= 2 and all(value <= MOST_DATA for value in values):
+                count = 1  # two small values need no more words than a packet of their own
+            if count == 1 and value <= MOST_DATA:
+                self._words.append(header("immd", subchannel, word, value))
+            else:
+                self._words.append(header(form, subchannel, word, count))
+                self._words += values[:count]
+            at += count
+
+
+def _longest(writes: list[tuple[int, int, int]], at: int) -> tuple[str, int]:
+    """The form that takes most of the writes from `at` on, and how many."""
+    subchannel, word, _ = writes[at]
+    best, most = "inc", 1
+    for form, (first, later) in _STEPS.items():
+        count, expected = 1, word + first
+        while at + count < len(writes) and count < MOST_DATA and writes[at + count][:2] == (subchannel, expected):
+            count += 1
+            expected += later
+        if count > most:
+            best, most = form, count
+    return best, most

@@ -415,6 +415,7 @@ def test_vstart_cuts_or_pushes(noise: np.ndarray) -> None:
 
 def test_vblank_inside_of_the_picture_repeats_two_lines(noise: np.ndarray) -> None:
     top = shown(noise, VBLANK=302)
+    assert np.array_equal(top[:, 6], column(noise, 6))
     assert np.array_equal(top[:, 299], column(noise, 299))
     for x in (300, 302, 398):
         assert np.array_equal(top[:, x], column(noise, 298))

@@ -276,6 +276,13 @@ def test_what_is_only_noted(words: dict[str, int], id: str) -> None:
     assert id in ids(display_mode("top", words), "note")
 
 
+def test_the_chain_goes_round_and_the_last_count_is_reached() -> None:
+    assert "h-order" not in ids(display_mode("bottom", {"HSYNC": 449, "HBP": 450}))
+    assert "past-total" not in ids(display_mode("top", {"HTOTAL": 449, "VTOTAL": 402}))
+    assert "past-total" in ids(display_mode("top", {"HTOTAL": 448}))
+    assert "past-total" in ids(display_mode("top", {"VTOTAL": 401}))
+
+
 def test_values_of_the_wiki_that_cannot_be() -> None:
     mode = display_mode("top", words_of(NNGX_INIT))
     assert [p.text.split()[0] for p in mode.problems if p.id == "past-total"] == ["VBORDER", "VBLANK", "VSYNC"]

@@ -19,7 +19,7 @@ def bell(centre: float, width: float) -> Array:
     return np.exp(-(((X - centre) / width) ** 2))
 
 
-@scene(6, 3, 32)
+@scene(6, 3, 24)
 def light_table_inputs(s: Scene) -> None:
     """What table D0 is looked up with (columns), shown as brightness with dark lines at every quarter. Rows: absolute
     value off, so that -1 is dark and 1 bright; absolute value on for a one-sided light, where all below 0 is black; the
@@ -42,7 +42,7 @@ def light_table_inputs(s: Scene) -> None:
             dome(s)
 
 
-@scene(6, 1, 32)
+@scene(6, 1, 24)
 def light_table_scales(s: Scene) -> None:
     """Scales of a table's result: 1, 2, 4, 8, 1/4, 1/2, of a highlight of half brightness."""
     lighting(s)
@@ -59,7 +59,7 @@ def distinct_tables(s: Scene) -> None:
     shapes = {
         "D0": 0.2 + 0.8 * bell(1.0, 0.03), "D1": 0.2 + 0.8 * bell(0.93, 0.02),
         "FR": 1 - X, "RR": 0.2 + 0.8 * (X > 0.9), "RG": 1 - X**6,
-        "RB": bell(0.85, 0.05), "SP0": 0.25 + 0.75 * (X > 0.9), "DA0": 1 - 0.8 * X,
+        "RB": bell(0.85, 0.05), "SP0": 0.5 + 0.5 * (X > 0.9), "DA0": 1 - 0.6 * X,
     }  # fmt: skip
     for name, values in shapes.items():
         s.cl.lighting_table(name, values)
@@ -67,12 +67,12 @@ def distinct_tables(s: Scene) -> None:
     aim(s, (-0.1, 0.15, -1))
     s.cl.write("LIGHT0_ATTENUATION_BIAS").write("LIGHT0_ATTENUATION_SCALE", value=0.4)
     light(
-        s, at=(-0.3, 0.4, 1.2), diffuse=(30, 30, 30), specular=(140, 60, 30), specular1=(60, 110, 150),
+        s, at=(-0.3, 0.4, 1.2), diffuse=(40, 40, 40), specular=(150, 70, 40), specular1=(65, 120, 170),
         directional=False,
     )  # fmt: skip
 
 
-@scene(8, 2, 32)
+@scene(8, 2, 24)
 def light_tables(s: Scene) -> None:
     """Upper row, one table alone (D0: a sharp spot; D1: a ring around it; FR: alpha, bright at the rim; RR, RG, RB:
     red, green, blue of the second highlight, where RG and RB follow RR if off; SP: a spot light's circle; DA: darker
@@ -123,7 +123,7 @@ def hair(size: int) -> Array:
     return rgba(0.5 + 0.5 * np.cos(4 * np.pi * x), 0.5 + 0.5 * np.sin(4 * np.pi * x), 0.5)
 
 
-@scene(6, 2, 32)
+@scene(6, 2, 24)
 def light_bump(s: Scene) -> None:
     """Upper row: no bump map; four bumps with z worked out from x and y; with z as it stands in the map; a map whose z
     says little (worked out, then as it stands: flatter); flat light by unit 1. Lower row: highlights by the angle to
@@ -159,7 +159,7 @@ def light_bump(s: Scene) -> None:
     show("tangent map, layer 0", turned, layer="D0, RR, SP, DA", bump_mode="tangent map")
 
 
-@scene(4, 2, 32)
+@scene(4, 2, 24)
 def light_shadow(s: Scene) -> None:
     """A shadow (an F of unit 0, dark red) on: nothing; diffuse light; highlights; both; both, inverted; alpha, which is
     Fresnel's (bright at the rim); both from unit 1 (a green F on its side); both, but switched off for this light."""

@@ -14,7 +14,7 @@ HUES = (
 )  # fmt: skip
 
 
-@scene(6, 2, 32)
+@scene(6, 2, 24)
 def light_kinds(s: Scene) -> None:
     """Directional and positional light at the same coordinates (the positional one stands close: its spot is small);
     each from behind, one-sided (dark) and two-sided; quaternions of mixed sign (no seam); ambient light of the light; a
@@ -52,7 +52,7 @@ def light_kinds(s: Scene) -> None:
         dome(s)
 
 
-@scene(4, 3, 32)
+@scene(4, 3, 24)
 def light_count(s: Scene) -> None:
     """One to eight lights around the dome, each in its own hue; then three lights by a permutation (lights 6, 4, 2),
     the same light three times, and eight lights with highlights, in order and backwards (the same)."""
@@ -78,7 +78,7 @@ def light_count(s: Scene) -> None:
         dome(s)
 
 
-@scene(4, 2, 32)
+@scene(4, 2, 24)
 def light_spot_and_distance(s: Scene) -> None:
     """A light over the dome. Upper row: no spot; a narrow spot downward; to the left; two spots with tables of their
     own (hard red, soft blue). Lower row, distance: not counted; falling off; with a bias that takes the brightest part

@@ -82,7 +82,7 @@ NOISES = (
 )
 
 
-@scene(4, 2, 32)
+@scene(4, 2, 24)
 def proctex_noise(s: Scene) -> None:
     """Rings disturbed by noise: none, along u, along v, both; a lower frequency, another phase, a negative amplitude, a
     noise table that is a step."""
@@ -103,7 +103,7 @@ def proctex_noise(s: Scene) -> None:
         s.quad(uv0=((0, 0), (0.75, 0), (0.75, 0.75), (0, 0.75)))
 
 
-@scene(6, 2, 32)
+@scene(6, 2, 24)
 def proctex_levels(s: Scene) -> None:
     """Filters of the colour table, on a floor that goes into the distance: nearest and linear without levels, with the
     nearest level, between levels. Level 0 is grey steps, 1 red, 2 green, 3 blue. Second row: linear between levels with

@@ -25,6 +25,7 @@ WORDS: Final = 0x1000
 _MARKS: Final[Mapping[str, tuple[Certainty, str]]] = {
     "": (Certainty.DOC, "{header}"),
     "peers": (Certainty.PEERS, "not in {header}; drivers write it"),
+    "driver": (Certainty.DRIVER, "not in {header}; deko3d writes it"),
     "other": (Certainty.DRIVER, "not in {header}; other classes have it at this offset"),
     "sibling": (Certainty.PEERS, "missing from {header}; in the header of Tegra K1's channel, cla26f.h"),
 }

@@ -44,8 +44,8 @@ def test_a_machine_switched_on_again_is_like_a_new_one(sample_path: Path) -> Non
     used = outcome(machine)
     assert used != blank
     machine.reset()
-    assert outcome(machine) == blank
     assert not machine.take_interrupts() and not machine.events.drain() and machine.stats.draws == 0
+    assert outcome(machine) == blank
     again = []
     for frame in capture.render(range(2), machine=machine):
         again.append([screen.array.tobytes() for screen in frame.screens.values()])

@@ -325,6 +325,18 @@ def test_frames_count_vblanks_of_the_top_screen(console: Console) -> None:
     assert console.gpu.time - start == timing.FRAME_CYCLES
 
 
+def test_a_machine_switched_off_and_on_begins_at_0(console: Console) -> None:
+    console.fill(0, FCRAM, 1 << 20, 1)
+    console.gpu.step_vblank()
+    console.gpu.reset()
+    assert (console.gpu.timing, console.gpu.time, console.gpu.frame) == ("emulated", 0, 0)
+    assert console.gpu.position("top") == (0, 0)
+    assert not console.gpu.at_work("PSC0")
+    console.gpu.step_vblank()
+    assert console.gpu.take_interrupts() == {"PDC0": 1, "PDC1": 1}
+    assert console.gpu.frame == 1
+
+
 # -- gsp --------------------------------------------------------------------------------------------------------------
 
 

@@ -90,6 +90,7 @@ def test_the_svg_is_a_drawing_of_all_areas(capsys: Any, tmp_path: Path) -> None:
     assert colors == {color for _, _, color in display_timing.AREAS.values()}
     texts = [text.text for text in root.iter(f"{name}text")]
     assert "V irq 402" in texts and "V irq 404" in texts and texts.count("H irq 128") == 2
+    assert "205-209" in texts and "79-82" in texts, "labels that have no room share one"
     # The rectangles of a screen cover its scan exactly.
     top = [rect for rect in root.iter(f"{name}rect") if float(rect.get("x", 0)) < 511 and rect.get("height") != "12"]
     assert sum(float(r.get("width", 0)) * float(r.get("height", 0)) for r in top) == 451 * 414

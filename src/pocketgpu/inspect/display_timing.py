@@ -192,9 +192,18 @@ def _svg_screen(name: str, mode: DisplayMode, x: float, y: float, sx: float, sy:
         at = x + mode.h_irq[0] * sx
         yield f'<line x1="{at:.2f}" y1="{y:.2f}" x2="{at:.2f}" y2="{bottom:.2f}" {line}/>'
         yield _text(at, bottom + 12, f"H irq {mode.h_irq[0]}")
-    for spans, down in ((mode.horizontal, False), (mode.vertical, True)):
-        for start in sorted({span.start for span in spans}):
-            if down:
-                yield _text(x - 30, y + start * sy + 4, str(start))
-            else:
-                yield _text(x + start * sx, y - 3, str(start))
+    for at, text in _labels(mode.horizontal, sx, 26.0):
+        yield _text(x + at, y - 3, text)
+    for at, text in _labels(mode.vertical, sy, 11.0):
+        yield _text(x - 46, y + at + 4, text)
+
+
+def _labels(spans: Sequence[Span], scale: float, room: float) -> list[tuple[float, str]]:
+    """(place, text) for the starts of spans; those that stand too close to each other share one label."""
+    groups: list[list[int]] = []
+    for start in sorted({span.start for span in spans}):
+        if groups and (start - groups[-1][0]) * scale < room:
+            groups[-1].append(start)
+        else:
+            groups.append([start])
+    return [(group[0] * scale, "-".join(str(n) for n in dict.fromkeys((group[0], group[-1])))) for group in groups]

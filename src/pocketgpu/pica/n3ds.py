@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 MIB = 1 << 20
 TIMINGS = ("instant", "emulated")
 MODELS = ("old", "new")
+LINES = ("PSC0", "PSC1", "PDC0", "PDC1", "PPF", "P3D")
+"""Interrupts that the machine raises."""
 
 
 class N3DS:
@@ -209,7 +211,12 @@ class N3DS:
 
         Returns whether it fired. Those that had fired before do not count. Errors as for `advance`.
         """
-        return self._needs_time().run_until(interrupt, limit)
+        timed = self._needs_time()
+        if interrupt not in LINES:
+            raise UsageError(f"there is no interrupt {interrupt!r}", hint=f"There are: {', '.join(LINES)}.")
+        if limit < 0:
+            raise UsageError(f"time cannot go back by {-limit} cycles")
+        return timed.run_until(interrupt, limit)
 
     def position(self, screen: str) -> tuple[int, int]:
         """(HCount, VCount) of the "top" or "bottom" screen's controller, without any time passing.

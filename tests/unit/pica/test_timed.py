@@ -292,6 +292,11 @@ def test_time_goes_forward_only(console: Console) -> None:
     with pytest.raises(UsageError):
         console.gpu.advance(-1)
     console.gpu.advance(0)
+    with pytest.raises(UsageError, match="no interrupt 'DMA'"):
+        console.gpu.run_until("DMA")
+    with pytest.raises(UsageError):
+        console.gpu.run_until("PSC0", limit=-1)
+    assert console.gpu.time == 0
     with pytest.raises(UsageError):
         console.gpu.position("left")
     console.gpu.on_interrupt(lambda name, count: console.gpu.advance(1))

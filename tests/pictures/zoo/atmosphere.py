@@ -59,7 +59,7 @@ def clouds(s: Scene, kind: str | int) -> int:
     return address
 
 
-@scene(4, 2, 32, general=False, events=["pica.gas"], switches={"gas.hypothesis": "density"})
+@scene(4, 2, 32, events=["pica.gas"], switches={"gas.hypothesis": "density"})
 def gas(s: Scene) -> None:
     """A guess, by the switch gas.hypothesis: three nested triangles of gas before a slope of depths that grows to the
     right. Upper row, the depth density for each class of depth function: never (nothing), always, greater, other. Lower
@@ -87,7 +87,7 @@ def gas(s: Scene) -> None:
     show("colours by light", 2, "plain density", 420, 1.0, light=True)
 
 
-@scene(2, 1, 16, general=False, events=["pica.gas"])
+@scene(2, 1, 16, events=["pica.gas"])
 def gas_unknown(s: Scene) -> None:
     """What is drawn of gas without a guess: shaded, it is transparent black; adding it up leaves the buffer alone."""
     s.cell("shaded").write("TEXENV_UPDATE_BUFFER", fog_mode="gas")

@@ -22,7 +22,7 @@ def occluder(intensity: float) -> tuple[float, float, float, float]:
     return 0.3, intensity, 0.6, 0.2
 
 
-@scene(4, 2, 32, general=False)
+@scene(4, 2, 32)
 def shadow_map_drawing(s: Scene) -> None:
     """The map itself: red is intensity, green is depth; empty is both full. A triangle at depth 0.25; a slope; the
     triangle after a nearer one and before it (nearest stays); soft values of intensity 0.6 over the triangle at depth
@@ -69,7 +69,7 @@ def draw_map(s: Scene) -> int:
     return address
 
 
-@scene(6, 2, 32, general=False)
+@scene(6, 2, 32)
 def shadow_textures(s: Scene) -> None:
     """A shadow map read in the draw after it was made: a dark triangle with a half-lit border. Upper row: looked at
     from depth 0.6; from 0.3 (before the triangle: only the border); from depths that grow to the right; biased by 0.3;
@@ -111,7 +111,7 @@ def shadow_textures(s: Scene) -> None:
         s.quad(uv0=0.6 * np.array(corners))
 
 
-@scene(2, 1, 32, general=False)
+@scene(2, 1, 32)
 def shadow_in_light(s: Scene) -> None:
     """A shadow map at work: the lit square that it darkens, and the same with the shadow inverted."""
     address = draw_map(s)

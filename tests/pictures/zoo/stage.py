@@ -351,8 +351,6 @@ class Entry:
     doc: str
     make: Callable[[], Scene]
     group: str
-    general: bool = True
-    """Whether general code can draw all of it."""
     events: tuple[str, ...] = ()
     """Ids of the events that it must cause."""
     switches: Mapping[str, str] = field(default_factory=dict)
@@ -364,7 +362,7 @@ SCENES: dict[str, Entry] = {}
 
 
 def scene(
-    columns: int, rows: int, cell: int | tuple[int, int], *, general: bool = True, events: Sequence[str] = (),
+    columns: int, rows: int, cell: int | tuple[int, int], *, events: Sequence[str] = (),
     switches: Mapping[str, str] | None = None, alike: bool = False, **options: Any,
 ) -> Callable[[Callable[[Scene], object]], Callable[[Scene], object]]:  # fmt: skip
     """Register a function as a scene of so many cells; its docstring says what to look for."""
@@ -382,7 +380,7 @@ def scene(
         assert doc and function.__name__ not in SCENES
         group = function.__module__.rpartition(".")[2]
         SCENES[function.__name__] = Entry(
-            function.__name__, doc, make, group, general, tuple(events), dict(switches or {}), alike
+            function.__name__, doc, make, group, tuple(events), dict(switches or {}), alike
         )
         return function
 

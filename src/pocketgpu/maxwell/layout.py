@@ -28,7 +28,6 @@ MAX_RUNS = 4096  # contiguous pieces of pushbuffer known to the parser at a time
 MME_WORDS = 0x2000  # instruction RAM
 MACROS = 0x80  # start addresses
 STAGING_SIZE = 256 << 10  # inline data kept natively, for each front-end class; more of it goes on in pieces
-MAX_TOUCHED = 4096
 
 # A piece of pushbuffer: arena offset of its first word, words, GPFIFO entry it is from, index of its first word there.
 RUN = Struct("OFFSET", "WORDS", "ENTRY", "FIRST")
@@ -44,11 +43,10 @@ CHANNEL = Struct(
     # the macro engine
     "MME_POINTER", "MME_START_POINTER", "MME_STATE", "MME_MACRO", "MME_FILE", "MME_PC", "MME_NEXT", "MME_IN_SLOT",
     "MME_LAST", "MME_REGISTERS:8", "MME_CARRY", "MME_METHOD", "MME_INCREMENT", "MME_PARAMETER", "MME_FULL", "MME_DRY",
-    "MME_BUDGET", "MME_RUN_STEPS", "ODD", "ODD_PC", "ODD_MACRO",
+    "MME_BUDGET", "MME_RUN_STEPS", "ODD", "ODD_SEEN",
     # inline data: words still to come (64 bits), words staged
-    "INLINE_FILE", f"INLINE_STAGED:{FRONT_END_FILES}", "PAD",
+    "INLINE_FILE", f"INLINE_STAGED:{FRONT_END_FILES}", "PAD:2",
     f"INLINE_LEFT:{2 * FRONT_END_FILES}",
-    "TOUCHED",
 )  # fmt: skip
 assert CHANNEL.INLINE_LEFT % 8 == 0
 
@@ -78,7 +76,6 @@ class ChannelLayout:
         self.mme_code = take(4 * MME_WORDS)
         self.mme_starts = take(4 * MACROS)
         self.runs = take(RUN.size * MAX_RUNS)
-        self.touched = take(4 * MAX_TOUCHED)
         self.staging = take(FRONT_END_FILES * STAGING_SIZE)
         self.size = self._at
 

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
 from .layout import COUNTERS
+
+HEADERS = (
+    "legacy", "incrementing", "legacy_non_incrementing", "non_incrementing", "immediate", "increment_once", "reserved",
+    "end_segment",
+)  # fmt: skip
+"""Kinds of method headers, by their three upper bits."""
 
 
 class ChannelStats:
@@ -55,3 +66,12 @@ class ChannelStats:
         for name in COUNTERS:
             if not name.startswith(("header_", "subchannel_")):
                 setattr(self, name, 0)
+
+    def take(self, totals: Mapping[str, int], calls: NDArray[np.int64]) -> None:
+        """Set what the parser counts to these totals."""
+        for name, value in totals.items():
+            if not name.startswith(("header_", "subchannel_")):
+                setattr(self, name, value)
+        self.headers = {kind: totals[f"header_{op}"] for op, kind in enumerate(HEADERS) if totals[f"header_{op}"]}
+        self.methods_by_subchannel = [totals[f"subchannel_{n}"] for n in range(8)]
+        self.calls = {int(macro): int(calls[macro]) for macro in np.flatnonzero(calls)}

@@ -12,12 +12,14 @@ import difflib
 from collections.abc import Mapping
 from typing import Final
 
-from pocketgpu.facts.switches import core, machine
+from pocketgpu.facts.switches import core, machine, maxwell
 from pocketgpu.facts.switches.switch import Switch
 
 __all__ = ["DEFAULTS", "SWITCHES", "Switch", "check", "choose", "departures", "parse"]
 
-SWITCHES: Final[Mapping[str, Switch]] = {switch.name: switch for switch in (*core.switches(), *machine.switches())}
+SWITCHES: Final[Mapping[str, Switch]] = {
+    switch.name: switch for switch in (*core.switches(), *machine.switches(), *maxwell.switches())
+}
 """Every switch by its name."""
 
 DEFAULTS: Final[Mapping[str, str]] = {name: switch.default for name, switch in SWITCHES.items()}

@@ -1,0 +1,131 @@
+"""Switches of the Switch's GPU: channels, macros, and the engines that move data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pocketgpu.facts.switches.switch import Switch, named
+
+
+def _channel() -> Iterator[Switch]:
+    yield named(
+        "channel.deadlock",
+        "What follows when a channel waits for something that nobody is left to release.",
+        _continue="it goes on as if the wait were over, so that the rest can be looked at",
+        stop="the console stands still: what the channel still had to do is dropped",
+    )
+    yield named(
+        "channel.unbound",
+        "What methods do on a subchannel that no object was bound to.",
+        convention="simulators: subchannels 0 to 4 have the classes that drivers put there",
+        ignore="NVIDIA's headers: SET_OBJECT binds, nothing else does",
+    )
+    yield named(
+        "channel.acquire_geq",
+        "How a semaphore that must be greater or equal is compared.",
+        circular="as syncpoints are: the signed difference of 32 bits",
+        unsigned="the plain reading of the name",
+    )
+    yield named(
+        "channel.syncpoint_index",
+        "How many bits of SYNCPOINTB are the number of the syncpoint. Tegra X1 has 192 of them, which need 8.",
+        _8_bits="header of class A26F, one simulator: bits 15:8",
+        _12_bits="another simulator: bits 19:8",
+    )
+    yield named(
+        "channel.illegal_header",
+        "What a method header of a reserved form does.",
+        skip="simulators: it is left out, the next word is a header",
+        end_segment="the rest of the GPFIFO entry is left out, as the console's error handling would",
+    )
+
+
+def _macros() -> Iterator[Switch]:
+    yield named(
+        "mme.reads",
+        "Which copy of a register a macro's read instruction sees.",
+        state="simulators: what was written last, in any mode of the shadow RAM",
+        shadow="notes of a recorder: the shadow copy, which pass-through leaves alone",
+    )
+    yield named(
+        "mme.shadow_exempt",
+        "Which methods pass by the shadow RAM, beside those that start something.",
+        low_words="one simulator: all below word 0x80",
+        none="the header's names speak of no exception",
+    )
+    yield named(
+        "mme.instruction_ram",
+        "Words of the macro engine's instruction RAM. What is loaded beyond the end is lost.",
+        _8192="simulators have no end; far more than drivers load",
+        _2048="one source of reverse engineering",
+    )
+
+
+def _engines() -> Iterator[Switch]:
+    yield named(
+        "inline.pitch_origin",
+        "Whether SET_DST_ORIGIN counts when inline data goes to a pitch target.",
+        ignore="simulators; drivers leave it at 0",
+        add="as for a block-linear target",
+    )
+    yield named(
+        "notify.write",
+        "What NOTIFY writes. The class headers give an address and a type, and no more.",
+        now="notifiers of the same vendor: 16 bytes with a time and a status of 0, at once",
+        never="simulators: nothing",
+    )
+    yield named(
+        "dma.layer",
+        "Whether SET_SRC_LAYER and SET_DST_LAYER choose a slice of a block-linear surface.",
+        slice="class header: they do",
+        ignore="one simulator: the first slice is always meant",
+    )
+    yield named(
+        "report.release_size",
+        "How much a report semaphore's release writes.",
+        structure="class header: one word or four, as STRUCTURE_SIZE says",
+        one_word="one simulator: the payload alone, whatever the bit says",
+    )
+    yield named(
+        "clear.raster_disabled",
+        "What a clear does while SET_RASTER_ENABLE is 0.",
+        clear="most simulators: it clears",
+        nothing="one simulator: nothing, like a draw",
+    )
+    yield named(
+        "twod.pitch_overrun",
+        "What a blit reads beyond the end of a line of a pitch source.",
+        next_line="one simulator, after a driver that needs it: the address goes on into the next line",
+        clamp="as for a block-linear source: the last pixel again",
+    )
+    yield named(
+        "twod.weights",
+        "The precision of a bilinear blit's weights. Steps that drivers use give the same either way.",
+        exact="nobody has measured it",
+        _8_bits="as for textures of this chip: cut off after 8 bits",
+    )
+    yield named(
+        "twod.and_operations",
+        "What SRCCOPY_AND, ROP_AND and BLEND_AND do beyond SRCCOPY, ROP and a blend.",
+        alpha="older classes of the vendor: pixels whose source alpha is 0 are left alone",
+        plain="nobody uses them: no difference",
+    )
+    yield named(
+        "draw.zero_frequency",
+        "Which element an instanced stream of frequency 0 shows.",
+        constant="one driver: that of the base instance, for all instances",
+        per_vertex="one simulator: as if it were not instanced",
+    )
+    yield named(
+        "draw.array_base_vertex",
+        "Whether SET_GLOBAL_BASE_VERTEX_INDEX counts for draws without indices.",
+        ignore="simulators: it does not",
+        add="as for draws with indices",
+    )
+
+
+def switches() -> Iterator[Switch]:
+    """All of them."""
+    yield from _channel()
+    yield from _macros()
+    yield from _engines()

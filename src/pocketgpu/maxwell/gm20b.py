@@ -1,0 +1,246 @@
+"""The GPU of a Switch as an object: memory, channels, registers.
+
+gpu = GM20B()
+gpu.map(0x5_0000_0000, 0x10000)
+gpu.memory.write(0x5_0000_0000, words.tobytes())
+gpu.submit([0x5_0000_0000 | len(words) << 42])
+gpu.finish()
+gpu.registers(0xB197)[0x360]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UsageError
+from ..events import EventKind, EventLog
+from ..facts.switches import choose
+from ..lanes import Engine as LanesEngine
+from . import pushbuffer
+from .channel import Channel
+from .dispatch import ask, code_table
+from .engines import ENGINE_CLASSES
+from .layout import CHANNEL_COUNT, CLASS_FILES, COUNTER, FILE_WORDS, FILES, HOST_FILE, WorkLayout, work_size
+from .memory import Backing, GpuMemory
+from .memory import Mapping as GpuMapping
+from .stats import ChannelStats
+from .syncpoints import Syncpoints
+from .waits import SemaphoreWait, Wait
+
+MIB = 1 << 20
+SCRATCH_SIZE = 64 * MIB
+MACRO_BUDGET = 1 << 28
+"""Instructions that the macros of one submission may take."""
+HOST_CLASS = 0xB06F
+
+
+class GM20B:
+    """A Tegra X1's GPU as far as its channels and the engines behind them go.
+
+    threads: how many an engine may use; any number gives the same bytes. evaluator: "llvm" (machine code) or "numpy"
+    (the oracle, slow). switches: chosen values of named switches; the others have their defaults.
+
+    `submit` runs what can run and leaves channels waiting that must wait: a later submission, or the caller by writing
+    memory or `syncpoints`, may release them. `finish` is the moment of truth: who still waits then is in a deadlock,
+    which is an event naming both sides. `events` tells what the guest did wrong, `log` what was done, in order.
+
+    :raises UsageError: an unknown switch or value of an argument, or less than one thread.
+    """
+
+    def __init__(self, threads: int = 1, evaluator: str = "llvm", switches: Mapping[str, str] | None = None) -> None:
+        if threads < 1:
+            raise UsageError(f"threads must be at least 1, not {threads}")
+        if evaluator not in ("llvm", "numpy"):
+            raise UsageError(f"evaluator must be 'llvm' or 'numpy', not {evaluator!r}")
+        try:
+            self.switches: Mapping[str, str] = choose(switches)
+        except ValueError as error:
+            raise UsageError(str(error), hint="See: pocketgpu switches") from error
+        self.threads = threads
+        self.memory = GpuMemory(work_size=work_size(SCRATCH_SIZE))
+        self.layout = WorkLayout(self.memory.work_offset)
+        self.scratch = ((self.layout.end + 63) & ~63, SCRATCH_SIZE)
+        self.engine = LanesEngine(self.memory.arena, evaluator)
+        self.events = EventLog()
+        self.stats = ChannelStats()
+        self.syncpoints = Syncpoints()
+        self.engine_classes = ENGINE_CLASSES
+        self.macro_budget = MACRO_BUDGET
+        """Instructions that the macros of one submission may take before that is called a hang."""
+        self.ram_words = int(self.switches["mme.instruction_ram"])
+        self.parse = self.engine.get(
+            pushbuffer.parse,
+            start=self.memory.work_offset,
+            ram_words=self.ram_words,
+            shadow_reads=self.switches["mme.reads"] == "shadow",
+            illegal_ends=self.switches["channel.illegal_header"] == "end-segment",
+        )
+        self._power_on()
+
+    def _power_on(self) -> None:
+        """Everything but memory as it is at first."""
+        size = FILES * FILE_WORDS
+        self.codes = self.memory.arena[self.layout.effects : self.layout.effects + size].reshape(FILES, FILE_WORDS)
+        self.codes[:] = code_table(self.switches)
+        self.channels: dict[int, Channel] = {}
+        self.log: list[Any] = []
+        self.interrupts: dict[str, int] = {}
+        self._running: Channel | None = None
+        self._submissions = 0
+        self._spent = 0
+
+    def reset(self) -> None:
+        """Switch the GPU off and on: no mappings, no channels, nothing counted."""
+        self.memory.reset()
+        self.events.drain()
+        self.stats.reset()
+        self.syncpoints.reset()
+        self._power_on()
+
+    # -- memory -----------------------------------------------------------------------------------------------------
+    def map(
+        self, gpu_va: int, size: int, backing: Backing | None = None, offset: int = 0, kind: str | int = "pitch"
+    ) -> GpuMapping:
+        """Show memory at a GPU virtual address; see `GpuMemory.map`."""
+        return self.memory.map(gpu_va, size, backing, offset, kind)
+
+    # -- channels ---------------------------------------------------------------------------------------------------
+    def channel(self, id: int = 0) -> Channel:
+        """The channel of that number, made when first asked for.
+
+        :raises UsageError: there are too many.
+        """
+        found = self.channels.get(id)
+        if found is None:
+            if len(self.channels) >= CHANNEL_COUNT:
+                raise UsageError(f"more than {CHANNEL_COUNT} channels")
+            found = self.channels[id] = Channel(self, id, len(self.channels))
+        return found
+
+    def ask(self, file: int, words: Iterable[int]) -> None:
+        """Have writes of these words of a register file come to Python."""
+        ask(self.codes, file, words)
+
+    def submit(self, entries: Sequence[int] | NDArray[np.uint64], channel: int = 0) -> int:
+        """Hand GPFIFO entries (64 bits each) to a channel and run what can run; returns the submission's number.
+
+        Nothing in what a guest submits raises: see `events`.
+
+        :raises UsageError: too many channels, or something that is no list of 64-bit numbers.
+        """
+        try:
+            words = np.array([int(entry) for entry in entries], np.uint64)
+        except (OverflowError, TypeError, ValueError) as error:
+            raise UsageError("GPFIFO entries are numbers of 64 bits") from error
+        target = self.channel(channel)
+        number = self._submissions
+        self._submissions += 1
+        self.stats.submissions += 1
+        target.submit(number, words)
+        self.run()
+        return number
+
+    def run(self) -> None:
+        """Let channels go on, in turn, until each has nothing to do or waits for something that has not happened."""
+        going = True
+        while going:
+            going = False
+            for channel in tuple(self.channels.values()):
+                self._running = channel
+                going |= channel.run()
+        self._running = None
+        self._count()
+
+    def finish(self) -> None:
+        """Wait until all work is done. A channel that waits for what nobody is left to do is told of as a hang."""
+        self.run()
+        while True:
+            stuck = [channel for channel in self.channels.values() if channel.waiting is not None]
+            if not stuck:
+                return
+            self._tell_deadlock(stuck)
+            if self.switches["channel.deadlock"] == "stop":
+                for channel in stuck:
+                    channel.drop()
+            else:
+                stuck[0].waiting = None
+            self.run()
+
+    def _tell_deadlock(self, stuck: Sequence[Channel]) -> None:
+        sides = []
+        for channel in stuck:
+            assert channel.waiting is not None
+            what = channel.waiting.text(self.memory, self.syncpoints)
+            sides.append(f"channel {channel.id} waits at {channel.waiting.place} for {what}")
+        rest = len(self.channels) - len(stuck)
+        others = f"the other {rest} have nothing left to do" if rest else "no other channel is there"
+        first = stuck[0].waiting
+        assert first is not None
+        self.events.report("hang", "channel.deadlock", "; ".join([*sides, others]), first.place)
+
+    # -- what engines are given -------------------------------------------------------------------------------------
+    @property
+    def place(self) -> str:
+        """Where the channel at work is: "s3/e2+17", submission 3, entry 2 of it, word 17 of the entry."""
+        return self._running.place if self._running is not None else ""
+
+    def report(self, kind: EventKind, id: str, message: str) -> None:
+        """An event at the present place."""
+        self.events.report(kind, id, message, self.place)
+
+    def timestamp(self) -> int:
+        """Ticks of 614.4 MHz, which come of the work done: the same in every run."""
+        return self._spent + sum(channel.work for channel in self.channels.values())
+
+    def spend(self, ticks: int) -> None:
+        """Let time pass for work that no counter of methods tells of."""
+        self._spent += max(ticks, 0)
+
+    def interrupt(self, name: str) -> None:
+        """Raise an interrupt; `interrupts` counts them by name."""
+        self.interrupts[name] = self.interrupts.get(name, 0) + 1
+
+    def take_interrupts(self) -> dict[str, int]:
+        """How often each interrupt was raised since the last call."""
+        taken, self.interrupts = self.interrupts, {}
+        return taken
+
+    def wait(self, wait: Wait) -> None:
+        """The channel at work goes on with its next word when this is over."""
+        if self._running is not None:
+            self._running.waiting = wait
+
+    def wait_semaphore(self, address: int, payload: int, operation: str) -> None:
+        """Let the channel at work wait for a word of memory: "equal", "geq", "and"."""
+        if self.memory.unmapped(address, 4):
+            self.report("fault", "channel.semaphore_unmapped", f"no memory for a semaphore at {address:#x}")
+            return
+        self.wait(SemaphoreWait(address, payload, operation, self.place))
+
+    # -- looking ----------------------------------------------------------------------------------------------------
+    def registers(self, class_id: int, channel: int = 0) -> NDArray[np.uint32]:
+        """The live registers of a class on a channel: 0x1000 words, word N of the class at index N.
+
+        :raises UsageError: there is no such class.
+        """
+        if class_id != HOST_CLASS and class_id not in CLASS_FILES:
+            known = ", ".join(f"{number:#06x}" for number in (*CLASS_FILES, HOST_CLASS))
+            raise UsageError(f"there is no class {class_id:#x}", hint=f"There are: {known}.")
+        file = HOST_FILE if class_id == HOST_CLASS else CLASS_FILES.index(class_id)
+        return self.channel(channel).files[file]
+
+    def _count(self) -> None:
+        """Bring the statistics up to date."""
+        totals = sum((channel.counters for channel in self.channels.values()), np.zeros(len(COUNTER), np.int64))
+        calls = sum((channel.macro_counts for channel in self.channels.values()), np.zeros(1, np.int64))
+        longest = max((int(c.counters[COUNTER["longest_macro"] // 8]) for c in self.channels.values()), default=0)
+        self.stats.take(
+            {name: int(totals[at // 8]) for name, at in COUNTER.items()} | {"longest_macro": longest}, calls
+        )
+
+
+__all__ = ["GM20B"]

@@ -11,6 +11,7 @@ zeros           128 KiB that nobody writes: the table and the page of everything
 root            the upper level
 books           words that kernels and Python share (`VERSION`, `MISSED`)
 versions        a stamp for each page of the arena: `Arena.page_versions`, where kernels can write it
+staging         1 MiB through which surfaces are copied piece by piece (`surface_copy.py`)
 tables          the lower level, as many tables as are in use
 physical        the bytes of backings
 tail guard      room for a whole vector that starts in the last page
@@ -40,7 +41,9 @@ VERSION = BOOKS
 MISSED = BOOKS + 8
 """64 bits: bytes that kernels could not reach since somebody last looked."""
 VERSIONS = BOOKS + TABLE_SIZE
-TABLES = VERSIONS + 4 * (ARENA_LIMIT >> PAGE_SHIFT)
+STAGING = VERSIONS + 4 * (ARENA_LIMIT >> PAGE_SHIFT)
+STAGING_SIZE = 1 << 20
+TABLES = STAGING + STAGING_SIZE
 PHYSICAL = TABLES + MAX_TABLES * TABLE_SIZE
 KIND_MASK = 0xFF
 """The bits of a lower table's word that hold the kind of the page."""

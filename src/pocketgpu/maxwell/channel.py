@@ -85,7 +85,7 @@ class Channel:
         part = lambda offset, size: arena[base + offset : base + offset + size]
         part(0, CHANNEL_LAYOUT.staging)[:] = 0  # a machine before this one may have used it
         self.state = part(CHANNEL_LAYOUT.state, CHANNEL.size).view(np.int32)
-        self._words = memoryview(self.state)
+        self._words = self.state.data
         self.counters = part(CHANNEL_LAYOUT.counters, 8 * len(COUNTERS)).view(np.int64)
         self.macro_counts = part(CHANNEL_LAYOUT.macro_counts, 8 * MACROS).view(np.int64)
         size = 4 * FILE_WORDS * FILES

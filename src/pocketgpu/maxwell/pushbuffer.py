@@ -201,9 +201,9 @@ class _Parser:
             "mme_start_load": lambda: load("MME_START_POINTER", CHANNEL_LAYOUT.mme_starts, MACROS, "mme_macros_loaded"),
             "shadow_control": shadow_control,
             "falcon": falcon,
-            "constant": lambda: (plain(), self.constant(file, value))[1],
-            "inline_launch": lambda: (plain(), self.launch_inline(file, word, value))[1],
-            "inline_data": lambda: (plain(), self.inline_data(file, word, value))[1],
+            "constant": lambda: self.constant(file, value),
+            "inline_launch": lambda: self.launch_inline(file, word, value),
+            "inline_data": lambda: self.inline_data(file, word, value),
             "macro": macro,
         }
         k.switch(code, [cases[name] for name in CODES])
@@ -233,6 +233,7 @@ class _Parser:
     def launch_inline(self, file: Value, word: Value, value: Value) -> None:
         """Data follow: each line padded to whole words."""
         k = self.k
+        k.store(I32, self.place(file, word), value)
         words = (k.load(I32, self.place(file, _LINE_LENGTH)) + 3).lsr(2)
         # A length within 3 of 2^32 comes out as 0 words; nothing is lost by taking it so.
         total = k.to_i64(words, signed=False) * k.to_i64(k.load(I32, self.place(file, _LINE_COUNT)), signed=False)
@@ -465,7 +466,8 @@ def _data(k: Lang, walk: _Parser, packet: _Packet, immediate: Value) -> None:
             value = k.load(I32, k.select(is_immediate, immediate, k.to_i64(position)))
             packet["POSITION"] = k.select(is_immediate, position, position + 4)
             left.value = left.value - 1
-            hosts.value = hosts.value + k.select(host, 1, 0)
+            # Binding is the one host method that is about its subchannel, and counted there.
+            hosts.value = hosts.value + k.select(host & (word != 0), 1, 0)
             packet["METHOD"] = (word + packet["STEP"]) & HEADER["ADDRESS"].mask
             packet["STEP"] = packet["LATER_STEP"]
             walk.method(file, word, value, from_macro=False)

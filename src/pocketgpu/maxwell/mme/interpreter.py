@@ -10,6 +10,7 @@ program counters would: the instruction at the first target is the delay slot of
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from ...lanes import I32, Lang, Value, Var
@@ -39,8 +40,9 @@ _HELD = {
 class MacroEngine:
     """Runs the macro that `state` describes.
 
-    code: arena offset of the instruction RAM, whose words repeat above `mask`. read(word): the class's state. send(word, value): a method.
-    odd(what): tell of something that hardware would not accept; `what` is a name of `pushbuffer.ODD`.
+    code: arena offset of the instruction RAM, whose words repeat above `mask`. read(word): the class's state.
+    send(word, value): a method. odd(what): tell of something that hardware would not accept, by a name of
+    `pushbuffer.ODD`.
     """
 
     def __init__(
@@ -59,7 +61,7 @@ class MacroEngine:
     def run(self, engine_state: Var, going: Callable[[], Value]) -> None:
         """Go on while `engine_state` is BUSY and `going()` holds; a step budget of 0 ends the macro."""
         k, state = self.k, self.state
-        self.held = {name: k.var(state.get(word)) for name, word in _HELD.items()}
+        self.held = {name: k.var(state.get(place)) for name, place in _HELD.items()}
         self.registers = k.array(isa.REGISTERS, lanes=1)
         for i in range(isa.REGISTERS):
             self.registers[i] = state.get("MME_REGISTERS", i)
@@ -74,8 +76,8 @@ class MacroEngine:
                 engine_state.value = WAITING
             for _ in k.when(~blocked):
                 self._instruction(word, pc, fetches, parameter, dry, engine_state)
-        for name, word in _HELD.items():
-            state.put(word, self.held[name].value)
+        for name, place in _HELD.items():
+            state.put(place, self.held[name].value)
         for i in range(isa.REGISTERS):
             state.put("MME_REGISTERS", self.registers[i], i)
 
@@ -153,10 +155,9 @@ class MacroEngine:
                 return known.compute(k, word, a, b)
             if known.name == "read":
                 return self.read((a + get(word, "immediate")) & METHOD_ADDRESS.mask)
-            functions = [lambda c=c: function(c) for c in range(FUNCTION_CODES)]
-            return k.switch(get(word, "function"), functions)
+            return k.switch(get(word, "function"), [partial(function, code) for code in range(FUNCTION_CODES)])
 
-        return k.switch(get(word, "op"), [lambda c=c: operation(c) for c in range(OPERATION_CODES)])
+        return k.switch(get(word, "op"), [partial(operation, code) for code in range(OPERATION_CODES)])
 
 
 def start(state: StateWords, macro: Value, file: Value, address: Value, argument: Value) -> None:

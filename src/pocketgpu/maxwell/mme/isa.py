@@ -160,8 +160,9 @@ RESULTS = (
     Result(3, "parm {rd} send {e}", "send the result; Rd = parameter", True, True, sends="result"),
     Result(4, "send {rd}, {e}", "Rd = result; send it", sends="result"),
     Result(5, "parm {rd} maddr {e}", "method address = result; Rd = parameter", True, True, True),
-    Result(6, "maddr {rd}, {e} send parm", "Rd = method address = result; send a parameter", True, False, True, "parameter"),
-    Result(7, "maddrsend {rd}, {e}", "Rd = method address = result; send its step", False, False, True, "step"),
+    Result(6, "maddr {rd}, {e} send parm", "Rd = method address = result; send a parameter",
+           fetches=True, sets_method=True, sends="parameter"),
+    Result(7, "maddrsend {rd}, {e}", "Rd = method address = result; send its step", sets_method=True, sends="step"),
 )  # fmt: skip
 
 

@@ -63,6 +63,8 @@ class _Setup:
         self.cull = live("FACECULLING_CONFIG.mode")
         self.user_plane = live("FRAGOP_CLIP.enable") != 0
         self.lit = live("LIGHTING_ENABLE1.disable") == 0
+        self.flat = live("FLAT_SHADING.flat") != 0
+        self.last_group = k.var(k.fit(0.0, F32, 8))  # the group with the colour, of the last vertex of a primitive
         self.height = k.load(I32, packet + PACKET.HEIGHT)
         self.flip = live("FRAMEBUFFER_DIM.flip") != 0
         # What may be touched, in memory coordinates: x from, x to, y from, y to (inclusive).
@@ -157,6 +159,7 @@ class _Setup:
             for corner, r in enumerate(records):
                 self.corners[corner] = r
             self.corner_count.value = 3
+            self.last_group.value = self.group(records[2], COLOR_SLOT // 8)
             for _ in k.when(self.lit):
                 self.align_quaternions(records)
             for _ in k.when(some != 0):
@@ -255,8 +258,13 @@ class _Setup:
                 k.store(F32, at + TRIANGLE.D1 + place, d1 * s[0])
                 k.store(F32, at + TRIANGLE.D2 + place, d2 * s[0])
 
+            # Flat primitives have the colour of their last vertex everywhere.
+            colors = k.pattern_of([COLOR_SLOT % 8 <= i < COLOR_SLOT % 8 + 4 for i in range(8)], BOOL)
             for g in range(GROUPS):
-                plane([self.group(r, g) * wide(i) for r, i in zip(records, inverse, strict=True)], 32 * g)
+                values = [self.group(r, g) for r in records]
+                if g == COLOR_SLOT // 8:
+                    values = [k.select(colors & self.flat, self.last_group.value, v) for v in values]
+                plane([v * wide(i) for v, i in zip(values, inverse, strict=True)], 32 * g)
             plane(depth, 4 * DEPTH_SLOT)
             plane(inverse, 4 * INVERSE_W_SLOT)
             self.count.value = self.count.value + 1
@@ -268,7 +276,7 @@ def k64(k: Lang, offset: Value) -> Value:
     return k.to_i64(offset)
 
 
-QUATERNION_SLOT = 4
+QUATERNION_SLOT, COLOR_SLOT = 4, 8
 DEPTH_SLOT = 0
 """In a record the semantic position.x gives way to z/w ..."""
 INVERSE_W_SLOT = 3

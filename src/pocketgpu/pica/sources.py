@@ -12,7 +12,7 @@ from . import combiners
 from .combiners import Color
 from .layout import TRIANGLE, VERTEX_FLOATS
 from .lighting import QUATERNION_SLOTS, VIEW_SLOTS
-from .primitives import DEPTH_SLOT, INVERSE_W_SLOT
+from .primitives import COLOR_SLOT, DEPTH_SLOT, INVERSE_W_SLOT
 from .registers import State, StateWords
 from .texture import (
     TYPE_2D,
@@ -29,7 +29,7 @@ from .texture import (
 if TYPE_CHECKING:
     from .fragment import Draw
 
-COLOR_SLOT, TEXCOORD_SLOTS, TEXCOORD0_W_SLOT = 8, {0: 12, 1: 14, 2: 22}, 16
+TEXCOORD_SLOTS, TEXCOORD0_W_SLOT = {0: 12, 1: 14, 2: 22}, 16
 PROCEDURAL = 3
 
 

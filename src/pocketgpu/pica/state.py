@@ -34,6 +34,7 @@ FIELDS = [
     "DEPTHBUFFER_WRITE.depth", "DEPTHBUFFER_WRITE.stencil", "DEPTHBUFFER_FORMAT.format", "COLORBUFFER_FORMAT.format",
     "SCISSORTEST_MODE.mode", "DEPTHMAP_ENABLE.enable", *lighting.FIELDS, "FRAMEBUFFER_BLOCK32.enable",
     "GEOSTAGE_CONFIG.mode", "TEXUNIT_CONFIG.unit3_coordinates", "TEXUNIT0_SHADOW.orthographic",
+    "PIXEL_SKIP.mode", "COLOR_OPERATION.line_config",
     *(f"TEXUNIT3_PROCTEX0.{axis}_{f}" for axis in "uv" for f in ("clamp", "shift")),
     *(f"TEXUNIT3_PROCTEX0.{f}" for f in ("rgb_function", "alpha_function", "separate_alpha", "noise")),
     "TEXUNIT3_PROCTEX4.filter", "TEXUNIT3_PROCTEX4.max_level",
@@ -51,6 +52,7 @@ KEY_IDS, KEY_MASKS = select_fields(FIELDS)
 """Register ids and masks of everything that can shape fragment code."""
 
 FOG, GAS_FOG = 5, 7
+LINE_SKIP = 1 << 8  # in COLOR_OPERATION.line_config
 BLOCK32 = "how pixels lie in 32x32 blocks is not known: they lie as the switch transfer.block32 says"
 MODE_DEFAULT, MODE_GAS, MODE_SHADOW = 0, 1, 3
 
@@ -94,12 +96,18 @@ class _Words:
 
 
 def _missing(get: _Words, used: set[int]) -> list[tuple[str, str]]:
-    """Features the draw asks for and does not get."""
+    """Features the draw asks for and does not get, or not for sure; those that are only told of leave the key."""
     found = []
     if get("TEXENV_UPDATE_BUFFER.fog_mode") == GAS_FOG or get("COLOR_OPERATION.fragment_mode") == MODE_GAS:
         found.append(("pica.gas", "how gas looks is not known: it is drawn as the switch gas.hypothesis says"))
     if get("FRAMEBUFFER_BLOCK32.enable"):
         found.append(("pica.block32", BLOCK32))
+    if get("PIXEL_SKIP.mode"):
+        found.append(("pica.pixel-skip", "which pixels PIXEL_SKIP leaves out is not known: all are drawn"))
+    if get("COLOR_OPERATION.line_config") & LINE_SKIP:
+        found.append(("pica.line-skip", "which lines COLOR_OPERATION leaves out is not known: all are drawn"))
+    get.put("PIXEL_SKIP.mode", 0)
+    get.put("COLOR_OPERATION.line_config", 0)
     return found
 
 

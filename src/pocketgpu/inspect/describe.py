@@ -16,6 +16,7 @@ from typing import Any, Final
 from pocketgpu.facts.external import EXTERNAL, USER_OFFSET
 from pocketgpu.facts.lookup import BLOCKS, physical, register_at, register_named
 from pocketgpu.facts.lookup import search as search_tables
+from pocketgpu.facts.maxwell import CLASSES, Method
 from pocketgpu.facts.pica import COUNT, PICA
 from pocketgpu.facts.registers import Certainty, Field, Register
 
@@ -44,16 +45,19 @@ _LONG_TEXT: Final = 40
 class Match:
     """What a word of the user names: a register, perhaps one field of it, perhaps a byte of it other than the first.
 
-    header: the header of a command list entry, where the word was one.
+    header: the header of a command list entry, where the word was one. said: a remark that is known already.
     """
 
     register: Register
     field: Field | None = None
     byte: int = 0
     header: int | None = None
+    said: str = ""
 
     def remark(self) -> str:
         """What the word says beyond the register, or nothing."""
+        if self.said:
+            return self.said
         if self.header is not None:
             return _header_text(self.header)
         if self.byte:
@@ -99,13 +103,7 @@ class Explanation:
         data: dict[str, Any] = {
             "name": register.name,
             "aliases": list(register.aliases),
-            "block": register.block.name,
-            "id": register.offset if register.block is PICA.bank else None,
-            "address": register.address,
-            "virtual_address": register.address + USER_OFFSET,
-            "access": register.access,
-            "reset": register.reset,
-            "writable": register.writable,
+            **_place_data(register),
             "trigger": register.trigger,
             "doc": register.doc,
             "source": register.source,
@@ -121,16 +119,14 @@ class Explanation:
     def lines(self) -> list[str]:
         """The explanation for people: what the register is, then one line for each group of bits."""
         register = self.register
-        head = f"{register.name}   {_place(register)}"
-        lines = [head]
+        name = register.label if isinstance(register, Method) else register.name
+        lines = [f"{name}   {_place(register)}"]
         if register.aliases:
             lines.append(f"    also called: {', '.join(register.aliases)}")
         if register.doc:
             lines.append(f"    {register.doc}")
-        access = f"    {_ACCESS.get(register.access, register.access)}, reset value {register.reset:#010x}"
-        if register.writable not in (0, _ALL):
-            access += f", writable bits {register.writable:#010x}"
-        lines.append(access + (", a write sets something off" if register.trigger else ""))
+        if access := _access(register):
+            lines.append(f"    {access}")
         source = register.source or "none"
         lines.append(f"    source: {source}; certainty: {register.certainty} ({CERTAINTY_TEXT[register.certainty]})")
         lines.append("")
@@ -140,7 +136,51 @@ class Explanation:
         return lines
 
 
+def _place_data(register: Register) -> dict[str, Any]:
+    if isinstance(register, Method):
+        return {
+            "console": "switch",
+            "class": register.block.name,
+            "class_name": CLASSES[int(register.block.name, 16)].title,
+            "word": register.word,
+            "byte": register.byte,
+            "index": register.index,
+            "count": register.count,
+            "stride": register.stride,
+        }
+    return {
+        "console": "3ds",
+        "block": register.block.name,
+        "id": register.offset if register.block is PICA.bank else None,
+        "address": register.address,
+        "virtual_address": register.address + USER_OFFSET,
+        "access": register.access,
+        "reset": register.reset,
+        "writable": register.writable,
+    }
+
+
+def _access(register: Register) -> str:
+    """How a register takes writes, in words."""
+    off = "a write sets something off" if register.trigger else ""
+    if isinstance(register, Method):
+        return off
+    text = f"{_ACCESS.get(register.access, register.access)}, reset value {register.reset:#010x}"
+    if register.writable not in (0, _ALL):
+        text += f", writable bits {register.writable:#010x}"
+    return f"{text}, {off}" if off else text
+
+
 def _place(register: Register) -> str:
+    if isinstance(register, Method):
+        block = CLASSES[int(register.block.name, 16)]
+        text = (
+            f"{block.engine} method ({block.name} {block.title}), word {register.word:#05x}, byte {register.byte:#06x}"
+        )
+        if register.stride:
+            size = " x ".join(str(count) for count in register.shape or (register.count,))
+            text += f"; {size} of them, {register.stride} words apart"
+        return text
     kind = _BLOCK_TEXT.get(register.block.name, register.block.name)
     number = f" {register.offset:#05x}" if register.block is PICA.bank else ""
     return f"{kind}{number} at {register.address:#010x} (programs: {register.address + USER_OFFSET:#010x})"
@@ -219,7 +259,13 @@ def _possible(field: Field) -> str:
     """What values a field can have."""
     if field.enum is not None:
         return ", ".join(f"{number} {name}" for number, name in field.enum.items())
-    words = {"bool": "yes or no", "uint": "number", "sint": "signed number", "smag": "number with sign bit"}
+    words = {
+        "bool": "yes or no",
+        "uint": "number",
+        "sint": "signed number",
+        "smag": "number with sign bit",
+        "ieee32": "float",
+    }
     kind = words.get(field.type, field.type)
     if field.type in ("pa", "pa8", "pa16"):
         kind = "physical address" + (f" / {field.type[2:]}" if field.type != "pa" else "")

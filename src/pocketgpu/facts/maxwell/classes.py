@@ -269,3 +269,11 @@ CLASSES: Final[Mapping[int, MethodBlock]] = {block.class_id: block for block in 
 
 SUBCHANNELS: Final[Mapping[int, MethodBlock]] = {0: B197, 1: B1C0, 2: A140, 3: TWOD, 4: B0B5}
 """What a subchannel is bound to by convention of the drivers. Source: Switchbrew GPU (Subchannels)."""
+
+MISPLACED: Final[Mapping[int, str]] = {
+    0x51F: "PolygonOffsetClamp0",
+    0x558: "TexSamplerPoolMaximumIndex",
+    0x5A6: "InvalidateShaderCachesNoWfi",
+    0x689: "SetSpare",
+}
+"""Words of class B197 where Switchbrew's page has a method that stands elsewhere, and its name there."""

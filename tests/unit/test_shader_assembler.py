@@ -169,6 +169,17 @@ def test_outputs_and_constants() -> None:
     assert program.constants == {7: (1.0, -2.5, 1000.0, 0.0)}
 
 
+def test_the_third_texture_coordinate_stands_alone_or_with_both_others() -> None:
+    names = lambda text: [  # noqa: E731
+        SEMANTICS[code] if code != 31 else "" for code in assemble(text + "\nend").outputs[2]
+    ]
+    whole = ["texcoord0.u", "texcoord0.v", "texcoord0.w", ""]
+    assert names(".out o2.xyz texcoord0w") == whole
+    assert names(".out o2.xy texcoord0\n.out o2.z texcoord0w") == whole
+    with pytest.raises(ShaderError, match="two components"):
+        assemble(".out o2.xy texcoord0w\nend")
+
+
 # -- descriptors ------------------------------------------------------------------------------------------------------
 def test_descriptors_are_shared() -> None:
     # mov looks at one source only, so it fits the descriptor of the add; the third needs one of its own.

@@ -289,7 +289,12 @@ class _Assembler:
         number, mask = self.destination(register, "o")
         codes = [i for i, name in enumerate(SEMANTICS) if name.startswith(semantic + ".")]
         if semantic == "texcoord0w":
-            codes = [SEMANTICS.index(f"texcoord0.{part}") for part in "uvw"]
+            # The third coordinate alone, or with the two before it.
+            parts = {1: "w", 3: "uvw", 4: "uvw"}.get(mask.bit_count())
+            if parts is None:
+                hint = "Give it one component for w, or three for u, v and w."
+                raise self.error("texcoord0w does not fit two components", hint=hint)
+            codes = [SEMANTICS.index(f"texcoord0.{part}") for part in parts]
         elif semantic == "texcoord0":
             codes = codes[:2]
         if not codes:

@@ -162,11 +162,16 @@ class FakeFrame:
     milliseconds: float = 1.0
     warnings: list[Any] = field(default_factory=list)
 
+    @property
+    def counts(self) -> dict[str, int]:
+        return {"draws": self.draws, "triangles": self.triangles, "fragments": self.fragments}
+
 
 @dataclass
 class FakeCapture:
     make: Callable[[int], dict[str, Screen]]
     path: str = "x.ctf"
+    console: str = "3DS"
     frame_count: int = 3
     warnings: list[Any] = field(default_factory=list)
 

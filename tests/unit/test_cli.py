@@ -74,6 +74,10 @@ class FakeFrame:
     fragments: Any = FRAGMENTS
 
     @property
+    def counts(self) -> dict[str, Any]:
+        return {"draws": self.draws, "triangles": self.triangles, "fragments": self.fragments}
+
+    @property
     def phases(self) -> dict[str, float]:
         return {"loads": 0.1, "list": 0.2, "raster": 1.0}
 
@@ -85,6 +89,7 @@ def picture(seed: int, width: int, height: int = 240) -> np.ndarray:
 @dataclass
 class FakeCapture:
     path: str = "fake.ctf"
+    console: str = "3DS"
     frame_count: int = 3
     warnings: list[Event] = field(default_factory=list)
     make: Callable[[int], FakeFrame] | None = None
@@ -329,7 +334,9 @@ def test_dump_outside_of_memory_names_the_regions(capture: FakeCapture, tmp_path
     assert not (tmp_path / "x").exists()
 
 
-@pytest.mark.parametrize("text", ["0x18000000", "0x18000000:0", ":4", "1:0x", "-1:4", "1:-4", "0xFFFFFFFF:2", "1:2:3"])
+@pytest.mark.parametrize(
+    "text", ["0x18000000", "0x18000000:0", ":4", "1:0x", "-1:4", "1:-4", "0xFFFFFFFFFF:2", "1:2:3"]
+)
 def test_a_wrong_range_of_memory_is_a_usage_error(capture: FakeCapture, tmp_path: Path, text: str) -> None:
     assert main(["dump", "x.ctf", "--at", "f0", f"--memory={text}", "--out", str(tmp_path / "x")]) == 2
     assert capture.calls == []
@@ -338,6 +345,7 @@ def test_a_wrong_range_of_memory_is_a_usage_error(capture: FakeCapture, tmp_path
 def test_ranges_of_memory_in_both_notations() -> None:
     assert options.parse_memory_range("0x2018AC00:4096") == options.MemoryRange(0x2018AC00, 4096)
     assert options.parse_memory_range("402653184:0X10") == options.MemoryRange(0x18000000, 16)
+    assert options.parse_memory_range("0x500000000:4") == options.MemoryRange(0x5_0000_0000, 4)
     assert options.parse_memory_range("0xFFFFFFFF:1") == options.MemoryRange(0xFFFFFFFF, 1)
 
 
@@ -618,7 +626,7 @@ def test_ctrl_c_ends_cleanly(tmp_path: Path) -> None:
     code = (
         "import sys, time, pocketgpu.capture, pocketgpu.cli\n"
         "class Endless:\n"
-        "    path, frame_count, warnings = 'x', 1, []\n"
+        "    path, console, frame_count, warnings = 'x', '3DS', 1, []\n"
         "    def machine(self, **options):\n"
         "        return None\n"
         "    def render(self, **options):\n"

@@ -34,7 +34,7 @@ VA_END = 1 << 40
 PAGE = 4096
 FILES_LIMIT = 1 << 30
 """Most bytes of all files of memory in one log, unpacked."""
-MEMORY_LIMIT = 3 << 29
+MEMORY_LIMIT = 1 << 30
 """Most bytes of memory that the mappings of a log may stand for: each handle counts once."""
 MAPPED_LIMIT = 1 << 36
 """Most bytes of address space that all mappings together may fill, one after the other or at once."""
@@ -86,7 +86,7 @@ class ChunkRecord:
     gpu_va: int
     handle: int | None
     offset: int
-    data: memoryview
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,6 +119,11 @@ class Present:
     size: int
     transform: int
     fence: tuple[int, int] | None
+
+    @property
+    def row(self) -> int:
+        """Bytes of the pixels of a row."""
+        return self.width * bytes_per_pixel(self.format)
 
 
 class ChannelLog:
@@ -157,6 +162,11 @@ class ChannelLog:
     def tail(self) -> range:
         """Submissions after the last present: they belong to no frame."""
         return range(self.presents[-1].after + 1 if self.presents else 0, len(self.submissions))
+
+
+def bytes_per_pixel(format: PresentFormat) -> int:
+    """Bytes of a pixel of a surface that is shown."""
+    return 2 if "565" in format else 4
 
 
 def looks_like(data: bytes) -> bool:
@@ -332,7 +342,7 @@ class _Parser(Document):
             elif offset + size > self.handles[handle]:
                 message = f"bytes {offset} to {offset + size} of memory {handle}, which has {self.handles[handle]}"
                 self.fail(message, place)
-        return ChunkRecord(va, handle, offset, memoryview(data))
+        return ChunkRecord(va, handle, offset, data)
 
     def read_file(self, name: str, place: str) -> bytes:
         if name not in self._files:
@@ -417,7 +427,7 @@ class _Parser(Document):
         if layout not in ("block_linear", "pitch"):
             self.fail(f"unknown layout {_shown(layout)}", f"{place}.layout", "Known are block_linear and pitch.")
         block = self.number(item.get("block_height_log2", 4), f"{place}.block_height_log2", 6)
-        row = width * (2 if "565" in format else 4)
+        row = width * bytes_per_pixel(format)
         stride = self.number(item.get("stride_bytes", row), f"{place}.stride_bytes", 1 << 20)
         if stride < row:
             self.fail(f"rows of {row} bytes do not fit into {stride}", f"{place}.stride_bytes")

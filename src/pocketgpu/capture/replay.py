@@ -1,4 +1,4 @@
-"""Replaying a capture on the 3DS machine, frame by frame, and what a caller gets to see of each frame.
+"""Captures as callers see them: opened, replayed frame by frame. The replay on the 3DS machine is here.
 
 The capture knows nothing of pictures and the machine nothing of files; this is where they meet. The machine is used
 through the few calls of `Machine`, all of them in bulk, because the time between a frame's first event and its
@@ -15,12 +15,14 @@ import numpy as np
 
 from pocketgpu.capture.citrace import LoadRun, NarrowWrite, Trace, Words, WriteRun
 from pocketgpu.capture.gxlog import GxLog, GxRun
+from pocketgpu.capture.mxcap import ChannelLog
 from pocketgpu.errors import GuestMemoryError, NoPictureError
 from pocketgpu.events import Event, EventLog
 from pocketgpu.pica.gsp.addresses import AddressMap
 
 if TYPE_CHECKING:
     from pocketgpu.facts.memory_map import Region
+    from pocketgpu.maxwell.gm20b import GM20B
     from pocketgpu.pica.display import Screen
     from pocketgpu.pica.gsp import Gsp
     from pocketgpu.pica.n3ds import N3DS
@@ -88,30 +90,42 @@ class Machine(Protocol):
 class Frame:
     """One replayed frame.
 
-    index: its number in the capture. draws, triangles, fragments: how many the machine counted. milliseconds: from
-    the first event to the marker, all GPU work done; phases: the same time by name of the phase, in milliseconds.
+    index: its number in the capture. draws, triangles, fragments: how many the machine counted; counts: these by
+    name, and whatever else the console counts. milliseconds: from the first event to the marker, all GPU work done;
+    phases: the same time by name of the phase, in milliseconds.
     warnings: the machine's events since the frame yielded before, those of frames passed over included.
     machine: as it stands after this frame; it moves on when the next frame is asked for.
     """
 
-    def __init__(self, index: int, machine: Machine, milliseconds: float) -> None:
-        counted = machine.stats
+    def __init__(
+        self,
+        index: int,
+        machine: Machine | GM20B,
+        milliseconds: float,
+        counts: Mapping[str, int],
+        seconds: Mapping[str, float],
+    ) -> None:
         self.index = index
-        self.machine = cast("N3DS", machine)
-        self.draws = int(counted.draws)
-        self.triangles = int(counted.triangles)
-        self.fragments = int(counted.fragments)
+        self.machine = cast("N3DS | GM20B", machine)
+        self.counts = dict(counts)
+        self.draws = counts["draws"]
+        self.triangles = counts.get("triangles", 0)
+        self.fragments = counts.get("fragments", 0)
         self.milliseconds = milliseconds
-        self.phases = {name: 1000.0 * seconds for name, seconds in counted.seconds.items()}
+        self.phases = {name: 1000.0 * duration for name, duration in seconds.items()}
         self.warnings: list[Event] = machine.events.drain()
         self._screens: dict[str, Screen] | None = None
 
+    def _scan_out(self) -> dict[str, Screen]:
+        """The pictures as memory holds them now."""
+        return dict(cast("N3DS", self.machine).screens)
+
     @property
     def screens(self) -> dict[str, Screen]:
-        """The pictures that the display controllers show, by name: "top", "bottom" and, where the right eye sees
-        another one, "top-right". Scanned out when first asked for, and kept when the replay goes on."""
+        """The pictures that the console shows, by name: on a 3DS "top", "bottom" and, where the right eye sees another
+        one, "top-right"; on a Switch "screen". Read when first asked for, and kept when the replay goes on."""
         if self._screens is None:
-            self._screens = dict(self.machine.screens)
+            self._screens = self._scan_out()
             self.warnings += self.machine.events.drain()
         return self._screens
 
@@ -138,10 +152,8 @@ class Frame:
         return self.screens.get("top-right")
 
     def __repr__(self) -> str:
-        return (
-            f"<Frame {self.index}: {self.draws} draws, {self.triangles} triangles, {self.fragments} fragments, "
-            f"{self.milliseconds:.3f} ms>"
-        )
+        counts = ", ".join(f"{count} {name}" for name, count in self.counts.items())
+        return f"<Frame {self.index}: {counts}, {self.milliseconds:.3f} ms>"
 
 
 class Capture:
@@ -152,11 +164,16 @@ class Capture:
     pictures.
     """
 
-    def __init__(self, path: str, trace: Trace | GxLog) -> None:
+    def __init__(self, path: str, trace: Trace | GxLog | ChannelLog) -> None:
         self.path = path
         self.trace = trace
         self.frame_count = trace.frame_count
         self.warnings: list[Event] = list(trace.warnings)
+
+    @property
+    def console(self) -> str:
+        """The console that it is a recording of: "3DS" or "Switch"."""
+        return "Switch" if isinstance(self.trace, ChannelLog) else "3DS"
 
     def render(
         self,
@@ -164,13 +181,13 @@ class Capture:
         threads: int = 1,
         switches: Mapping[str, str] | None = None,
         evaluator: str = "llvm",
-        machine: N3DS | None = None,
+        machine: N3DS | GM20B | None = None,
     ) -> Iterator[Frame]:
         """Replay from the start and yield the frames in `frames` (all if None) in rising order.
 
         Frames before and between them run too, because each builds on the last; what comes after is left alone.
-        threads, switches, evaluator: as for `pocketgpu.pica.n3ds.N3DS`. machine: one that `self.machine` made, to be
-        used again instead of a new one; it is switched off and on first, and the three others do not count.
+        threads, switches, evaluator: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`. machine: one that `self.machine`
+        made, to be used again instead of a new one; it is switched off and on first, and the three others do not count.
 
         Raises NoPictureError, at once, if the capture has no frames or not all of `frames`.
         """
@@ -179,11 +196,21 @@ class Capture:
             machine = self.machine(threads, switches, evaluator)
         else:
             machine.reset()
-        return replay(self.trace, machine, wanted)
+        if isinstance(self.trace, ChannelLog):
+            from pocketgpu.capture import channel_replay
 
-    def machine(self, threads: int = 1, switches: Mapping[str, str] | None = None, evaluator: str = "llvm") -> N3DS:
-        """A machine with as much memory as the capture needs."""
+            return channel_replay.replay(self.trace, cast("GM20B", machine), wanted)
+        return replay(self.trace, cast("N3DS", machine), wanted)
+
+    def machine(
+        self, threads: int = 1, switches: Mapping[str, str] | None = None, evaluator: str = "llvm"
+    ) -> N3DS | GM20B:
+        """A machine of the console that the capture is of, with as much memory as it needs."""
         # Imported late: reading and describing a capture must not wait for the machine and its compiler.
+        if isinstance(self.trace, ChannelLog):
+            from pocketgpu.capture import channel_replay
+
+            return channel_replay.make_machine(self.trace, threads, switches, evaluator)
         from pocketgpu.pica.n3ds import N3DS
 
         fcram = (256 if self.trace.needs_new_model else 128) * MIB
@@ -232,7 +259,9 @@ def replay(trace: Trace | GxLog, machine: Machine, wanted: range) -> Iterator[Fr
         machine.finish()
         milliseconds = 1000.0 * (perf_counter() - start)
         if index in wanted:
-            frame = Frame(index, machine, milliseconds)
+            counted = machine.stats
+            counts = {name: int(getattr(counted, name)) for name in ("draws", "triangles", "fragments")}
+            frame = Frame(index, machine, milliseconds, counts, counted.seconds)
             yield frame
             # The machine moves on now, and the caller may have kept the frame: its pictures must not move with it.
             _ = frame.screens

@@ -40,8 +40,11 @@ def compose(screens: Mapping[str, Shown], layout: str) -> Pixels | None:
     """One upright RGB picture of a frame's screens, or None if the layout shows none of them.
 
     layout: "top", "bottom", "stereo" (left eye beside right eye) or "both" (top above bottom, centred, as on the
-    console). Where the right eye has no picture of its own it sees the left one's.
+    console). Where the right eye has no picture of its own it sees the left one's. Of a console with one screen that is
+    the picture.
     """
+    if "screen" in screens:
+        return np.ascontiguousarray(screens["screen"].array)
     top, bottom = screens.get("top"), screens.get("bottom")
     if layout == "stereo":
         right = screens.get("top-right") or top

@@ -18,25 +18,47 @@ from pocketgpu.cli.options import capture_argument, debug_option, json_option, s
 from pocketgpu.cli.outcome import Outcome
 from pocketgpu.cli.replay import describe_frame, frames_of, open_capture
 
-PHASES = ("loads", "list", "vertex", "raster", "fill", "transfer")
-_OTHER = "other"  # what no phase claims: replay time minus the six
+_OTHER = "other"  # what no phase claims: replay time minus the others
+
+
+@dataclass(frozen=True)
+class _Measure:
+    """What a console's replays are measured by: phases, and a count that the speed is told in."""
+
+    phases: tuple[str, ...]
+    count: str
+    key: str
+    title: str
+
+
+_MEASURES = {
+    "3DS": _Measure(
+        ("loads", "list", "vertex", "raster", "fill", "transfer"), "fragments", "mpixel_per_second", "Mpixel/s"
+    ),
+    "Switch": _Measure(("loads", "parse", "effects"), "words", "mword_per_second", "Mword/s"),
+}
 
 
 @dataclass
 class _Samples:
     """The measurements of one frame, or of the whole capture: one value a pass."""
 
+    measure: _Measure
     milliseconds: list[float] = field(default_factory=list)
-    phases: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in (*PHASES, _OTHER)})
+    phases: dict[str, list[float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.phases = {name: [] for name in (*self.measure.phases, _OTHER)}
 
     def add(self, milliseconds: float, phases: dict[str, float]) -> None:
         self.milliseconds.append(milliseconds)
-        for name in PHASES:
+        for name in self.measure.phases:
             self.phases[name].append(phases.get(name, 0.0))
-        self.phases[_OTHER].append(max(0.0, milliseconds - sum(phases.get(name, 0.0) for name in PHASES)))
+        claimed = sum(phases.get(name, 0.0) for name in self.measure.phases)
+        self.phases[_OTHER].append(max(0.0, milliseconds - claimed))
 
-    def describe(self, fragments: int) -> dict[str, Any]:
-        """Medians and bests in milliseconds; Mpixel/s is fragments over the median replay time."""
+    def describe(self, count: int) -> dict[str, Any]:
+        """Medians and bests in milliseconds; the speed is the count (of fragments, say) over the median time."""
         import statistics
 
         median = statistics.median(self.milliseconds)
@@ -47,7 +69,7 @@ class _Samples:
                 name: {"median": round(statistics.median(values), 4), "best": round(min(values), 4)}
                 for name, values in self.phases.items()
             },
-            "mpixel_per_second": round(fragments / median / 1000, 3) if median > 0 else 0.0,
+            self.measure.key: round(count / median / 1000, 3) if median > 0 else 0.0,
         }
 
 
@@ -70,42 +92,41 @@ def bench(outcome: Outcome, capture: str, repeat: int, threads: int, switches: d
     wanted = frames_of(opened, None)
     frames: dict[int, dict[str, Any]] = {}
     samples: dict[int, _Samples] = {}
-    total = _Samples()
+    measure = _MEASURES[opened.console]
+    total = _Samples(measure)
     outcome.add_events(opened.warnings)
     progress = terminal.Progress()
     machine = opened.machine(threads=threads, switches=dict(switches))
     try:
         for number in range(repeat + 1):
             progress.show("warming up" if number == 0 else f"pass {number} of {repeat}")
-            pass_time, pass_phases = 0.0, dict.fromkeys(PHASES, 0.0)
+            pass_time, pass_phases = 0.0, dict.fromkeys(measure.phases, 0.0)
             for frame in opened.render(frames=wanted, machine=machine):
                 if number == 0:
                     frames[frame.index] = describe_frame(frame)
-                    samples[frame.index] = _Samples()
+                    samples[frame.index] = _Samples(measure)
                     outcome.add_events(frame.warnings)
                     continue
                 phases = {name: float(value) for name, value in frame.phases.items()}
                 samples[frame.index].add(float(frame.milliseconds), phases)
                 pass_time += float(frame.milliseconds)
-                for name in PHASES:
+                for name in measure.phases:
                     pass_phases[name] += phases.get(name, 0.0)
             if number:
                 total.add(pass_time, pass_phases)
     finally:
         terminal.clear_progress()
     for index, entry in frames.items():
-        outcome.frames.append({**entry, **samples[index].describe(entry["fragments"])})
-    fragments = sum(entry["fragments"] for entry in outcome.frames)
-    outcome.extra.update(
-        {"repeat": repeat, "threads": threads, "all": {"fragments": fragments, **total.describe(fragments)}}
-    )
-    outcome.show = lambda: terminal.say(_summary(outcome, capture))
+        outcome.frames.append({**entry, **samples[index].describe(entry[measure.count])})
+    count = sum(entry[measure.count] for entry in outcome.frames)
+    outcome.extra.update({"repeat": repeat, "threads": threads, "all": {measure.count: count, **total.describe(count)}})
+    outcome.show = lambda: terminal.say(_summary(outcome, capture, measure))
 
 
-def _summary(outcome: Outcome, capture: str) -> str:
-    names = [*PHASES, _OTHER]
-    columns = [("frame", False), *((n, True) for n in ("median ms", "best ms", *names, "Mpixel/s"))]
-    rows = [_row(f"f{entry['index']}", entry, names) for entry in outcome.frames[: terminal.MAX_ROWS]]
+def _summary(outcome: Outcome, capture: str, measure: _Measure) -> str:
+    names = [*measure.phases, _OTHER]
+    columns = [("frame", False), *((n, True) for n in ("median ms", "best ms", *names, measure.title))]
+    rows = [_row(f"f{entry['index']}", entry, names, measure) for entry in outcome.frames[: terminal.MAX_ROWS]]
     hidden = len(outcome.frames) - len(rows)
     if hidden > 0:
         rows.append((f"... {hidden} more", *[""] * (len(columns) - 1)))
@@ -115,18 +136,18 @@ def _summary(outcome: Outcome, capture: str) -> str:
             f"{capture}: {passes} {'pass' if passes == 1 else 'passes'}, "
             f"{threads} {'thread' if threads == 1 else 'threads'}; phases are medians in ms",
             "",
-            terminal.format_table(columns, rows, _row("all", outcome.extra["all"], names)),
+            terminal.format_table(columns, rows, _row("all", outcome.extra["all"], names, measure)),
             "",
             terminal.format_warnings(outcome.warnings),
         ]
     )
 
 
-def _row(label: str, entry: dict[str, Any], names: list[str]) -> tuple[str, ...]:
+def _row(label: str, entry: dict[str, Any], names: list[str], measure: _Measure) -> tuple[str, ...]:
     return (
         label,
         f"{entry['milliseconds']:.3f}",
         f"{entry['milliseconds_best']:.3f}",
         *(f"{entry['phases'][name]['median']:.3f}" for name in names),
-        f"{entry['mpixel_per_second']:.1f}",
+        f"{entry[measure.key]:.1f}",
     )

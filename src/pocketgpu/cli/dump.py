@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
@@ -26,9 +26,6 @@ from pocketgpu.cli.outcome import Outcome
 from pocketgpu.cli.replay import describe_frame, frames_of, open_capture, replay, write_file
 from pocketgpu.errors import GuestMemoryError, UsageError
 
-if TYPE_CHECKING:
-    from pocketgpu.facts.memory_map import Region
-
 
 @click.command()
 @capture_argument
@@ -44,7 +41,7 @@ if TYPE_CHECKING:
     required=True,
     metavar="ADDRESS:SIZE",
     callback=parsed(parse_memory_range),
-    help="Physical address and bytes: 0x18000000:4096.",
+    help="Address and bytes: 0x18000000:4096. Physical on a 3DS, as the GPU sees it on a Switch.",
 )
 @click.option("--out", required=True, metavar="FILE", help="File for the bytes; - writes them to stdout.")
 @threads_option
@@ -65,14 +62,15 @@ def dump(
     outcome.add_events(opened.warnings)
     data = b""
     for frame in replay(opened, wanted, threads, switches):
-        frame.machine.finish()
+        if finish := getattr(frame.machine, "finish", None):
+            finish()
         try:
             data = frame.machine.memory.read(memory.address, memory.size)
         except GuestMemoryError as error:
             raise UsageError(
                 f"no guest memory holds {memory.size} bytes there",
                 location=f"--memory {memory.address:#010x}:{memory.size}",
-                hint=f"Stay inside one region: {_regions(frame.machine.memory.regions)}.",
+                hint=_hint(opened.console, frame.machine.memory),
             ) from error
         outcome.frames.append(describe_frame(frame))
         outcome.add_events(frame.warnings)
@@ -95,5 +93,14 @@ def dump(
     )
 
 
-def _regions(regions: Iterable[tuple[Region, int]]) -> str:
-    return ", ".join(f"{region.name} {region.base:#010x} to {region.end - 1:#010x}" for region, _ in regions)
+def _hint(console: str, memory: Any) -> str:
+    """Where there is memory."""
+    if console == "3DS":
+        return f"Stay inside one region: {_ranges((r.name, r.base, r.end) for r, _ in memory.regions)}."
+    mapped = _ranges((f"{m.size >> 10} KiB", m.address, m.end) for m in memory.mappings)
+    return f"Mapped after this frame: {mapped or 'nothing'}."
+
+
+def _ranges(ranges: Iterable[tuple[str, int, int]]) -> str:
+    shown = [f"{name} {start:#010x} to {end - 1:#010x}" for name, start, end in ranges]
+    return ", ".join(shown[:8]) + (f" and {len(shown) - 8} more" if len(shown) > 8 else "")

@@ -25,11 +25,16 @@ _COUNTS = ("writes", "loads", "lists", "draws", "vertices", "fills", "transfers"
 def info(outcome: Outcome, capture: str) -> None:
     """Tell what is in a capture and which doubts it depends on.
 
-    The command lists run, but nothing is drawn. A doubt is a behaviour of the chip that the documents leave open; those
-    that --set can choose are marked.
+    The command lists of a 3DS recording run, but nothing is drawn; a Switch recording is replayed. A doubt is a
+    behaviour of the chip that the documents leave open; --set can choose it.
     """
     opened = open_capture(capture)
     outcome.add_events(opened.warnings)
+    if opened.console == "Switch":
+        from pocketgpu.cli.info_switch import tell
+
+        tell(outcome, opened)
+        return
     from pocketgpu.inspect.capture_info import examine, kind_of
 
     progress = terminal.Progress()

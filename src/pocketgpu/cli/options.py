@@ -17,7 +17,8 @@ from pocketgpu.cli.outcome import Outcome
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
-_ADDRESS_SPACE = 1 << 32
+_ADDRESS_SPACE = 1 << 40
+"""What a Switch's GPU can address; a 3DS's end earlier, and its memory says so."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class FrameSpan:
 
 @dataclass(frozen=True)
 class MemoryRange:
-    """`size` bytes of guest memory from physical address `address`."""
+    """`size` bytes of guest memory from `address`: physical on a 3DS, the GPU's on a Switch."""
 
     address: int
     size: int
@@ -65,7 +66,7 @@ def parse_frame_address(text: str) -> int:
 
 
 def parse_memory_range(text: str) -> MemoryRange:
-    """`0x2018AC00:4096`: physical address and number of bytes, each decimal or with 0x. ValueError if not."""
+    """`0x2018AC00:4096`: address and number of bytes, each decimal or with 0x. ValueError if not."""
     number = "(0x[0-9a-f]{1,16}|[0-9]{1,19})"
     match = re.fullmatch(f"{number}:{number}", text.strip(), re.IGNORECASE)
     if match is None:
@@ -75,7 +76,7 @@ def parse_memory_range(text: str) -> MemoryRange:
     if size == 0:
         raise ValueError(f"{text!r} holds no byte. Give a size of at least 1.")
     if address + size > _ADDRESS_SPACE:
-        raise ValueError(f"{text!r} reaches past the 32-bit address space.")
+        raise ValueError(f"{text!r} reaches past the 40-bit address space.")
     return MemoryRange(address, size)
 
 

@@ -26,12 +26,13 @@ from pocketgpu.cli.replay import (
     describe_frame,
     frames_of,
     make_directory,
+    no_picture_hint,
     open_capture,
     replay,
     write_file,
     write_screens,
 )
-from pocketgpu.errors import NoPictureError
+from pocketgpu.errors import NoPictureError, UsageError
 
 LAYOUTS = ("top", "bottom", "stereo", "both")
 
@@ -79,8 +80,9 @@ def render(
     Each frame gives one file a screen: f0.top.png, f0.bottom.png, f1.top.png and so on; with --layout one file a frame:
     f0.stereo.png. At least one of --out and --animate says where to.
 
-    CAPTURE is a recording (.ctf, or .gx.json with its .mem.bin beside it), plain or compressed with xz, zstd or gzip. A
-    second picture for the right eye is written as f0.top-right.png where the recording shows one.
+    CAPTURE is a recording of a 3DS (.ctf, or .gx.json with its .mem.bin beside it) or of a Switch (.mxcap.zip), plain
+    or compressed with xz, zstd or gzip. A second picture for the right eye is written as f0.top-right.png where the
+    recording shows one. A Switch has one screen: f0.screen.png.
 
     With --list and --memory there is no capture: the command list runs on memory dumps, and each colour buffer that it
     draws to becomes target0.png and so on, in memory order; those of a screen's size are turned upright. Addresses
@@ -125,6 +127,8 @@ def render_capture(
     film = animation.animation_for(animate, fps or animation.SCREEN_RATE) if animate else None
     capture = open_capture(path)
     wanted = frames_of(capture, span)
+    if layout is not None and capture.console == "Switch":
+        raise UsageError("this recording is of a console with one screen", location="--layout", hint="Leave it out.")
     directory = make_directory(out) if out is not None else None
     outcome.add_events(capture.warnings)
     pictures = 0
@@ -143,11 +147,8 @@ def render_capture(
         outcome.add_events(frame.warnings)
         pictures += len(screens)
     if not pictures:
-        raise NoPictureError(
-            "nothing is shown: in these frames no display controller points at an image in memory",
-            location=path,
-            hint="Read the memory itself with 'pocketgpu dump'.",
-        )
+        reason, hint = no_picture_hint(capture)
+        raise NoPictureError(reason, location=path, hint=hint)
     if film is not None and animate is not None:
         data = film.finish()
         write_file(Path(animate), data)
@@ -167,14 +168,16 @@ def summary(outcome: Outcome, capture: str, out: str | None) -> str:
     import statistics
 
     frames = outcome.frames
-    columns = [("frame", False), *((name, True) for name in ("draws", "triangles", "fragments", "ms")), ("", False)]
-    rows = [_row(entry) for entry in frames[: terminal.MAX_ROWS]]
+    counts = shown_counts(frames)
+    titles = (*(name.replace("_", " ") for name in counts), "ms")
+    columns = [("frame", False), *((title, True) for title in titles), ("", False)]
+    rows = [_row(entry, counts) for entry in frames[: terminal.MAX_ROWS]]
     if len(frames) > len(rows):
-        rows.append(("...", "", "", "", "", f"{len(frames) - len(rows)} more, all of them with --json"))
+        rows.append(("...", *[""] * len(titles), f"{len(frames) - len(rows)} more, all of them with --json"))
     times = [entry["milliseconds"] for entry in frames]
     footer = (
         "all" if len(frames) > 1 else "",
-        *(f"{sum(entry[key] for entry in frames):,}" if len(frames) > 1 else "" for key in _COUNTS),
+        *(f"{sum(entry[key] for entry in frames):,}" if len(frames) > 1 else "" for key in counts),
         f"{sum(times):.3f}" if len(frames) > 1 else "",
         "",
     )
@@ -195,14 +198,22 @@ def summary(outcome: Outcome, capture: str, out: str | None) -> str:
     )
 
 
-_COUNTS = ("draws", "triangles", "fragments")
+_COUNTS = ("draws", "triangles", "fragments", "clears", "copies", "blits", "uploads", "launches")
 
 
-def _row(entry: dict[str, Any]) -> tuple[str, ...]:
+def shown_counts(frames: list[dict[str, Any]]) -> list[str]:
+    """The counts that a table has columns for: those of a 3DS always, those of a Switch where there are any."""
+    known = [name for name in _COUNTS if frames and name in frames[0]]
+    if "fragments" in known:
+        return known
+    return [name for name in known if name == "draws" or any(frame[name] for frame in frames)]
+
+
+def _row(entry: dict[str, Any], counts: list[str]) -> tuple[str, ...]:
     names = [Path(screen["file"]).name if "file" in screen else name for name, screen in entry["screens"].items()]
     return (
         f"f{entry['index']}",
-        *(f"{entry[key]:,}" for key in _COUNTS),
+        *(f"{entry[key]:,}" for key in counts),
         f"{entry['milliseconds']:.3f}",
         " ".join(names) or "(nothing on any screen)",
     )

@@ -68,6 +68,15 @@ def replay(capture: Capture, frames: range, threads: int, switches: Mapping[str,
         clear_progress()
 
 
+def no_picture_hint(capture: Capture) -> tuple[str, str]:
+    """What to say, and to try, when no frame shows anything."""
+    if capture.console == "Switch":
+        reason = "nothing is shown: the surfaces of these frames lie where no memory is mapped"
+    else:
+        reason = "nothing is shown: in these frames no display controller points at an image in memory"
+    return reason, "Read the memory itself with 'pocketgpu dump'."
+
+
 def make_directory(path: str) -> Path:
     """Create the folder for the pictures, with its parents."""
     directory = Path(path)
@@ -97,9 +106,7 @@ def describe_frame(frame: Frame) -> dict[str, Any]:
     return {
         "index": int(frame.index),
         "screens": {},
-        "draws": int(frame.draws),
-        "triangles": int(frame.triangles),
-        "fragments": int(frame.fragments),
+        **{name: int(count) for name, count in frame.counts.items()},
         "milliseconds": round(float(frame.milliseconds), 4),
     }
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pocketgpu.errors import NoPictureError
+from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.events import Event
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.switches import SWITCHES
@@ -22,6 +22,8 @@ from pocketgpu.pica.watch import DrawPackets, WatchedN3DS
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
+    from pocketgpu.capture.citrace import Trace
+    from pocketgpu.capture.gxlog import GxLog
 
 _CODE_WORDS = {"vs_code": 512, "gs_code": 4096}
 
@@ -201,13 +203,14 @@ class _Collector:
 
 
 def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) -> CaptureInfo:
-    """Look through all frames of a capture and tell what is in them. `progress` hears of each finished frame.
+    """Look through all frames of a 3DS capture and tell what is in them. `progress` hears of each finished frame.
 
     :raises NoPictureError: the capture has no frames.
+    :raises UsageError: it is of another console; `maxwell_info` looks into those of a Switch.
     """
     from pocketgpu.capture.replay import MIB, replay
 
-    trace = capture.trace
+    trace = trace_of_3ds(capture)
     if not trace.frame_count:
         raise NoPictureError("the capture has no frames", location=capture.path, hint="A frame ends with a marker.")
     collector = _Collector()
@@ -222,10 +225,21 @@ def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) 
     return collector.finish()
 
 
+def trace_of_3ds(capture: Capture) -> Trace | GxLog:
+    """The parsed file of a 3DS capture. Raises UsageError for one of another console."""
+    from pocketgpu.capture.mxcap import ChannelLog
+
+    if isinstance(capture.trace, ChannelLog):
+        raise UsageError("the recording is of a Switch", location=capture.path, hint="Give one of a 3DS.")
+    return capture.trace
+
+
 def kind_of(capture: Capture) -> str:
     """What the file is, in words."""
     from pocketgpu.capture.citrace import Trace
 
+    if capture.console == "Switch":
+        return "channel log"
     trace = capture.trace
     if isinstance(trace, Trace):
         return "CiTrace recording, older form" if trace.classic else "CiTrace recording"

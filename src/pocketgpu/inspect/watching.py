@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pocketgpu.events import Event
 from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.inspect.capture_info import trace_of_3ds
 from pocketgpu.pica.watch import DrawPackets, WatchedN3DS
 
 if TYPE_CHECKING:
@@ -25,9 +26,10 @@ def registers_after(capture: Capture, frame: int) -> tuple[dict[int, int], list[
     """Words of the display registers, by physical address, after a frame of a capture; and what the replay tells."""
     from pocketgpu.capture.replay import MIB, replay
 
-    machine = WatchedN3DS(_Nobody(), fcram=(256 if capture.trace.needs_new_model else 128) * MIB)
+    trace = trace_of_3ds(capture)
+    machine = WatchedN3DS(_Nobody(), fcram=(256 if trace.needs_new_model else 128) * MIB)
     events: list[Event] = []
-    for replayed in replay(capture.trace, machine, range(frame, frame + 1)):
+    for replayed in replay(trace, machine, range(frame, frame + 1)):
         events += replayed.warnings
     shown = [register.address for register in EXTERNAL if register.name.startswith("PDC") and register.access != "w"]
     return {address: machine._external.peek(address) for address in shown}, events

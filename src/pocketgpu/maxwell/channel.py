@@ -309,7 +309,6 @@ class Channel:
         elif complete:
             data = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
             pieces.clear()
-            self.machine.stats.uploads += 1
             engine = self.engines.get(file)
             if engine is not None:
                 engine.staged_complete(data)

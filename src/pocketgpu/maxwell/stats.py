@@ -45,6 +45,7 @@ class ChannelStats:
     mme_macros_loaded: int
     falcon_register_writes: int
     constbuf_words_inline: int
+    inline_launches: int
     inline_upload_words: int
     unknown_methods: int
     ignored_methods: int

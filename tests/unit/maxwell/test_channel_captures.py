@@ -104,7 +104,7 @@ def test_counts_are_those_of_the_index(name: str, folder: Path, index: dict[str,
         "mme_macros_loaded": stats.mme_macros_loaded,
         "falcon_register_writes": stats.falcon_register_writes,
         "constbuf_words_inline": stats.constbuf_words_inline,
-        "inline_uploads": stats.uploads,
+        "inline_uploads": stats.inline_launches,
         "host_syncpt_wait": stats.syncpoint_waits,
     }
     told = {key: said["counts"][key] for key in counts.keys() & said["counts"].keys()}

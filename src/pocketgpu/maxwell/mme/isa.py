@@ -39,6 +39,8 @@ FIELDS = {
 }
 """Where everything sits in an instruction word. `source`, `size` and `target` are bit positions and counts."""
 
+REGISTER_FIELDS = ("rd", "ra", "rb")
+
 # What "set the method address" takes out of a value.
 METHOD_ADDRESS = Field("address", 0, 12)
 METHOD_STEP = Field("step", 12, 6)
@@ -87,12 +89,14 @@ def _mask(k: Lang, size: Value) -> Value:
 class Operation:
     """A way to compute a result. `fields`: what of the word it uses, beside `op`, `result`, `exit` and `rd`.
 
-    compute(k, word, a, b) gives the result of those that need nothing else.
+    compute(k, word, a, b) gives the result of those that need nothing else. `forms`: how it is written, with fields in
+    braces; fields that a form leaves out are 0. The first form that fits is the one that is printed.
     """
 
     code: int
     name: str
     fields: tuple[str, ...]
+    forms: tuple[str, ...]
     doc: str
     compute: Callable[[Lang, Value, Value, Value], Value] | None = None
 
@@ -109,26 +113,34 @@ def _insert(k: Lang, word: Value, a: Value, b: Value) -> Value:
 
 
 OPERATIONS = (
-    Operation(0, "function", ("function", "ra", "rb"), "one of FUNCTIONS of Ra and Rb"),
+    Operation(0, "function", ("function", "ra", "rb"), ("{function}({ra}, {rb})",), "one of FUNCTIONS of Ra and Rb"),
     Operation(
-        1, "add_immediate", ("ra", "immediate"), "Ra + immediate; carry stays",
+        1, "add_immediate", ("ra", "immediate"), ("{immediate}", "{ra}", "{ra} + {immediate}"),
+        "Ra + immediate; carry stays",
         lambda k, word, a, b: a + get(word, "immediate"),
     ),
     Operation(
         2, "insert", ("ra", "rb", "source", "size", "target"),
+        ("extract({rb}, {source}, {size})", "extract({rb}, {source}, {size}, {target})",
+         "insert({ra}, {rb}, {source}, {size}, {target})"),
         "Ra, with `size` bits at `target` replaced by those of Rb at `source`", _insert,
     ),
     Operation(
-        3, "extract_at", ("ra", "rb", "size", "target"), "`size` bits of Rb at position Ra, shifted left by `target`",
+        3, "extract_at", ("ra", "rb", "size", "target"),
+        ("extract({rb}, {ra}, {size})", "extract({rb}, {ra}, {size}, {target})"),
+        "`size` bits of Rb at position Ra, shifted left by `target`",
         lambda k, word, a, b: (b.lsr(a) & _mask(k, get(word, "size"))) << get(word, "target"),
     ),
     Operation(
-        4, "extract_shifted", ("ra", "rb", "source", "size"),
+        4, "extract_shifted", ("ra", "rb", "source", "size"), ("extract({rb}, {source}, {size}, {ra})",),
         "`size` bits of Rb at position `source`, shifted left by Ra",
         lambda k, word, a, b: (b.lsr(get(word, "source")) & _mask(k, get(word, "size"))) << a,
     ),
-    Operation(5, "read", ("ra", "immediate"), "state of the class at word Ra + immediate"),
-    Operation(7, "branch", ("ra", "immediate", "not_zero", "annul"), "if Ra is (not) zero, to here + immediate words"),
+    Operation(
+        5, "read", ("ra", "immediate"), ("read({immediate})", "read({ra})", "read({ra} + {immediate})"),
+        "state of the class at word Ra + immediate",
+    ),
+    Operation(7, "branch", ("ra", "immediate", "not_zero", "annul"), (), "if Ra is (not) zero, go so many words on"),
 )  # fmt: skip
 OPERATION = {operation.name: operation for operation in OPERATIONS}
 OPERATION_AT = {operation.code: operation for operation in OPERATIONS}
@@ -138,7 +150,8 @@ BRANCH = OPERATION["branch"].code
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What is done with a result. `form`: how it is written, "{rd}" and "{e}" standing for register and expression.
+    """What is done with a result. `form`: how it is written, "{rd}" and "{e}" standing for register and expression;
+    a register 0 before a comma may be left out, but after "mov".
 
     fetches: one parameter is taken. parameter_to_rd: Rd gets that instead of the result. sets_method: the result
     becomes method address and step. sends: what goes to the method, "result", "parameter" or "step".

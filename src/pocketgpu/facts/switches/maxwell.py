@@ -40,6 +40,15 @@ def _channel() -> Iterator[Switch]:
     )
 
 
+def _memory() -> Iterator[Switch]:
+    yield named(
+        "memory.block_depth_base",
+        "Whether the depth of a texture's blocks shrinks for the largest level, too, where the level needs less.",
+        reduce="one simulator: as the height of blocks does",
+        keep="another simulator: only from the second level on",
+    )
+
+
 def _macros() -> Iterator[Switch]:
     yield named(
         "mme.reads",
@@ -127,5 +136,6 @@ def _engines() -> Iterator[Switch]:
 def switches() -> Iterator[Switch]:
     """All of them."""
     yield from _channel()
+    yield from _memory()
     yield from _macros()
     yield from _engines()

@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from pocketgpu.errors import PocketGPUError as PocketGPUError
     from pocketgpu.errors import UsageError as UsageError
     from pocketgpu.events import Event as Event
+    from pocketgpu.maxwell.gm20b import GM20B as GM20B
     from pocketgpu.pica.n3ds import N3DS as N3DS
 
 __version__ = "0.1.0"
 
 # Where each public name lives; an empty attribute means the module itself.
 _HOMES: dict[str, tuple[str, str]] = {
+    "GM20B": ("pocketgpu.maxwell.gm20b", "GM20B"),
     "N3DS": ("pocketgpu.pica.n3ds", "N3DS"),
     "Capture": ("pocketgpu.capture", "Capture"),
     "CaptureError": ("pocketgpu.errors", "CaptureError"),
@@ -47,6 +49,7 @@ _HOMES: dict[str, tuple[str, str]] = {
 
 # `open` is left out of the star import on purpose: it would hide the built-in function.
 __all__ = [
+    "GM20B",
     "N3DS",
     "Capture",
     "CaptureError",

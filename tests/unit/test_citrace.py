@@ -508,7 +508,7 @@ def test_files_that_cannot_be_read_or_are_something_else(tmp_path: Path) -> None
         captures.open(tmp_path)
     with pytest.raises(CaptureError, match="cannot be read"):
         captures.open("nul\0byte.ctf")
-    for content in (b"", b"PK\3\4 a zip file", gzip.compress(b""), b"CiX"):
+    for content in (b"", b"Rar!\x1a\7\0 an archive", gzip.compress(b""), b"CiX"):
         (tmp_path / "x").write_bytes(content)
         with pytest.raises(CaptureError) as caught:
             captures.open(tmp_path / "x")

@@ -58,7 +58,7 @@ def _report(outcome: Outcome) -> str:
         calls = ", ".join(f"{number}: {count}" for number, count in macros["calls"].items())
         parts += [
             "",
-            f"macros: {macros['loaded']} loaded, {macros['words']:,} words, longest run {macros['longest_run']:,} steps",
+            f"macros: {macros['loaded']} loaded, {macros['words']:,} words, longest run {macros['longest_run']:,}",
             f"calls by macro: {calls}",
         ]
     for title, rows in (

@@ -135,7 +135,7 @@ def store(k: Lang, bytes: int, offsets: Value, words: Sequence[Value], mask: Val
 
 
 def _component(k: Lang, word: Value, type: str, lo: int, width: int, tables: Value) -> Value:
-    if type == "unorm-srgb":
+    if type == "srgb":
         return decode_srgb(k, tables, word.bits(lo, width))
     if type == "float":
         if width == 32:
@@ -167,7 +167,7 @@ def unpack(k: Lang, words: Sequence[Value], layout: Layout, tables: Value) -> di
 
 
 def _code(k: Lang, v: Value, type: str, width: int, tables: Value) -> Value:
-    if type == "unorm-srgb":
+    if type == "srgb":
         return encode_srgb(k, tables, v)
     if type == "float":
         return k.bits_i32(v) if width == 32 else float_to(k, v, _MANTISSA[width], signed=width == 16)
@@ -193,7 +193,7 @@ def pack(k: Lang, colour: dict[str, Value], bytes: int, layout: Layout, tables: 
     for name, type, lo, width in layout:
         if name in "RGBAY":
             code: Value | int = _code(k, colour["r" if name == "Y" else name.lower()], type, width, tables)
-        elif name == "O":
+        elif type == "one":
             code = (1 << width) - 1
         else:
             continue

@@ -1,0 +1,65 @@
+"""Constant buffers of the 3D engine: which buffer a slot of a shader group shows.
+
+A bind takes the address and size that the selector has at that moment; moving the selector later moves no binding.
+Words for the buffer itself (LOAD_CONSTANT_BUFFER) are stored by the compiled parser.
+Source: class header for fields; that a bind captures is what drivers rely on and simulators agree on.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...facts.maxwell import B197
+from .base import EngineHost, Registers
+from .state import State
+
+GROUPS = ("vertex", "tessellation control", "tessellation evaluation", "geometry", "pixel")
+"""Bind groups by number. Which one a stage uses is SET_PIPELINE_BINDING."""
+SLOTS = 32  # what the field can name; drivers use 18
+
+
+class Binding(NamedTuple):
+    """A buffer as bound: GPU address and bytes."""
+
+    address: int
+    size: int
+
+
+Bindings = tuple[tuple[Binding | None, ...], ...]
+"""By group and slot."""
+
+
+class ConstantBuffers:
+    """The bindings of one channel."""
+
+    def __init__(self, host: EngineHost, registers: Registers) -> None:
+        self._host = host
+        self._state = State(B197, registers)
+        self._slots: list[list[Binding | None]] = [[None] * SLOTS for _ in GROUPS]
+        self._shown: Bindings | None = None
+
+    def bind(self, group: int, value: int) -> None:
+        """BIND_GROUP_CONSTANT_BUFFER of a group was written."""
+        method = B197["BIND_GROUP_CONSTANT_BUFFER"]
+        slot = method["SHADER_SLOT"].raw(value)
+        new = None
+        if method["VALID"].raw(value):
+            size = self._state.field("SET_CONSTANT_BUFFER_SELECTOR_A", "SIZE")
+            new = Binding(self._state.address("SET_CONSTANT_BUFFER_SELECTOR_B"), size)
+        if self._slots[group][slot] != new:
+            self._slots[group][slot] = new
+            self._shown = None
+        self._host.stats.constbuf_binds += 1
+
+    def unbind_all(self, value: int) -> None:
+        """UNBIND_ALL was written."""
+        if B197["UNBIND_ALL"]["CONSTANT_BUFFERS"].raw(value):
+            self._slots = [[None] * SLOTS for _ in GROUPS]
+            self._shown = None
+
+    @property
+    def bindings(self) -> Bindings:
+        """All bindings as they are now; the same object until something changes."""
+        if self._shown is None:
+            self._shown = tuple(tuple(group) for group in self._slots)
+        return self._shown

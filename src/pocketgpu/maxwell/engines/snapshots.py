@@ -1,0 +1,45 @@
+"""Copies of register files that cost little: records keep what changed since an earlier copy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import Registers
+
+_MAX_CHANGES = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A register file as it was: a whole copy, and the words that differ from it."""
+
+    whole: Registers
+    places: NDArray[np.int64]
+    values: Registers
+
+    @property
+    def registers(self) -> Registers:
+        """The register file as an array of its own."""
+        registers = self.whole.copy()
+        registers[self.places] = self.values
+        return registers
+
+
+class Snapshots:
+    """Takes snapshots of one live register file."""
+
+    def __init__(self, registers: Registers) -> None:
+        self._live = registers
+        self._whole: Registers | None = None
+
+    def take(self) -> Snapshot:
+        """The register file as it is now."""
+        if self._whole is not None:
+            places = np.flatnonzero(self._live != self._whole)
+            if len(places) <= _MAX_CHANGES:
+                return Snapshot(self._whole, places, self._live[places])
+        self._whole = self._live.copy()
+        return Snapshot(self._whole, np.empty(0, np.int64), np.empty(0, np.uint32))

@@ -1,0 +1,97 @@
+"""A machine for one engine: memory, an evaluator, and a log, with no channel around it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pocketgpu.events import EventLog
+from pocketgpu.facts import switches
+from pocketgpu.lanes import Engine
+from pocketgpu.maxwell.engines.base import Engine as GpuEngine
+from pocketgpu.maxwell.memory import GpuMemory
+from pocketgpu.maxwell.stats import ChannelStats
+from pocketgpu.maxwell.syncpoints import Syncpoints
+
+WORK = 16 << 20
+
+
+class Host:
+    """What `EngineHost` asks for. `write` stores a method and sets off its effect, as the channel does."""
+
+    def __init__(self, evaluator: str = "llvm", choices: dict[str, str] | None = None) -> None:
+        self.memory = GpuMemory(work_size=WORK, capacity=64 << 20)
+        self.engine = Engine(self.memory.arena, evaluator)
+        self.events = EventLog()
+        self.stats = ChannelStats()
+        self.switches = switches.choose(choices)
+        self.syncpoints = Syncpoints()
+        self.log: list[Any] = []
+        self.scratch = (self.memory.work_offset, WORK)
+        self.place = "s0/e0+0"
+        self.ticks = 1000
+        self.interrupts: list[str] = []
+        self.waits: list[tuple[int, int, str]] = []
+
+    def timestamp(self) -> int:
+        return self.ticks
+
+    def spend(self, ticks: int) -> None:
+        self.ticks += ticks
+
+    def report(self, kind: Any, id: str, message: str) -> None:
+        self.events.report(kind, id, message, self.place)
+
+    def interrupt(self, name: str) -> None:
+        self.interrupts.append(name)
+
+    def wait_semaphore(self, address: int, payload: int, operation: str) -> None:
+        self.waits.append((address, payload, operation))
+
+    def ids(self) -> list[str]:
+        """The ids of all events so far."""
+        return [event.id for event in self.events]
+
+
+class Bench:
+    """An engine on a host of its own: `bench(NAME=word)` writes methods in order; `NAME__3` is element 3."""
+
+    def __init__(self, engine: type[GpuEngine], evaluator: str = "llvm", **choices: str) -> None:
+        from pocketgpu.facts.maxwell import CLASSES
+
+        self.host = Host(evaluator, {name.replace("__", "."): value for name, value in choices.items()})
+        self.block = CLASSES[engine.class_id]
+        self.registers = np.zeros(0x1000, np.uint32)
+        self.engine = engine(self.host, 0, self.registers)
+        self.memory = self.host.memory
+
+    def write(self, word: int, value: int) -> None:
+        """Store a word and run its effect."""
+        self.registers[word] = value & 0xFFFFFFFF
+        effect = self.engine.effects.get(word)
+        if effect is not None:
+            effect(value & 0xFFFFFFFF)
+
+    def __call__(self, **methods: int | float) -> None:
+        for name, value in methods.items():
+            plain, _, index = name.partition("__")
+            method = self.block[plain]
+            word = method.word + int(index or 0) * method.stride
+            if isinstance(value, float):
+                value = int(np.float32(value).view(np.uint32))
+            self.write(word, value)
+
+    def address(self, name: str, va: int, index: int = 0) -> None:
+        """Write an address pair, the upper word of which is `name`."""
+        method = self.block[name]
+        at = method.word + index * method.stride
+        self.write(at, va >> 32)
+        self.write(at + 1, va & 0xFFFFFFFF)
+
+    def map(self, va: int, data: bytes | int) -> None:
+        """Memory at `va`: so many bytes, or these."""
+        size = data if isinstance(data, int) else len(data)
+        self.memory.map(va, size)
+        if not isinstance(data, int):
+            self.memory.write(va, data)

@@ -37,6 +37,7 @@ COMMANDS = {
     "image": "Turn texture or framebuffer bytes into a picture, or a picture into bytes.",
     "regs": "List, find and explain registers, and what a value in one means.",
     "timing": "Tell what the display registers describe: refresh, scan, interrupts, format.",
+    "macro": "Assemble, disassemble and run macros of the Switch's GPU.",
     "switches": "List what --set NAME=VALUE can choose.",
     "doctor": "Check this installation and what it runs on.",
     "cache": "Show or empty the folder of compiled code.",

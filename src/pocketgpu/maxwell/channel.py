@@ -137,6 +137,17 @@ class Channel:
         """The subchannel of the packet at hand writes to this register file from now on."""
         self._put("BINDINGS", file, self.subchannel)
 
+    def macros(self) -> dict[int, list[int]]:
+        """The macros loaded so far, by number: the words from each start address to the next, or to the last loaded."""
+        base = self.machine.layout.channel(self.index) + CHANNEL_LAYOUT.mme_known
+        known = np.flatnonzero(self.machine.memory.arena[base : base + 4 * MACROS].view(np.uint32))
+        starts = {int(n): int(self.mme_starts[n]) for n in known}
+        ends = sorted({*starts.values(), self._get("MME_TOP")})
+        return {
+            n: self.mme_code[start : min((end for end in ends if end > start), default=start)].tolist()
+            for n, start in starts.items()
+        }
+
     @property
     def place(self) -> str:
         """Where the parser is: "s3/e2+17", the word last read."""

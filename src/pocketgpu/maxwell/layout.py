@@ -32,8 +32,9 @@ STAGING_SIZE = 256 << 10  # inline data kept natively, for each front-end class;
 # A piece of pushbuffer: arena offset of its first word, words, GPFIFO entry it is from, index of its first word there.
 RUN = Struct("OFFSET", "WORDS", "ENTRY", "FIRST")
 
-# State of one channel. INLINE_*: for each front-end class.
+# State of one channel. INLINE_LEFT, INLINE_STAGED: for each front-end class.
 CHANNEL = Struct(
+    f"INLINE_LEFT:{2 * FRONT_END_FILES}",  # 64 bits each, so they come first: words of inline data still to come
     "STATUS", "RUN", "RUNS", "POSITION", "END", "ENTRY",
     # the packet at hand
     "METHOD", "STEP", "LATER_STEP", "REMAINING", "SUBCHANNEL", "IMMEDIATE", "IMMEDIATE_VALUE", "HEADER",
@@ -41,20 +42,17 @@ CHANNEL = Struct(
     # what Python is asked to do
     "EFFECT_FILE", "EFFECT_WORD", "EFFECT_VALUE",
     # the macro engine
-    "MME_POINTER", "MME_START_POINTER", "MME_STATE", "MME_MACRO", "MME_FILE", "MME_PC", "MME_NEXT", "MME_IN_SLOT",
-    "MME_LAST", "MME_REGISTERS:8", "MME_CARRY", "MME_METHOD", "MME_INCREMENT", "MME_PARAMETER", "MME_FULL", "MME_DRY",
-    "MME_BUDGET", "MME_RUN_STEPS", "ODD", "ODD_SEEN",
-    # inline data: words still to come (64 bits), words staged
-    "INLINE_FILE", f"INLINE_STAGED:{FRONT_END_FILES}", "PAD:2",
-    f"INLINE_LEFT:{2 * FRONT_END_FILES}",
+    "MME_POINTER", "MME_TOP", "MME_START_POINTER", "MME_STATE", "MME_MACRO", "MME_FILE", "MME_PC", "MME_NEXT",
+    "MME_IN_SLOT", "MME_LAST", "MME_REGISTERS:8", "MME_CARRY", "MME_METHOD", "MME_INCREMENT", "MME_PARAMETER",
+    "MME_FULL", "MME_DRY", "MME_BUDGET", "MME_RUN_STEPS", "ODD", "ODD_SEEN",
+    f"INLINE_STAGED:{FRONT_END_FILES}",
 )  # fmt: skip
-assert CHANNEL.INLINE_LEFT % 8 == 0
 
 # Counts since the channel was made, 64 bits each.
 COUNTERS = (
     "words", "methods", "host_methods", "macro_calls", "macro_steps", "longest_macro", "mme_instruction_words",
-    "mme_macros_loaded", "falcon_register_writes", "constbuf_words_inline", "inline_launches", "inline_upload_words", "unknown_methods",
-    "ignored_methods", "segments_ended",
+    "mme_macros_loaded", "falcon_register_writes", "constbuf_words_inline", "inline_launches", "inline_upload_words",
+    "unknown_methods", "ignored_methods", "segments_ended",
     *(f"header_{op}" for op in range(8)), "nop_words",
     *(f"subchannel_{n}" for n in range(8)),
 )  # fmt: skip
@@ -75,6 +73,7 @@ class ChannelLayout:
         self.shadows = take(FILES * FILE_SIZE)
         self.mme_code = take(4 * MME_WORDS)
         self.mme_starts = take(4 * MACROS)
+        self.mme_known = take(4 * MACROS)  # 1 where a start address was loaded
         self.runs = take(RUN.size * MAX_RUNS)
         self.staging = take(FRONT_END_FILES * STAGING_SIZE)
         self.size = self._at

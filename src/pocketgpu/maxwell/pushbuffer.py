@@ -55,7 +55,10 @@ INCREASING, STEADY, IMMEDIATE, ONCE = 1, 3, 4, 5
 LEGACY_INCREASING, LEGACY_STEADY, RESERVED, END_SEGMENT = 0, 2, 6, 7
 
 _WORD = lambda name: B197[name].word
-_SCRATCH = _WORD("SET_MME_SHADOW_SCRATCH")
+SCRATCH = _WORD("SET_MME_SHADOW_SCRATCH")
+"""The first of the macros' scratch words, in which firmware acknowledges."""
+FALCONS = range(_WORD("SET_FALCON00"), _WORD("SET_FALCON31") + 1)
+"""Calls of the front end's firmware."""
 _SELECTOR_UPPER, _SELECTOR_LOWER = _WORD("SET_CONSTANT_BUFFER_SELECTOR_B"), _WORD("SET_CONSTANT_BUFFER_SELECTOR_C")
 _CONSTANT_OFFSET = B197["LOAD_CONSTANT_BUFFER_OFFSET"]
 _LINE_LENGTH, _LINE_COUNT = _WORD("LINE_LENGTH_IN"), _WORD("LINE_COUNT")
@@ -159,12 +162,19 @@ class _Parser:
             plain()
             state.put(name, value)
 
-        def load(name: str, target: int, words: int, counter: str) -> None:
+        def code_loaded(at: Value) -> None:
+            state.put("MME_TOP", k.max(at + 1, state.get("MME_TOP")))
+
+        def start_loaded(at: Value) -> None:
+            k.store(I32, k.to_i64(at << 2) + (self.base + CHANNEL_LAYOUT.mme_known), 1)
+
+        def load(name: str, target: int, words: int, counter: str, note: Callable[[Value], None]) -> None:
             plain()
             at = state.get(name)
             inside = at.below(words)
             for _ in k.when(inside):
                 k.store(I32, k.to_i64(at << 2) + (self.base + target), value)
+                note(at)
             for _ in k.when(~inside):
                 self.odd("ram_overflow")
             state.put(name, at + 1)
@@ -177,7 +187,7 @@ class _Parser:
         def falcon() -> None:
             # Firmware acknowledges in the first scratch word, for which macros wait.
             plain()
-            scratch = self.place(file, _SCRATCH)
+            scratch = self.place(file, SCRATCH)
             for at in (scratch, scratch + (CHANNEL_LAYOUT.shadows - CHANNEL_LAYOUT.registers)):
                 k.store(I32, at, 1)
             state.count("falcon_register_writes")
@@ -196,9 +206,13 @@ class _Parser:
             "known_unknown": known_unknown,
             "ignored": lambda: state.count("ignored_methods"),
             "mme_pointer": lambda: pointer("MME_POINTER"),
-            "mme_load": lambda: load("MME_POINTER", CHANNEL_LAYOUT.mme_code, self.ram_words, "mme_instruction_words"),
+            "mme_load": lambda: load(
+                "MME_POINTER", CHANNEL_LAYOUT.mme_code, self.ram_words, "mme_instruction_words", code_loaded
+            ),
             "mme_start_pointer": lambda: pointer("MME_START_POINTER"),
-            "mme_start_load": lambda: load("MME_START_POINTER", CHANNEL_LAYOUT.mme_starts, MACROS, "mme_macros_loaded"),
+            "mme_start_load": lambda: load(
+                "MME_START_POINTER", CHANNEL_LAYOUT.mme_starts, MACROS, "mme_macros_loaded", start_loaded
+            ),
             "shadow_control": shadow_control,
             "falcon": falcon,
             "constant": lambda: self.constant(file, value),

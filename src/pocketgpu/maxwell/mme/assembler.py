@@ -67,7 +67,7 @@ def encode(statement: str, at: int = 0, labels: Mapping[str, int] | None = None)
     if body == "nop":
         return NOP | flag
     if branch := _BRANCH.fullmatch(body):
-        return flag | _branch(*branch.groups(), at, labels or {})
+        return flag | _branch(branch, at, labels or {})
     if short := re.fullmatch(rf"parm\s+({text.REGISTER})", body):
         return flag | _fields({"op": 1, "result": 0, "rd": int(short[1][1])})
     for result, pattern in text.statement_patterns():
@@ -79,7 +79,8 @@ def encode(statement: str, at: int = 0, labels: Mapping[str, int] | None = None)
     raise ValueError(f"{statement!r} is no instruction. One begins with exit, {known}")
 
 
-def _branch(kind: str, annul: str | None, register: str | None, target: str, at: int, labels: Mapping[str, int]) -> int:
+def _branch(statement: re.Match[str], at: int, labels: Mapping[str, int]) -> int:
+    kind, annul, register, target = statement.groups()
     if (kind == "bra") != (register is None):
         raise ValueError(f"{kind} takes {'no' if kind == 'bra' else 'a'} register")
     if match := re.fullmatch(r"\.([+-](?:0x[0-9a-fA-F]+|\d+))?", target):

@@ -14,9 +14,8 @@ from functools import partial
 from typing import Protocol
 
 from ...lanes import I32, Lang, Value, Var
-from ..layout import MME_WORDS
 from . import isa
-from .isa import FIELDS, FUNCTION_AT, FUNCTION_CODES, METHOD_ADDRESS, METHOD_STEP, OPERATION_AT, OPERATION_CODES, get
+from .isa import FUNCTION_AT, FUNCTION_CODES, METHOD_ADDRESS, METHOD_STEP, OPERATION_AT, OPERATION_CODES, get
 
 # What the engine is doing.
 IDLE, BUSY, WAITING = range(3)
@@ -172,6 +171,3 @@ def start(state: StateWords, macro: Value, file: Value, address: Value, argument
     state.put("MME_FILE", file)
     state.put("MME_PC", address)
     state.put("MME_NEXT", address + 1)
-
-
-__all__ = ["BUSY", "FIELDS", "IDLE", "MME_WORDS", "WAITING", "MacroEngine", "StateWords", "start"]

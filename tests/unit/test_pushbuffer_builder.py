@@ -1,0 +1,328 @@
+"""Pushbuffers and recordings written in Python: their words, and what the machine makes of them."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pocketgpu
+from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, Packets, PushBuffer, Surface, size_of
+from pocketgpu.builder.maxwell.packets import MOST_DATA, header
+from pocketgpu.capture.channel_replay import Replay, make_machine
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell import B0B5, B197, TWOD
+from pocketgpu.inspect.maxwell_stream import StreamReader
+from pocketgpu.maxwell.gm20b import GM20B
+
+INC, NON_INC, IMMD, ONE_INC = 0x2000_0000, 0x6000_0000, 0x8000_0000, 0xA000_0000
+
+
+def words(pb: Packets) -> list[int]:
+    return [int(word) for word in pb.words]
+
+
+def machine_after(*segments: PushBuffer) -> GM20B:
+    """A machine that ran the segments as one submission."""
+    made = MaxwellCaptureBuilder()
+    made.submit(*segments)
+    return run(made)
+
+
+def run(made: MaxwellCaptureBuilder) -> GM20B:
+    log = made.log()
+    machine = make_machine(log)
+    replay = Replay(log, machine)
+    for number in range(len(log.submissions)):
+        replay.run(number)
+    machine.finish()
+    return machine
+
+
+# -- header forms
+
+
+def test_headers_by_hand() -> None:
+    """The examples of the documents: increment four words from 0x6C0, wait for idle, inline data, a macro call."""
+    assert header("inc", 0, 0x6C0, 4) == 0x200406C0
+    assert header("immd", 0, 0x44, 0) == 0x80000044
+    assert header("non_inc", 0, 0x6D, 10) == 0x600A006D
+    assert header("one_inc", 0, 0xE24, 3) == 0xA0030E24
+
+
+def test_a_small_value_stands_in_its_header() -> None:
+    assert words(PushBuffer().method("WAIT_FOR_IDLE", 0)) == [0x80000044]
+    assert words(PushBuffer().method("WAIT_FOR_IDLE", 0x1FFF)) == [IMMD | 0x1FFF << 16 | 0x44]
+    assert words(PushBuffer().method("WAIT_FOR_IDLE", 0x2000)) == [INC | 1 << 16 | 0x44, 0x2000]
+
+
+def test_writes_in_a_row_share_a_header() -> None:
+    pb = PushBuffer().method("SET_COLOR_TARGET_WIDTH", 0, 640).method("SET_COLOR_TARGET_HEIGHT", 0, 360)
+    pb.method("SET_COLOR_TARGET_FORMAT", 0, V="A8B8G8R8")
+    assert words(pb) == [INC | 3 << 16 | 0x202, 640, 360, 0xD5]
+
+
+def test_repeats_share_a_header_that_stays() -> None:
+    pb = PushBuffer()
+    for value in (7, 8, 9):
+        pb.method("LOAD_INLINE_DATA", value)
+    assert words(pb) == [NON_INC | 3 << 16 | 0x6D, 7, 8, 9]
+
+
+def test_first_here_and_the_rest_behind_share_a_header() -> None:
+    pb = PushBuffer().method("CALL_MME_MACRO", 3, 1)
+    for value in (2, 3, 4):
+        pb.method("CALL_MME_DATA", 3, value)
+    assert words(pb) == [ONE_INC | 4 << 16 | 0xE06, 1, 2, 3, 4]
+
+
+def test_two_small_values_are_cheapest_one_by_one() -> None:
+    pb = PushBuffer().method("SET_COLOR_TARGET_WIDTH", 0, 64, 32)
+    assert words(pb) == [IMMD | 64 << 16 | 0x202, IMMD | 32 << 16 | 0x203]
+
+
+def test_writes_of_other_subchannels_do_not_mix() -> None:
+    pb = PushBuffer().write(0x45, 0x10000).on("2D").write(0x46, 0x20000)
+    assert words(pb) == [INC | 1 << 16 | 0x45, 0x10000, INC | 1 << 16 | 3 << 13 | 0x46, 0x20000]
+
+
+def test_forms_can_be_chosen() -> None:
+    assert words(PushBuffer().method("WAIT_FOR_IDLE", 1, form="inc")) == [INC | 1 << 16 | 0x44, 1]
+    assert words(PushBuffer().method("LOAD_INLINE_DATA", 1, form="non_inc")) == [NON_INC | 1 << 16 | 0x6D, 1]
+    assert words(PushBuffer().method("WAIT_FOR_IDLE", 1, form="immd")) == [IMMD | 1 << 16 | 0x44]
+    assert words(PushBuffer().method("WAIT_FOR_IDLE", 1, 2, 3, form="one_inc"))[0] == ONE_INC | 3 << 16 | 0x44
+    with pytest.raises(UsageError, match="one value up to"):
+        PushBuffer().method("WAIT_FOR_IDLE", 0x2000, form="immd")
+    with pytest.raises(UsageError, match="no header form"):
+        PushBuffer().method("WAIT_FOR_IDLE", 0, form="twice")  # type: ignore[arg-type]
+
+
+def test_long_data_is_split_where_a_header_ends() -> None:
+    data = list(range(MOST_DATA + 5))
+    pb = PushBuffer().method("LOAD_INLINE_DATA", *data, form="non_inc")
+    assert len(pb) == len(data) + 2
+    assert words(pb)[0] == NON_INC | MOST_DATA << 16 | 0x6D and words(pb)[MOST_DATA + 1] == NON_INC | 5 << 16 | 0x6D
+    with pytest.raises(UsageError, match="at most"):
+        PushBuffer().call_macro(0, *data)
+
+
+def test_a_random_mix_writes_what_was_asked_for() -> None:
+    """Packed or not: the packets say the same writes in the same order."""
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        pb, asked = PushBuffer(), []
+        word = 0x100
+        for _ in range(int(rng.integers(1, 60))):
+            word = int(rng.choice([word, word + 1, word, rng.integers(0x40, 0xD00)]))
+            value = int(rng.choice([rng.integers(0x2000), rng.integers(1 << 32)]))
+            pb.write(word, value)
+            asked.append((word, value))
+        found = []
+        for packet in StreamReader().segment(pb.words):
+            values = iter(packet.values.tolist())
+            found += [(at, next(values)) for at, count in packet.methods() for _ in range(count)]
+        assert found == asked
+
+
+# -- values
+
+
+def test_fields_by_name() -> None:
+    clear = B197["CLEAR_SURFACE"]
+    pb = PushBuffer().method("CLEAR_SURFACE", R_ENABLE=True, a_enable=1, MRT_SELECT=2, RT_ARRAY_INDEX=3)
+    (word,) = [int(p.values[0]) for p in StreamReader().segment(pb.words)]
+    assert word == clear.encode(0, R_ENABLE=1, A_ENABLE=1, MRT_SELECT=2, RT_ARRAY_INDEX=3)
+
+
+def test_floats_names_and_negative_numbers() -> None:
+    pb = PushBuffer().method("SET_Z_CLEAR_VALUE", 0.5)
+    assert words(pb)[1] == 0x3F000000
+    pb = PushBuffer().on("2D").method("SET_OPERATION", "SRCCOPY")
+    assert words(pb) == [IMMD | 3 << 16 | 3 << 13 | 0xAB]
+    pb = PushBuffer().on("2D").method("SET_CLIP_X0", -2)
+    assert words(pb)[1] == 0xFFFFFFFE
+
+
+def test_arrays_take_their_element() -> None:
+    for pb in (
+        PushBuffer().method("SET_COLOR_TARGET_WIDTH", 3, 0x4000),
+        PushBuffer().method("SET_COLOR_TARGET_WIDTH[3]", 0x4000),
+        PushBuffer().method("SET_COLOR_TARGET_WIDTH(3)", 0x4000),
+    ):
+        assert words(pb) == [INC | 1 << 16 | 0x202 + 3 * 16, 0x4000]
+    assert words(PushBuffer().address("SET_COLOR_TARGET_A", 1, 0x5_0000_4000)) == [INC | 2 << 16 | 0x210, 5, 0x4000]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda pb: pb.method("SET_COLOUR_TARGET_A", 0, 1), "Did you mean SET_COLOR_TARGET_A"),
+        (lambda pb: pb.method("SET_COLOR_TARGET_A"), "say which element"),
+        (lambda pb: pb.method("SET_COLOR_TARGET_A", 8, 0), "elements 0 to 7"),
+        (lambda pb: pb.method("CLEAR_SURFACE", 1, R_ENABLE=1), "not both"),
+        (lambda pb: pb.method("CLEAR_SURFACE", X_ENABLE=1), "no field 'X_ENABLE'"),
+        (lambda pb: pb.method("CLEAR_SURFACE", MRT_SELECT=16), "does not fit"),
+        (lambda pb: pb.method("WAIT_FOR_IDLE", 1 << 32), "32 bits"),
+        (lambda pb: pb.on("2D").method("SET_OPERATION", "MIX"), "'MIX' is no value"),
+        (lambda pb: pb.address("SEMAPHOREA", 1 << 40), "40 bits"), (lambda pb: pb.bind("4D"), "no class '4D'"),
+        (lambda pb: pb.bind(0xB197, 8), "0 to 7"), (lambda pb: pb.on("host"), "bound to no subchannel"),
+        (lambda pb: pb.write(0x1000, 0), "leave the methods"), (lambda pb: pb.call_macro(128), "macros are 0 to 127"),
+        (lambda pb: pb.semaphore_acquire(0, 0, compare="less"), "no comparison"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(call: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        call(PushBuffer())
+
+
+def test_classes_are_bound_where_drivers_bind_them() -> None:
+    pb = PushBuffer()
+    for number, name in enumerate(("3D", "compute", "inline-to-memory", "2D", "DMA copy")):
+        assert pb.bind(name).subchannel == number
+    assert words(pb)[::2] == [INC | 1 << 16 | number << 13 for number in range(5)]
+    assert words(pb)[1::2] == [0xB197, 0xB1C0, 0xA140, 0x902D, 0xB0B5]
+    assert PushBuffer().bind("b0b5", 6).block is B0B5
+
+
+# -- on the machine
+
+
+def test_every_form_arrives_in_the_registers() -> None:
+    pb = PushBuffer().bind("3D").method("SET_COLOR_TARGET_WIDTH", 2, 640, 360).method("SET_Z_CLEAR_VALUE", 0.25)
+    pb.method("SET_COLOR_TARGET_LAYER", 2, 5, form="one_inc").bind("2D").method("SET_CLIP_X0", 1, 2, 300000)
+    machine = machine_after(pb)
+    threed, twod = machine.registers(0xB197), machine.registers(0x902D)
+    at = B197["SET_COLOR_TARGET_WIDTH"](2).word
+    assert threed[at : at + 2].tolist() == [640, 360]
+    assert threed[B197["SET_Z_CLEAR_VALUE"].word] == 0x3E800000
+    assert threed[B197["SET_COLOR_TARGET_LAYER"](2).word] == 5
+    at = TWOD["SET_CLIP_X0"].word
+    assert twod[at : at + 3].tolist() == [1, 2, 300000]
+    assert machine.stats.unknown_methods == 0 and not list(machine.events)
+
+
+#: Fill registers: r1 is address and increment, then how many, then the value.
+FILL = [0x00000A51, 0x00000301, 0xFFFFD211, 0xFFFFD017, 0x000018C1, 0x00000011]
+
+
+def test_macros_are_uploaded_and_called() -> None:
+    at = B197["SET_COLOR_TARGET_WIDTH"].word
+    pb = PushBuffer().bind("3D").upload_macro(5, FILL, at=0x100).call_macro(5, at | 1 << 12, 3, 0x1111)
+    machine = machine_after(pb)
+    assert machine.registers(0xB197)[at : at + 4].tolist() == [0x1111] * 3 + [0]
+    assert machine.stats.macro_calls == 1 and machine.stats.macro_steps == 12
+
+
+def test_parameters_may_come_with_the_next_segment() -> None:
+    """What indirect draws do: the header announces words that lie elsewhere."""
+    at = B197["SET_COLOR_TARGET_WIDTH"].word
+    made = MaxwellCaptureBuilder()
+    elsewhere = made.put(np.array([2, 0x2222], np.uint32))
+    made.submit(PushBuffer().bind("3D").upload_macro(5, FILL, at=0).call_macro(5, at | 1 << 12, more=2), (elsewhere, 2))
+    assert run(made).registers(0xB197)[at : at + 3].tolist() == [0x2222, 0x2222, 0]
+
+
+def test_the_host_releases_and_waits() -> None:
+    made = MaxwellCaptureBuilder()
+    address = made.allocate(4096)
+    made.submit(PushBuffer().semaphore_acquire(address, 7).semaphore_release(address + 16, 9), channel=1)
+    made.submit(PushBuffer().semaphore_release(address, 7).semaphore_release(address + 32, 5, four_words=True))
+    machine = run(made)
+    found = np.frombuffer(machine.memory.read(address, 48), np.uint32)
+    assert found[0] == 7 and found[4] == 9 and found[8] == 5 and found[9] == 0 and found[10] > 0
+    assert not list(machine.events)
+
+
+def test_syncpoints_are_raised_and_waited_for() -> None:
+    made = MaxwellCaptureBuilder()
+    address, id = made.allocate(4096), made.syncpoint()
+    made.submit(PushBuffer().syncpoint_wait(id, 2).semaphore_release(address, 1), channel=1)
+    made.submit(PushBuffer().syncpoint_increment(id))
+    log = made.log()
+    machine = make_machine(log)
+    replay = Replay(log, machine)
+    machine.syncpoints.foreign_reached = False
+    replay.run(0)
+    replay.run(1)
+    assert machine.memory.read(address, 4) == bytes(4) and machine.syncpoints[id] == 1
+    machine.syncpoints.increment(id)
+    machine.finish()
+    assert machine.memory.read(address, 4) == b"\1\0\0\0" and not list(machine.events)
+
+
+@pytest.mark.parametrize("name", ["3D", "compute", "inline-to-memory"])
+def test_inline_data_arrives(name: str) -> None:
+    made = MaxwellCaptureBuilder()
+    address = made.allocate(4096)
+    made.submit(PushBuffer().bind(name).inline(address + 4, b"inline").inline(address + 100, np.arange(5)))
+    memory = run(made).memory
+    assert memory.read(address, 12) == b"\0\0\0\0inline\0\0"
+    assert memory.read(address + 100, 40) == np.arange(5).tobytes()
+
+
+# -- surfaces
+
+
+def test_sizes_of_surfaces() -> None:
+    assert size_of(320, 180) == 0x50000 and size_of(1280, 720) == 0x3C0000
+    assert size_of(16, 8, block_height_log2=0) == 512
+    assert Surface(0, 100, 3, pitch=512).size == 1536 and Surface(0, 3, 3, "R5G6B5").row == 6
+    with pytest.raises(UsageError, match="no surface format"):
+        _ = Surface(0, 1, 1, "YUV").size
+
+
+# -- recordings
+
+
+def test_a_recording_says_what_was_built(tmp_path: Path) -> None:
+    made = MaxwellCaptureBuilder("a test")
+    surface = Surface(made.allocate(size_of(64, 32)), 64, 32)
+    made.load(surface.address, b"\1\2\3\4")
+    made.submit(PushBuffer().bind("3D").syncpoint_increment(made.syncpoint())).present(surface, fence=1)
+    made.submit(PushBuffer().raw([0]))
+    path = tmp_path / "made.mxcap.zip"
+    made.save(path)
+    with zipfile.ZipFile(path) as archive:
+        document = json.loads(archive.read("capture.json"))
+        assert archive.namelist() == ["capture.json", "mem/0000.bin", "mem/0001.bin", "mem/0002.bin"]
+        assert {member.date_time for member in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+    assert document == made.document() and document["meta"]["source"] == "a test"
+    assert document["submissions"][0]["memory_updates"] == [0, 1]
+    capture = pocketgpu.open(path)
+    (frame,) = capture.render()
+    assert frame.warnings == [] and frame.screens["screen"].array.shape == (32, 64, 3)
+    assert frame.screens["screen"].array[0, 0].tolist() == [1, 2, 3]
+    assert made.tobytes() == path.read_bytes()
+
+
+def test_recordings_refuse_what_they_cannot_hold() -> None:
+    made = MaxwellCaptureBuilder()
+    with pytest.raises(UsageError, match="nothing is mapped"):
+        made.load(0x1000, b"x")
+    with pytest.raises(UsageError, match="are no memory"):
+        made.allocate(0)
+    address = made.allocate(4096)
+    with pytest.raises(UsageError, match="nothing is mapped"):
+        made.load(address + 4090, b"1234567")
+    with pytest.raises(UsageError, match="no mapping begins"):
+        made.alias(address + 4096 - 4)
+    with pytest.raises(UsageError, match="1 to"):
+        made.submit(PushBuffer())
+    with pytest.raises(UsageError, match="cannot be shown"):
+        made.present(Surface(address, 1, 1, "R32", pitch=4))
+    made.unmap(address)
+    with pytest.raises(UsageError, match="nothing is mapped"):
+        made.load(address, b"x")
+
+
+def test_large_pushbuffers_get_memory_of_their_own() -> None:
+    made = MaxwellCaptureBuilder()
+    long = PushBuffer().bind("3D").raw(np.zeros(300_000, np.uint32)).method("SET_Z_CLEAR_VALUE", 1.0)
+    short = PushBuffer().method("SET_STENCIL_CLEAR_VALUE", 3)
+    machine = run(made.submit(short).submit(long).submit(short))
+    assert machine.registers(0xB197)[B197["SET_Z_CLEAR_VALUE"].word] == 0x3F800000
+    assert machine.stats.nop_words == 300_000

@@ -1,7 +1,8 @@
 """Which rows of the register documents are proved: the marker `row`, what it must satisfy, and the report of all rows.
 
 A row is an id such as `cmd.alphafunc.bits.0` out of rows.tsv, which stands beside this file. A test says with the
-marker which rows it proves; `--rows-report FILE` writes what became of every row.
+marker which rows it proves; `--rows-report FILE` writes what became of every row. `note="pixels=later"` in the marker
+goes to the report's note: what of the row this test leaves to be proved.
 """
 
 from __future__ import annotations
@@ -36,6 +37,12 @@ def rows_of(item: pytest.Item) -> list[str]:
     return [row for mark in item.own_markers if mark.name == "row" for row in mark.args]
 
 
+def notes_of(item: pytest.Item) -> list[tuple[str, str]]:
+    """(row, note) of the rows that a test proves with a note."""
+    marks = [mark for mark in item.own_markers if mark.name == "row" and "note" in mark.kwargs]
+    return [(row, str(mark.kwargs["note"])) for mark in marks for row in mark.args]
+
+
 def asserts(function: Callable[..., Any]) -> bool:
     """Whether a test can fail by what it looks at: assert, pytest.raises, or a helper whose name starts with check_."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
@@ -60,6 +67,8 @@ def complaint(item: pytest.Item) -> str:
         return f"no such row in {ROWS_FILE.name}: {', '.join(map(str, unknown))}"
     if any(mark.name == "row" and not mark.args for mark in item.own_markers):
         return "the marker row names no row"
+    if any(mark.name == "row" and set(mark.kwargs) - {"note"} for mark in item.own_markers):
+        return "the marker row takes rows and a note, nothing else"
     function = getattr(item, "function", None)
     if rows and function is not None and not asserts(function):
         return "the test claims to prove rows but asserts nothing"
@@ -69,6 +78,7 @@ def complaint(item: pytest.Item) -> str:
 def pytest_itemcollected(item: pytest.Item) -> None:
     # User properties travel with the reports, also from the workers of xdist.
     item.user_properties += [("row", row) for row in rows_of(item)]
+    item.user_properties += [(f"note {row}", note) for row, note in notes_of(item)]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -98,6 +108,7 @@ class RowReport:
         self.tests: dict[str, list[str]] = {row: [] for row in known_rows()}
         self.outcomes: dict[str, str] = {}
         self.notes: dict[str, str] = {}
+        self.remarks: dict[str, list[str]] = {row: [] for row in known_rows()}
         self.total = ""
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -119,6 +130,9 @@ class RowReport:
         for name, row in properties:
             if name == "row" and row in self.tests and test not in self.tests[str(row)]:
                 self.tests[str(row)].append(test)
+            remarks = self.remarks.get(name.removeprefix("note ")) if name.startswith("note ") else None
+            if remarks is not None and row not in remarks:
+                remarks.append(str(row))
 
     def status(self, row: str) -> tuple[str, str]:
         """("passed", "failed" or "missing", note); "collected" when nothing was to run."""
@@ -130,7 +144,7 @@ class RowReport:
             return "failed", self.notes.get(failed, note)
         for good in ("passed", "collected"):
             if good in outcomes.values():
-                return good, note
+                return good, "; ".join([*self.remarks[row], *([note] if note else [])])
         return "missing", note or ("not run" if outcomes else "no test")
 
     @pytest.hookimpl(tryfirst=True)

@@ -95,6 +95,32 @@ def test_skipped():
     assert report["b.0x1"] == ("missing", "", "no test")
 
 
+@pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "xdist"])
+def test_notes_of_markers_stand_beside_passed_rows(suite: Suite, options: tuple[str, ...]) -> None:
+    result = suite.run(
+        """
+@pytest.mark.row("a.1", note="pixels=later")
+@pytest.mark.row("a.2")
+def test_one():
+    assert True
+
+@pytest.mark.row("a.1", note="pixels=later")
+def test_again():
+    assert True
+
+@pytest.mark.row("b.0x1", note="pixels=later")
+def test_bad():
+    assert 3 == 4
+""",
+        *options,
+    )
+    assert result.ret == 1
+    report = suite.report()
+    assert (report["a.1"][0], report["a.1"][2]) == ("passed", "pixels=later")
+    assert (report["a.2"][0], report["a.2"][2]) == ("passed", "")
+    assert (report["b.0x1"][0], report["b.0x1"][2]) == ("failed", "assert 3 == 4")
+
+
 def test_missing_rows_alone_fail_the_run(suite: Suite) -> None:
     result = suite.run('@pytest.mark.row("a.1")\ndef test_one():\n    assert True\n')
     result.assert_outcomes(passed=1)
@@ -147,13 +173,14 @@ def test_an_unknown_row_fails_the_run(suite: Suite, options: tuple[str, ...]) ->
     [
         ('@pytest.mark.row("a.1")\ndef test_empty():\n    print(1)\n', "*asserts nothing*"),
         ("@pytest.mark.row()\ndef test_no_row():\n    assert True\n", "*names no row*"),
+        ('@pytest.mark.row("a.1", why="x")\ndef test_typo():\n    assert True\n', "*rows and a note, nothing else*"),
         ('pytestmark = pytest.mark.row("a.1")\ndef test_module():\n    assert True\n', "*whole module or class*"),
         (
             '@pytest.mark.row("a.1")\nclass TestClass:\n    def test_one(self):\n        assert True\n',
             "*whole module or class*",
         ),
     ],
-    ids=["no assertion", "no row", "module", "class"],
+    ids=["no assertion", "no row", "keyword", "module", "class"],
 )
 def test_a_claim_without_proof_fails(suite: Suite, tests: str, said: str) -> None:
     result = suite.run(tests)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FAMILIES = ("cmd", "ext", "ext2", "gsp")
+FAMILIES = ("b0b5", "b197", "channel", "cmd", "ext", "ext2", "gsp")
 
 
 def listed() -> dict[str, str]:
@@ -24,7 +24,7 @@ def listed() -> dict[str, str]:
 
 def test_every_row_has_an_id_and_a_title() -> None:
     rows = listed()
-    assert len(rows) == 441
+    assert len(rows) == 673
     for row, title in rows.items():
         assert row.split(".")[0] in FAMILIES
         assert len(title) >= 4 and re.fullmatch(r"\S.*\S", title), row

@@ -35,6 +35,9 @@ _CHANNELS = {"R": (0,), "G": (1,), "B": (2,), "A": (3,), "Y": (0, 1, 2)}
 _SMALL_FLOATS = {11: 6, 10: 5}  # bits of the mantissa; five bits of exponent, no sign
 _EXPONENT_BIAS = 24  # of a shared exponent, 15 and the 9 bits of a mantissa
 
+# Guests may store any NaN and any size.
+_quiet = np.errstate(invalid="ignore", over="ignore")
+
 
 def srgb_to_linear(v: Any) -> Any:
     """The sRGB curve, decoding (IEC 61966-2-1)."""
@@ -51,6 +54,7 @@ def linear_to_srgb(v: Any) -> Any:
 # Decoding
 
 
+@_quiet
 def decode(rows: Bytes, layout: PixelLayout, types: Sequence[str] = UNORM, srgb: bool = False) -> Numbers:
     """Colours of a surface's rows, shape (height, width, 4); of a compressed format with whole blocks.
 
@@ -88,6 +92,7 @@ def decode(rows: Bytes, layout: PixelLayout, types: Sequence[str] = UNORM, srgb:
     return values
 
 
+@_quiet
 def decode_depth(rows: Bytes, layout: PixelLayout) -> tuple[NDArray[np.float64] | None, Bytes | None]:
     """Depth (float64, unorm in 0..1) and stencil (uint8) of a surface's rows; None for what the format lacks.
 
@@ -103,6 +108,7 @@ def decode_depth(rows: Bytes, layout: PixelLayout) -> tuple[NDArray[np.float64] 
     )
 
 
+@_quiet
 def to_rgba8(values: Numbers) -> Bytes:
     """Colours in 8 bits each: floats from 0..1 (what is outside is clamped, NaN is 0), integers clamped to 0..255."""
     if values.dtype.kind != "f":
@@ -136,6 +142,7 @@ def picture(rows: Bytes, layout: PixelLayout, types: Sequence[str] = UNORM) -> B
 # Encoding
 
 
+@_quiet
 def encode(values: Numbers, layout: PixelLayout, types: Sequence[str] = UNORM) -> Bytes:
     """The rows of a surface that holds these colours, shape (height, width, 4): the reverse of `decode`.
 
@@ -158,6 +165,7 @@ def encode(values: Numbers, layout: PixelLayout, types: Sequence[str] = UNORM) -
     return elements.reshape(values.shape[0], -1)
 
 
+@_quiet
 def encode_depth(depth: Numbers | None, stencil: Numbers | None, layout: PixelLayout) -> Bytes:
     """The rows of a depth surface; a part that is None is stored as 0.
 
@@ -268,12 +276,11 @@ def _float_value(codes: NDArray[np.uint64], width: int) -> Numbers:
 
 
 def _float_code(values: Numbers, width: int) -> NDArray[np.uint64]:
-    with np.errstate(over="ignore"):
-        single = values.astype(np.float32)
-        if width == 32:
-            return single.view(np.uint32).astype(np.uint64)
-        if width == 16:
-            return single.astype(np.float16).view(np.uint16).astype(np.uint64)
+    single = values.astype(np.float32)
+    if width == 32:
+        return single.view(np.uint32).astype(np.uint64)
+    if width == 16:
+        return single.astype(np.float16).view(np.uint16).astype(np.uint64)
     mantissa = _small_mantissa(width)
     exact = np.maximum(single.astype(np.float64), 0.0)
     finite = np.where(np.isfinite(exact), exact, 0.0)

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 SCREEN = "screen"
 """The name of the only screen."""
 
-COUNTS = ("draws", "clears", "copies", "blits", "uploads", "launches", "macro_calls", "macro_steps", "methods", "words")
+COUNTS = (
+    "draws", "clears", "copies", "blits", "uploads", "launches", "semaphores", "syncpoint_increments", "constbuf_binds",
+    "macro_calls", "macro_steps", "methods", "words",
+)  # fmt: skip
 """What frames tell of the machine's counts."""
 
 _FLIP_X, _FLIP_Y, _TURN = 1, 2, 4
@@ -157,6 +160,13 @@ class Replay:
             message = f"shown when syncpoint {id} has reached {value}; it is at {reached}"
             self.machine.events.report("warning", "present.fence", message, at=f"f{frame}")
 
+    def tell_unshaded(self, counts: Mapping[str, int], frame: int) -> None:
+        """Programs of shaders do not run yet: say what is missing from the picture."""
+        for name, verb in (("draws", "are looked at, not shaded"), ("launches", "are looked at, not run")):
+            if counts[name]:
+                message = f"{name} {verb} yet: what they would write is missing"
+                self.machine.events.report("warning", f"{name}.not-shaded", message, at=f"f{frame}", count=counts[name])
+
     def picture(self, present: Present, frame: int) -> NDArray[np.uint8] | None:
         """Upright RGB (height, width, 3) of a surface as it is in memory now; None where there is no memory."""
         memory = self.machine.memory
@@ -204,6 +214,7 @@ def replay(log: ChannelLog, machine: GM20B, wanted: range) -> Iterator[ChannelFr
     running = Replay(log, machine)
     for index in range(wanted[-1] + 1 if wanted else 0):
         counted, timed = running.totals(), running.times()
+        machine.log.clear()  # long recordings must not fill the memory: it tells of one frame
         start = perf_counter()
         for number in log.submissions_of(index):
             running.run(number)
@@ -211,8 +222,9 @@ def replay(log: ChannelLog, machine: GM20B, wanted: range) -> Iterator[ChannelFr
         milliseconds = 1000.0 * (perf_counter() - start)
         present = log.presents[index]
         running.check_fence(present, index)
+        counts = {name: count - counted[name] for name, count in running.totals().items()}
+        running.tell_unshaded(counts, index)
         if index in wanted:
-            counts = {name: count - counted[name] for name, count in running.totals().items()}
             seconds = {name: passed - timed[name] for name, passed in running.times().items()}
             frame = ChannelFrame(index, running, present, milliseconds, counts, seconds)
             yield frame

@@ -243,7 +243,7 @@ def _features(record: Any) -> Iterable[Feature]:
         case "Report":
             yield Feature("report", f"{record.operation} {record.report}".strip())
         case "Draw":
-            yield Feature("draw", f"{record.topology}, {'indexed' if record.indexed else 'arrays'}")
+            yield Feature("draw", f"{record.topology_name}, {'indexed' if record.indexed else 'arrays'}")
         case other:
             yield Feature(other.lower(), "")
 

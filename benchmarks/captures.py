@@ -49,7 +49,7 @@ class Player:
         """Seconds per frame of one pass."""
         use_clock(cpu_time if self.threads == 1 else perf_counter)
         total, phases, count = 0.0, dict[str, float](), self.trace.frame_count
-        for frame in replay(self.trace, machine, range(count)):
+        for frame in replay(self.trace, machine, range(count), pictures=False):
             total += frame.milliseconds / 1000
             for name, value in frame.phases.items():
                 phases[name] = phases.get(name, 0.0) + value / count

@@ -98,38 +98,30 @@ class Arena:
         The range is the caller's to check. Returns whether any byte changed.
         """
         end = len(source)
+        head = min(-offset & (PAGE_SIZE - 1), end)
+        tail = head + ((end - head) & -PAGE_SIZE)
         stamp = 0
-        at = 0
-        while at < end:
-            # Blocks end on page boundaries of the arena, so that every page is judged on its own.
-            stop = min(end, at + BLOCK - ((offset + at) & (PAGE_SIZE - 1)))
-            block = source[at:stop]
-            first, last = (offset + at) >> PAGE_SHIFT, (offset + stop - 1) >> PAGE_SHIFT
-            if stop - at >= _MANY and not self.page_versions[first : last + 1].any():
-                self.populate(offset + at, stop - at)  # nothing was ever here: do not take a fault for every page
-            if self._map[offset + at : offset + stop] != block:
-                stamp = stamp or self._next_version()
-                self._store_pages(offset + at, block, stamp)
-            at = stop
-        return stamp != 0
-
-    def _store_pages(self, offset: int, block: bytes, stamp: int) -> None:
-        """Store a block and stamp those pages that it changes."""
-        at = min(-offset & (PAGE_SIZE - 1), len(block))
-        whole = (len(block) - at) & -PAGE_SIZE
-        if whole:
+        for at in range(head, tail, BLOCK):
+            size = min(BLOCK, tail - at)
             place = offset + at
-            new = np.frombuffer(block, np.uint64, whole // 8, at).reshape(-1, PAGE_SIZE // 8)
-            now = self.arena[place : place + whole].view(np.uint64).reshape(-1, PAGE_SIZE // 8)
+            versions = self.page_versions[place >> PAGE_SHIFT : (place + size) >> PAGE_SHIFT]
+            if size >= _MANY and not versions.any():
+                self.populate(place, size)  # nothing was ever here: do not take a fault for every page
+            new = np.frombuffer(source, np.uint64, size // 8, at).reshape(-1, PAGE_SIZE // 8)
+            now = self.arena[place : place + size].view(np.uint64).reshape(-1, PAGE_SIZE // 8)
             changed = (now != new).any(axis=1)
-            now[:] = new
-            self.page_versions[place >> PAGE_SHIFT : (place + whole) >> PAGE_SHIFT][changed] = stamp
+            if changed.any():
+                stamp = stamp or self._next_version()
+                now[:] = new
+                versions[changed] = stamp
         # What is left at both ends belongs to one page each.
-        for start, stop in ((0, at), (at + whole, len(block))):
-            part = block[start:stop]
+        for start, stop in ((0, head), (tail, end)):
+            part = source[start:stop]
             if part and self._map[offset + start : offset + stop] != part:
+                stamp = stamp or self._next_version()
                 self._map[offset + start : offset + stop] = part
                 self.page_versions[(offset + start) >> PAGE_SHIFT] = stamp
+        return stamp != 0
 
     # Versions
 

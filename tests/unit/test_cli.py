@@ -108,6 +108,7 @@ class FakeCapture:
         switches: Mapping[str, str] | None = None,
         evaluator: str = "llvm",
         machine: object = None,
+        pictures: bool = True,
     ) -> Iterator[FakeFrame]:
         assert frames is not None and evaluator == "llvm"
         assert machine is self.made

@@ -209,8 +209,11 @@ def to_picture(data: bytes, present: Present) -> NDArray[np.uint8]:
     return np.ascontiguousarray(pixels)
 
 
-def replay(log: ChannelLog, machine: GM20B, wanted: range) -> Iterator[ChannelFrame]:
-    """Replay `log` on a fresh `machine` up to the last of `wanted` (rising, within the log); yield those frames."""
+def replay(log: ChannelLog, machine: GM20B, wanted: range, pictures: bool = True) -> Iterator[ChannelFrame]:
+    """Replay `log` on a fresh `machine` up to the last of `wanted` (rising, within the log); yield those frames.
+
+    They keep their pictures when the machine moves on, if `pictures`.
+    """
     running = Replay(log, machine)
     for index in range(wanted[-1] + 1 if wanted else 0):
         counted, timed = running.totals(), running.times()
@@ -228,8 +231,7 @@ def replay(log: ChannelLog, machine: GM20B, wanted: range) -> Iterator[ChannelFr
             seconds = {name: passed - timed[name] for name, passed in running.times().items()}
             frame = ChannelFrame(index, running, present, milliseconds, counts, seconds)
             yield frame
-            # The machine moves on now, and the caller may have kept the frame: its pictures must not move with it.
-            _ = frame.screens
+            frame.leave(pictures)
 
 
 def make_machine(

@@ -115,6 +115,13 @@ class Frame:
         self.phases = {name: 1000.0 * duration for name, duration in seconds.items()}
         self.warnings: list[Event] = machine.events.drain()
         self._screens: dict[str, Screen] | None = None
+        self._left = False
+
+    def leave(self, pictures: bool) -> None:
+        """The machine is about to move on: keep the pictures that it shows now, or do without."""
+        if pictures:
+            _ = self.screens
+        self._left = True
 
     def _scan_out(self) -> dict[str, Screen]:
         """The pictures as memory holds them now."""
@@ -125,6 +132,9 @@ class Frame:
         """The pictures that the console shows, by name: on a 3DS "top", "bottom" and, where the right eye sees another
         one, "top-right"; on a Switch "screen". Read when first asked for, and kept when the replay goes on."""
         if self._screens is None:
+            if self._left:
+                hint = "Look at a frame before you ask for the next one, or render with pictures=True."
+                raise NoPictureError("the machine has moved on without", location=f"f{self.index}", hint=hint)
             self._screens = self._scan_out()
             self.warnings += self.machine.events.drain()
         return self._screens
@@ -182,12 +192,14 @@ class Capture:
         switches: Mapping[str, str] | None = None,
         evaluator: str = "llvm",
         machine: N3DS | GM20B | None = None,
+        pictures: bool = True,
     ) -> Iterator[Frame]:
         """Replay from the start and yield the frames in `frames` (all if None) in rising order.
 
         Frames before and between them run too, because each builds on the last; what comes after is left alone.
         threads, switches, evaluator: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`. machine: one that `self.machine`
         made, to be used again instead of a new one; it is switched off and on first, and the three others do not count.
+        pictures: whether frames keep theirs when the machine moves on, for which every one is scanned out.
 
         Raises NoPictureError, at once, if the capture has no frames or not all of `frames`.
         """
@@ -199,8 +211,8 @@ class Capture:
         if isinstance(self.trace, ChannelLog):
             from pocketgpu.capture import channel_replay
 
-            return channel_replay.replay(self.trace, cast("GM20B", machine), wanted)
-        return replay(self.trace, cast("N3DS", machine), wanted)
+            return channel_replay.replay(self.trace, cast("GM20B", machine), wanted, pictures)
+        return replay(self.trace, cast("N3DS", machine), wanted, pictures)
 
     def machine(
         self, threads: int = 1, switches: Mapping[str, str] | None = None, evaluator: str = "llvm"
@@ -236,8 +248,11 @@ class Capture:
         return f"<Capture {self.path!r}: {self.frame_count} frames>"
 
 
-def replay(trace: Trace | GxLog, machine: Machine, wanted: range) -> Iterator[Frame]:
-    """Replay `trace` on a fresh `machine` up to the last of `wanted` (rising, within the trace); yield those frames."""
+def replay(trace: Trace | GxLog, machine: Machine, wanted: range, pictures: bool = True) -> Iterator[Frame]:
+    """Replay `trace` on a fresh `machine` up to the last of `wanted` (rising, within the trace); yield those frames.
+
+    The caller may keep a frame while the machine moves on: its pictures are then those of that moment, if `pictures`.
+    """
     machine.load_initial(**vars(trace.initial))
     if isinstance(trace, GxLog):
         machine.gsp.virt_to_phys = AddressMap(trace.virt_to_phys)
@@ -263,8 +278,7 @@ def replay(trace: Trace | GxLog, machine: Machine, wanted: range) -> Iterator[Fr
             counts = {name: int(getattr(counted, name)) for name in ("draws", "triangles", "fragments")}
             frame = Frame(index, machine, milliseconds, counts, counted.seconds)
             yield frame
-            # The machine moves on now, and the caller may have kept the frame: its pictures must not move with it.
-            _ = frame.screens
+            frame.leave(pictures)
 
 
 def _load(machine: Machine, run: LoadRun, frame: int) -> None:

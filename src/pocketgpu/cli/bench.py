@@ -101,7 +101,7 @@ def bench(outcome: Outcome, capture: str, repeat: int, threads: int, switches: d
         for number in range(repeat + 1):
             progress.show("warming up" if number == 0 else f"pass {number} of {repeat}")
             pass_time, pass_phases = 0.0, dict.fromkeys(measure.phases, 0.0)
-            for frame in opened.render(frames=wanted, machine=machine):
+            for frame in opened.render(frames=wanted, machine=machine, pictures=number == 0):
                 if number == 0:
                     frames[frame.index] = describe_frame(frame)
                     samples[frame.index] = _Samples(measure)

@@ -103,6 +103,7 @@ _GEOMETRY_WORDS = slice(_W["GEOMETRY"], _W["GEOMETRY"] + 2)
 _STAGE, _GEOMETRY_MODE = (register_field(name) for name in ("GEOSTAGE_CONFIG.mode", "GSH_MISC0.mode"))
 # Control words that start at zero for the vertex side of a batch.
 _VERTEX_START = [getattr(C, name) // 4 for name in ("VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "TRIANGLES")]
+_VERTICES, _EMITTED = C.VERTICES // 4, C.EMITTED // 4
 _GROUP_WORDS = slice(GROUP.WORDS // 4, GROUP.WORDS // 4 + len(GROUP_IDS))
 
 
@@ -147,6 +148,7 @@ class DrawRunner:
         self._fetch_choices = departures(switches, *FETCH_CHOICES)
         self._assembly_choices = departures(switches, *ASSEMBLY_CHOICES)
         self._control = control
+        self._words = control.data
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         self._workers = Workers(threads)
         self.textures = TextureCache(memory, engine, layout, switches)
@@ -186,14 +188,18 @@ class DrawRunner:
     @property
     def exhausted(self) -> bool:
         """Whether a submission has drawn more than any program does; the rest of it is left out."""
-        vertices = max(self._get(C.VERTICES), self._get(C.EMITTED))
-        return self.pixels > PIXEL_BUDGET or vertices > driver.VERTEX_BUDGET
+        words = self._words
+        return (
+            self.pixels > PIXEL_BUDGET
+            or words[_VERTICES] > driver.VERTEX_BUDGET
+            or words[_EMITTED] > driver.VERTEX_BUDGET
+        )
 
     def _get(self, offset: int) -> int:
-        return int(self._control[offset >> 2])
+        return int(self._words[offset >> 2])
 
     def _set(self, offset: int, value: int) -> None:
-        self._control[offset >> 2] = value
+        self._words[offset >> 2] = value
 
     # -- looking things up ------------------------------------------------------------------------------------------
     def _state(self, key: np.ndarray) -> _State:
@@ -230,7 +236,7 @@ class DrawRunner:
         started = perf_counter()
         groups = self._get(C.GROUPS)
         for number, (low, high, first, end) in enumerate(self._group_heads[:groups].tolist()):
-            if self.exhausted:
+            if number and self.exhausted:
                 break
             at = f"{place}/d{self.stats.draws}"
             self.stats.draws += end - first

@@ -39,6 +39,8 @@ _SUBMISSION = [getattr(C, name) // 4 for name in (
     "ENTRY_INDEX", "JUMPS", "WORDS", "INTERRUPTS", "IGNORED", "HANG", "STAGED_FIXED", "IMMEDIATE_OPEN", "VERTICES",
     "EMITTED", "SHADER_STEPS", "SHADER_STEPS_LOW",
 )]  # fmt: skip
+# Where the control words are.
+_AT = {name: offset // 4 for name, offset in C.offsets.items()}
 # Control words that a flush sets to zero.
 _LIST_END = [getattr(C, name) // 4 for name in ("PACKETS", "GROUPS", "IMMEDIATE_OPEN")]
 
@@ -63,6 +65,7 @@ class Core3D:
         arena, layout = memory.arena, self.layout
         words = lambda offset, count: arena[offset : offset + 4 * count].view(np.int32)
         self.control = words(layout.control, C.size // 4)
+        self.words = self.control.data  # gives and takes plain numbers, fast
         self.registers = words(layout.registers, REGISTER_COUNT).view(np.uint32)
         arena[layout.effects : layout.effects + 0x400] = walk.effect_table(switches)
         regions = words(layout.regions, 3 * len(memory.regions)).view(np.uint32)
@@ -116,10 +119,10 @@ class Core3D:
         self._set("DIRTY", (1 << len(BANK_INDEX)) - 1)
 
     def _get(self, name: str) -> int:
-        return int(self.control[getattr(C, name) // 4])
+        return int(self.words[_AT[name]])
 
     def _set(self, name: str, value: int) -> None:
-        self.control[getattr(C, name) // 4] = value
+        self.words[_AT[name]] = value
 
     def _report(self, kind: EventKind, id: str, message: str) -> None:
         self.events.report(kind, id, message, self.place)

@@ -80,6 +80,9 @@ _LISTS = [
     for n in range(2)
 ]
 
+# Lists whose place is remembered.
+_MOST_LISTS = 4096
+
 # What a write to a word of the GPU block is: only a store (here, or to a register of the 3D core), or more; or one to
 # where another register answers, or none.
 PLAIN, CORE_PLAIN, TRIGGER, CORE, ELSEWHERE, MIRROR, HOLE = range(7)
@@ -120,14 +123,15 @@ class ExternalRegisters:
         memory: GuestMemory,
         engine: Engine,
         core: Core3D,
+        fill: MemoryFill,
+        transfer: TransferEngine,
         events: EventLog,
         stats: Stats,
         switches: Mapping[str, str],
     ) -> None:
         self.memory, self.core, self.events, self.stats, self.switches = memory, core, events, stats, switches
         self._engine = engine
-        self.fill = MemoryFill(memory, engine, switches)
-        self.transfer = TransferEngine(memory, engine, switches)
+        self.fill, self.transfer = fill, transfer
         self.vram = VramPower(memory, switches["vram.power_off"])
         layout = core.layout
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
@@ -164,6 +168,9 @@ class ExternalRegisters:
             self._triggers[_address(f"PDC{unit}_LUT_DATA")] = self.luts[unit].store
             self._triggers[_address(f"PDC{unit}_SELECT")] = lambda w, unit=unit: self._select(unit, w)  # type: ignore[misc]
         self._kind = part(layout.external_kinds, WORDS)
+        self._kinds = self._kind.data
+        self._core_words = core.registers.data
+        self._lists: dict[tuple[int, int], tuple[int, int, int | None]] = {}
         self._kind[:] = PLAIN
         self._kind[list(self._triggers)] = TRIGGER
         self._kind[_PICA_FIRST : _PICA_FIRST + 0x400] = CORE
@@ -248,7 +255,7 @@ class ExternalRegisters:
 
     def write(self, addresses: np.ndarray, values: np.ndarray) -> None:
         """Writes in order: two uint32 arrays of word-aligned physical addresses and values."""
-        run = self._store_writes
+        run, control, pending = self._store_writes, self.core.words, self._pending.data
         for start in range(0, len(addresses), MAX_WRITES):
             count = min(MAX_WRITES, len(addresses) - start)
             self._pending[0, :count] = addresses[start : start + count]
@@ -256,19 +263,19 @@ class ExternalRegisters:
             stop = 0
             while True:
                 run(stop, count)
-                stop = int(self.core.control[_WRITE_INDEX])
+                stop = control[_WRITE_INDEX]
                 if stop >= count:
                     break
-                self._act(int(self._pending[0, stop]), int(self._pending[1, stop]))
+                self._act(pending[0, stop], pending[1, stop])
                 stop += 1
 
     def _act(self, address: int, word: int) -> None:
         """A write that is more than a store."""
         index = (address - BASE) >> 2
-        kind = int(self._kind[index]) if 0 <= index < WORDS else ELSEWHERE
+        kind = self._kinds[index] if 0 <= index < WORDS else ELSEWHERE
         if kind == MIRROR:
             index = _HOME[index]
-            kind = int(self._kind[index])
+            kind = self._kinds[index]
         if kind == TRIGGER:
             self._triggers[index](word)
         elif kind == CORE:
@@ -448,8 +455,14 @@ class ExternalRegisters:
 
     def _run_list(self, channel: int) -> int:
         """Run the list that a channel's registers name; returns how often it raised the P3D interrupt."""
-        size, address = (int(f.decode(int(self.core.registers[number]))) & ~15 for number, f in _LISTS[channel])
-        offset = self.memory.offset_of(address, size)
+        words = self._core_words[_LISTS[channel][0][0]], self._core_words[_LISTS[channel][1][0]]
+        known = self._lists.get(words)
+        if known is None:
+            if len(self._lists) >= _MOST_LISTS:
+                self._lists.clear()
+            size, address = (int(f.decode(w)) & ~15 for w, (_, f) in zip(words, _LISTS[channel], strict=True))
+            known = self._lists[words] = (address, size, self.memory.offset_of(address, size))
+        address, size, offset = known
         if offset is None:
             self.report("fault", "list.unmapped", f"command list {address:#010x}..{address + size:#010x} leaves memory")
             return 0

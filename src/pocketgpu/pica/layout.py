@@ -7,6 +7,7 @@ work area; `Struct` names the 32-bit words of a record.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -21,6 +22,11 @@ class Struct:
             self._offsets[name] = at
             at += 4 * int(count or 1)
         self.size = at
+
+    @property
+    def offsets(self) -> Mapping[str, int]:
+        """Byte offsets by name."""
+        return self._offsets
 
     def __getattr__(self, name: str) -> int:
         try:

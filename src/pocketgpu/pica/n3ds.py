@@ -28,6 +28,7 @@ from ..memory import GuestMemory
 from .display import Screen
 from .draws import Core3D
 from .external import ExternalRegisters
+from .fill import MemoryFill
 from .layout import BANKS
 from .lcd import Backlight, backlight
 from .pdc import DisplayMode, display_mode
@@ -37,6 +38,7 @@ from .stats import Stats
 from .targets import RenderTarget
 from .tiers import TIERS
 from .timed import TimedRegisters
+from .transfer import TransferEngine
 
 if TYPE_CHECKING:
     from .gsp import Gsp
@@ -99,12 +101,16 @@ class N3DS:
         new = model == "new" or (model is None and fcram > 128 * MIB)
         self._core = Core3D(self.memory, self._engine, self.events, self.stats, threads, self.switches)
         self._core.runner.tier = tier
+        # Both remember what they worked out, as the core does, when the machine is switched off and on.
+        self._fill = MemoryFill(self.memory, self._engine, self.switches)
+        self._transfer = TransferEngine(self.memory, self._engine, self.switches)
         self._power_on(timing, new)
 
     def _power_on(self, timing: str, new: bool) -> None:
         """Everything around the core, and the registers as they are at first."""
         self._switched_on = (timing, new)
-        parts = (self.memory, self._engine, self._core, self.events, self.stats, self.switches)
+        units = (self._core, self._fill, self._transfer)
+        parts = (self.memory, self._engine, *units, self.events, self.stats, self.switches)
         self._timed = TimedRegisters(*parts) if timing == "emulated" else None
         self._external = self._timed or ExternalRegisters(*parts)
         self._external.set_model(new)

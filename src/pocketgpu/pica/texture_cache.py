@@ -60,7 +60,7 @@ _ALL_FIELDS = {f.register.offset for unit in _UNIT_FIELDS for f in unit} | {f.re
 UNIT_IDS = np.array(sorted(_ALL_FIELDS), np.int64)
 """Register ids that describe the textures of all units."""
 _OPAQUE_BLACK = 0x000000FF
-_BLOCK = 64 << 10
+_BLOCK = 8192  # 64-bit words compared at a time
 _SHADOW_FORMAT = 0  # RGBA8
 
 
@@ -148,9 +148,9 @@ class TextureCache:
 
     def _holds(self, offset: int, texels: np.ndarray) -> bool:
         """Whether memory still has these bytes; differences are likely to be found in the first block."""
-        now = self.memory.arena[offset : offset + len(texels)]
-        blocks = range(0, len(texels), _BLOCK)
-        return all((now[at : at + _BLOCK] == texels[at : at + _BLOCK]).all() for at in blocks)
+        now, texels = self.memory.arena[offset : offset + len(texels)].view(np.uint64), texels.view(np.uint64)
+        blocks = (slice(at, at + _BLOCK) for at in range(0, len(texels), _BLOCK))
+        return all(bool((now[block] == texels[block]).all()) for block in blocks)
 
     def _decode(self, source: Source, target: int) -> None:
         pixel = TEXTURE_FORMATS[source.format]

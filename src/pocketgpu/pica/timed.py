@@ -36,12 +36,14 @@ from .external import (
     TRIGGER,
     ExternalRegisters,
 )
+from .fill import MemoryFill
 from .layout import CONTROL as C
 from .lcd import fill_colour
 from .pdc.controller import DisplayController
 from .pdc.mode import SCREENS
 from .stats import Stats
 from .transfer import WORDS as TRANSFER_WORDS
+from .transfer import TransferEngine
 
 _PDC_FIRST, _PDC_WORDS = EXTERNAL["PDC0_HTOTAL"].offset // 4, 64
 _COUNTERS = {
@@ -84,11 +86,13 @@ class TimedRegisters(ExternalRegisters):
         memory: GuestMemory,
         engine: Engine,
         core: Core3D,
+        fill: MemoryFill,
+        transfer: TransferEngine,
         events: EventLog,
         stats: Stats,
         switches: Mapping[str, str],
     ) -> None:
-        super().__init__(memory, engine, core, events, stats, switches)
+        super().__init__(memory, engine, core, fill, transfer, events, stats, switches)
         self.clock = Clock()
         self.on_vblank: Callable[[int], None] = lambda unit: None
         self.raised: set[str] = set()

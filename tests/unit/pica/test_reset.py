@@ -11,6 +11,7 @@ import pytest
 
 import pocketgpu
 from pocketgpu.capture.replay import replay
+from pocketgpu.errors import NoPictureError
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.pica import PICA
 from pocketgpu.lanes import Engine, background
@@ -51,6 +52,19 @@ def test_a_machine_switched_on_again_is_like_a_new_one(sample_path: Path) -> Non
         again.append([screen.array.tobytes() for screen in frame.screens.values()])
     assert again == first
     assert outcome(machine) == used
+
+
+def test_frames_may_go_without_their_pictures(sample_path: Path) -> None:
+    capture = pocketgpu.open(sample_path)
+    kept = list(capture.render(range(2)))
+    seen, frames = [], []
+    for frame in capture.render(range(2), pictures=False):
+        if frame.index == 0:
+            seen.append(frame.top.array.tobytes())
+        frames.append(frame)
+    assert seen == [kept[0].top.array.tobytes()] and frames[0].top.array.tobytes() == seen[0]
+    with pytest.raises(NoPictureError, match="moved on"):
+        _ = frames[1].screens
 
 
 def test_geometry_shaders_run_after_a_reset(shared_dir: Path) -> None:

@@ -17,6 +17,7 @@ from pocketgpu.capture.channel_replay import Replay, make_machine
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B0B5, B197, TWOD
 from pocketgpu.inspect.maxwell_stream import StreamReader
+from pocketgpu.maxwell.blocklinear import Layout, detile
 from pocketgpu.maxwell.gm20b import GM20B
 
 INC, NON_INC, IMMD, ONE_INC = 0x2000_0000, 0x6000_0000, 0x8000_0000, 0xA000_0000
@@ -273,6 +274,104 @@ def test_sizes_of_surfaces() -> None:
     assert Surface(0, 100, 3, pitch=512).size == 1536 and Surface(0, 3, 3, "R5G6B5").row == 6
     with pytest.raises(UsageError, match="no surface format"):
         _ = Surface(0, 1, 1, "YUV").size
+
+
+def pixels_of(machine: GM20B, surface: Surface) -> np.ndarray:
+    """Bytes of a surface, (height, width, bytes of a pixel), read by the layout's formula."""
+    data = machine.memory.read(surface.address, surface.size)
+    if surface.pitch is None:
+        rows = detile(data, Layout(surface.row, surface.height, block_height_log2=surface.block_height_log2))
+    else:
+        rows = np.frombuffer(data, np.uint8).reshape(surface.height, surface.pitch)[:, : surface.row]
+    return np.asarray(rows).reshape(surface.height, surface.width, surface.pixel)
+
+
+def surfaces(made: MaxwellCaptureBuilder, width: int, height: int, format: str = "A8B8G8R8") -> list[Surface]:
+    """A block-linear surface and one in rows."""
+    tiled = Surface(made.allocate(size_of(width, height, format, block_height_log2=1)), width, height, format, None, 1)
+    pitch = -(-width * tiled.pixel // 128) * 128
+    return [tiled, Surface(made.allocate(pitch * height), width, height, format, pitch)]
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_clears_fill_what_they_are_told(which: int) -> None:
+    made = MaxwellCaptureBuilder()
+    target = surfaces(made, 70, 30)[which]
+    pb = PushBuffer().bind("3D").render_target(0, target).clear((1, 0, 0.5, 1))
+    pb.scissor((5, 3, 60, 20)).clear((0, 1, 0, 0)).scissor((0, 0, 1, 1)).scissor(None).method("WAIT_FOR_IDLE")
+    machine = run(made.submit(pb))
+    pixels = pixels_of(machine, target)
+    assert pixels[0, 0].tolist() == [255, 0, 128, 255] or pixels[0, 0].tolist() == [255, 0, 127, 255]
+    inside = np.zeros((30, 70), bool)
+    inside[3:23, 5:65] = True
+    assert (pixels[inside] == [0, 255, 0, 0]).all() and (pixels[~inside] == pixels[0, 0]).all()
+    assert machine.stats.clears == 2 and not list(machine.events)
+
+
+def test_bytes_are_copied_and_filled() -> None:
+    made = MaxwellCaptureBuilder()
+    source, target = made.put(bytes(range(200))), made.allocate(4096)
+    pb = PushBuffer().bind("DMA copy").copy(source + 3, target + 5, 100).fill(target + 1024, 0x04030201, 7)
+    memory = run(made.submit(pb)).memory
+    assert memory.read(target, 110) == bytes(5) + bytes(range(3, 103)) + bytes(5)
+    assert memory.read(target + 1024, 32) == b"\1\2\3\4" * 7 + bytes(4)
+
+
+@pytest.mark.parametrize("source", [0, 1])
+@pytest.mark.parametrize("target", [0, 1])
+def test_rectangles_are_copied_between_layouts(source: int, target: int) -> None:
+    made = MaxwellCaptureBuilder()
+    fill, sources, targets = (surfaces(made, 70, 30) for _ in range(3))
+    pixels = np.random.default_rng(1).integers(0, 256, (30, 70, 4), np.uint8)
+    padded = np.zeros((30, fill[1].pitch or 0), np.uint8)
+    padded[:, :280] = pixels.reshape(30, 280)
+    made.load(fill[1].address, padded)
+    pb = PushBuffer().bind("DMA copy").copy_rectangle(fill[1], sources[source])
+    pb.copy_rectangle(sources[source], targets[target], (6, 2, 33, 21), (11, 5))
+    machine = run(made.submit(pb))
+    expected = np.zeros_like(pixels)
+    expected[5:26, 11:44] = pixels[2:23, 6:39]
+    assert (pixels_of(machine, targets[target]) == expected).all() and not list(machine.events)
+    with pytest.raises(UsageError, match="different sizes"):
+        pb.copy_rectangle(Surface(0, 1, 1, "R8", 64), fill[0])
+
+
+def test_rectangles_arrive_inline() -> None:
+    made = MaxwellCaptureBuilder()
+    target = surfaces(made, 70, 30, "R8")[0]
+    pixels = np.random.default_rng(2).integers(1, 256, (9, 13), np.uint8)
+    machine = run(made.submit(PushBuffer().bind("inline-to-memory").inline_rectangle(target, 50, 4, pixels)))
+    expected = np.zeros((30, 70), np.uint8)
+    expected[4:13, 50:63] = pixels
+    assert (pixels_of(machine, target)[..., 0] == expected).all()
+    with pytest.raises(UsageError, match="block-linear"):
+        PushBuffer().inline_rectangle(Surface(0, 8, 8, "R8", 64), 0, 0, pixels)
+
+
+def test_blits_scale_and_flip() -> None:
+    made = MaxwellCaptureBuilder()
+    tiled, rows = surfaces(made, 16, 8)
+    big = surfaces(made, 64, 32)[0]
+    pixels = np.random.default_rng(3).integers(0, 256, (8, 16, 4), np.uint8)
+    padded = np.zeros((8, rows.pitch or 0), np.uint8)
+    padded[:, :64] = pixels.reshape(8, 64)
+    made.load(rows.address, padded)
+    pb = PushBuffer().bind("2D").blit(rows, tiled).blit(tiled, big, (2, 1, 8, 4), (10, 6, 16, 8), flip=True)
+    machine = run(made.submit(pb))
+    assert (pixels_of(machine, tiled) == pixels).all()
+    expected = np.zeros((32, 64, 4), np.uint8)
+    expected[6:14, 10:26] = np.repeat(np.repeat(pixels[1:5, 2:10], 2, 0), 2, 1)[::-1]
+    assert (pixels_of(machine, big) == expected).all()
+    with pytest.raises(UsageError, match="draws nothing"):
+        pb.blit(rows, tiled, None, (0, 0, 0, 1))
+
+
+def test_report_semaphores_are_written() -> None:
+    made = MaxwellCaptureBuilder()
+    address = made.allocate(4096)
+    pb = PushBuffer().bind("3D").report(address, 77).report(address + 16, 88, four_words=True)
+    found = np.frombuffer(run(made.submit(pb)).memory.read(address, 32), np.uint32)
+    assert found[[0, 1, 4, 5]].tolist() == [77, 0, 88, 0] and found[6] > 0
 
 
 # -- recordings

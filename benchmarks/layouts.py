@@ -64,9 +64,8 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
     for page in range(1024):
         memory.map(0x3_0000_0000 + page * 4096, 4096, backing, (page ^ 1) * 4096)
     scattered = SurfaceSide(0x3_0000_0000, layout=Layout(5120, 720, block_height_log2=4))
-    work = lambda: copy_rect(memory, engine, SurfaceSide(B, pitch=5120), scattered, 5120, 720)
-    (series,) = turns(arguments.repeat, lambda: clock(work))
-    size = 5120 * 720
+    source, size = SurfaceSide(B, pitch=5120), 5120 * 720
+    (series,) = turns(arguments.repeat, lambda: clock(lambda: copy_rect(memory, engine, source, scattered, 5120, 720)))
     report.add("screen in scattered pages", size / series.median / 1e9, "GB/s", best=size / series.best / 1e9)
 
 

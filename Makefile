@@ -34,6 +34,7 @@ fuzz: $(VENV)/.ready-test
 	$(BIN)/python tests/fuzz/gxlog.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/captures.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/lists.py --cases $(FUZZ)
+	$(BIN)/python tests/fuzz/pushbuffers.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/shader.py --cases $(FUZZ) --specialised $$(( $(FUZZ) / 100 ))
 
 oracle: $(VENV)/.ready-run

@@ -272,7 +272,7 @@ def test_sizes_of_surfaces() -> None:
     assert size_of(320, 180) == 0x50000 and size_of(1280, 720) == 0x3C0000
     assert size_of(16, 8, block_height_log2=0) == 512
     assert Surface(0, 100, 3, pitch=512).size == 1536 and Surface(0, 3, 3, "R5G6B5").row == 6
-    with pytest.raises(UsageError, match="no surface format"):
+    with pytest.raises(UsageError, match="no colour target has format"):
         _ = Surface(0, 1, 1, "YUV").size
 
 
@@ -412,7 +412,7 @@ def test_recordings_refuse_what_they_cannot_hold() -> None:
     with pytest.raises(UsageError, match="1 to"):
         made.submit(PushBuffer())
     with pytest.raises(UsageError, match="cannot be shown"):
-        made.present(Surface(address, 1, 1, "R32", pitch=4))
+        made.present(Surface(address, 1, 1, "RF32", pitch=4))
     made.unmap(address)
     with pytest.raises(UsageError, match="nothing is mapped"):
         made.load(address, b"x")

@@ -108,7 +108,7 @@ class PushBuffer(Packets):
         self.address("SET_COLOR_TARGET_A", slot, surface.address)
         pitch = surface.pitch
         self.method("SET_COLOR_TARGET_WIDTH", slot, surface.width if pitch is None else pitch, surface.height)
-        self.method("SET_COLOR_TARGET_FORMAT", slot, V=surface.format)
+        self.method("SET_COLOR_TARGET_FORMAT", slot, V=surface.code)
         self.method(
             "SET_COLOR_TARGET_MEMORY",
             slot,
@@ -196,7 +196,7 @@ class PushBuffer(Packets):
         if width <= 0 or height <= 0:
             raise UsageError(f"a blit to {width}x{height} pixels draws nothing")
         for name, surface in (("SRC", source), ("DST", target)):
-            self.method(f"SET_{name}_FORMAT", V=surface.format)
+            self.method(f"SET_{name}_FORMAT", V=surface.code)
             self.method(f"SET_{name}_MEMORY_LAYOUT", V="BLOCKLINEAR" if surface.pitch is None else "PITCH")
             self.method(f"SET_{name}_BLOCK_SIZE", HEIGHT=surface.block_height_log2 if surface.pitch is None else 0)
             self.method(f"SET_{name}_DEPTH", 1)

@@ -6,19 +6,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...errors import UsageError
+from ...facts.maxwell.formats import COLOR_TARGET, PixelLayout
 
 GOB_WIDTH: Final = 64
 GOB_HEIGHT: Final = 8
-
-BYTES: Final = {"A8B8G8R8": 4, "A8BL8GL8RL8": 4, "X8B8G8R8": 4, "A8R8G8B8": 4, "R5G6B5": 2, "R8": 1, "R32": 4}
-"""Bytes of a pixel of the formats that `Surface` knows by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
     """A two-dimensional surface at GPU address `address`, of `width` x `height` pixels.
 
-    format: a name of the 3D and 2D classes' formats. pitch: bytes of a row if rows lie one after another; None for
+    format: a name among the formats of colour targets. pitch: bytes of a row if rows lie one after another; None for
     block-linear, whose blocks are 2 ** `block_height_log2` GOBs high.
     """
 
@@ -31,10 +29,21 @@ class Surface:
 
     @property
     def pixel(self) -> int:
-        """Bytes of a pixel. Raises UsageError for a format that is not known here."""
-        if self.format not in BYTES:
-            raise UsageError(f"no surface format {self.format!r}", hint=f"Known are {', '.join(BYTES)}.")
-        return BYTES[self.format]
+        """Bytes of a pixel. Raises UsageError for a format that does not exist."""
+        return self._layout.bytes
+
+    @property
+    def code(self) -> int:
+        """The number of the format, which the 3D and the 2D class share."""
+        return self._layout.code
+
+    @property
+    def _layout(self) -> PixelLayout:
+        try:
+            return COLOR_TARGET.named(self.format)
+        except KeyError:
+            known = ", ".join(layout.name for layout in COLOR_TARGET.values())
+            raise UsageError(f"no colour target has format {self.format!r}", hint=f"Known are {known}.") from None
 
     @property
     def row(self) -> int:

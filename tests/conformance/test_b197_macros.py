@@ -127,7 +127,7 @@ def test_a_call_of_the_firmware_is_answered_so_that_macros_can_wait_for_it(clien
 
 @pytest.mark.row("b197.0x049")
 def test_replay_brings_back_what_was_tracked(client: Client) -> None:
-    """Tracked: engine and shadow copy. Passed through: engine alone. Replayed: the shadow's word instead of the sent."""
+    """Tracked: engine and shadow copy. Passed through: engine alone. Replayed: the shadow's word counts."""
     for track in (0, 1):
         client.put(0x49, track)
         client.put(TARGET, 0x100 + track)

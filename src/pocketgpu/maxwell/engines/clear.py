@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...errors import UsageError
 from ...facts.maxwell import B197
 from ...facts.maxwell.formats import COLOR_TARGET, DEPTH, Component, PixelLayout
 from . import conditions
@@ -112,7 +113,7 @@ def _repeat(value: int, size: int) -> bytes:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What one CLEAR_SURFACE does with the registers as they are. events: (kind, id, message) each time."""
+    """What one CLEAR_SURFACE does with the registers as they are. events: (id, message) of faults, each time."""
 
     parts: tuple[tuple[str, Fill], ...] = ()
     record: Clear | None = None
@@ -164,7 +165,11 @@ class ClearUnit:
         if plan is None:
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
-            plan = self._plans[key] = self._plan(value)
+            try:
+                plan = self._plan(value)
+            except UsageError as error:
+                plan = _Plan(events=(("engine.range", f"CLEAR_SURFACE: {error}"),))
+            self._plans[key] = plan
         for id, message in plan.events:
             host.report("fault", id, message)
         host.stats.clears += 1

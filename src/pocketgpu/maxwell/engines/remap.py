@@ -109,7 +109,7 @@ def run(host: EngineHost, source: Side, target: Side, remap: Remap, columns: int
                 if i == 0 and not reads:
                     windows.append(None)
                     continue
-                places = _columns(side, [move[i] for move in moves], unit, column, wide)
+                places = _columns(side, [move[1 - i] for move in moves], unit, column, wide)
                 lines = side.plane.rows(np.arange(side.y + row, side.y + row + tall, dtype=np.int64))
                 low = int(lines.min()) + min(int(p.min()) for p in places if p is not None)
                 high = int(lines.max()) + max(int(p.max()) for p in places if p is not None) + unit

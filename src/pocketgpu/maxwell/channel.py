@@ -312,6 +312,9 @@ class Channel:
         count = self._get("INLINE_STAGED", file)
         self._put("INLINE_STAGED", 0, file)
         pieces = self._pieces[file]
+        if not self._get("INLINE_TAKEN", file):
+            pieces.clear()  # of a launch before
+        self._put("INLINE_TAKEN", 1, file)
         pieces.append(self._staging[file, : 4 * count].copy())
         if sum(map(len, pieces)) > INLINE_LIMIT:
             pieces.clear()

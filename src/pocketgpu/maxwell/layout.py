@@ -32,7 +32,7 @@ STAGING_SIZE = 256 << 10  # inline data kept natively, for each front-end class;
 # A piece of pushbuffer: arena offset of its first word, words, GPFIFO entry it is from, index of its first word there.
 RUN = Struct("OFFSET", "WORDS", "ENTRY", "FIRST")
 
-# State of one channel. INLINE_LEFT, INLINE_STAGED: for each front-end class.
+# State of one channel. INLINE_*: for each front-end class.
 CHANNEL = Struct(
     f"INLINE_LEFT:{2 * FRONT_END_FILES}",  # 64 bits each, so they come first: words of inline data still to come
     "STATUS", "RUN", "RUNS", "POSITION", "END", "ENTRY",
@@ -45,7 +45,8 @@ CHANNEL = Struct(
     "MME_POINTER", "MME_TOP", "MME_START_POINTER", "MME_STATE", "MME_MACRO", "MME_FILE", "MME_PC", "MME_NEXT",
     "MME_IN_SLOT", "MME_LAST", "MME_REGISTERS:8", "MME_CARRY", "MME_METHOD", "MME_INCREMENT", "MME_PARAMETER",
     "MME_FULL", "MME_DRY", "MME_BUDGET", "MME_RUN_STEPS", "ODD", "ODD_SEEN",
-    f"INLINE_STAGED:{FRONT_END_FILES}",
+    # words of inline data that are staged, and whether Python has the ones before them
+    f"INLINE_STAGED:{FRONT_END_FILES}", f"INLINE_TAKEN:{FRONT_END_FILES}",
 )  # fmt: skip
 
 # Counts since the channel was made, 64 bits each.

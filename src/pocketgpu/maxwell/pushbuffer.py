@@ -253,7 +253,8 @@ class _Parser:
         total = k.to_i64(words, signed=False) * k.to_i64(k.load(I32, self.place(file, _LINE_COUNT)), signed=False)
         k.store(I64, self._left(file), total)
         self.state.count("inline_launches")
-        k.store(I32, k_place(k, self.state.at("INLINE_STAGED"), file, 4), 0)
+        for name in ("INLINE_STAGED", "INLINE_TAKEN"):
+            k.store(I32, k_place(k, self.state.at(name), file, 4), 0)
         for _ in k.when(total == 0):
             self.stop(STAGED, file, word, value)
 

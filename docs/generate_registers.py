@@ -15,6 +15,8 @@ from itertools import groupby
 from pathlib import Path
 
 from pocketgpu.facts.external import EXTERNAL, LCD, USER_OFFSET
+from pocketgpu.facts.maxwell import CLASSES, Method
+from pocketgpu.facts.maxwell.headers import STRUCTURES, BitStructure
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.registers import Register
 from pocketgpu.facts.switches import SWITCHES
@@ -46,6 +48,10 @@ def generate(folder: Path) -> list[Path]:
     intro = "What the processor writes directly: fills, transfers, displays. Offsets are bytes from 0x10400000."
     pages["external"] = page("External registers", intro, EXTERNAL)
     pages["lcd"] = page("LCD registers", "Offsets are bytes from 0x10202000.", LCD)
+    for block in CLASSES.values():
+        intro = f"Methods of class {block.name.upper()}, {block.title}. Offsets are words as pushbuffers have them."
+        pages[f"switch-{block.name}"] = page(f"{block.engine[0].upper()}{block.engine[1:]} methods", intro, block)
+    pages["switch-structures"] = structures()
     pages["switches"] = switches()
     written = []
     for name, text in pages.items():
@@ -80,7 +86,8 @@ def section(group: list[Register]) -> list[str]:
     lines = [f"({anchor(register)})=" for register in group]
     title = first.name if len(group) == 1 else f"{first.name} to {last.name}"
     lines += ["", f"## {title}", ""]
-    lines.append(f"{places(group)}, {access(first)}.")
+    how = access(first)
+    lines.append(f"{places(group)}, {how}." if how else f"{places(group)}.")
     if first.doc:
         lines += ["", escape(first.doc)]
     aliases = [alias for alias in first.aliases if not alias.startswith("GPUREG_")]
@@ -96,7 +103,30 @@ def section(group: list[Register]) -> list[str]:
     return [*lines, "", f"*Source: {first.source or 'none'} ({certainty}).*", ""]
 
 
+def structures() -> str:
+    """The page of what the Switch's GPU reads from memory."""
+    lines = ["# Structures in memory", "", "Bits count from the lowest bit of the first word.", ""]
+    for structure in STRUCTURES:
+        lines += structure_section(structure)
+    return "\n".join(lines)
+
+
+def structure_section(structure: BitStructure) -> list[str]:
+    family = structure.file.partition(".")[0].upper()
+    name = structure.name if structure.name == family else f"{family} {structure.name}"
+    lines = [f"## {name}", "", f"{structure.title.capitalize()}, {structure.bits // 8} bytes.", ""]
+    lines += ["| bits | field | meaning |", "|---|---|---|"]
+    for field in structure.fields:
+        span = f"{field.hi}-{field.lo}" if field.width > 1 else str(field.lo)
+        many = f", {field.count} of them, {field.stride} bits apart" if field.stride else ""
+        values = ", ".join(f"{number} {text}" for number, text in (field.enum or {}).items()) or field.type
+        lines.append(f"| {span} | {field.name} | {escape(values + many)} |")
+    return [*lines, ""]
+
+
 def anchor(register: Register) -> str:
+    if isinstance(register, Method):
+        return f"method-{register.block.name}-{register.name.lower().replace('_', '-')}"
     return f"register-{register.name.lower().replace('_', '-')}"
 
 
@@ -107,6 +137,9 @@ def places(group: list[Register]) -> str:
         text = f"0x{start:0{digits}X}"
         return text if len(group) == 1 else f"{text} to 0x{end:0{digits}X}"
 
+    if isinstance(first, Method):
+        many = f", {first.count} of them, {first.stride} words apart" if first.stride else ""
+        return f"Word {span(first.offset, last.offset, 3)}, byte {span(first.address, last.address, 4)}{many}"
     what = "Id " if first.block is PICA.bank else "Offset "
     physical = span(first.address, last.address, 8)
     virtual = span(first.address + USER_OFFSET, last.address + USER_OFFSET, 8)
@@ -114,6 +147,8 @@ def places(group: list[Register]) -> str:
 
 
 def access(register: Register) -> str:
+    if isinstance(register, Method):
+        return "a write sets something off" if register.trigger else ""
     words = {"rw": "read and write", "r": "read only", "w": "write only"}[register.access]
     if register.reset:
         words += f", reset value 0x{register.reset:08X}"

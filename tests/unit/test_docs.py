@@ -22,6 +22,7 @@ import pytest
 from pocketgpu.cli import main
 from pocketgpu.cli.app import COMMANDS
 from pocketgpu.facts.lookup import BLOCKS
+from pocketgpu.facts.maxwell import CLASSES
 from pocketgpu.facts.switches import SWITCHES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -129,6 +130,20 @@ def test_the_reference_holds_every_register_once(generate: Callable[[Path], list
     anchors = re.findall(r"^\((register-[\w-]+)\)=$", text, re.MULTILINE)
     expected = [f"register-{register.name.lower().replace('_', '-')}" for block in BLOCKS for register in block]
     assert sorted(anchors) == sorted(expected)
+    methods = re.findall(r"^\((method-[\w-]+)\)=$", text, re.MULTILINE)
+    assert sorted(methods) == sorted(
+        f"method-{block.name}-{method.name.lower().replace('_', '-')}" for block in CLASSES.values() for method in block
+    )
+
+
+def test_pages_of_the_switch_say_what_the_tables_say(generate: Callable[[Path], list[Path]], tmp_path: Path) -> None:
+    generate(tmp_path)
+    methods = (tmp_path / "switch-b197.md").read_text(encoding="utf-8")
+    part = methods[methods.index("## CLEAR_SURFACE\n") :].split("\n## ")[0]
+    assert "Word 0x674, byte 0x19D0, a write sets something off." in part and "| 9-6 | MRT_SELECT | number |" in part
+    assert "Word 0x200, byte 0x0800, 8 of them, 16 words apart." in methods
+    structures = (tmp_path / "switch-structures.md").read_text(encoding="utf-8")
+    assert "| 143-128 | WIDTH_MINUS_ONE | uint |" in structures and "## QMD 01_07" in structures
 
 
 def test_a_register_page_says_what_the_table_says(generate: Callable[[Path], list[Path]], tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pocketgpu.capture.mxcap import ChannelLog, ChunkRecord, Present
 from pocketgpu.capture.replay import Frame
 from pocketgpu.errors import CaptureError, UsageError
-from pocketgpu.maxwell.blocklinear import Layout, detile
+from pocketgpu.maxwell.present import to_picture
 from pocketgpu.pica.display import Screen
 
 if TYPE_CHECKING:
@@ -32,11 +32,6 @@ COUNTS = (
     "macro_calls", "macro_steps", "methods", "words",
 )  # fmt: skip
 """What frames tell of the machine's counts."""
-
-_FLIP_X, _FLIP_Y, _TURN = 1, 2, 4
-
-# Byte of each pixel that holds red, green and blue.
-_ORDERS = {"RGBA8": (0, 1, 2), "RGBX8": (0, 1, 2), "BGRA8": (2, 1, 0), "BGRX8": (2, 1, 0)}
 
 
 class ChannelFrame(Frame):
@@ -182,31 +177,6 @@ class Replay:
             if missed == present.size:
                 return None
         return to_picture(data, present)
-
-
-def to_picture(data: bytes, present: Present) -> NDArray[np.uint8]:
-    """RGB (height, width, 3) of the bytes of a surface: the bytes of sRGB surfaces as they are, alpha left out."""
-    if present.block_linear:
-        layout = Layout(present.stride, present.height, block_height_log2=present.block_height_log2)
-        rows = detile(data, layout).reshape(present.height, -1)
-    else:
-        raw = np.frombuffer(data, np.uint8)
-        rows = np.lib.stride_tricks.as_strided(raw, (present.height, present.row), (present.stride, 1), writeable=False)
-    rows = np.ascontiguousarray(rows[:, : present.row])
-    base = present.format.partition("_")[0]
-    if base == "RGB565":
-        words = rows.view("<u2").astype(np.uint32)
-        parts = ((words >> 11, 31), (words >> 5 & 63, 63), (words & 31, 31))
-        pixels = np.stack([(510 * part + most) // (2 * most) for part, most in parts], axis=-1).astype(np.uint8)
-    else:
-        pixels = rows.reshape(present.height, present.width, 4)[..., list(_ORDERS[base])]
-    if present.transform & _FLIP_X:
-        pixels = pixels[:, ::-1]
-    if present.transform & _FLIP_Y:
-        pixels = pixels[::-1]
-    if present.transform & _TURN:
-        pixels = np.rot90(pixels, -1)
-    return np.ascontiguousarray(pixels)
 
 
 def replay(log: ChannelLog, machine: GM20B, wanted: range, pictures: bool = True) -> Iterator[ChannelFrame]:

@@ -6,12 +6,13 @@ gpu.memory.write(0x5_0000_0000, words.tobytes())
 gpu.submit([0x5_0000_0000 | len(words) << 42])
 gpu.finish()
 gpu.registers(0xB197)[0x360]
+gpu.present(0x6_0000_0000, Surface(1280, 720)).image.save("screen.png")
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +28,14 @@ from .engines import ENGINE_CLASSES
 from .layout import CHANNEL_COUNT, CLASS_FILES, COUNTER, FILE_WORDS, FILES, HOST_FILE, WorkLayout, work_size
 from .memory import Backing, GpuMemory
 from .memory import Mapping as GpuMapping
+from .page_table import ADDRESS_SPACE
+from .present import Surface, to_picture
 from .stats import ChannelStats
 from .syncpoints import Syncpoints
 from .waits import SemaphoreWait, Wait
+
+if TYPE_CHECKING:
+    from ..pica.display import Screen
 
 MIB = 1 << 20
 SCRATCH_SIZE = 64 * MIB
@@ -220,6 +226,26 @@ class GM20B:
             self.report("fault", "channel.semaphore_unmapped", f"no memory for a semaphore at {address:#x}")
             return
         self.wait(SemaphoreWait(address, payload, operation, self.place))
+
+    # -- pictures -----------------------------------------------------------------------------------------------------
+    def present(self, gpu_va: int, surface: Surface) -> Screen:
+        """Finish all work and show a surface: its picture, as `image` and as `array`.
+
+        What is not mapped is black, with an event.
+
+        :raises UsageError: the surface leaves the 40-bit address space.
+        """
+        self.finish()
+        if gpu_va < 0 or gpu_va + surface.size > ADDRESS_SPACE:
+            raise UsageError(f"no surface of {surface.size} bytes at {gpu_va:#x} in a 40-bit address space")
+        data, missed = self.memory.try_read(gpu_va, surface.size)
+        if missed:
+            message = f"{missed} of the {surface.size} bytes of the surface at {gpu_va:#x} are not mapped"
+            self.events.report("fault", "present.unmapped", message, f"p{self.stats.presents}")
+        self.stats.presents += 1
+        from ..pica.display import Screen
+
+        return Screen("screen", to_picture(data, surface))
 
     # -- looking ----------------------------------------------------------------------------------------------------
     def registers(self, class_id: int, channel: int = 0) -> NDArray[np.uint32]:

@@ -1,0 +1,134 @@
+"""What a surface in memory shows on the screen.
+
+Programs hand such surfaces to the system's window, which knows few formats. sRGB bytes are shown as they are, alpha is
+left out. Source: the notes of the recordings; libnx, for what its windows take.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UsageError
+from .blocklinear import Layout, detile
+
+FLIP_X, FLIP_Y, TURN = 1, 2, 4
+"""Bits of a transform: left and right, top and bottom, a quarter to the right."""
+
+# Bytes of a pixel, and those of them that are red, green and blue; RGB565 has none of its own.
+_FORMATS: dict[str, tuple[int, tuple[int, ...]]] = {
+    "RGBA8": (4, (0, 1, 2)),
+    "RGBX8": (4, (0, 1, 2)),
+    "BGRA8": (4, (2, 1, 0)),
+    "BGRX8": (4, (2, 1, 0)),
+    "RGB565": (2, ()),
+}
+
+
+class Shown(Protocol):
+    """What `to_picture` asks of a surface. stride: bytes of a row; row: those of them that are pixels."""
+
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def height(self) -> int: ...
+
+    @property
+    def format(self) -> str: ...
+
+    @property
+    def block_linear(self) -> bool: ...
+
+    @property
+    def block_height_log2(self) -> int: ...
+
+    @property
+    def stride(self) -> int: ...
+
+    @property
+    def row(self) -> int: ...
+
+    @property
+    def transform(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A surface to be shown. format: RGBA8, BGRA8, RGBX8, BGRX8 or RGB565, with or without a suffix such as _UNORM.
+
+    block_height: log2 of GOBs in a block, None for plain rows. pitch: bytes of a row, 0 for those of its pixels.
+
+    :raises UsageError: an unknown format, or numbers that describe nothing.
+    """
+
+    width: int
+    height: int
+    format: str = "RGBA8_UNORM"
+    block_height: int | None = 4
+    pitch: int = 0
+    transform: int = 0
+
+    def __post_init__(self) -> None:
+        if self.format.partition("_")[0] not in _FORMATS:
+            raise UsageError(
+                f"no surface of format {self.format!r} can be shown", hint=f"Known: {', '.join(_FORMATS)}."
+            )
+        if not (0 < self.width <= 1 << 14 and 0 < self.height <= 1 << 14):
+            raise UsageError(f"a surface of {self.width}x{self.height} pixels cannot be shown")
+        if self.pitch and not self.row <= self.pitch <= 1 << 20:
+            raise UsageError(f"rows of {self.row} bytes of pixels do not fit a stride of {self.pitch}")
+        if self.block_height is not None and not 0 <= self.block_height <= 5:
+            raise UsageError(f"blocks are 2^0 to 2^5 GOBs high, not 2^{self.block_height}")
+
+    @property
+    def row(self) -> int:
+        return self.width * _FORMATS[self.format.partition("_")[0]][0]
+
+    @property
+    def stride(self) -> int:
+        return self.pitch or self.row
+
+    @property
+    def block_linear(self) -> bool:
+        return self.block_height is not None
+
+    @property
+    def block_height_log2(self) -> int:
+        return self.block_height or 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of memory."""
+        if self.block_linear:
+            return Layout(self.stride, self.height, block_height_log2=self.block_height_log2).size
+        return self.stride * (self.height - 1) + self.row
+
+
+def to_picture(data: bytes, surface: Shown) -> NDArray[np.uint8]:
+    """RGB (height, width, 3) of the bytes of a surface, upright."""
+    if surface.block_linear:
+        layout = Layout(surface.stride, surface.height, block_height_log2=surface.block_height_log2)
+        rows = detile(data, layout).reshape(surface.height, -1)
+    else:
+        raw = np.frombuffer(data, np.uint8)
+        shape, strides = (surface.height, surface.row), (surface.stride, 1)
+        rows = np.lib.stride_tricks.as_strided(raw, shape, strides, writeable=False)
+    rows = np.ascontiguousarray(rows[:, : surface.row])
+    _, order = _FORMATS[surface.format.partition("_")[0]]
+    if order:
+        pixels = rows.reshape(surface.height, surface.width, 4)[..., list(order)]
+    else:
+        words = rows.view("<u2").astype(np.uint32)
+        parts = ((words >> 11, 31), (words >> 5 & 63, 63), (words & 31, 31))
+        pixels = np.stack([(510 * part + most) // (2 * most) for part, most in parts], axis=-1).astype(np.uint8)
+    if surface.transform & FLIP_X:
+        pixels = pixels[:, ::-1]
+    if surface.transform & FLIP_Y:
+        pixels = pixels[::-1]
+    if surface.transform & TURN:
+        pixels = np.rot90(pixels, -1)
+    return np.ascontiguousarray(pixels)

@@ -80,7 +80,7 @@ def test_the_wheel_holds_all_that_running_needs(wheel: Path) -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert {name for name in held if name.startswith("pocketgpu/")} == expected
-    assert {"pocketgpu/py.typed", "pocketgpu/data/sample.ctf.xz"} <= held
+    assert {"pocketgpu/py.typed", "pocketgpu/data/sample.ctf.xz", "pocketgpu/data/sample_switch.mxcap.zip"} <= held
     assert any(name.endswith("licenses/LICENSE") for name in held)
     assert "pocketgpu = pocketgpu.cli:main" in entry_points
 

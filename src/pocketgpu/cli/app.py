@@ -29,7 +29,7 @@ _PROGRAM = "pocketgpu"
 # Each command lives in the module of its name, as a function of the same name. What it does is said here a second
 # time, so that the list of commands appears without loading any of them.
 COMMANDS = {
-    "demo": "Render the sample that comes with the program.",
+    "demo": "Render a sample that comes with the program.",
     "render": "Render a capture into PNG files.",
     "bench": "Measure replay time per frame and phase.",
     "info": "Tell what is in a capture and which doubts it depends on.",
@@ -71,7 +71,7 @@ class LazyGroup(click.Group):
 @click.version_option(__version__, prog_name=_PROGRAM)
 @debug_option
 def app() -> None:
-    """Run and show what a Nintendo 3DS GPU does with recorded commands.
+    """Run and show what the GPU of a Nintendo 3DS or Switch does with recorded commands.
 
     Start with 'pocketgpu demo', which renders a sample that comes with the program.
     """

@@ -14,21 +14,24 @@ from pocketgpu.cli.outcome import Outcome
 from pocketgpu.cli.render import render_capture, summary
 from pocketgpu.errors import CaptureError
 
-SAMPLE = "sample.ctf.xz"
+SAMPLES = {"3ds": "sample.ctf.xz", "switch": "sample_switch.mxcap.zip"}
 
 
 @click.command()
+@click.option(
+    "--console", type=click.Choice(list(SAMPLES)), default="3ds", show_default=True, help="Whose sample to render."
+)
 @click.option("--out", default="build/demo", show_default=True, metavar="DIR", help="Folder for the pictures.")
 @threads_option
 @set_option
 @json_option
 @debug_option
 @click.pass_obj
-def demo(outcome: Outcome, out: str, threads: int, switches: dict[str, str]) -> None:
-    """Render the sample that comes with the program."""
+def demo(outcome: Outcome, console: str, out: str, threads: int, switches: dict[str, str]) -> None:
+    """Render a sample that comes with the program."""
     from importlib import resources
 
-    source = resources.files("pocketgpu") / "data" / SAMPLE
+    source = resources.files("pocketgpu") / "data" / SAMPLES[console]
     with resources.as_file(source) as path:
         if not path.is_file():
             raise CaptureError(
@@ -36,10 +39,10 @@ def demo(outcome: Outcome, out: str, threads: int, switches: dict[str, str]) -> 
             )
         render_capture(outcome, str(path), out, None, threads, switches)
         shown = _shortest(path)
-    outcome.show = lambda: terminal.say(_report(outcome, shown, out))
+    outcome.show = lambda: terminal.say(_report(outcome, shown, out, console))
 
 
-def _report(outcome: Outcome, sample: str, out: str) -> str:
+def _report(outcome: Outcome, sample: str, out: str, console: str) -> str:
     pictures = [screen["file"] for entry in outcome.frames for screen in entry["screens"].values()]
     program = _program()
     again = Path(out).parent / "nearest"
@@ -51,7 +54,11 @@ def _report(outcome: Outcome, sample: str, out: str) -> str:
             *(f"  {path}" for path in pictures[: terminal.MAX_ROWS]),
             "",
             "try next",
-            f"  {program} render {sample} --out {again} --set texture.filter=nearest",
+            (
+                f"  {program} render {sample} --out {again} --set texture.filter=nearest"
+                if console == "3ds"
+                else f"  {program} info {sample}"
+            ),
             f"  {program} bench {sample}",
             f"  {program} switches",
             f"  {program} --help",

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..errors import UsageError
 from ..events import EventKind, EventLog
-from ..facts.switches import choose
+from ..facts.switches import choose, departures
 from ..lanes import Engine as LanesEngine
 from . import pushbuffer
 from .channel import Channel
@@ -82,8 +82,7 @@ class GM20B:
             pushbuffer.parse,
             start=self.memory.work_offset,
             ram_words=self.ram_words,
-            shadow_reads=self.switches["mme.reads"] == "shadow",
-            illegal_ends=self.switches["channel.illegal_header"] == "end-segment",
+            choices=tuple(name for name, _ in departures(self.switches, *pushbuffer.PARSE_CHOICES)),
         )
         self._power_on()
 

@@ -98,9 +98,9 @@ class State:
 class _Parser:
     """The pieces of the walk."""
 
-    def __init__(self, k: Lang, layout: WorkLayout, channel: Value, ram_words: int, shadow_reads: bool) -> None:
+    def __init__(self, k: Lang, layout: WorkLayout, channel: Value, ram_words: int, choices: frozenset[str]) -> None:
         self.k, self.layout = k, layout
-        self.ram_words, self.shadow_reads = ram_words, shadow_reads
+        self.ram_words, self.choices = ram_words, choices
         base = k.to_i64(channel) * CHANNEL_LAYOUT.size + layout.channels
         self.state = State(k, base)
         self.base = base
@@ -305,7 +305,7 @@ class _Parser:
         """Let the macro engine go on, and keep account of it."""
         k, state = self.k, self.state
         file = state.get("MME_FILE")
-        bank = CHANNEL_LAYOUT.shadows - CHANNEL_LAYOUT.registers if self.shadow_reads else 0
+        bank = CHANNEL_LAYOUT.shadows - CHANNEL_LAYOUT.registers if "mme.reads" in self.choices else 0
 
         def read(word: Value) -> Value:
             return k.load(I32, self.place(file, word) + bank)
@@ -320,7 +320,8 @@ class _Parser:
 
         code = self.base + CHANNEL_LAYOUT.mme_code
         steps = state.get("MME_RUN_STEPS")
-        engine = interpreter.MacroEngine(k, state, code, self.ram_words - 1, read, send, self.odd)
+        wide = "mme.wide_shift" in self.choices
+        engine = interpreter.MacroEngine(k, state, code, self.ram_words - 1, read, send, self.odd, wide)
         engine.run(self.engine, lambda: self.status.value == RUNNING)
         taken = state.get("MME_RUN_STEPS")
         state.count("macro_steps", taken - steps)
@@ -429,16 +430,21 @@ class _Packet:
         return there
 
 
+PARSE_CHOICES = ("mme.reads", "mme.wide_shift", "channel.illegal_header")
+"""Switches with two values that shape the parser."""
+
+
 @kernel(1, channel=I32)
-def parse(k: Lang, channel: Value, *, start: int, ram_words: int, shadow_reads: bool, illegal_ends: bool) -> None:
+def parse(k: Lang, channel: Value, *, start: int, ram_words: int, choices: tuple[str, ...] = ()) -> None:
     """Go on with a channel's pushbuffer from where its state words say; ends with STATUS set.
 
-    `start`: the work area. ram_words: instruction RAM of the macro engine, a power of 2. shadow_reads: macros read the
-    shadow copy of registers instead of the registers. illegal_ends: a header of a reserved form ends its segment.
+    `start`: the work area. ram_words: instruction RAM of the macro engine, a power of 2. choices: those of
+    `PARSE_CHOICES` that do not have their default.
     """
-    walk = _Parser(k, WorkLayout(start), channel, ram_words, shadow_reads)
+    chosen = frozenset(choices)
+    walk = _Parser(k, WorkLayout(start), channel, ram_words, chosen)
     state, status, engine = walk.state, walk.status, walk.engine
-    packet = _Packet(k, state, illegal_ends)
+    packet = _Packet(k, state, "channel.illegal_header" in chosen)
     immediate = walk.base + CHANNEL_LAYOUT.immediate
     for _ in k.loop(lambda: status.value == RUNNING):
         for _ in k.when(engine.value == BUSY):

@@ -256,6 +256,14 @@ def test_reads_can_see_the_shadow() -> None:
     assert sender.word(A + 8) == 5
 
 
+@pytest.mark.parametrize(("choice", "found"), [("modulo", [0x3F, 0x1C]), ("zero", [0, 0])])
+def test_shifts_by_32_and_more(choice: str, found: list[int]) -> None:
+    source = "mov r2, 34\nmov r3, extract(r1, r2, 10)\nmov r4, extract(r1, 5, 3, r2)\n"
+    code = assemble(source + "maddr 0x288:1\nsend r3\nexit send r4\nnop")
+    sender = recorded(mme__wide_shift=choice).send(load_macro(1, code), one_inc(call_of(1), 0xFF))
+    assert sender.words(A + 8, 2) == found
+
+
 def test_what_macros_send_is_under_the_shadow_modes(sender: Sender) -> None:
     code = assemble("maddr 0x280\nexit send r1\nnop")
     sender.send(load_macro(1, code), one_inc(call_of(1), 5), inc(SHADOW, PASS), one_inc(call_of(1), 6))

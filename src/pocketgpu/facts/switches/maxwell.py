@@ -63,6 +63,12 @@ def _macros() -> Iterator[Switch]:
         none="the header's names speak of no exception",
     )
     yield named(
+        "mme.wide_shift",
+        "What a macro's shift by a register of 32 and more does.",
+        modulo="simulators, as their host has it: the lower 5 bits count",
+        zero="nothing is left",
+    )
+    yield named(
         "mme.instruction_ram",
         "Words of the macro engine's instruction RAM. What is loaded beyond the end is lost.",
         _8192="simulators have no end; far more than drivers load",

@@ -41,7 +41,7 @@ class MacroEngine:
 
     code: arena offset of the instruction RAM, whose words repeat above `mask`. read(word): the class's state.
     send(word, value): a method. odd(what): tell of something that hardware would not accept, by a name of
-    `pushbuffer.ODD`.
+    `pushbuffer.ODD`. wide_shifts: positions of 32 and more leave nothing, instead of being taken modulo 32.
     """
 
     def __init__(
@@ -53,9 +53,10 @@ class MacroEngine:
         read: Callable[[Value], Value],
         send: Callable[[Value, Value], None],
         odd: Callable[[str], None],
+        wide_shifts: bool = False,
     ) -> None:
         self.k, self.state, self.code, self.mask = k, state, code, mask
-        self.read, self.send, self.odd = read, send, odd
+        self.read, self.send, self.odd, self.wide_shifts = read, send, odd, wide_shifts
 
     def run(self, engine_state: Var, going: Callable[[], Value]) -> None:
         """Go on while `engine_state` is BUSY and `going()` holds; a step budget of 0 ends the macro."""
@@ -151,7 +152,8 @@ class MacroEngine:
                 self.odd("instruction")
                 return k.i32(0)
             if known.compute is not None:
-                return known.compute(k, word, a, b)
+                result = known.compute(k, word, a, b)
+                return k.select(a.below(32), result, 0) if known.shifts and self.wide_shifts else result
             if known.name == "read":
                 return self.read((a + get(word, "immediate")) & METHOD_ADDRESS.mask)
             return k.switch(get(word, "function"), [partial(function, code) for code in range(FUNCTION_CODES)])

@@ -89,7 +89,8 @@ def _mask(k: Lang, size: Value) -> Value:
 class Operation:
     """A way to compute a result. `fields`: what of the word it uses, beside `op`, `result`, `exit` and `rd`.
 
-    compute(k, word, a, b) gives the result of those that need nothing else. `forms`: how it is written, with fields in
+    compute(k, word, a, b) gives the result of those that need nothing else; `shifts`: it shifts by the lower 5 bits of
+    Ra. `forms`: how it is written, with fields in
     braces; fields that a form leaves out are 0. The first form that fits is the one that is printed.
     """
 
@@ -99,6 +100,7 @@ class Operation:
     forms: tuple[str, ...]
     doc: str
     compute: Callable[[Lang, Value, Value, Value], Value] | None = None
+    shifts: bool = False
 
 
 def get(word: Value, name: str) -> Value:
@@ -129,12 +131,12 @@ OPERATIONS = (
         3, "extract_at", ("ra", "rb", "size", "target"),
         ("extract({rb}, {ra}, {size})", "extract({rb}, {ra}, {size}, {target})"),
         "`size` bits of Rb at position Ra, shifted left by `target`",
-        lambda k, word, a, b: (b.lsr(a) & _mask(k, get(word, "size"))) << get(word, "target"),
+        lambda k, word, a, b: (b.lsr(a) & _mask(k, get(word, "size"))) << get(word, "target"), True,
     ),
     Operation(
         4, "extract_shifted", ("ra", "rb", "source", "size"), ("extract({rb}, {source}, {size}, {ra})",),
         "`size` bits of Rb at position `source`, shifted left by Ra",
-        lambda k, word, a, b: (b.lsr(get(word, "source")) & _mask(k, get(word, "size"))) << a,
+        lambda k, word, a, b: (b.lsr(get(word, "source")) & _mask(k, get(word, "size"))) << a, True,
     ),
     Operation(
         5, "read", ("ra", "immediate"), ("read({immediate})", "read({ra})", "read({ra} + {immediate})"),

@@ -1,7 +1,7 @@
 """The examples of the guides run as they stand, and the generated reference holds every register once.
 
 A block marked `python` is executed; the blocks of a page share their names and one folder, in which scene.ctf.xz is the
-sample. In a block marked `console`, each line after `$ pocketgpu` is run, and what is printed must be what the page
+sample and city.mxcap.zip that of the Switch. In a block marked `console`, each line after `$ pocketgpu` is run, and what is printed must be what the page
 shows: line by line, where `...` stands for anything, also for several lines.
 """
 
@@ -68,6 +68,7 @@ def test_the_examples_of_a_guide_run(
     if not sample_path.is_file():
         pytest.skip("the sample is not built")
     shutil.copy(sample_path, tmp_path / "scene.ctf.xz")
+    shutil.copy(sample_path.with_name("sample_switch.mxcap.zip"), tmp_path / "city.mxcap.zip")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(DOCS.parent / "src"))
     names: dict[str, Any] = {"__name__": "__guide__"}

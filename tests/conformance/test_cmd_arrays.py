@@ -99,17 +99,20 @@ def color(gpu: Gpu) -> list[int]:
 @pytest.mark.row("cmd.id.0x826F0200", "cmd.id.0x801F02BB", "cmd.id.0x803F0232")
 @pytest.mark.row("cmd.set.826f0200.0", "cmd.set.826f0200.1", "cmd.set.826f0200.2")
 def test_the_set_of_commands(ready: Gpu) -> None:
-    """Arrays, permutation, then one 0232 for each attribute that is no array: here two of them."""
+    """Arrays, permutation, then one 0232 for each attribute that is no array: here two of them.
+
+    The program finds attributes 1, 2 and 3 in its registers 3, 1 and 2.
+    """
     gpu = ready
     put(gpu, OTHERS, [(10, 20, 30)] * 3, np.int8)
     arrays(gpu, [POSITION, Entry(OTHERS, S8, 3, 3, 1)], total=4)
-    permutation(gpu)
+    permutation(gpu, 0x76542130)
     fixed(gpu, 2, 0.2, 0.4, 0.6, 0.8)
     fixed(gpu, 3, 1.0, 0.0, 0.0, 1.0)
     for source, factor, expected in (
-        (1, 1 / 255, [10, 20, 30, 1]),
-        (2, 1, [51, 102, 153, 204]),
-        (3, 1, [255, 0, 0, 255]),
+        (3, 1 / 255, [10, 20, 30, 1]),
+        (1, 1, [51, 102, 153, 204]),
+        (2, 1, [255, 0, 0, 255]),
     ):
         program(gpu, source, factor)
         assert np.abs(np.subtract(color(gpu), expected)).max() <= 1
@@ -132,18 +135,23 @@ def test_word_0_is_the_base(ready: Gpu, base: int) -> None:
 
 
 @pytest.mark.row("cmd.arrays.0x1")
+@pytest.mark.parametrize("number", [1, 7])
 @pytest.mark.parametrize("kind", [S8, U8, S16, F32])
 @pytest.mark.parametrize("elements", [1, 2, 3, 4])
-def test_word_1_is_a_nibble_for_each_attribute(ready: Gpu, kind: int, elements: int) -> None:
-    """The page has addresses here, put in by nibbles; they are formats: type in two bits, elements minus one in two."""
-    values = [10, 20, 30, 40][:elements]
+def test_word_1_is_a_nibble_for_each_attribute(ready: Gpu, kind: int, elements: int, number: int) -> None:
+    """The page has addresses here, put in by nibbles; they are formats: type in two bits, elements minus one in two.
+
+    Signed types have negative values here and the unsigned one large values, so that none is taken for another.
+    """
+    values = ([210, 120, 130, 240] if kind == U8 else [-10, 20, -30, 40])[:elements]
     put(ready, OTHERS, [values] * 3, (np.int8, np.uint8, np.int16, np.float32)[kind])
     size = (1, 1, 2, 4)[kind] * elements
-    words = arrays(ready, [POSITION, Entry(OTHERS, kind, elements, size, 1)])
-    assert words[1] >> 4 == kind | elements - 1 << 2
-    program(ready, factor=1 / 255, bias=0)
-    assert color(ready) == [*values, *[0, 0, 0, 1][elements:]]
-    assert decoded(0x201, words[1])["type1"] == f"{kind} ({('s8', 'u8', 's16', 'f32')[kind]})"
+    between = [Entry(POSITIONS, F32, 3, 0xC, n) for n in range(1, number)]
+    words = arrays(ready, [POSITION, *between, Entry(OTHERS, kind, elements, size, number)])
+    assert words[1] >> 4 * number == kind | elements - 1 << 2
+    program(ready, source=number, factor=1 / 255)
+    assert color(ready) == [*map(abs, values), *[0, 0, 0, 1][elements:]]
+    assert decoded(0x201, words[1])[f"type{number}"] == f"{kind} ({('s8', 'u8', 's16', 'f32')[kind]})"
 
 
 @pytest.mark.row("cmd.arrays.0x2")

@@ -81,6 +81,7 @@ def test_cache_commands_lose_nothing_and_come_before_the_end(gpu: Gpu, header: i
     command(gpu, 0x000F0110, 1)
     assert gpu.run()
     assert pixel(gpu, 3, 3) == [102, 102, 0, 255]
+    assert core(gpu, name) == 1
     # The same before a first draw, as the page says of objects.
     command(gpu, header, 1)
     gpu.quad(box=(-1, -1, 0, 1))

@@ -81,9 +81,10 @@ def test_depth_buffer_address(gpu: Gpu, address: int) -> None:
 
 @pytest.mark.row("cmd.id.0x000F0116")
 @pytest.mark.parametrize(
-    ("form", "name", "stored"), [(0, "D16", "ff7f"), (2, "D24", "ffff7f"), (3, "D24S8", "ffff7f00")]
+    ("form", "name", "stored", "larger"),
+    [(0, "D16", "ff7f", "ffbf"), (2, "D24", "ffff7f", "ffffbf"), (3, "D24S8", "ffff7f00", "ffffbf5a")],
 )
-def test_depth_buffer_format(gpu: Gpu, form: int, name: str, stored: str) -> None:
+def test_depth_buffer_format(gpu: Gpu, form: int, name: str, stored: str, larger: str) -> None:
     """Unknown to the page: how the depth buffer's pixels are stored."""
     clear(gpu, DEPTH)
     buffers(gpu, depth_form=form)
@@ -94,6 +95,14 @@ def test_depth_buffer_format(gpu: Gpu, form: int, name: str, stored: str) -> Non
     assert gpu.memory.read(DEPTH, 256 * len(pattern)) == pattern * 256
     assert len(touched(gpu, DEPTH)) == 256 * sum(byte != 0 for byte in pattern)
     assert decoded(0x116, form)["format"] == f"{form} ({name})"
+    # Depths are compared with what is stored in that form; a stencil byte has no part in it and stays.
+    pattern = pattern[:3] + b"\x5a" * (form == 3)
+    gpu.memory.write(DEPTH, pattern * 256)
+    gpu.set(DEPTH_COLOR_MASK=0x1F00 | 6 << 4 | 1)
+    for z, expected in ((-0.25, pattern), (-0.75, bytes.fromhex(larger))):
+        gpu.quad(z=z)
+        gpu.run()
+        assert gpu.memory.read(DEPTH, 256 * len(pattern)) == expected * 256
 
 
 @pytest.mark.row("cmd.id.0x000F0117")

@@ -113,9 +113,9 @@ def test_the_0_in_49c_is_where_settings_are_taken_over(h: int, v: int) -> None:
     scan.set(0x9C, v << 16 | h)
     scan.go_to(h + 10, v)
     scan.set(0x78, 1)
-    scan.n3ds.advance(413 * 451 * 24)
+    scan.n3ds.advance((414 * 451 - 20) * 24)  # ten clocks before the place, in the next frame
     assert scan.look(0x78) & 0x11 == 0x01
-    scan.n3ds.advance(451 * 24)
+    scan.n3ds.advance(20 * 24)
     assert scan.look(0x78) & 0x11 == 0x11
 
 

@@ -74,6 +74,10 @@ def test_the_bottom_screen_does_not_use_the_right_eye(console: Console, register
         console.write(PDC1 + SELECT, select)
         assert (console.frame("bottom") == 0x10).all()
     assert set(console.n3ds.screens) == {"top", "bottom"}
+    # Nor does the system software write it for programs, whatever they say of a right eye.
+    for pair in (0, 1):
+        assert console.gsp.set_buffer_swap(1, [pair, 0x30000000, 0x30200000, 720, 0x301, pair, 0]) == 0
+    assert console.read(PDC1 + register) == FCRAM + 0x100000
 
 
 @pytest.mark.row("ext.lcd.0x68", "ext2.pdc.0x68")

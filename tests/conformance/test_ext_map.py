@@ -151,6 +151,7 @@ def test_034_has_a_bit_of_each_unit(console: Console) -> None:
 
 
 INITIAL = {
+    "0x1EF00004": 0x00070100,  # a driver library's; the page has no value
     "0x1EF00050": 0x22221200,
     "0x1EF00054": 0xFF2,
     "0x1EF01080": 0x12345678,

@@ -380,7 +380,7 @@ def test_word_6_of_a_copy_are_the_flags(console: Console, client: Client) -> Non
 # -- command 5: flush ------------------------------------------------------------------------------------------------
 
 
-RANGES = ((HEAP_VA, 0x100), (VRAM_VA + 3, 5), (HEAP_VA + 0x1001, 1))
+RANGES = ((HEAP_VA + 0x205, 0x103), (VRAM_VA + 3, 5), (HEAP_VA + 0x1001, 1))
 
 
 @pytest.mark.row("gsp.gx5.1", "gsp.gx5.2", "gsp.gx5.3", "gsp.gx5.4", "gsp.gx5.5", "gsp.gx5.6")

@@ -33,6 +33,7 @@ fuzz: $(VENV)/.ready-test
 	$(BIN)/python tests/fuzz/gsp.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/gxlog.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/captures.py --cases $(FUZZ)
+	$(BIN)/python tests/fuzz/channel_logs.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/lists.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/pushbuffers.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/shader.py --cases $(FUZZ) --specialised $$(( $(FUZZ) / 100 ))

@@ -30,6 +30,12 @@ def test_damaged_captures() -> None:
     assert counts["CaptureError"] >= 300 and counts["replayed"] >= 200 and counts["frames"] >= 200
 
 
+def test_damaged_channel_logs() -> None:
+    counts = load("channel_logs").run(1000, seed=1)
+    assert counts["cases"] == 1000
+    assert counts["CaptureError"] >= 500 and counts["replayed"] >= 150 and counts["frames"] >= 250
+
+
 def test_command_lists_with_draws() -> None:
     counts = load("lists").run(1000, seed=1)
     assert counts["cases"] == 1000 and counts["compared"] == 2

@@ -154,6 +154,17 @@ def test_bit_6_doubles_pixels_of_the_bottom_screen() -> None:
     assert np.array_equal(scan.settled(), np.repeat(scan.rows()[:, :120], 2, axis=1))
 
 
+@pytest.mark.row("ext2.pdc-format.6")
+def test_bit_6_doubles_pixels_of_the_bottom_screen_without_time_too() -> None:
+    console = Console()
+    pixels = np.random.default_rng(6).integers(0, 256, (320, 240, 3), np.uint8)
+    console.memory.write(FCRAM, pixels.tobytes())
+    for register, value in ((0x68, FCRAM), (0x70, 0x80301 | DOUBLING), (0x90, 720), (0x74, 0x10501)):
+        console.write(PDC1 + register, value)
+    twice = np.repeat(pixels[:, :120, ::-1], 2, axis=1)
+    assert np.array_equal(console.n3ds.screens["bottom"].array, twice.transpose(1, 0, 2)[::-1])
+
+
 @pytest.mark.row("ext.lcd-format.6", "ext.lcd-format.5", "ext2.pdc-format.6", "ext2.pdc-format.5-4")
 @pytest.mark.parametrize(
     ("bits", "kept", "mode", "lines"), [(0x40, 0x40, 0, 414), (0x00, 0x00, 1, 828), (0x20, 0x20, 2, 828),

@@ -185,6 +185,16 @@ def test_line_modes_on_the_bottom_screen_are_named(console: Console) -> None:
     assert [event.id for event in console.events] == ["display.mode"]
 
 
+def test_scan_doubling_of_the_bottom_screen_shows_each_pixel_twice(console: Console) -> None:
+    rows = np.random.default_rng(5).integers(0, 256, (320, 240, 3), np.uint8)
+    console.memory.write(FCRAM, rows.tobytes())
+    console.set(PDC1_ADDRESS_A0=FCRAM, PDC1_FORMAT=FLAT | 1)
+    shown = console.screens()["bottom"].array
+    expected = np.repeat(rows[:, :120, ::-1], 2, axis=1)  # blue comes first in memory
+    assert np.array_equal(shown, expected.transpose(1, 0, 2)[::-1])
+    assert len(console.events) == 0
+
+
 def test_a_controller_that_is_off_is_black(console: Console) -> None:
     console.memory.write(FCRAM, b"\xff" * 800 * 720)
     console.show(FCRAM, mode=STEREO)

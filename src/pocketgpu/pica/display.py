@@ -190,24 +190,29 @@ class _Reader:
                 eyes = {name: left} if left == right else {name: left, f"{name}-right": right}
         if not self.value(pdc + "CONTROL.enable"):
             return [Screen(name, _plain(width))]
-        if unit == 1 and (lines or doubling):
+        if unit == 1 and lines:
             self.events.report(
                 "warning", "display.mode", "the bottom screen is in a line mode of the top screen: shown plain", self.at
             )
         stride = self.value(pdc + "STRIDE.stride")
         color_format = self.value(pdc + "FORMAT.color_format")
-        return [Screen(eye, self.picture(eye, address, stride, color_format, width)) for eye, address in eyes.items()]
+        twice = unit == 1 and bool(doubling)
+        return [
+            Screen(eye, self.picture(eye, address, stride, color_format, width, twice)) for eye, address in eyes.items()
+        ]
 
-    def picture(self, name: str, base: int, stride: int, color_format: int, width: int) -> Bytes:
-        """Upright RGB (240, width, 3) of a framebuffer."""
+    def picture(self, name: str, base: int, stride: int, color_format: int, width: int, twice: bool = False) -> Bytes:
+        """Upright RGB (240, width, 3) of a framebuffer. twice: each pixel of a row fills two, and half of them do."""
         if base == 0:
             return _plain(width)  # no framebuffer was ever given: dark, and nobody's fault
-        row_bytes = HEIGHT * pixel_bits(color_format, self.switches) // 8
+        row_bytes = HEIGHT * pixel_bits(color_format, self.switches) // 8 // (1 + twice)
         rows, missing = fetch_rows(self.memory, base, stride, width, row_bytes)
         if missing:
             message = f"{name}: {missing} of {width} columns from {base:#010x}, stride {stride}, lie outside memory"
             self.events.report("fault", "display.unmapped", message, self.at)
         colors = row_colors(rows, color_format, self.switches)
+        if twice:
+            colors = np.repeat(colors, 2, axis=1)
         return np.ascontiguousarray(colors.transpose(1, 0, 2)[::-1])
 
 

@@ -118,6 +118,11 @@ def test_what_may_be_left_out() -> None:
     assert log.presents[0].size == 64 * 128  # blocks of 16 GOBs
 
 
+def test_mappings_are_of_whole_pages() -> None:
+    log = parse(at(document(), "mappings.0.size", 5000))
+    assert log.mappings[0].size == 8192 and log.handles == {3: 8192}
+
+
 def test_frames_take_the_submissions_since_the_last_present() -> None:
     long = document(submissions=[document()["submissions"][0]] * 6)
     long["presents"] = [{**long["presents"][0], "after_submission": after} for after in (-1, 1, 1, 3)]
@@ -152,8 +157,8 @@ def test_contents_decide_not_names(tmp_path: Path, packed: Callable[[bytes], byt
         ("version", 2, "version", "unknown version 2"), ("version", True, "version", "unknown version"),
         ("gpu", "GV100", "gpu", "unknown gpu 'GV100'"), ("presents", "-", "the document", "'presents' is missing"),
         ("mappings", {}, "mappings", "expected a list"), ("mappings.0", 4, "mappings[0]", "expected an object"),
-        ("mappings.0.gpu_va", VA + 1, "mappings[0]", "no whole pages"),
-        ("mappings.0.size", 0, "mappings[0]", "no whole pages"),
+        ("mappings.0.gpu_va", VA + 1, "mappings[0]", "are no pages"),
+        ("mappings.0.size", 0, "mappings[0]", "are no pages"),
         ("mappings.0.size", 1 << 40, "mappings[0]", "leave the 40-bit"),
         ("mappings.0.gpu_va", 1 << 40, "mappings[0].gpu_va", "out of range"),
         ("mappings.0.handle", -1, "mappings[0].handle", "-1 is out of range"),

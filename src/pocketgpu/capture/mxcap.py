@@ -304,8 +304,9 @@ class _Parser(Document):
             place = f"mappings[{i}]"
             item = self.as_object(entry, place)
             va, size = self.range(item, place)
-            if not size or va % PAGE or size % PAGE:
-                self.fail(f"{size} bytes at {va:#x} are no whole pages of {PAGE} bytes", place)
+            size += -size % PAGE
+            if not size or va % PAGE:
+                self.fail(f"{size} bytes at {va:#x} are no pages of {PAGE} bytes", place)
             handle = self.number(self.member(item, "handle", place), f"{place}.handle", _HANDLES)
             start = self.number(item.get("from_submission", 0), f"{place}.from_submission", 1 << 32)
             until = item.get("until_submission", -1)

@@ -96,9 +96,9 @@ def watched(block_name: str) -> dict[int, list[tuple[Test, Doubt]]]:
 def of_record(record: Any) -> Iterator[Doubt]:
     """What depends on something that an engine did."""
     if type(record).__name__ == "Blit":
-        if record.filter == "BILINEAR" and any(step * 256 % 1 for step in record.steps):
+        if record.filter.upper() == "BILINEAR" and any(step * 256 % 1 for step in record.steps):
             yield Doubt("twod.weights", "a bilinear blit by an odd factor", False)
-        if record.operation.endswith("_AND"):
+        if record.operation.upper().endswith("_AND"):
             yield Doubt("twod.and_operations", f"a blit with {record.operation}")
 
 

@@ -62,6 +62,7 @@ _ODD = {
     "ram_overflow": ("fault", "mme.ram", "a load beyond the end of the macro engine's memory"),
     "header": ("fault", "channel.illegal_header", "a method header of a reserved form"),
     "inline_data": ("warning", "inline.not_expected", "inline data that no launch has asked for"),
+    "constant": ("fault", "channel.constant_unmapped", "words for a constant buffer go where no memory is"),
 }
 
 
@@ -86,7 +87,11 @@ class Channel:
         part(0, CHANNEL_LAYOUT.staging)[:] = 0  # a machine before this one may have used it
         self.state = part(CHANNEL_LAYOUT.state, CHANNEL.size).view(np.int32)
         self._words = self.state.data
+        first = CHANNEL.STATUS // 4
+        self._told = self._words[first : first + 5]
         self.counters = part(CHANNEL_LAYOUT.counters, 8 * len(COUNTERS)).view(np.int64)
+        self._constants = self.counters[COUNTER["constbuf_words_inline"] // 8 :].data
+        self._version = self._stamped = -1
         self.macro_counts = part(CHANNEL_LAYOUT.macro_counts, 8 * MACROS).view(np.int64)
         size = 4 * FILE_WORDS * FILES
         self.files = part(CHANNEL_LAYOUT.registers, size).view(np.uint32).reshape(FILES, FILE_WORDS)
@@ -258,25 +263,23 @@ class Channel:
 
     def _step(self) -> None:
         """One run of the parser, and what it came back for."""
-        machine = self.machine
-        machine.memory.open_version()
+        machine, memory = self.machine, self.machine.memory
+        # A version that nobody has stamped anything with yet need not be followed by another.
+        if memory.version != self._version or self._constants[0] != self._stamped:
+            self._version, self._stamped = memory.open_version(), self._constants[0]
         started = perf_counter()
         machine.parse(self.index)
         parsed = perf_counter()
-        machine.stats.seconds["parse"] += parsed - started
-        if self._get("ODD"):
-            self._tell_odd()
-        missed = machine.memory.take_missed()
-        if missed:
-            text = f"{missed} bytes of a constant buffer go where no memory is"
-            machine.report("fault", "channel.constant_unmapped", text)
-        status = self._get("STATUS")
+        seconds = machine.stats.seconds
+        seconds["parse"] += parsed - started
+        status, odd, file, word, value = self._told.tolist()
+        if odd:
+            self._tell_odd(odd)
         if status == pushbuffer.ENDED:
             self._fresh = True
             return
-        file, word = self._get("EFFECT_FILE"), self._get("EFFECT_WORD")
         if status == pushbuffer.EFFECT:
-            self._effects[file * FILE_WORDS + word](self._get("EFFECT_VALUE") & 0xFFFFFFFF)
+            self._effects[file * FILE_WORDS + word](value & 0xFFFFFFFF)
         elif status == pushbuffer.UNKNOWN:
             self._tell_unknown(file, word)
         elif status in (pushbuffer.STAGED, pushbuffer.STAGE_FULL):
@@ -284,10 +287,9 @@ class Channel:
         elif status == pushbuffer.MACRO_BUDGET:
             text = f"macro {self._get('MME_MACRO')} does not end within {machine.macro_budget} instructions"
             machine.report("hang", "mme.endless", text)
-        machine.stats.seconds["effects"] += perf_counter() - parsed
+        seconds["effects"] += perf_counter() - parsed
 
-    def _tell_odd(self) -> None:
-        found = self._get("ODD")
+    def _tell_odd(self, found: int) -> None:
         self._put("ODD_SEEN", self._get("ODD_SEEN") | found)
         self._put("ODD", 0)
         for name, bit in pushbuffer.ODD.items():

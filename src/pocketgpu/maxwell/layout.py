@@ -35,16 +35,16 @@ RUN = Struct("OFFSET", "WORDS", "ENTRY", "FIRST")
 # State of one channel. INLINE_*: for each front-end class.
 CHANNEL = Struct(
     f"INLINE_LEFT:{2 * FRONT_END_FILES}",  # 64 bits each, so they come first: words of inline data still to come
-    "STATUS", "RUN", "RUNS", "POSITION", "END", "ENTRY",
+    # what Python is asked to do, or told; it reads these five at once
+    "STATUS", "ODD", "EFFECT_FILE", "EFFECT_WORD", "EFFECT_VALUE",
+    "RUN", "RUNS", "POSITION", "END", "ENTRY",
     # the packet at hand
     "METHOD", "STEP", "LATER_STEP", "REMAINING", "SUBCHANNEL", "IMMEDIATE", "IMMEDIATE_VALUE", "HEADER",
     "BINDINGS:8", "SHADOW_MODE",
-    # what Python is asked to do
-    "EFFECT_FILE", "EFFECT_WORD", "EFFECT_VALUE",
     # the macro engine
     "MME_POINTER", "MME_TOP", "MME_START_POINTER", "MME_STATE", "MME_MACRO", "MME_FILE", "MME_PC", "MME_NEXT",
     "MME_IN_SLOT", "MME_LAST", "MME_REGISTERS:8", "MME_CARRY", "MME_METHOD", "MME_INCREMENT", "MME_PARAMETER",
-    "MME_FULL", "MME_DRY", "MME_BUDGET", "MME_RUN_STEPS", "ODD", "ODD_SEEN",
+    "MME_FULL", "MME_DRY", "MME_BUDGET", "MME_RUN_STEPS", "ODD_SEEN",
     # words of inline data that are staged, and whether Python has the ones before them
     f"INLINE_STAGED:{FRONT_END_FILES}", f"INLINE_TAKEN:{FRONT_END_FILES}",
 )  # fmt: skip

@@ -44,7 +44,7 @@ ODD = {
     for bit, name in enumerate(
         (
             "missing_parameter", "leftover_parameter", "branch_in_slot", "instruction", "macro_method", "macro_call",
-            "ram_overflow", "header", "inline_data",
+            "ram_overflow", "header", "inline_data", "constant",
         )
     )
 }  # fmt: skip
@@ -236,7 +236,7 @@ class _Parser:
             k.store(I32, target, value)
             page_table.stamp(k, target)
         for _ in k.when(~mapped):
-            page_table.miss(k, k.i32(4))
+            self.odd("constant")
         k.store(I32, at, (offset + 4) & field.mask)
         state.count("constbuf_words_inline")
 

@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 
 _PACKAGE = __name__.partition(".")[0]
 _LINK = b"link:"
+_SHAPES_CODE = (".py", ".tsv")  # tables of facts are source, too
 
 
 @cache
 def _source() -> bytes | None:
-    """A digest of the package's source; None where there are no files to read."""
+    """A digest of the package's source and tables; None where there are no files to read."""
     root = Path(__file__).resolve().parents[1]
     digest = hashlib.blake2b(digest_size=20)
     try:
-        files = sorted(root.rglob("*.py"))
+        files = sorted(path for path in root.rglob("*") if path.suffix in _SHAPES_CODE)
         for path in files:
             digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     except OSError:

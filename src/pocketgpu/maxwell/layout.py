@@ -6,7 +6,7 @@ and a register file for each class. Offsets are bytes; `Struct` names the 32-bit
 
 from __future__ import annotations
 
-from ..pica.layout import Struct
+from ..struct_words import Struct
 
 # Classes that have a register file of their own, in the order of their files; then the host, then everything else
 # that a subchannel can be bound to.

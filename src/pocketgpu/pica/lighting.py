@@ -18,8 +18,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..lanes import F32, I32, Lang, Value, Var
+from ..struct_words import Struct
 from .combiners import FRAGMENT_PRIMARY, FRAGMENT_SECONDARY, TEXTURE0, Color
-from .layout import BANK_INDEX, LIGHT_SIZE, PACKET, Struct
+from .layout import BANK_INDEX, LIGHT_SIZE, PACKET
 from .registers import FLOAT_SHAPES, Flag, LiveRegisters, Number, State, field, narrow_float, register_id
 
 QUATERNION_SLOTS = tuple(range(4, 8))

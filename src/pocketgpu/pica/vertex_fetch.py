@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ..lanes import F32, I8, I16, I32, I64, U8, U16, Lang, Type, Value, kernel
+from ..struct_words import Struct
 from .addresses import locate
 from .layout import (
     BANK_INDEX,
@@ -26,7 +27,6 @@ from .layout import (
     PLAN_ENTRY,
     VERTEX_FLOATS,
     VERTEX_SIZE,
-    Struct,
     WorkLayout,
 )
 from .layout import CONTROL as C

@@ -1,0 +1,29 @@
+"""Records of 32-bit words in a work area, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class Struct:
+    """Named 32-bit words of a record: "NAME" takes one word, "NAME:n" takes n. `S.NAME` is a byte offset."""
+
+    def __init__(self, *names: str, start: int = 0) -> None:
+        self._offsets: dict[str, int] = {}
+        at = start
+        for item in names:
+            name, _, count = item.partition(":")
+            self._offsets[name] = at
+            at += 4 * int(count or 1)
+        self.size = at
+
+    @property
+    def offsets(self) -> Mapping[str, int]:
+        """Byte offsets by name."""
+        return self._offsets
+
+    def __getattr__(self, name: str) -> int:
+        try:
+            return self._offsets[name]
+        except KeyError:
+            raise AttributeError(name) from None

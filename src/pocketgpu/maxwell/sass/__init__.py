@@ -1,0 +1,30 @@
+"""Maxwell shader code: decoded, shown, assembled, and found in the files that hold it."""
+
+from __future__ import annotations
+
+from .decoder import SassError, decode, decode_program
+from .isa import (
+    PT,
+    RZ,
+    Attr,
+    Const,
+    Control,
+    Imm,
+    Indirect,
+    Instruction,
+    Label,
+    Mem,
+    Name,
+    Operand,
+    Pred,
+    Program,
+    Reg,
+    Set,
+    Special,
+    Swap,
+)
+
+__all__ = [
+    "PT", "RZ", "Attr", "Const", "Control", "Imm", "Indirect", "Instruction", "Label", "Mem", "Name", "Operand", "Pred",
+    "Program", "Reg", "SassError", "Set", "Special", "Swap", "decode", "decode_program",
+]  # fmt: skip

@@ -1,0 +1,39 @@
+"""Instructions to NVIDIA's text."""
+
+from __future__ import annotations
+
+from ...facts.maxwell.sass import Modifier
+from .isa import Instruction
+from .operands import KINDS, Naming, omitted, predicate_name
+
+
+def plain_address(target: int) -> str:
+    """A code address as a number."""
+    return f"{target:#x}"
+
+
+def instruction_text(instruction: Instruction, name: Naming = plain_address) -> str:
+    """Text of one instruction, without what ends its line. name: what code addresses are called."""
+    guard = instruction.guard
+    prefix = "" if guard.n == 7 and not guard.negated else f"@{'!' * guard.negated}{predicate_name(guard.n)} "
+    return prefix + bare_text(instruction, name)
+
+
+def bare_text(instruction: Instruction, name: Naming = plain_address) -> str:
+    """The same without the guard."""
+    word = instruction.bits
+    form = instruction.row
+    mnemonic = form.op + "".join(modifier_text(one, word) for one in form.modifiers)
+    operands = []
+    for field in form.operands:
+        if not omitted(field, word):
+            kind = KINDS[field.kind]
+            operand = instruction.roles.get(field.role)
+            operands.append(kind.text(field, operand, word, name))  # type: ignore[arg-type]  # fixed text has none
+    return f"{mnemonic} {', '.join(operands)}" if operands else mnemonic
+
+
+def modifier_text(modifier: Modifier, word: int) -> str:
+    """A suffix of the mnemonic with its dot; empty if it is not printed."""
+    text = modifier.text(int(modifier.bits.get(word)) if modifier.bits is not None else 0)
+    return f".{text}" if text else ""

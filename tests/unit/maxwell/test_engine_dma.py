@@ -310,6 +310,21 @@ def test_holes(evaluator: str) -> None:
         assert set(b.host.ids()) == {"memory.unmapped"}, what
 
 
+def test_the_last_element_may_end_where_memory_ends() -> None:
+    """Elements of different sizes reach no further than they are long."""
+    b = Bench(DmaCopy)
+    b.map(VA, noise(0x1000))
+    b.map(VA + HALF, 0x1000)
+    b.address("OFFSET_IN_UPPER", VA + 0xFF0)
+    b.address("OFFSET_OUT_UPPER", VA + HALF + 0xFC0)
+    word = COMPONENTS.encode(DST_X=0, DST_Y=0, DST_Z=4, DST_W=0, NUM_DST_COMPONENTS=3)
+    b(SET_REMAP_COMPONENTS=word, SET_REMAP_CONST_A=7, LINE_LENGTH_IN=16, LAUNCH_DMA=0x586)
+    source = np.frombuffer(noise(0x1000)[0xFF0:], np.uint8)
+    wanted = np.stack([source, source, np.full(16, 7, np.uint8), source], 1)
+    assert b.memory.read(VA + HALF + 0xFC0, 64) == wanted.tobytes()
+    assert not list(b.host.events)
+
+
 def test_layer_is_a_switch() -> None:
     surface = Slow(VA + HALF, 64, 8, block_depth=1, depth=2)
     for choice, z in (("slice", 1), ("ignore", 0)):

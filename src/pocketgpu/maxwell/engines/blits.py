@@ -7,7 +7,7 @@ the kernel knows neither layouts nor steps, and clipping and flipping cost nothi
 from __future__ import annotations
 
 from ...lanes import F32, I32, I64, Lang, Value, kernel
-from .pixels import Layout, load, pack, store, unpack
+from .pixels import Layout, colour_of, load, pack, store, unpack, unpack_steps
 
 LANES = 64  # columns of a table are padded to what any evaluator has
 
@@ -44,17 +44,18 @@ def blit_rows(
             if raw:
                 store(k, write[0], place, words, mask)
                 continue
-            colour = unpack(k, words, read[1], curve)
+            steps = unpack_steps(k, words, read[1], curve)
             if bilinear:
                 right = k.to_i64(k.load(I32, column + table * 2, k.lanes))
                 across = k.load(F32, column + table * 3, k.lanes)
-                taps = [colour]
+                taps = [steps]
                 for offset in (right + upper, left + lower, right + lower):
-                    taps.append(unpack(k, load(k, read[0], offset), read[1], curve))
-                for channel in "rgba":
+                    taps.append(unpack_steps(k, load(k, read[0], offset), read[1], curve))
+                for channel in steps:
                     a, b, c, d = (tap[channel] for tap in taps)
                     top, bottom = a + (b - a) * across, c + (d - c) * across
-                    colour[channel] = top + (bottom - top) * down
+                    steps = {**steps, channel: top + (bottom - top) * down}
+            colour = colour_of(k, steps, read[1])
             if alpha_test:
                 mask = mask & (colour["a"] != 0.0)
             if operation in ("BLEND_AND", "BLEND_PREMULT"):

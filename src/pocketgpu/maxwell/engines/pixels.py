@@ -135,6 +135,7 @@ def store(k: Lang, bytes: int, offsets: Value, words: Sequence[Value], mask: Val
 
 
 def _component(k: Lang, word: Value, type: str, lo: int, width: int, tables: Value) -> Value:
+    """A component as f32; unorm ones in steps of the format, not yet divided by the largest."""
     if type == "srgb":
         return decode_srgb(k, tables, word.bits(lo, width))
     if type == "float":
@@ -146,24 +147,43 @@ def _component(k: Lang, word: Value, type: str, lo: int, width: int, tables: Val
         return k.max(k.to_f32(word.bits(lo, width, signed=True)) / top, -1.0)
     if type == "unorm":
         if width == 32:  # to_f32 takes the sign; two halves do not
-            return (k.to_f32(word.lsr(16)) * 65536.0 + k.to_f32(word & 0xFFFF)) / 4294967295.0
-        return k.to_f32(word.bits(lo, width)) / float((1 << width) - 1)
+            return k.to_f32(word.lsr(16)) * 65536.0 + k.to_f32(word & 0xFFFF)
+        return k.to_f32(word.bits(lo, width))
     raise ValueError(f"a component of type {type!r} has no value as a colour")
 
 
-def unpack(k: Lang, words: Sequence[Value], layout: Layout, tables: Value) -> dict[str, Value]:
-    """Red, green, blue and alpha (f32) of pixel words. Missing ones are 0, alpha 1; Y gives all three colours."""
+def unpack_steps(k: Lang, words: Sequence[Value], layout: Layout, tables: Value) -> dict[str, Value]:
+    """The channels that a format has (f32), unorm ones in steps: `colour_of` makes a colour of them.
+
+    A filter mixes these, and divides once instead of once for each pixel. Y gives all three colours.
+    """
     out: dict[str, Value] = {}
     for name, type, lo, width in layout:
         if name in "RGBAY":
             value = _component(k, words[lo >> 5], type, lo & 31, width, tables)
             for channel in "rgb" if name == "Y" else name.lower():
                 out[channel] = value
-    lanes = max(v.lanes for v in (*words, *out.values()))
+    return out
+
+
+def colour_of(k: Lang, steps: dict[str, Value], layout: Layout) -> dict[str, Value]:
+    """Red, green, blue and alpha. Missing ones are 0, alpha 1."""
+    out = dict(steps)
+    for name, type, _, width in layout:
+        if type == "unorm" and name in "RGBAY":
+            value = steps["r" if name == "Y" else name.lower()] / float((1 << width) - 1)
+            for channel in "rgb" if name == "Y" else name.lower():
+                out[channel] = value
+    lanes = max(v.lanes for v in out.values())
     for channel in "rgba":
         if channel not in out:
             out[channel] = k.splat(k.f32(float(channel == "a")), lanes)
     return out
+
+
+def unpack(k: Lang, words: Sequence[Value], layout: Layout, tables: Value) -> dict[str, Value]:
+    """Red, green, blue and alpha (f32) of pixel words. Missing ones are 0, alpha 1; Y gives all three colours."""
+    return colour_of(k, unpack_steps(k, words, layout, tables), layout)
 
 
 def _code(k: Lang, v: Value, type: str, width: int, tables: Value) -> Value:

@@ -57,6 +57,38 @@ def remap_rows(
                 k.scatter(type, places + write, value, mask)
 
 
+Part = tuple[int, int, int | None]
+"""Bits of the target's component, its width, and bits of the source's, or None for a constant."""
+
+
+@kernel(source=I64, target=I64, tables=I64, columns=I32, rows=I32)
+def remap_words(
+    k: Lang, source: Value, target: Value, tables: Value, columns: Value, rows: Value, *, read: int, write: int,
+    parts: tuple[Part, ...],
+) -> None:  # fmt: skip
+    """`remap_rows` for elements of 1, 2 or 4 bytes, `read` and `write`: taken apart in a register. tables: as there,
+    for a single move."""
+    lines, first = tables + 64, tables + 64 + 8 * _ROWS
+    written = sum(((1 << width) - 1) << lo for lo, width, _ in parts)
+    for row in k.range(0, rows):
+        at = k.to_i64(row << 2) + lines
+        from_line = k.to_i64(k.load(I32, at)) + source
+        to_line = k.to_i64(k.load(I32, at + 4 * _ROWS)) + target
+        for start in k.range(0, columns, k.lanes):
+            mask = k.iota() + start < columns
+            column = k.to_i64(start << 2) + first
+            word = k.gather(_TYPES[read], k.to_i64(k.load(I32, column, k.lanes)) + from_line, mask)
+            place = k.to_i64(k.load(I32, column + 4 * (_COLUMNS + _LANES), k.lanes)) + to_line
+            # Constants stand beside each other in the first word of the tables.
+            out = k.splat(k.load(I32, tables))
+            for lo, width, of in parts:
+                if of is not None:
+                    out = out | (word.bits(of, width) << lo)
+            if written != (1 << 8 * write) - 1:
+                out = out | (k.gather(_TYPES[write], place, mask) & ~written)
+            k.scatter(_TYPES[write], place, out, mask)
+
+
 @dataclass(frozen=True)
 class Side:
     """One side of a remapping copy: a plane, where the rectangle begins (bytes, lines), and bytes of an element."""
@@ -87,16 +119,28 @@ class Remap:
         ]
         return 1, tuple(move for move, _ in parts), [value for _, value in parts]
 
+    def parts(self) -> tuple[tuple[Part, ...], int]:
+        """The components as bits of a word, and a word with the constants in place."""
+        bits = 8 * self.size
+        constants = sum(value << bits * to for to, of, value in self.components if of is None)
+        return tuple((bits * to, bits, None if of is None else bits * of) for to, of, _ in self.components), constants
+
 
 def run(host: EngineHost, source: Side, target: Side, remap: Remap, columns: int, rows: int) -> None:
     """Copy `columns` elements in each of `rows` lines. What is not mapped is an event; then the rest is left out."""
     step = remap.size if remap.size in _TYPES else 1
-    aligned = not any(
-        (side.plane.va | side.plane.pitch | side.x | side.element) & (step - 1) for side in (source, target)
-    )
-    unit, moves, constants = remap.units(aligned)
-    reads = any(of is not None for _, of in moves)
-    code = host.engine.get(remap_rows, unit=unit, moves=moves)
+    low_bits = source.plane.va | source.plane.pitch | target.plane.va | target.plane.pitch
+    reads = any(of is not None for _, of, _ in remap.components)
+    words = source.element in _TYPES and target.element in _TYPES and reads
+    if words and not low_bits & (max(source.element, target.element) - 1):
+        parts, constant = remap.parts()
+        moves: tuple[Move, ...] = ((0, 0),)
+        constants, units = [constant], (source.element, target.element)
+        code = host.engine.get(remap_words, read=source.element, write=target.element, parts=parts)
+    else:
+        unit, moves, constants = remap.units(not low_bits & (step - 1))
+        units = (unit, unit)
+        code = host.engine.get(remap_rows, unit=unit, moves=moves)
     for row in range(0, rows, _ROWS):
         for column in range(0, columns, _COLUMNS):
             wide, tall = min(columns - column, _COLUMNS), min(rows - row, _ROWS)
@@ -109,10 +153,10 @@ def run(host: EngineHost, source: Side, target: Side, remap: Remap, columns: int
                 if i == 0 and not reads:
                     windows.append(None)
                     continue
-                places = _columns(side, [move[1 - i] for move in moves], unit, column, wide)
+                places = _columns(side, [move[1 - i] for move in moves], units[i], column, wide)
                 lines = side.plane.rows(np.arange(side.y + row, side.y + row + tall, dtype=np.int64))
                 low = int(lines.min()) + min(int(p.min()) for p in places if p is not None)
-                high = int(lines.max()) + max(int(p.max()) for p in places if p is not None) + unit
+                high = int(lines.max()) + max(int(p.max()) for p in places if p is not None) + units[i]
                 window = scratch.open(side.plane.va + low, high - low, "copy")
                 if window is None:
                     return

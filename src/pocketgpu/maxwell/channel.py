@@ -179,7 +179,8 @@ class Channel:
         """Forget what is left to do."""
         self.waiting = None
         self._queue.clear()
-        for name in ("RUNS", "RUN", "POSITION", "END", "REMAINING"):
+        self._fresh = True
+        for name in ("RUNS", "RUN", "POSITION", "END", "REMAINING", "MME_STATE"):
             self._put(name, 0)
 
     def _load(self) -> bool:
@@ -219,8 +220,6 @@ class Channel:
             address = _GET_HI.raw(entry) << 32 | _GET.raw(entry) << _GET.lo
             offset = memory.offset_of(address, 4 * length)
             spans = [(offset, 4 * length)] if offset is not None else memory.spans(address, 4 * length)
-            if len(spans) > MAX_RUNS // 2:
-                spans = [*spans[: MAX_RUNS // 2], (None, 0)]
             first = 0
             for start, size in spans:
                 if start is None:

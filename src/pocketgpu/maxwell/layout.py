@@ -24,7 +24,7 @@ HOST_WORDS = 0x40  # methods below belong to the host, whatever the subchannel
 MACRO_WORDS = 0xE00  # methods from here on call macros, in the classes that have them
 
 CHANNEL_COUNT = 32
-MAX_RUNS = 4096  # contiguous pieces of pushbuffer known to the parser at a time
+MAX_RUNS = 8192  # contiguous pieces of pushbuffer known to the parser at a time; an entry has 2049 at most
 MME_WORDS = 0x2000  # instruction RAM
 MACROS = 0x80  # start addresses
 STAGING_SIZE = 256 << 10  # inline data kept natively, for each front-end class; more of it goes on in pieces

@@ -106,6 +106,13 @@ def test_counts_are_those_of_the_index(name: str, folder: Path, index: dict[str,
         "constbuf_words_inline": stats.constbuf_words_inline,
         "inline_uploads": stats.inline_launches,
         "host_syncpt_wait": stats.syncpoint_waits,
+        "syncpoint_increments": stats.syncpoint_increments,
+        "report_semaphores": stats.semaphores,
+        "constbuf_binds": stats.constbuf_binds,
+        "draws": stats.draws,
+        "clears": stats.clears,
+        "dma_copies": stats.copies,
+        "compute_launches": stats.launches,
     }
     told = {key: said["counts"][key] for key in counts.keys() & said["counts"].keys()}
     assert {key: counts[key] for key in told} == told and len(told) > 2

@@ -10,12 +10,13 @@ The words of the language are the methods of `Lang`; the values are `Value`. Not
 from __future__ import annotations
 
 from .kernel import Engine, Kernel, kernel
-from .language import Lang
-from .values import BOOL, F32, I8, I16, I32, I64, U8, U16, Array, LaneError, Type, Value, Var
+from .language import Jump, Lang
+from .values import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, Array, LaneError, Type, Value, Var
 
 __all__ = [
     "BOOL",
     "F32",
+    "F64",
     "I8",
     "I16",
     "I32",
@@ -24,6 +25,7 @@ __all__ = [
     "U16",
     "Array",
     "Engine",
+    "Jump",
     "Kernel",
     "LaneError",
     "Lang",

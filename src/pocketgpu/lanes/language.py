@@ -7,7 +7,8 @@ and names the line of the kernel that made it. What an operation *does* is left 
 Rules that make both evaluators agree bit for bit:
 
 * 32-bit and 64-bit integers wrap; shift counts are taken modulo the width.
-* Floats are IEEE binary32 in round-to-nearest, never contracted or reordered; constants round to f32 the same way.
+* Floats are IEEE binary32 and binary64 in round-to-nearest, never contracted or reordered; constants round the same
+  way. `fma` rounds once, on every host.
 * Which NaN an arithmetic result is (its sign and payload) is open: CPUs differ. Moving, selecting, negating and
   reinterpreting a value keep its bits.
 * `min`/`max` are a compare and a select, so operand order decides about NaN and signed zero: `max(a, b)` is
@@ -22,10 +23,12 @@ import operator
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from .values import BOOL, F32, I32, I64, Array, LaneError, Operand, Type, Value, Var, fail, place
+from . import fused
+from .values import BOOL, F32, F64, I32, I64, Array, LaneError, Operand, Type, Value, Var, fail, place
 
 _ARRAY_BYTES = 1 << 16  # arrays live on the stack, and a thread's stack can be as small as 512 KiB
 _OPERATIONS = {
@@ -35,11 +38,31 @@ _OPERATIONS = {
 }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Jump:
+    """Where a block of `Lang.graph` goes on: targets[selector], the last one for every other selector.
+
+    values: selectors of the targets but the last, if they are not 0, 1, 2, ...
+    """
+
+    selector: Value
+    targets: tuple[int, ...]
+    values: tuple[int, ...] | None = None
+
+
+Next = int | Jump | tuple[Value, Any, Any]
+"""What a block of `Lang.graph` returns: the next block (-1: the end), a Jump, or (condition, Next, Next)."""
+
+ATOMICS = ("add", "and", "or", "xor", "min", "max", "umin", "umax", "xchg")
+
+
 class Lang(ABC):
     """What a kernel can say. `k.lanes` is the number of lanes; offsets are bytes into the arena that kernels see."""
 
     lanes: int
     numpy = False
+    fused = False
+    """Whether the host has a fused multiply-add; `fma` computes it with integers where it has none."""
 
     def __init__(self, lanes: int) -> None:
         self.lanes = lanes
@@ -58,7 +81,7 @@ class Lang(ABC):
             except TypeError:
                 raise fail(f"{x!r} is no integer constant") from None
             return x - ((x >> (type.bits - 1)) << type.bits)
-        if isinstance(x, Value) or type not in (F32, BOOL):
+        if isinstance(x, Value) or type not in (F32, F64, BOOL):
             raise fail(f"{x!r} is no constant of type {type}")
         if type is BOOL:
             if x not in (0, 1):
@@ -66,6 +89,8 @@ class Lang(ABC):
             return bool(x)
         try:
             x = float(x)
+            if type is F64:
+                return x
             return struct.unpack("<f", struct.pack("<f", x))[0]
         except OverflowError:  # beyond f32, or an integer beyond even f64
             return float("inf") if x > 0 else float("-inf")
@@ -117,11 +142,11 @@ class Lang(ABC):
         if not isinstance(b, Value):
             if not isinstance(a, Value):
                 raise fail(f"{what} needs at least one lane value")
-            if isinstance(b, float) and a.type is not F32:
+            if isinstance(b, float) and a.type.kind != "float":
                 raise fail(f"{what} of {a!r} and the Python float {b}")
             return a, self.const(b, a.type, a.lanes)
         if not isinstance(a, Value):
-            if isinstance(a, float) and b.type is not F32:
+            if isinstance(a, float) and b.type.kind != "float":
                 raise fail(f"{what} of the Python float {a} and {b!r}")
             return self.const(a, b.type, b.lanes), b
         if a.type is not b.type:
@@ -150,19 +175,42 @@ class Lang(ABC):
         return x
 
     def neg(self, a: Value) -> Value:
-        a = self._need("neg", a, F32, I32, I64)
-        return self._unary("neg", a) if a.type is F32 else self.binary("sub", 0, a)
+        a = self._need("neg", a, F32, F64, I32, I64)
+        return self._unary("neg", a) if not a.type.is_int else self.binary("sub", 0, a)
 
     def floor(self, a: Value) -> Value:
-        return self._unary("floor", self._need("floor", a, F32))
+        return self._unary("floor", self._need("floor", a, F32, F64))
 
     def sqrt(self, a: Value) -> Value:
         """Correctly rounded square root; NaN for negative input."""
-        return self._unary("sqrt", self._need("sqrt", a, F32))
+        return self._unary("sqrt", self._need("sqrt", a, F32, F64))
 
     def abs(self, a: Value) -> Value:
-        a = self._need("abs", a, F32, I32, I64)
-        return self._unary("abs", a) if a.type is F32 else self.max(a, -a)
+        a = self._need("abs", a, F32, F64, I32, I64)
+        return self._unary("abs", a) if not a.type.is_int else self.max(a, -a)
+
+    def fma(self, a: Operand, b: Operand, c: Operand) -> Value:
+        """a * b + c, rounded once."""
+        a, b = self._pair("fma", a, b)
+        a, c = self._pair("fma", a, c)
+        a, b = self._pair("fma", a, b)
+        if a.type.kind != "float":
+            raise fail(f"fma is not defined for {a.type}")
+        if self.fused:
+            return self._fma(a, b, c)
+        return fused.fma32(self, a, b, c) if a.type is F32 else fused.fma64(self, a, b, c)
+
+    def popcount(self, a: Value) -> Value:
+        """How many bits of an integer are set."""
+        return self._unary("ctpop", self._need("popcount", a, I32, I64))
+
+    def leading_zeros(self, a: Value) -> Value:
+        """Zero bits above the highest set one; the width for 0."""
+        return self._unary("ctlz", self._need("leading_zeros", a, I32, I64))
+
+    def trailing_zeros(self, a: Value) -> Value:
+        """Zero bits below the lowest set one; the width for 0."""
+        return self._unary("cttz", self._need("trailing_zeros", a, I32, I64))
 
     def udiv(self, a: Operand, b: Operand) -> Value:
         """Unsigned quotient; 0 where the divisor is 0."""
@@ -215,8 +263,10 @@ class Lang(ABC):
         return self._convert("f2i", self.clamp(x, float(lo), float(hi)), I32)
 
     def to_f32(self, x: Value) -> Value:
-        """Signed i32 (or bool: 0.0 / 1.0) to the nearest f32."""
-        x = self._need("to_f32", x, I32, BOOL)
+        """A signed i32 or an f64 (or bool: 0.0 / 1.0) to the nearest f32."""
+        x = self._need("to_f32", x, I32, F64, BOOL)
+        if x.type is F64:
+            return self._convert("fptrunc", x, F32)
         return self.select(x, 1.0, 0.0) if x.type is BOOL else self._convert("i2f", x, F32)
 
     def bits_f32(self, x: Value) -> Value:
@@ -226,6 +276,19 @@ class Lang(ABC):
     def bits_i32(self, x: Value) -> Value:
         """The 32 bits of an f32."""
         return self._convert("bitcast", self._need("bits_i32", x, F32), I32)
+
+    def to_f64(self, x: Value) -> Value:
+        """A signed integer to the nearest f64, or an f32, which fits."""
+        x = self._need("to_f64", x, F32, I32, I64)
+        return self._convert("fpext" if x.type is F32 else "i2f", x, F64)
+
+    def bits_f64(self, x: Value) -> Value:
+        """The f64 with these 64 bits."""
+        return self._convert("bitcast", self._need("bits_f64", x, I64), F64)
+
+    def bits_i64(self, x: Value) -> Value:
+        """The 64 bits of an f64."""
+        return self._convert("bitcast", self._need("bits_i64", x, F64), I64)
 
     def to_i64(self, x: Value, signed: bool = True) -> Value:
         return self._convert("sext" if signed else "zext", self._need("to_i64", x, I32), I64)
@@ -245,6 +308,20 @@ class Lang(ABC):
         if op not in ("min", "max", "add"):
             raise fail(f"reduce knows min, max and add, not {op!r}")
         return self._reduce(op, self._need("reduce", v, I32))
+
+    def ballot(self, mask: Value) -> Value:
+        """The mask of 32 lanes as the bits of an i32, lane 0 lowest."""
+        mask = self._need("ballot", mask, BOOL)
+        if mask.lanes != 32:
+            raise fail(f"a ballot is of 32 lanes, not of {mask!r}")
+        return self._ballot(mask)
+
+    def mask_of(self, ballot: Value) -> Value:
+        """The mask of 32 lanes that has this ballot."""
+        ballot = self._need("mask_of", ballot, I32)
+        if ballot.lanes != 1:
+            raise fail(f"a ballot is a scalar, not {ballot!r}")
+        return self._mask_of(ballot)
 
     def lane(self, v: Value, i: int) -> Value:
         """Lane `i` as a scalar (a scalar is the same in every lane)."""
@@ -303,6 +380,15 @@ class Lang(ABC):
         if mask is not None:
             mask = self.fit(mask, BOOL, off.lanes)
         self._scatter(type, off, self.fit(v, type.value, off.lanes), mask)
+
+    def atomic(self, op: str, type: Type, offset: Operand, v: Operand) -> Value:
+        """Replace a scalar of memory by `op` of it and `v` in one step, whatever other threads do; returns the old one.
+
+        op: one of ATOMICS ("xchg" takes `v` itself); type: I32 or I64.
+        """
+        if op not in ATOMICS or type not in (I32, I64):
+            raise fail(f"there is no atomic {op} of {type}")
+        return self._atomic(op, type, self._offset(type, offset, False), self.fit(v, type, 1))
 
     # -- variables ----------------------------------------------------------------------------------------------
     def var(self, init: Operand, type: Type | None = None, lanes: int | None = None) -> Var:
@@ -391,6 +477,39 @@ class Lang(ABC):
             raise fail("a switch without cases")
         return self._switch(selector, [partial(self._case, case) for case in cases])
 
+    def graph(self, blocks: Sequence[Callable[[], Next]], start: int = 0) -> None:
+        """Run blocks of code, beginning with blocks[start], until one says that -1 comes next.
+
+        A block is a function that says what comes after it: see `Next`. Values of one block are unknown in the others:
+        carry them in a k.var.
+        """
+        if not 0 <= start < len(blocks):
+            raise fail(f"no block {start} among {len(blocks)}")
+        self._enter("graph")
+        depth = len(self._open)
+        self._graph([partial(self._block, block, len(blocks), depth) for block in blocks], start)
+        self._leave(depth)
+
+    def _block(self, block: Callable[[], Next], count: int, depth: int) -> Next:
+        after = block()
+        self._closed(depth)
+        self._check_next(after, count)
+        return after
+
+    def _check_next(self, after: Any, count: int) -> None:
+        if isinstance(after, tuple):
+            self._scalar_condition("graph", after[0])
+            for way in after[1:]:
+                self._check_next(way, count)
+            return
+        targets = after.targets if isinstance(after, Jump) else (after,)
+        if not targets or any(not isinstance(t, int) or not -1 <= t < count for t in targets):
+            raise fail(f"a block goes on to {after!r}, with {count} blocks")
+        if isinstance(after, Jump) and after.values is not None and len(after.values) != len(targets) - 1:
+            raise fail(f"a jump has a value for each target but the last, not {len(after.values)} for {len(targets)}")
+        if isinstance(after, Jump) and (after.selector.lanes != 1 or after.selector.type is not I32):
+            raise fail(f"a jump needs a scalar i32 selector, got {after.selector!r}")
+
     def _case(self, case: Callable[[], Any]) -> Any:
         depth = len(self._open)
         result = case()
@@ -436,6 +555,21 @@ class Lang(ABC):
 
     @abstractmethod
     def _convert(self, how: str, a: Value, to: Type) -> Value: ...
+
+    @abstractmethod
+    def _fma(self, a: Value, b: Value, c: Value) -> Value: ...
+
+    @abstractmethod
+    def _ballot(self, mask: Value) -> Value: ...
+
+    @abstractmethod
+    def _mask_of(self, ballot: Value) -> Value: ...
+
+    @abstractmethod
+    def _atomic(self, op: str, type: Type, off: Value, v: Value) -> Value: ...
+
+    @abstractmethod
+    def _graph(self, blocks: Sequence[Callable[[], Next]], start: int) -> None: ...
 
     @abstractmethod
     def _reduce(self, op: str, a: Value) -> Value: ...

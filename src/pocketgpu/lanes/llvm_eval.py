@@ -13,16 +13,19 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from .language import Lang
+from .language import Jump, Lang, Next
 from .values import BOOL, F32, I32, I64, Array, Type, Value, Var, fail, place
 
-_SCALAR = {"bool": "i1", "i32": "i32", "i64": "i64", "f32": "float", "u8": "i8", "i8": "i8", "u16": "i16", "i16": "i16"}
-_SUFFIX = {"bool": "i1", "i32": "i32", "i64": "i64", "f32": "f32"}
+_SCALAR = {"bool": "i1", "i32": "i32", "i64": "i64", "f32": "float", "f64": "double", "u8": "i8", "i8": "i8", "u16": "i16", "i16": "i16"}
+_SUFFIX = {"bool": "i1", "i32": "i32", "i64": "i64", "f32": "f32", "f64": "f64"}
 _INT = {"add": "add", "sub": "sub", "mul": "mul", "and": "and", "or": "or", "xor": "xor", "udiv": "udiv"}
 _INT_COMPARE = {"eq": "eq", "ne": "ne", "lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge", "ult": "ult"}
 _FLOAT_COMPARE = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
 _SHIFTS = {"shl": "shl", "ashr": "ashr", "lshr": "lshr"}
-_CONVERT = {"f2i": "fptosi", "i2f": "sitofp", "bitcast": "bitcast", "sext": "sext", "zext": "zext", "trunc": "trunc"}
+_CONVERT = {
+    "f2i": "fptosi", "i2f": "sitofp", "bitcast": "bitcast", "sext": "sext", "zext": "zext", "trunc": "trunc",
+    "fpext": "fpext", "fptrunc": "fptrunc",
+}  # fmt: skip
 
 
 def _ty(type: Type, lanes: int) -> str:
@@ -31,7 +34,7 @@ def _ty(type: Type, lanes: int) -> str:
 
 
 def _literal(x: Any, type: Type) -> str:
-    if type is F32:  # LLVM spells an f32 as the bits of the f64 of the same value
+    if type.kind == "float":  # LLVM spells an f32 as the bits of the f64 of the same value
         return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
     if type is BOOL:
         return "true" if x else "false"
@@ -59,7 +62,7 @@ class LLVMLang(Lang):
     """Traces one kernel; `text()` is the finished module with the single function `name(ptr arena, scalars...)`.
 
     With a dict for `origins` the trace notes there which line of the kernel made which IR value. With `fast_gather`
-    it uses the gather instruction of the CPU.
+    it uses the gather instruction of the CPU, with `fused` its multiply-add.
     """
 
     def __init__(
@@ -69,10 +72,11 @@ class LLVMLang(Lang):
         lanes: int,
         origins: dict[str, str] | None = None,
         fast_gather: bool = False,
+        fused: bool = False,
     ) -> None:
         super().__init__(lanes)
         self._origins = origins
-        self.fast_gather = fast_gather
+        self.fast_gather, self.fused = fast_gather, fused
         self.name, self.params = name, list(params)
         self._out: list[str] = []
         self._slots: list[str] = []
@@ -121,7 +125,7 @@ class LLVMLang(Lang):
             return Value(self, lit, type, 1)
         item = f"{_SCALAR[type.name]} {lit}"
         return Value(
-            self, "zeroinitializer" if x == 0 and type is not F32 else f"<{', '.join([item] * lanes)}>", type, lanes
+            self, "zeroinitializer" if x == 0 and type.kind != "float" else f"<{', '.join([item] * lanes)}>", type, lanes
         )
 
     def _pattern(self, xs: list[Any], type: Type) -> Value:
@@ -149,11 +153,11 @@ class LLVMLang(Lang):
             x, y = (self._emit(f"bitcast {t} {v.raw} to {halves}", I32, a.lanes).raw for v in (a, b))
             product = self._emit(f"mul {halves} {x}, {y}", I32, a.lanes)
             return self._emit(f"bitcast {halves} {product.raw} to {t}", I32, a.lanes)
-        word = f"f{op}" if a.type is F32 else _INT[op]
+        word = f"f{op}" if a.type.kind == "float" else _INT[op]
         return self._emit(f"{word} {t} {a.raw}, {b.raw}", a.type, a.lanes)
 
     def _compare(self, op: str, a: Value, b: Value) -> Value:
-        word = f"fcmp {_FLOAT_COMPARE[op]}" if a.type is F32 else f"icmp {_INT_COMPARE[op]}"
+        word = f"fcmp {_FLOAT_COMPARE[op]}" if a.type.kind == "float" else f"icmp {_INT_COMPARE[op]}"
         return self._emit(f"{word} {_ty(a.type, a.lanes)} {a.raw}, {b.raw}", BOOL, a.lanes)
 
     def _unary(self, op: str, a: Value) -> Value:
@@ -161,6 +165,10 @@ class LLVMLang(Lang):
             return self._emit(f"fneg {_ty(a.type, a.lanes)} {a.raw}", a.type, a.lanes)
         name = {"abs": "fabs"}.get(op, op)
         vector = "" if a.lanes == 1 else f"v{a.lanes}"
+        if op in ("ctlz", "cttz"):
+            t, full = _ty(a.type, a.lanes), f"llvm.{op}.{vector}{_SUFFIX[a.type.name]}"
+            self._declared.add(f"declare {t} @{full}({t}, i1 immarg)")
+            return self._emit(f"call {t} @{full}({t} {a.raw}, i1 false)", a.type, a.lanes)
         return self._intrinsic(f"llvm.{name}.{vector}{_SUFFIX[a.type.name]}", a.type, a.lanes, a)
 
     def _select(self, m: Value, a: Value, b: Value) -> Value:
@@ -175,6 +183,16 @@ class LLVMLang(Lang):
             return a
         name = {"min": "smin", "max": "smax"}.get(op, op)
         return self._intrinsic(f"llvm.vector.reduce.{name}.v{a.lanes}{_SUFFIX[a.type.name]}", a.type, 1, a)
+
+    def _fma(self, a: Value, b: Value, c: Value) -> Value:
+        vector = "" if a.lanes == 1 else f"v{a.lanes}"
+        return self._intrinsic(f"llvm.fma.{vector}{_SUFFIX[a.type.name]}", a.type, a.lanes, a, b, c)
+
+    def _ballot(self, mask: Value) -> Value:
+        return self._emit(f"bitcast <32 x i1> {mask.raw} to i32", I32, 1)
+
+    def _mask_of(self, ballot: Value) -> Value:
+        return self._emit(f"bitcast i32 {ballot.raw} to <32 x i1>", BOOL, 32)
 
     def _lane(self, a: Value, i: int) -> Value:
         return self._emit(f"extractelement {_ty(a.type, a.lanes)} {a.raw}, i32 {i}", a.type, 1)
@@ -264,6 +282,10 @@ class LLVMLang(Lang):
             self._out.append(f"store {s} {x.raw}, ptr {p}, align {type.bytes}")
             if mask is not None:
                 self._out += [f"br label %{after}", f"{after}:"]
+
+    def _atomic(self, op: str, type: Type, off: Value, v: Value) -> Value:
+        p, t = self._pointer(off), _ty(type, 1)
+        return self._emit(f"atomicrmw {op} ptr {p}, {t} {v.raw} seq_cst, align {type.bytes}", type, 1)
 
     # -- variables ----------------------------------------------------------------------------------------------
     def _var(self, type: Type, lanes: int) -> Var:
@@ -360,6 +382,30 @@ class LLVMLang(Lang):
             return None
         got = tuple(self._get(v) for v in results)
         return got[0] if isinstance(first, Value) else got
+
+    def _graph(self, blocks: Sequence[Callable[[], Next]], start: int) -> None:
+        labels = [self._label() for _ in blocks]
+        end = self._label()
+        self._out.append(f"br label %{labels[start]}")
+        for label, block in zip(labels, blocks, strict=True):
+            self._out.append(f"{label}:")
+            self._go(block(), [*labels, end])  # target -1 is the last one
+        self._out.append(f"{end}:")
+
+    def _go(self, after: Next, labels: list[str]) -> None:
+        if isinstance(after, int):
+            self._out.append(f"br label %{labels[after]}")
+        elif isinstance(after, Jump):
+            values = range(len(after.targets) - 1) if after.values is None else after.values
+            arms = " ".join(f"i32 {v}, label %{labels[t]}" for v, t in zip(values, after.targets, strict=False))
+            self._out.append(f"switch i32 {after.selector.raw}, label %{labels[after.targets[-1]]} [ {arms} ]")
+        else:
+            ways = [labels[way] if isinstance(way, int) else self._label() for way in after[1:]]
+            self._out.append(f"br i1 {after[0].raw}, label %{ways[0]}, label %{ways[1]}")
+            for label, way in zip(ways, after[1:], strict=True):
+                if not isinstance(way, int):
+                    self._out.append(f"{label}:")
+                    self._go(way, labels)
 
     def _invoke(self, function: Value, args: Sequence[Value]) -> None:
         p = self._name()

@@ -86,6 +86,14 @@ def fast_gather(lanes: int) -> bool:
     return lanes >= 16 and best_lanes() >= 16 and _gathers_quickly()
 
 
+@cache
+def fused() -> bool:
+    """Whether this CPU multiplies and adds with one rounding: every 64-bit ARM does, others say so."""
+    with lock:
+        _start()
+        return "+fma" in _state["features"].split(",") or _state["triple"].startswith(("aarch64", "arm64"))
+
+
 def target() -> dict[str, Any]:
     """What the code is made for: cpu, features, triple, LLVM version."""
     with lock:

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .language import Lang
+from .language import Jump, Lang, Next
 from .values import BOOL, I32, Array, Type, Value, Var, fail
 
 _DTYPES: dict[str, Any] = {
-    "bool": np.bool_, "i32": np.int32, "i64": np.int64, "f32": np.float32,
+    "bool": np.bool_, "i32": np.int32, "i64": np.int64, "f32": np.float32, "f64": np.float64,
     "u8": np.uint8, "i8": np.int8, "u16": np.uint16, "i16": np.int16,
 }  # fmt: skip
 _UNSIGNED: dict[str, Any] = {"i32": np.uint32, "i64": np.uint64}
@@ -28,6 +28,21 @@ _COMPARE: dict[str, Any] = {
 }  # fmt: skip
 _UNARY: dict[str, Any] = {"neg": np.negative, "floor": np.floor, "sqrt": np.sqrt, "abs": np.abs}
 _REDUCE: dict[str, Any] = {"or": np.any, "and": np.all, "min": np.min, "max": np.max}
+
+
+def _below_highest(x: Any, bits: int) -> Any:
+    """All bits above the highest set one."""
+    shift = 1
+    while shift < bits:
+        x = x | np.right_shift(x, x.dtype.type(shift))
+        shift *= 2
+    return ~x
+
+
+# What has as many bits set as the answer is.
+_COUNTS: dict[str, Any] = {
+    "ctpop": lambda x, bits: x, "ctlz": _below_highest, "cttz": lambda x, bits: ~x & (x - x.dtype.type(1)),
+}  # fmt: skip
 
 
 class ArenaViews:
@@ -87,7 +102,14 @@ class NumpyLang(Lang):
         return Value(self, _COMPARE[op](a.raw, b.raw), BOOL, a.lanes)
 
     def _unary(self, op: str, a: Value) -> Value:
+        if op in _COUNTS:
+            u = _UNSIGNED[a.type.name]
+            r = np.bitwise_count(_COUNTS[op](a.raw.view(u), a.type.bits))
+            return Value(self, r.astype(_DTYPES[a.type.name]), a.type, a.lanes)
         return Value(self, _UNARY[op](a.raw), a.type, a.lanes)
+
+    def _fma(self, a: Value, b: Value, c: Value) -> Value:
+        raise AssertionError("NumPy has no fused multiply-add")
 
     def _select(self, m: Value, a: Value, b: Value) -> Value:
         if m.raw.ndim == 0:
@@ -110,6 +132,14 @@ class NumpyLang(Lang):
         else:
             r = _REDUCE[op](a.raw)
         return Value(self, r, a.type, 1)
+
+    def _ballot(self, mask: Value) -> Value:
+        bits = np.packbits(np.broadcast_to(mask.raw, (32,)), bitorder="little").view(np.int32)
+        return Value(self, bits[0], I32, 1)
+
+    def _mask_of(self, ballot: Value) -> Value:
+        octets = np.array([ballot.raw], np.int32).view(np.uint8)
+        return Value(self, np.unpackbits(octets, bitorder="little").astype(np.bool_), BOOL, 32)
 
     def _lane(self, a: Value, i: int) -> Value:
         return Value(self, a.raw if a.raw.ndim == 0 else a.raw[i], a.type, 1)
@@ -148,6 +178,18 @@ class NumpyLang(Lang):
             keep = np.broadcast_to(mask.raw, shape)
             raw, o = raw[keep], o[keep]
         self._views[type.name][self._element(type, o)] = raw
+
+    def _atomic(self, op: str, type: Type, off: Value, v: Value) -> Value:
+        old = self._load(type, off, 1)
+        if op == "xchg":
+            new = v
+        elif op in ("add", "and", "or", "xor"):
+            new = self._binary(op, old, v)
+        else:
+            less = self._compare("ult" if op[0] == "u" else "lt", old, v)
+            new = self._select(less, *((old, v) if op.endswith("min") else (v, old)))
+        self._store(type, off, new)
+        return old
 
     # -- variables ----------------------------------------------------------------------------------------------
     def _var(self, type: Type, lanes: int) -> Var:
@@ -190,6 +232,20 @@ class NumpyLang(Lang):
     def _switch(self, selector: Value, cases: Sequence[Callable[[], Any]]) -> Any:
         i = int(selector.raw)
         return cases[i if 0 <= i < len(cases) else -1]()
+
+    def _graph(self, blocks: Sequence[Callable[[], Next]], start: int) -> None:
+        at = start
+        while at >= 0:
+            after = blocks[at]()
+            while not isinstance(after, int):
+                if isinstance(after, Jump):
+                    i, targets = int(after.selector.raw), after.targets
+                    if after.values is not None:
+                        i = after.values.index(i) if i in after.values else -1
+                    after = targets[i if 0 <= i < len(targets) else -1]
+                else:
+                    after = after[1] if after[0].raw else after[2]
+            at = after
 
     def _invoke(self, function: Value, args: Sequence[Value]) -> None:
         self._functions[int(function.raw)](*(a.raw for a in args))

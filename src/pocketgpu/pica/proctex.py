@@ -19,7 +19,7 @@ from ..lanes import I32, Lang, Value
 from .combiners import Color
 from .layout import BANK_INDEX, PACKET, PROCTEX_TABLES
 from .registers import LiveRegisters, State, field, narrow_float
-from .shader.elementary import quick_log2 as log2
+from ..lanes.elementary import quick_log2 as log2
 from .texture import LEVELS, Ratio
 
 NOISE, RGB_CURVE, ALPHA_CURVE, COLORS, DIFFERENCES = sorted(PROCTEX_TABLES)

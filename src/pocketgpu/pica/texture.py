@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from ..lanes import I32, Lang, Value
 from .layout import PACKET
 from .registers import Flag, LiveRegisters, Number, State, field
-from .shader.elementary import quick_log2 as log2
+from ..lanes.elementary import quick_log2 as log2
 
 Color = dict[str, Value]
 FRACTION_BITS = 8

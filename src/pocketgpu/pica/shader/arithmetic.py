@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from ...facts.shader_isa import Opcode
 from ...lanes import F32, Lang, Value, Var
-from .elementary import exp2, log2
+from ...lanes.elementary import exp2, log2
 from .rules import Rules
 
 # LITP limits the shininess to this on both sides.

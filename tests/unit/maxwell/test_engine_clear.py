@@ -297,6 +297,7 @@ def test_small_floats() -> None:
 def test_bits_of_a_component() -> None:
     """NaN clears to 0; snorm rounds halves away from zero on both sides."""
     snorm = COLOR_TARGET.named("RN8").components[0]
+
     def word(v: float) -> int:
         return int(np.float32(v).view(np.uint32))
 

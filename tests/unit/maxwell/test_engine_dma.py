@@ -86,6 +86,7 @@ def test_layouts(evaluator: str, source: Slow, target: Slow) -> None:
     assert b.host.stats.copies == 1
     record = b.host.log[0]
     assert (record.kind, record.line_length, record.lines, record.unit) == ("copy", 101, 33, 1)
+    assert record.slices == (3 if source is DEEP else 0, 5 if target.depth > 1 else 0)
 
 
 @pytest.mark.parametrize("evaluator", EVALUATORS)

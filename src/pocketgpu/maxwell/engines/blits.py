@@ -14,19 +14,20 @@ LANES = 64  # columns of a table are padded to what any evaluator has
 
 @kernel(
     source=I64, target=I64, columns=I64, rows=I64, width=I32, height=I32, curve=I64,
-    beta1=F32, red=F32, green=F32, blue=F32, alpha=F32,
+    rop=I32, beta1=F32, red=F32, green=F32, blue=F32, alpha=F32,
 )  # fmt: skip
 def blit_rows(
     k: Lang, source: Value, target: Value, columns: Value, rows: Value, width: Value, height: Value, curve: Value,
-    beta1: Value, red: Value, green: Value, blue: Value, alpha: Value,
-    *, read: tuple[int, Layout], write: tuple[int, Layout], bilinear: bool, raw: bool, operation: str, rop: int,
+    rop: Value, beta1: Value, red: Value, green: Value, blue: Value, alpha: Value,
+    *, read: tuple[int, Layout], write: tuple[int, Layout], bilinear: bool, raw: bool, operation: str,
     alpha_test: bool,
 ) -> None:  # fmt: skip
     """Write `width` x `height` pixels.
 
     columns: tables of `width` (padded to a multiple of LANES) words each: target offsets, source offsets of the left
     pixel, of the right one, and its weight. rows: for each row the same four words in a row. curve: `srgb_tables`.
-    raw: pixel words are moved as they are. beta1 and the four factors are those of SET_BETA1 and SET_BETA4.
+    raw: pixel words are moved as they are. rop: four bits of SET_ROP, see `_raster`. beta1 and the four factors are
+    those of SET_BETA1 and SET_BETA4.
     """
     table = k.to_i64((width + (LANES - 1)) & -LANES) << 2
     factors = {"r": red, "g": green, "b": blue, "a": alpha}
@@ -77,10 +78,10 @@ def blit_rows(
             store(k, write[0], place, words, mask)
 
 
-def _raster(rop: int, source: Value, target: Value) -> Value:
+def _raster(rop: Value, source: Value, target: Value) -> Value:
     """A raster operation of source and target bits: bit 2 s + d of `rop` tells what becomes of bits s and d."""
     result = source & 0
     for case in range(4):
-        if rop >> case & 1:
-            result = result | ((source if case & 2 else ~source) & (target if case & 1 else ~target))
+        chosen = -(rop >> case & 1)  # all ones or none
+        result = result | ((source if case & 2 else ~source) & (target if case & 1 else ~target) & chosen)
     return result

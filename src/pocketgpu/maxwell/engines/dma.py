@@ -110,7 +110,9 @@ class DmaCopy(Engine):
         host.stats.copies += 1
         layouts = _layout(plan.source), _layout(plan.target)
         addresses = plan.source.plane.va, plan.target.plane.va
-        host.log.append(Copy(host.place, plan.kind, *addresses, *layouts, plan.columns, plan.rows, plan.target.element))
+        host.log.append(
+            Copy(host.place, plan.kind, *addresses, *layouts, plan.columns, plan.rows, plan.target.element, plan.layers)
+        )
         if plan.kind == "copy":
             self._copy(plan)
         elif plan.kind == "fill":

@@ -31,7 +31,8 @@ class Clear:
 
 @dataclass(frozen=True)
 class Copy:
-    """A transfer of the DMA engine. unit: bytes of an element. kind: "copy", "remap" or "fill"."""
+    """A transfer of the DMA engine. unit: bytes of an element. kind: "copy", "remap" or "fill". slices: of source and
+    target, where they are block-linear."""
 
     place: str
     kind: str
@@ -42,6 +43,7 @@ class Copy:
     line_length: int
     lines: int
     unit: int
+    slices: tuple[int, int]
 
 
 @dataclass(frozen=True)

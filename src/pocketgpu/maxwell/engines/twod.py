@@ -73,6 +73,7 @@ class _Plan:
     size: tuple[int, int] = (0, 0)
     code: Callable[..., None] | None = None
     factors: tuple[float, ...] = ()
+    rop: int = 0
     copy: tuple[SurfaceSide, SurfaceSide, int] | None = None
     target_bytes: int = 0
 
@@ -148,7 +149,7 @@ class TwoD(Engine):
             return
         if source is None:
             return
-        plan.code(source.offset, target.offset, columns, rows, *plan.size, curve, *plan.factors)
+        plan.code(source.offset, target.offset, columns, rows, *plan.size, curve, plan.rop, *plan.factors)
         scratch.close(target)
 
     # What the registers ask for
@@ -309,14 +310,13 @@ class TwoD(Engine):
         alpha_test = operation.endswith("_AND") and self.host.switches["twod.and_operations"] == "alpha"
         code = self.host.engine.get(
             blit_rows, read=shape(formats[0]), write=shape(formats[1]), bilinear=bilinear,
-            raw=same and not bilinear, operation=plain, rop=rop if plain.startswith("ROP") else 0,
-            alpha_test=alpha_test,
+            raw=same and not bilinear, operation=plain, alpha_test=alpha_test,
         )  # fmt: skip
         beta1 = max(self._state.signed("SET_BETA1"), 0) / 0x7FFFFFFF
         beta4 = (self._state.field("SET_BETA4", channel) / 255 for channel in "RGBA")
         return replace(
             plan, events=tuple(events), reads=reads, writes=writes, columns=columns, rows=rows, code=code,
-            factors=(beta1, *beta4),
+            factors=(beta1, *beta4), rop=rop & 15,
         )  # fmt: skip
 
 

@@ -120,6 +120,7 @@ class Channel:
             if made is not None:
                 engine = self.engines[file] = made(machine, id, self.files[file])
                 self._listen(file, engine.effects)
+        self.shadows[:] = self.files  # what engines are at power-on, their shadow is
         self._listen(HOST_FILE, HostMethods(self).effects)
 
     def _listen(self, file: int, effects: dict[int, Effect]) -> None:

@@ -165,3 +165,13 @@ def test_the_fences(shared_dir: Path) -> None:
     fences = replayed(shared_dir, "ex03_cube_320x180").all(Report)
     values = [record.value for record in fences]
     assert len(values) > 2 and values == sorted(set(values))
+
+
+@pytest.mark.parametrize("name", ["ex07_mesh_lighting_320x180", "mesa_texkinds_320x180"])
+def test_both_evaluators(shared_dir: Path, name: str) -> None:
+    """The same bytes everywhere: clears, copies into block-linear textures, the resolve of an sRGB target."""
+    fast, slow = (replayed(shared_dir, name, evaluator).machine.memory for evaluator in ("llvm", "numpy"))
+    assert [b.offset for b in fast.backings] == [b.offset for b in slow.backings]
+    for backing in fast.backings:
+        part = slice(backing.offset, backing.offset + backing.size)
+        assert np.array_equal(fast.arena[part], slow.arena[part])

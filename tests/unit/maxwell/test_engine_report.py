@@ -10,6 +10,7 @@ from support.engine_host import Bench
 from pocketgpu.facts.maxwell import B1C0, B197
 from pocketgpu.maxwell.engines.compute import Compute
 from pocketgpu.maxwell.engines.threed import ThreeD
+from pocketgpu.maxwell.gm20b import GM20B
 
 VA = 0x5_0000_0000
 AT = VA + 0x200
@@ -223,6 +224,19 @@ def test_work_counts_at_power_on() -> None:
     assert b.registers[B197["SET_RENDER_ENABLE_C"].word] == 1
     draw(b, 0, 1)
     assert b.host.stats.draws == 1
+
+
+def test_the_shadow_begins_as_the_registers_do() -> None:
+    """A replay before anything was tracked brings back what power-on set, not zero (which would mean never)."""
+    gpu = GM20B()
+    gpu.map(VA, 0x1000)
+    word = B197["SET_RENDER_ENABLE_C"].word
+    immediate = [(B197["SET_MME_SHADOW_RAM_CONTROL"].word, 3), (word, 0)]
+    words = struct.pack("<2I", *(4 << 29 | value << 16 | at for at, value in immediate))
+    gpu.memory.write(VA, words)
+    gpu.submit([VA | 2 << 42])
+    gpu.finish()
+    assert gpu.registers(0xB197)[word] == 1
 
 
 def test_notify() -> None:

@@ -12,7 +12,7 @@ gpu.present(0x6_0000_0000, Surface(1280, 720)).image.save("screen.png")
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +29,10 @@ from .layout import CHANNEL_COUNT, CLASS_FILES, COUNTER, FILE_WORDS, FILES, HOST
 from .memory import Backing, GpuMemory
 from .memory import Mapping as GpuMapping
 from .page_table import ADDRESS_SPACE
-from .present import Surface, to_picture
+from .present import Picture, Surface, to_picture
 from .stats import ChannelStats
 from .syncpoints import Syncpoints
 from .waits import SemaphoreWait, Wait
-
-if TYPE_CHECKING:
-    from ..pica.display import Screen
 
 MIB = 1 << 20
 SCRATCH_SIZE = 64 * MIB
@@ -227,7 +224,7 @@ class GM20B:
         self.wait(SemaphoreWait(address, payload, operation, self.place))
 
     # -- pictures -----------------------------------------------------------------------------------------------------
-    def present(self, gpu_va: int, surface: Surface) -> Screen:
+    def present(self, gpu_va: int, surface: Surface) -> Picture:
         """Finish all work and show a surface: its picture, as `image` and as `array`.
 
         What is not mapped is black, with an event.
@@ -242,9 +239,7 @@ class GM20B:
             message = f"{missed} of the {surface.size} bytes of the surface at {gpu_va:#x} are not mapped"
             self.events.report("fault", "present.unmapped", message, f"p{self.stats.presents}")
         self.stats.presents += 1
-        from ..pica.display import Screen
-
-        return Screen("screen", to_picture(data, surface))
+        return Picture(to_picture(data, surface))
 
     # -- looking ----------------------------------------------------------------------------------------------------
     def registers(self, class_id: int, channel: int = 0) -> NDArray[np.uint32]:

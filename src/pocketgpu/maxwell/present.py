@@ -7,13 +7,17 @@ left out. Source: the notes of the recordings; libnx, for what its windows take.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
+from ..surface import to_image
 from .blocklinear import Layout, detile
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 FLIP_X, FLIP_Y, TURN = 1, 2, 4
 """Bits of a transform: left and right, top and bottom, a quarter to the right."""
@@ -106,6 +110,26 @@ class Surface:
         if self.block_linear:
             return Layout(self.stride, self.height, block_height_log2=self.block_height_log2).size
         return self.stride * (self.height - 1) + self.row
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """What was shown: `array` is upright RGB of shape (height, width, 3)."""
+
+    array: NDArray[np.uint8]
+
+    @property
+    def width(self) -> int:
+        return int(self.array.shape[1])
+
+    @property
+    def height(self) -> int:
+        return int(self.array.shape[0])
+
+    @property
+    def image(self) -> Image:
+        """The picture as a Pillow image of mode RGB."""
+        return to_image(self.array)
 
 
 def to_picture(data: bytes, surface: Shown) -> NDArray[np.uint8]:

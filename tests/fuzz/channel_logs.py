@@ -121,7 +121,7 @@ def make(seed: int, number: int) -> bytes:
             _change(r, document)
     data = bytearray(_pack(r, document, files))
     for _ in range(r.choice((0, 0, 0, 0, 0, 1, 2, 4))):
-        at = r.randrange(len(data))
+        at = r.randrange(len(data))  # the first bytes are never cut off
         # The directory and the ends of the archive are where structure is.
         at = len(data) - 1 - r.randrange(min(400, len(data))) if r.random() < 0.5 else at
         kind = r.random()
@@ -130,7 +130,7 @@ def make(seed: int, number: int) -> bytes:
         elif kind < 0.8:
             data[at : at + 4] = struct.pack("<I", r.choice((0, 1, 0xFFFFFFFF, 0x7FFFFFFF, r.getrandbits(32))))
         elif kind < 0.9:
-            del data[at : at + r.randrange(1, 60)]
+            del data[max(at, 8) : at + r.randrange(1, 60)]
         else:
             del data[max(at, 8) :]
     return bytes(data)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ...errors import PocketGPUError
 from ...facts.maxwell.sass import CONTROL_BITS, FORMS, Form
-from .isa import BUNDLE, WORD, Instruction, Program, offset_of
+from .isa import BUNDLE, RZ, WORD, Instruction, Program, offset_of
 
 REFUSED = -1
 """Row number of a word that is no instruction."""
@@ -56,6 +56,8 @@ def match(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int16]:
                 break
             here = words[places]
             fits = (here & np.uint64(form.mask)) == np.uint64(form.value & form.mask)
+            for bits in form.exceptions:
+                fits &= bits.get(here) != RZ
             if not fits.any():
                 continue
             good = places[fits]
@@ -70,7 +72,7 @@ def match(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int16]:
 def find_form(word: int) -> Form | None:
     """The row of the table that a word is of, None if it is no instruction."""
     for form in _by_top_byte()[word >> 56 & 0xFF]:
-        if word & form.mask == form.value & form.mask:
+        if word & form.mask == form.value & form.mask and all(bits.get(word) != RZ for bits in form.exceptions):
             legal = all(bits.get(word) not in refused for bits, refused in form.limits)
             return form if legal else None
     return None

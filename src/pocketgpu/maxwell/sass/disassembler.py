@@ -30,7 +30,8 @@ def bare_text(instruction: Instruction, name: Naming = plain_address) -> str:
             kind = KINDS[field.kind]
             operand = instruction.roles.get(field.role)
             operands.append(kind.text(field, operand, word, name))  # type: ignore[arg-type]  # fixed text has none
-    return f"{mnemonic} {', '.join(operands)}" if operands else mnemonic
+    space = "" if form.operands and form.operands[0].attribute("joined") else " "
+    return f"{mnemonic}{space}{', '.join(operands)}" if operands else mnemonic
 
 
 def modifier_text(modifier: Modifier, word: int) -> str:

@@ -294,7 +294,7 @@ class Instruction:
         return instruction_text(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Program:
     """Decoded code: its instructions, without control words, and where each is.
 

@@ -137,7 +137,7 @@ class Kind:
             core = f"|{core}|" if on("abs") else core
             core = "!" * on("not") + "-" * on("neg") + "~" * on("inv") + core
         else:
-            core += ".NEG" * on("neg") + ".ABS" * on("abs") + ".INV" * on("inv") + tail
+            core = "-" * on("minus") + core + ".NEG" * on("neg") + ".ABS" * on("abs") + ".INV" * on("inv") + tail
         return core + "".join(self._suffix(one, word) for one in field.attributes if one.name in ("reuse", "cc"))
 
     def _suffix(self, attribute: Attribute, word: int) -> str:
@@ -166,7 +166,14 @@ class Kind:
                 core = rf"(?P<{role}_abs>\|)?{core}(?({role}_abs)\|)"
             core = sign("not", "!") + sign("neg", "-") + sign("inv", "~") + core
         else:
-            core += sign("neg", r"\.NEG") + sign("abs", r"\.ABS") + sign("inv", r"\.INV") + suffixes.pop("part", "")
+            core = (
+                sign("minus", "-")
+                + core
+                + sign("neg", r"\.NEG")
+                + sign("abs", r"\.ABS")
+                + sign("inv", r"\.INV")
+                + suffixes.pop("part", "")
+            )
         return core + suffixes.pop("reuse", "") + suffixes.pop("cc", "")
 
     def full_encode(
@@ -410,7 +417,7 @@ class MemKind(Kind):
         if operand.register is None and offset < 0 and field.bits is not None:
             # NVIDIA's text gives an address without a register as the unsigned number that the field holds.
             offset += (1 << field.bits.width) * field.number("scale", 1)
-        if operand.register is None and field.bits is None:
+        if operand.register is None and offset == 0 and field.attribute("base") is not None:
             return f"{self.before}[RZ]"
         return f"{self.before}[{_address_text(operand.register, offset)}]"
 
@@ -668,4 +675,6 @@ def decode_operand(field: OperandField, word: int, address: int) -> Operand | No
 def omitted(field: OperandField, word: int) -> bool:
     """Whether the text leaves the operand out, because its bits have their usual value."""
     usual = field.attribute("opt")
-    return usual is not None and field.bits is not None and field.bits.get(word) == usual.value
+    if usual is None or field.bits is None or _flag(field, word, "not"):
+        return False
+    return field.bits.get(word) ^ field.number("xor", 0) == usual.value

@@ -11,7 +11,8 @@ A row of `instructions.tsv` is one *form* of an instruction: a mnemonic with ope
   `rounding?` of one that is not printed.
 * operands: in the order of the text, each `role=KIND@bits` and then attributes: `neg@48 abs@46 inv@40 not@42` are signs
   before it, `part=h1@53` and `cc@47` suffixes, `opt=7` leaves it out when its bits are 7, `base@15:8` is the register
-  of an address, `scale=4` what an offset is multiplied with, `xor=7` bits that are stored inverted.
+  of an address (`physical`: not RZ), `unsigned` says that its offset is, `scale=4` what an offset is multiplied with,
+  `xor=7` are bits that are stored inverted.
 
 Kinds of operands:
     R register; P predicate; I U signed and unsigned number; F D H number whose bits are the top ones of a float32,
@@ -238,6 +239,12 @@ class Form:
         return mask
 
     @cached_property
+    def exceptions(self) -> tuple[Bits, ...]:
+        """Registers that make a word fit another row if they are RZ: bases of physical addresses."""
+        found = (one.attribute("base") for one in self.operands if one.attribute("physical"))
+        return tuple(base.bits for base in found if base is not None and base.bits is not None)
+
+    @cached_property
     def limits(self) -> tuple[tuple[Bits, tuple[int, ...]], ...]:
         """Fields with values that make a word no instruction."""
         found = []
@@ -250,9 +257,6 @@ class Form:
             for attribute in operand.attributes:
                 if attribute.bits is not None and attribute.enum is not None:
                     found.append((attribute.bits, ENUMS[attribute.enum].refused(attribute.bits.width)))
-            refused = operand.attribute("never")
-            if refused is not None and operand.bits is not None:
-                found.append((operand.bits, (refused.value,)))
         return tuple((bits, values) for bits, values in found if values)
 
 

@@ -146,6 +146,8 @@ class ClearUnit:
     def __init__(self, host: EngineHost, registers: Registers) -> None:
         self._host = host
         self._state = State(B197, registers)
+        self._bits = {field.name: field for field in B197["CLEAR_SURFACE"].fields}
+        self._slot = self._bits["MRT_SELECT"]
         self._words = np.array(_words())
         self._slots = [
             np.array([*self._words, *(B197[name].word + slot * B197[name].stride for name in _TARGET)])
@@ -158,7 +160,7 @@ class ClearUnit:
         host = self._host
         if not conditions.enabled(host, self._state):
             return
-        slot = B197["CLEAR_SURFACE"]["MRT_SELECT"].raw(value)
+        slot = self._slot.raw(value)
         words = self._slots[slot] if slot < 8 else self._words
         key = value.to_bytes(4, "little") + self._state.registers[words].tobytes()
         plan = self._plans.get(key)
@@ -188,8 +190,8 @@ class ClearUnit:
         scratch.close(window)
 
     def _plan(self, value: int) -> _Plan:
-        state = self._state
-        bit = lambda name: B197["CLEAR_SURFACE"][name].raw(value)
+        state, bits = self._state, self._bits
+        bit = lambda name: bits[name].raw(value)
         if not state.field("SET_RASTER_ENABLE") and self._host.switches["clear.raster_disabled"] == "nothing":
             return _Plan()
         left, top, right, bottom = rectangle = self._rectangle()

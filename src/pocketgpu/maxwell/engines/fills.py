@@ -7,6 +7,7 @@ whole are written as they lie in memory, sixteen vectors each.
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,9 @@ def line_masks(first: int, x_from: int, x_to: int, end: int, bits: bytes) -> Arr
 
     first is a multiple of 4, `bits` the mask of 16 bytes and in phase with byte 0 of the line.
     """
-    mask = np.resize(np.roll(np.frombuffer(bits, np.uint8), -(first % PERIOD)), end - first)
+    phase, size = first % PERIOD, end - first
+    repeated = bits * ((phase + size) // PERIOD + 1)
+    mask = np.frombuffer(bytearray(repeated[phase : phase + size]), np.uint8)
     mask[: x_from - first] = 0
     mask[x_to - first :] = 0
     return mask.view(np.int32)
@@ -108,8 +111,8 @@ def line_masks(first: int, x_from: int, x_to: int, end: int, bits: bytes) -> Arr
 
 def pattern_words(pattern: bytes, phase: int) -> tuple[int, ...]:
     """The four words of a 16-byte pattern, beginning at its byte `phase`."""
-    turned = np.roll(np.frombuffer(pattern, np.uint8), -(phase % PERIOD))
-    return tuple(int(w) for w in turned.view(np.int32))
+    phase %= PERIOD
+    return struct.unpack("<4i", pattern[phase:] + pattern[:phase])
 
 
 class Fill:

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ...facts.maxwell import MethodBlock
+
+
+@cache
+def _register(block: MethodBlock, name: str) -> tuple[int, int]:
+    """Word and stride of a method."""
+    method = block[name]
+    return method.word, method.stride
+
+
+@cache
+def _field(block: MethodBlock, name: str, field: str) -> tuple[int, int, int, int]:
+    """Word and stride of a method, lowest bit and (shifted down) mask of a field."""
+    bits = block[name][field]
+    return *_register(block, name), bits.lo, bits.mask >> bits.lo
 
 
 class State:
@@ -17,11 +32,12 @@ class State:
 
     def __init__(self, block: MethodBlock, registers: np.ndarray[Any, Any]) -> None:
         self.block, self.registers = block, registers
+        self._words = registers.data  # gives plain numbers, fast
 
     def word(self, name: str, index: int = 0) -> int:
         """The word of a method."""
-        method = self.block[name]
-        return int(self.registers[method.word + index * method.stride])
+        word, stride = _register(self.block, name)
+        return int(self._words[word + index * stride])
 
     def signed(self, name: str, index: int = 0) -> int:
         """The word of a method as a signed number."""
@@ -30,13 +46,13 @@ class State:
 
     def field(self, name: str, field: str = "V", index: int = 0) -> int:
         """The bits of a field."""
-        method = self.block[name]
-        return method[field].raw(int(self.registers[method.word + index * method.stride]))
+        word, stride, lo, mask = _field(self.block, name, field)
+        return int(self._words[word + index * stride]) >> lo & mask
 
     def float(self, name: str, index: int = 0) -> float:
         """The word of a method as an f32."""
-        method = self.block[name]
-        at = method.word + index * method.stride
+        word, stride = _register(self.block, name)
+        at = word + index * stride
         return float(self.registers[at : at + 1].view(np.float32)[0])
 
     def address(self, name: str, index: int = 0) -> int:
@@ -44,7 +60,7 @@ class State:
 
         An upper part with more bits than eight (A140) is cut: addresses have 40 bits.
         """
-        method = self.block[name]
-        at = method.word + index * method.stride
-        upper, lower = (int(w) for w in self.registers[at : at + 2])
-        return ((method.fields[0].raw(upper) << 32) | lower) & 0xFF_FFFF_FFFF
+        word, stride = _register(self.block, name)
+        at = word + index * stride
+        upper, lower = int(self._words[at]), int(self._words[at + 1])
+        return ((self.block[name].fields[0].raw(upper) << 32) | lower) & 0xFF_FFFF_FFFF

@@ -81,13 +81,14 @@ class GM20B:
             ram_words=self.ram_words,
             choices=tuple(name for name, _ in departures(self.switches, *pushbuffer.PARSE_CHOICES)),
         )
+        self._code_table = code_table(self.switches)
         self._power_on()
 
     def _power_on(self) -> None:
         """Everything but memory as it is at first."""
         size = FILES * FILE_WORDS
         self.codes = self.memory.arena[self.layout.effects : self.layout.effects + size].reshape(FILES, FILE_WORDS)
-        self.codes[:] = code_table(self.switches)
+        self.codes[:] = self._code_table
         self.channels: dict[int, Channel] = {}
         self.log: list[Any] = []
         self.interrupts: dict[str, int] = {}

@@ -388,8 +388,8 @@ def display_mode(
 ) -> DisplayMode:
     """The mode that register words describe.
 
-    screen: "top" or "bottom". words: by name, with or without the prefix `PDC0_` or `PDC1_`; what is missing has its reset value.
-    switches: choices; the others have their defaults.
+    screen: "top" or "bottom". words: by name, with or without the prefix `PDC0_` or `PDC1_`; what is missing has its
+    reset value. switches: choices; the others have their defaults.
 
     :raises ValueError: another screen, or the name of no such register.
     """

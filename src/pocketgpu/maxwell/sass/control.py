@@ -1,0 +1,76 @@
+"""The divergence stack of a warp, in its record: what pushes, leaves and comes back, for both executors."""
+
+from __future__ import annotations
+
+from ...lanes import I32, Lang, Value, Var
+from .flow import CALLED, DIVERGED
+from .isa import BUNDLE, WORD
+from .work import STACK_ENTRIES, WARP
+
+ENTRY = 12
+
+
+class Stack:
+    """Entries (kind, target instruction, mask) at `at` (arena offset); `depth` counts them.
+
+    full: set when an entry did not fit; it is lost then.
+    """
+
+    def __init__(self, k: Lang, record: Value, depth: Var) -> None:
+        self.k, self.at, self.depth = k, record + WARP.STACK, depth
+        self.overflow = k.var(0)
+
+    def push(self, kind: int | Value, target: int | Value, mask: Value) -> None:
+        k = self.k
+        depth = self.depth.value
+        fits = depth < STACK_ENTRIES
+        self.overflow.value = self.overflow.value | k.select(fits, 0, 1)
+        place = self.at + k.min(depth, STACK_ENTRIES - 1) * ENTRY
+        for n, v in enumerate((kind, target, mask)):
+            k.store(I32, place + 4 * n, v if isinstance(v, Value) else k.i32(v))
+        self.depth.value = k.min(depth + 1, STACK_ENTRIES)
+
+    def leave(self, kind: int, lanes: Value) -> None:
+        """Take lanes out of all entries above the nearest of a kind (out of all if there is none)."""
+        k = self.k
+        at = k.var(self.depth.value - 1)
+
+        def above() -> Value:
+            i = at.value
+            return (i >= 0) & (k.load(I32, self.at + k.max(i, 0) * ENTRY) != kind)
+
+        for _ in k.loop(above):
+            self._drop(at.value, lanes)
+            at.value = at.value - 1
+
+    def drop(self, lanes: Value) -> None:
+        """Take lanes out of all entries."""
+        for i in self.k.range(0, self.depth.value):
+            self._drop(i, lanes)
+
+    def _drop(self, i: Value, lanes: Value) -> None:
+        place = self.at + i * ENTRY + 8
+        self.k.store(I32, place, self.k.load(I32, place) & ~lanes)
+
+    def pop(self) -> tuple[Value, Value]:
+        """(target, mask) of the first entry from the top that still has lanes; the mask is 0 if there is none."""
+        k = self.k
+        mask, target = k.var(0), k.var(0)
+        for _ in k.loop(lambda: (mask.value == 0) & (self.depth.value > 0)):
+            depth = self.depth.value - 1
+            place = self.at + depth * ENTRY
+            target.value = k.load(I32, place + 4)
+            mask.value = k.load(I32, place + 8)
+            self.depth.value = depth
+        return target.value, mask.value
+
+
+def instruction_at(k: Lang, address: Value, count: int | Value) -> Value:
+    """Number of the instruction at a code address (a scalar or lanes, i32); -1 where none is."""
+    place = (address >> 3) & (BUNDLE // WORD - 1)
+    index = (address >> 5) * 3 + k.max(place, 1) - 1
+    good = ((address & (WORD - 1)) == 0) & index.below(count)
+    return k.select(good, index, -1)
+
+
+__all__ = ["CALLED", "DIVERGED", "Stack", "instruction_at"]

@@ -1,0 +1,410 @@
+"""Launching a grid of thread blocks: the records in the work area, the order of blocks, threads of the host, events."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ...errors import UsageError
+from ...events import EventLog
+from ...lanes import Engine
+from ..memory import GpuMemory
+from . import work
+from .access import access
+from .atomics import F32_ADD, F16_ADD, MAX, MIN, OR, AND, ADD, XOR, atomic
+from .driver import fault, run_blocks
+from .flow import Flow
+from .isa import BUNDLE, WORD, offset_of
+from .specialise import flow_of, run_warp
+from .steps import Step
+from .work import BANK_SIZE, BANKS, BLOCK, FAULT, FAULTS, LAUNCH, SlotLayout
+
+SHARED_WINDOW, LOCAL_WINDOW = 0x0100_0000, 0x0200_0000
+"""Where generic addresses show shared and local memory; global memory begins at 4 GiB for compilers."""
+SLICE = 1 << 16
+"""Steps of a warp's turn."""
+TURNS = 64
+"""Turns that a block has before others run."""
+LIMIT = 1 << 30
+"""Steps of a warp after which it is taken to hang."""
+MAX_BLOCKS = (1 << 31) - 1
+MAX_SHARED = 48 << 10
+MAX_SLOTS_BYTES = 256 << 20
+_FAULT_TEXT = {
+    work.UNMAPPED: "nothing is mapped at {va:#x}",
+    work.MISALIGNED: "{va:#x} is no multiple of {size}",
+    work.OUTSIDE_SHARED: "{low:#x} is outside of shared memory",
+    work.OUTSIDE_LOCAL: "{low:#x} is outside of local memory",
+    work.BAD_TARGET: "a jump to where no instruction is",
+    work.STACK_FULL: f"more than {work.STACK_ENTRIES} entries on the divergence stack",
+    work.STACK_EMPTY: "lanes wait for an entry of the divergence stack that is not there",
+    work.NOT_BUILT: "an instruction that only the 3D engine has",
+}
+
+
+@dataclass(frozen=True)
+class Code:
+    """A program to launch: its bytes from the first control word on.
+
+    registers: of a thread. start: byte offset of the entry. indirect: code addresses that tables of jumps name.
+    """
+
+    name: str
+    data: bytes
+    registers: int = work.LANES
+    start: int = 0
+    indirect: tuple[int, ...] = ()
+
+    @cached_property
+    def flow(self) -> Flow:
+        """Blocks of the program. Raises SassError."""
+        return flow_of(*self.key)
+
+    @cached_property
+    def key(self) -> tuple[bytes, int, tuple[int, ...]]:
+        return self.data, index_at(self.start), tuple(sorted({index_at(a) for a in self.indirect}))
+
+    @cached_property
+    def used_registers(self) -> int:
+        """Registers that need room: those the program names."""
+        flow = self.flow
+        return max(((flow.written | flow.kept) & ((1 << 255) - 1)).bit_length(), 1)
+
+    @cached_property
+    def parallel(self) -> bool:
+        """Whether blocks may run at once: no global atomic but those on integers that commute and give no result."""
+        return all(_commutes(self.flow.steps[i]) for i in self.flow.reached)
+
+
+def index_at(address: int) -> int:
+    """Number of the instruction at a code address, -1 if none can be there."""
+    if address % WORD:
+        return -1
+    bundle, place = divmod(address, BUNDLE)
+    return bundle * 3 + max(place // WORD, 1) - 1
+
+
+def _commutes(step: Step) -> bool:
+    if step.op in ("SUATOM", "SURED"):
+        return False
+    if step.op not in ("ATOM", "RED"):
+        return True
+    silent = step.op == "RED" or step.dest == 255
+    kind = step.mods.get("type", 0)
+    plain = step.mods.get("op", 0) in (ADD, MIN, MAX, AND, OR, XOR)
+    return silent and plain and kind not in (F32_ADD, F16_ADD) and not step.mods.get("cas")
+
+
+@dataclass
+class Result:
+    """What a launch came to. steps: instructions of all warps; lane_steps: those times the lanes at work, if counted."""
+
+    steps: int = 0
+    lane_steps: int = 0
+    faults: int = 0
+    hung: bool = False
+    seconds: float = 0.0
+
+
+@dataclass
+class _Shape:
+    """One launch as it is set up in the work area."""
+
+    code: Code
+    layout: SlotLayout
+    blocks: int
+    limit: int
+    first_slot: int
+    slots: int
+    free: list[int] = field(default_factory=list)
+
+
+class Launcher:
+    """Runs grids on a GPU's memory.
+
+    :param scratch: arena offset and size of a part of the work area for records and slots.
+    :param threads: of the host, over blocks, where the program allows it.
+    """
+
+    def __init__(
+        self,
+        memory: GpuMemory,
+        engine: Engine,
+        events: EventLog,
+        scratch: tuple[int, int],
+        threads: int = 1,
+    ) -> None:
+        self.memory, self.engine, self.events, self.threads = memory, engine, events, max(1, threads)
+        at = (scratch[0] + 4095) & ~4095
+        self._end = scratch[0] + scratch[1]
+        self.record = at
+        self.ids = at + 4096
+        self.constants = self.ids + 3 * 4096
+        self._slots = self.constants + BANKS * BANK_SIZE
+        if self._slots + (1 << 20) > self._end:
+            raise UsageError(f"{scratch[1]} bytes of work area are too few for launches")
+        self._ids_of: tuple[int, ...] = ()
+        self._bank_lengths = [0] * BANKS
+        self._lock = threading.Lock()
+
+    # -- records ----------------------------------------------------------------------------------------------------
+    def _words(self, at: int, count: int) -> Any:
+        return self.memory.arena[at : at + 4 * count].view(np.int32)
+
+    def _set_constants(self, constants: Mapping[int, bytes]) -> None:
+        arena = self.memory.arena
+        for bank in range(BANKS):
+            data = constants.get(bank, b"")[:BANK_SIZE]
+            at, before = self.constants + bank * BANK_SIZE, self._bank_lengths[bank]
+            arena[at : at + len(data)] = np.frombuffer(data, np.uint8)
+            if before > len(data):
+                arena[at + len(data) : at + before] = 0
+            self._bank_lengths[bank] = len(data)
+
+    def _set_ids(self, block: tuple[int, int, int]) -> None:
+        if self._ids_of == block:
+            return
+        n = np.arange(1024, dtype=np.int32)
+        x, y, _ = block
+        for axis, v in enumerate((n % x, n // x % y, n // (x * y))):
+            self._words(self.ids + axis * 4096, 1024)[:] = v
+        self._ids_of = block
+
+    def _set_record(self, shape: _Shape, grid: Sequence[int], block: Sequence[int], turns: int, step_slice: int) -> None:
+        layout = shape.layout
+        words = self._words(self.record, LAUNCH.size // 4)
+        words[:] = 0
+        put = lambda name, v: words.__setitem__(LAUNCH.offsets[name] // 4, v)
+        handles = words[:8].view(np.int64)
+        get = self.engine.handle
+        handles[:3] = get(access), get(atomic), get(fault)
+        for n in range(3):
+            words[LAUNCH.GRID // 4 + n], words[LAUNCH.BLOCK // 4 + n] = grid[n], block[n]
+        values = {
+            "THREADS": block[0] * block[1] * block[2], "WARPS": layout.warps, "REGISTERS": shape.code.registers,
+            "WARP_STRIDE": layout.warp_stride, "WARPS_AT": work.WARPS, "SHARED_AT": layout.shared_at,
+            "SHARED_SIZE": layout.shared, "LOCAL_AT": layout.local_at, "LOCAL_SIZE": layout.local,
+            "LOCAL_STRIDE": layout.local_stride, "SLICE": step_slice, "CONSTANTS": self.constants,
+            "THREAD_IDS": self.ids, "SMEM_SIZE": layout.shared, "SHARED_WINDOW": SHARED_WINDOW,
+            "LOCAL_WINDOW": LOCAL_WINDOW, "TURNS": turns,
+        }  # fmt: skip
+        for name, v in values.items():
+            put(name, v)
+
+    # -- launching --------------------------------------------------------------------------------------------------
+    def launch(
+        self,
+        code: Code,
+        grid: Sequence[int],
+        block: Sequence[int],
+        constants: Mapping[int, bytes],
+        shared: int = 0,
+        local: int = 0,
+        limit: int = LIMIT,
+        count: bool = False,
+        place: str = "",
+    ) -> Result:
+        """Run a grid to its end.
+
+        :param grid, block: blocks of the grid, threads of a block, in x, y, z.
+        :param constants: bytes of the constant banks.
+        :param shared, local: bytes of shared memory of a block and of local memory of a thread.
+        :param limit: steps after which a warp is taken to hang.
+        :param count: count steps times lanes at work as well, with code of its own.
+        :raises UsageError: a size is out of range.
+        """
+        started = perf_counter()
+        grid, block = _three(grid, "grid"), _three(block, "block")
+        threads = block[0] * block[1] * block[2]
+        blocks = grid[0] * grid[1] * grid[2]
+        if threads > 1024 or blocks > MAX_BLOCKS:
+            raise UsageError(f"a block has up to 1024 threads and a grid up to {MAX_BLOCKS} blocks, not {threads} and {blocks}")
+        if not 0 <= shared <= MAX_SHARED * 2:
+            raise UsageError(f"{shared} bytes of shared memory")
+        layout = SlotLayout((threads + 31) // 32, code.used_registers, shared, local)
+        room = min(self._end - self._slots, MAX_SLOTS_BYTES) // layout.size
+        if room < 1:
+            raise UsageError(f"a block of this launch needs {layout.size} bytes, more than the work area has")
+        shape = _Shape(code, layout, blocks, limit, self._slots, room)
+        shape.free = list(range(room - 1, -1, -1))
+        self._set_constants(constants)
+        self._set_ids(block)
+        step_slice = max(1, min(SLICE, limit))
+        self._set_record(shape, grid, block, min(TURNS, max(1, limit // step_slice)), step_slice)
+        self.memory.open_version()
+        result = Result()
+        data, start, indirect = code.key
+        function = self.engine.handle(
+            run_warp, code=data, start=start, indirect=indirect, stride=layout.warp_stride, count=count
+        )
+        run = self.engine.get(run_blocks)
+        parts = self.threads if code.parallel and blocks > 1 else 1
+        if parts == 1:
+            self._run(shape, run, function, result, place, iter([(0, blocks)]))
+        else:
+            self._run_parallel(shape, run, function, result, place, parts)
+        result.seconds = perf_counter() - started
+        return result
+
+    def _run_parallel(
+        self, shape: _Shape, run: Callable[..., None], function: int, result: Result, place: str, parts: int
+    ) -> None:
+        """Pieces of the grid to threads of the host as they come free."""
+        piece = max(1, shape.blocks // (parts * 8))
+        pieces = iter([(i, min(i + piece, shape.blocks)) for i in range(0, shape.blocks, piece)])
+        errors: list[BaseException] = []
+
+        def take() -> Any:
+            while True:
+                with self._lock:
+                    found = next(pieces, None)
+                if found is None:
+                    return
+                yield found
+
+        def part() -> None:
+            try:
+                self._run(shape, run, function, result, place, take())
+            except BaseException as error:
+                errors.append(error)
+
+        helpers = [threading.Thread(target=part, daemon=True) for _ in range(parts - 1)]
+        for helper in helpers:
+            helper.start()
+        part()
+        for helper in helpers:
+            helper.join()
+        if errors:
+            raise errors[0]
+
+    def _take_slot(self, shape: _Shape) -> int | None:
+        with self._lock:
+            return shape.free.pop() if shape.free else None
+
+    def _run(
+        self, shape: _Shape, run: Callable[..., None], function: int, result: Result, place: str, pieces: Any
+    ) -> None:
+        """Blocks in ascending order; one that has used up its turns waits in its slot while others run."""
+        waiting: list[tuple[int, int]] = []  # (slot, turns it has had)
+        rounds = max(1, shape.limit // (SLICE * TURNS))
+        current: tuple[int, int] | None = None
+        while True:
+            if current is None:
+                current = next(pieces, None)
+            slot = self._take_slot(shape) if current is not None else None
+            if current is not None and slot is not None:
+                first, last = current
+                at = self._begin_slot(shape, slot)
+                run(self.record, at, function, 0, first, last)
+                status, number = self._status(at)
+                current = (number + 1, last) if status != work.FINISHED and number + 1 < last else None
+                if self._settle(shape, at, status, 1, rounds, result, place):
+                    waiting.append((slot, 1))
+                else:
+                    shape.free.append(slot)
+                continue
+            if not waiting:
+                return
+            slot, had = waiting.pop(0)
+            at = shape.first_slot + slot * shape.layout.size
+            run(self.record, at, function, 0, -1, 0)
+            status, _ = self._status(at)
+            if self._settle(shape, at, status, had + 1, rounds, result, place):
+                waiting.append((slot, had + 1))
+            else:
+                shape.free.append(slot)
+
+    def _begin_slot(self, shape: _Shape, slot: int) -> int:
+        at = shape.first_slot + slot * shape.layout.size
+        self._words(at, BLOCK.offsets["FAULT_LIST"] // 4)[:] = 0
+        return at
+
+    def _status(self, at: int) -> tuple[int, int]:
+        words = self._words(at, BLOCK.size // 4)
+        return int(words[BLOCK.STATUS // 4]), int(words[BLOCK.NUMBER // 4])
+
+    def _settle(
+        self, shape: _Shape, at: int, status: int, had: int, rounds: int, result: Result, place: str
+    ) -> bool:  # fmt: skip
+        """Take events and counts out of a slot; whether its block goes on later."""
+        words = self._words(at, BLOCK.size // 4)
+        with self._lock:
+            self._take_faults(shape, words, result, place)
+            for name in ("STEPS", "LANE_STEPS"):
+                i = BLOCK.offsets[name] // 4
+                total = int(words[i : i + 2].view(np.int64)[0])
+                words[i : i + 2] = 0
+                setattr(result, name.lower(), getattr(result, name.lower()) + total)
+            if status == work.TURN_OVER and had < rounds:
+                return True
+            if status in (work.TURN_OVER, work.STUCK):
+                self._tell_hang(shape, at, status, result, place)
+            return False
+
+    # -- events -----------------------------------------------------------------------------------------------------
+    def _block_name(self, number: int) -> str:
+        words = self._words(self.record, LAUNCH.size // 4)
+        width, height = (int(words[LAUNCH.GRID // 4 + n]) for n in range(2))
+        return f"({number % width}, {number // width % height}, {number // (width * height)})"
+
+    def _thread_name(self, warp: int, lane: int) -> str:
+        n = warp * 32 + lane
+        return "({}, {}, {})".format(*(int(self._words(self.ids + a * 4096, 1024)[n & 1023]) for a in range(3)))
+
+    def _take_faults(self, shape: _Shape, words: Any, result: Result, place: str) -> None:
+        count = int(words[BLOCK.FAULT_COUNT // 4])
+        if not count:
+            return
+        words[BLOCK.FAULT_COUNT // 4] = 0
+        result.faults += count
+        records = words[BLOCK.FAULT_LIST // 4 :][: FAULTS * FAULT.size // 4].reshape(FAULTS, FAULT.size // 4)
+        get = lambda row, name: int(row[FAULT.offsets[name] // 4])
+        for row in records[: min(count, FAULTS)]:
+            low = get(row, "LOW") & 0xFFFFFFFF
+            va = low | (get(row, "HIGH") & 0xFFFFFFFF) << 32
+            index = get(row, "INSTRUCTION")
+            text = _FAULT_TEXT[get(row, "KIND")].format(va=va, low=low, size=get(row, "SIZE"))
+            where = f"block {self._block_name(get(row, 'NUMBER'))}, thread {self._thread_name(get(row, 'WARP'), get(row, 'LANE'))}"
+            message = f"{shape.code.name}+{offset_of(index):#06x} ({shape.code.flow.steps[index].op}): {text}; {where}"
+            self.events.report("fault", "compute.fault", message, place)
+        if count > FAULTS:
+            self.events.report("fault", "compute.fault", f"{shape.code.name}: further faults", place, count - FAULTS)
+
+    def _tell_hang(self, shape: _Shape, at: int, status: int, result: Result, place: str) -> None:
+        result.hung = True
+        number = int(self._words(at, BLOCK.size // 4)[BLOCK.NUMBER // 4])
+        layout = shape.layout
+        told = set()
+        for warp in range(layout.warps):
+            words = self._words(at + work.WARPS + warp * layout.warp_stride, work.WARP.size // 4)
+            state, resume = int(words[work.WARP.STATE // 4]), int(words[work.WARP.RESUME // 4])
+            if state == work.DONE or (state, resume) in told:
+                continue
+            told.add((state, resume))
+            if state == work.WAITING:
+                barrier = int(words[work.WARP.BARRIER // 4])
+                what = f"warps wait at barrier {barrier} before {offset_of(resume):#06x} and nobody comes"
+            else:
+                what = f"{self._loop_name(shape, resume)} does not end"
+            self.events.report("hang", "compute.hang", f"{shape.code.name}: {what}; block {self._block_name(number)}", place)
+
+    @staticmethod
+    def _loop_name(shape: _Shape, resume: int) -> str:
+        """The loop that an instruction begins: to the last branch back to it."""
+        steps = shape.code.flow.steps
+        ends = [i for i in shape.code.flow.reached if steps[i].target == resume and i >= resume]
+        last = max(ends, default=resume)
+        return f"the loop from {offset_of(resume):#06x} to {offset_of(last):#06x}"
+
+
+def _three(size: Sequence[int], name: str) -> tuple[int, int, int]:
+    numbers = tuple(int(v) for v in (size if isinstance(size, Sequence) else (size,)))
+    if not 1 <= len(numbers) <= 3 or any(v < 1 for v in numbers):
+        raise UsageError(f"{name} has one to three sizes above 0, not {size!r}")
+    return (*numbers, 1, 1)[:3]  # type: ignore[return-value]

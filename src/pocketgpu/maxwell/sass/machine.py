@@ -1,0 +1,402 @@
+"""What both executors do for instructions outside of arithmetic: memory, warps, special registers, barriers.
+
+A `Machine` is a warp at work. Where its registers are, in variables of specialised code or in the warp's record, is the
+subclass's business; so is the flow.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...lanes import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, Lang, Value
+from . import access, atomics
+from .access import Place
+from .control import Stack
+from .flow import words_of
+from .semantics import OPERATIONS, Flags, Unit, float32, float64
+from .steps import Source, Step
+from .work import BANK_SIZE, BARRIERS, BLOCK, LANES, LAUNCH, NOT_BUILT, VECTOR, WARP
+
+_SIGN = -0x80000000
+
+
+class Machine(ABC):
+    """A warp: its place in memory, the lanes at work (`mask` for the instruction at hand), its stack."""
+
+    def __init__(self, k: Lang, place: Place, stack: Stack) -> None:
+        self.k, self.place, self.stack = k, place, stack
+        self.constants = place.of_launch(LAUNCH.CONSTANTS)
+
+    # -- what a subclass gives ------------------------------------------------------------------------------------
+    @abstractmethod
+    def register(self, n: int) -> Value:
+        """A register (i32, 32 lanes)."""
+
+    @abstractmethod
+    def set_register(self, n: int, v: Value, mask: Value) -> None:
+        """Write a register for the lanes of a mask."""
+
+    @abstractmethod
+    def predicate(self, n: int) -> Value:
+        """A predicate, PT included."""
+
+    @abstractmethod
+    def set_predicate(self, n: int, v: Value, mask: Value) -> None:
+        """Write a predicate for the lanes of a mask."""
+
+    @abstractmethod
+    def flags(self) -> Flags:
+        """The condition code."""
+
+    @abstractmethod
+    def set_flags(self, flags: Flags, mask: Value) -> None:
+        """Write the condition code for the lanes of a mask."""
+
+    # -- operands ---------------------------------------------------------------------------------------------------
+    def constant(self, bank: int, offset: int) -> Value:
+        """A word of a constant bank, the same for all lanes."""
+        k = self.k
+        at = self.constants + (bank * BANK_SIZE + (offset & (BANK_SIZE - 1)))
+        return k.splat(k.load(I32, at))
+
+    def word(self, source: Source, n: int = 0) -> Value:
+        """Word `n` of a source, without its signs."""
+        if source.kind == "reg":
+            return self.register(source.n if source.n == 255 else source.n + n)
+        if source.kind == "imm":
+            return self.k.splat((source.bits >> 32 * n) & 0xFFFFFFFF)
+        return self.constant(source.n, source.offset + 4 * n)
+
+    def _signed(self, v: Value, source: Source) -> Value:
+        if source.absolute:
+            v = v & 0x7FFFFFFF
+        return v ^ _SIGN if source.negated else v
+
+    def operand(self, source: Source, letter: str) -> list[Value]:
+        """What an operation takes for a source (see `Operation.sources`)."""
+        k = self.k
+        if letter in "fs":
+            return [k.bits_f32(self._signed(self.word(source), source))]
+        if letter in "dq":
+            if source.kind == "imm" and letter == "d":
+                bits = k.splat(source.bits - (source.bits >> 63 << 64), type=I64)
+                high = k.low32(bits.lsr(32))
+                return [k.bits_f64((k.to_i64(self._signed(high, source)) << 32) | (bits & 0xFFFFFFFF))]
+            low, high = self.word(source), self.word(source, 1)
+            high = self._signed(high, source) if letter == "d" else high
+            both = (k.to_i64(high) << 32) | k.to_i64(low, False)
+            return [k.bits_f64(both) if letter == "d" else both]
+        if letter == "w":
+            return [self.word(source), self.word(source, 1)]
+        return [self.word(source)]
+
+    def predicate_value(self, n: int, negated: bool) -> Value:
+        v = self.predicate(n)
+        return ~v if negated else v
+
+    # -- arithmetic -------------------------------------------------------------------------------------------------
+    def arithmetic(self, step: Step, mask: Value) -> None:
+        """An instruction of the table of semantics."""
+        operation = OPERATIONS[step.op]
+        sources = [v for s, letter in zip(step.sources, operation.sources, strict=False) for v in self.operand(s, letter)]
+        if step.op in ("F2I", "F2F") and step.sources[0].kind == "imm":
+            sources = self._float_immediate(step)
+        unit = Unit(
+            self.k,
+            step.mods,
+            [(s.negated, s.absolute) for s in step.sources],
+            [self.predicate_value(p.n, p.negated) for p in step.predicates],
+            self.flags,
+            step.cc or step.op == "R2P",
+        )
+        found = operation.run(unit, *sources)
+        self.results(step, operation.dest, found, mask)
+        if unit.flags_out is not None:
+            self.set_flags(unit.flags_out, mask)
+
+    def _float_immediate(self, step: Step) -> list[Value]:
+        """An f32 immediate of a conversion, in the format that is converted from."""
+        bits = step.sources[0].bits
+        return [self.k.splat(bits), self.k.splat(0)]
+
+    def results(self, step: Step, dest: str, found: Any, mask: Value) -> None:
+        """Write what an operation gave."""
+        k, at = self.k, iter(step.results)
+        if dest == "w":
+            low, high, wide = found
+            self.set_register(step.dest, low, mask)
+            if wide is True:
+                self.set_register(step.dest + 1 if step.dest != 255 else 255, high, mask)
+            return
+        values = found if isinstance(found, tuple) else (found,)
+        for letter, v in zip(dest, values, strict=True):
+            if letter == "p":
+                n = next(at, 7)
+                if n != 7:
+                    self.set_predicate(n, k.fit(v, BOOL, LANES), mask)
+            elif letter == "f":
+                self.set_float(step.dest, v, mask)
+            elif letter == "d":
+                self._set_pair(step.dest, float64.canonical(v), mask)
+            elif letter == "q":
+                self._set_pair(step.dest, v, mask)
+            else:
+                if step.op == "MOV" and step.mods.get("mask", 15) != 15:
+                    quad = k.pattern_of([(step.mods["mask"] >> (i & 3)) & 1 for i in range(LANES)])
+                    mask = mask & (quad != 0)
+                self.set_register(step.dest, v, mask)
+
+    def set_float(self, n: int, v: Value, mask: Value) -> None:
+        """Write a register with an f32; what is no number in its one form."""
+        self.set_register(n, float32.canonical(v), mask)
+
+    def _set_pair(self, n: int, v: Value, mask: Value) -> None:
+        if n != 255:
+            self.set_register(n, self.k.low32(v), mask)
+            self.set_register(n + 1, self.k.low32(v.lsr(32)), mask)
+
+    # -- memory -----------------------------------------------------------------------------------------------------
+    def address(self, step: Step, wide: bool) -> tuple[Value, Value]:
+        """(lower, upper) words of an address: a register, or a pair for `wide`, and the offset."""
+        k = self.k
+        base = self.register(step.base)
+        if not wide:
+            return base + step.offset, k.splat(0)
+        if step.base == 255:
+            return k.splat(step.offset), k.splat(step.offset >> 32)
+        low = base + step.offset
+        carry = k.select(low.below(base), k.splat(1), 0)
+        high = self.register(step.base + 1) + carry + (-1 if step.offset < 0 else 0)
+        return (low, high) if step.offset else (base, self.register(step.base + 1))
+
+    def _space(self, step: Step) -> int:
+        if step.op in ("LDS", "STS", "ATOMS"):
+            return access.SHARED
+        if step.op in ("LDL", "STL"):
+            return access.LOCAL
+        return access.GLOBAL if step.mods.get("space") else access.GENERIC
+
+    def load(self, step: Step, mask: Value) -> None:
+        """LD, LDG, LDL, LDS."""
+        low, high = self.address(step, bool(step.mods.get("e")))
+        size = step.mods.get("size", 4) & 7
+        found = access.load(self.place, self._space(step), size, low, high, mask, self.k.i32(step.index))
+        for n, v in enumerate(found):
+            if step.dest != 255:
+                self.set_register(step.dest + n, v, mask)
+        for p in step.results[:1]:
+            # The predicate of LDG.P tells whether the page is resident; it always is.
+            if step.op == "LD" and step.mods.get("space") and p != 7:
+                self.set_predicate(p, self.k.fit(True, BOOL, LANES), mask)
+
+    def store(self, step: Step, mask: Value) -> None:
+        """ST, STG, STL, STS."""
+        low, high = self.address(step, bool(step.mods.get("e")))
+        size = step.mods.get("size", 4) & 7
+        data = [self.word(step.sources[-1], n) for n in range(words_of(size))]
+        access.store(self.place, self._space(step), size, low, high, data, mask, self.k.i32(step.index))
+
+    def load_constant(self, step: Step, mask: Value) -> None:
+        """LDC: a constant bank at a register plus an offset; what is beyond the bank reads as zero."""
+        k, size, mode = self.k, step.mods.get("size", 4), step.mods.get("mode", 0)
+        register = self.register(step.base)
+        bank, offset = k.splat(step.mods["bank"]), register + step.offset
+        if mode == 2 or mode == 3:  # IS, ISL: the upper half of the register is a number of banks
+            bank = bank + register.lsr(16)
+            offset = (register & 0xFFFF) + step.offset
+        good = mask & offset.below(BANK_SIZE) & bank.below(18) & ((offset & (access.BYTES[size] - 1)) == 0)
+        at = k.select(good, self.constants + bank * BANK_SIZE + offset, 0)
+        types = (U8, I8, U16, I16, I32, I32)
+        for n in range(words_of(size)):
+            if step.dest != 255:
+                v = k.gather(types[size], at + k.select(good, k.splat(4 * n), 0))
+                self.set_register(step.dest + n, v, mask)
+
+    def atomic(self, step: Step, mask: Value) -> None:
+        """ATOM, ATOMS, RED and compare-and-swap."""
+        k, p, mods = self.k, self.place, step.mods
+        low, high = self.address(step, bool(mods.get("e")))
+        shared = step.op == "ATOMS"
+        kind = mods.get("type", 0)
+        if shared and kind == 3:
+            kind = atomics.S64
+        if mods.get("cas"):
+            wide, op = bool(mods.get("size")), atomics.SWAP
+        else:
+            wide, op = atomics.wide_type(kind), mods.get("op", 0)
+        p.put(access.LOW, low)
+        p.put(access.HIGH, high)
+        for n, source in enumerate(step.sources[:2]):
+            p.put(atomics.OPERAND + 2 * n, self.word(source))
+            if wide:
+                p.put(atomics.OPERAND + 2 * n + 1, self.word(source, 1))
+        silent = step.op == "RED" or (step.dest == 255 and not mods.get("cas"))
+        space = access.SHARED if shared else access.GENERIC
+        what = op | (kind if not mods.get("cas") else 0) << 4 | space << 8 | int(wide) << 12 | int(silent) << 13
+        self.call(LAUNCH.ATOMIC, step, mask, what)
+        if step.op != "RED" and step.dest != 255:
+            self.set_register(step.dest, p.take(atomics.OPERAND), mask)
+            if wide:
+                self.set_register(step.dest + 1, p.take(atomics.OPERAND + 1), mask)
+
+    def call(self, handle: int, step: Step, mask: Value, what: int) -> None:
+        """Call a kernel of the launch for the lanes of a mask."""
+        k, p = self.k, self.place
+        number = k.ballot(mask)
+        for _ in k.when(number != 0):
+            k.invoke(p.handle(handle), p.launch, p.slot, p.warp, k.i32(step.index), number, k.i32(what))
+
+    def missing(self, step: Step, mask: Value) -> None:
+        """An instruction that belongs to the 3D engine, or is not built: a fault, and zero for a result."""
+        k, p = self.k, self.place
+        number = k.ballot(mask)
+        for _ in k.when(number != 0):
+            k.invoke(p.handle(LAUNCH.FAULT), p.slot, p.warp, k.i32(step.index), k.trailing_zeros(number), k.i32(NOT_BUILT))
+        if step.dest != 255:
+            self.set_register(step.dest, k.splat(0), mask)
+
+    # -- the warp ---------------------------------------------------------------------------------------------------
+    def shuffle(self, step: Step, active: Value, mask: Value) -> None:
+        """SHFL: the value of another lane. Lanes that are not at work have 0 to give."""
+        k, p = self.k, self.place
+        a, b, c = (self.word(s) for s in step.sources[:3])
+        lane = k.iota()
+        segment, clamp = c.lsr(8) & 31, c & 31
+        least = lane & segment
+        most = least | (clamp & ~segment)
+        b = b & 31
+        target, good = [
+            lambda: ((b & ~segment) | least, None), lambda: (lane - b, "up"), lambda: (lane + b, None),
+            lambda: (lane ^ b, None),
+        ][step.mods["mode"]]()  # fmt: skip
+        inside = target >= most if good else target <= most
+        source = k.select(inside, target, lane) & 31
+        p.put(access.ROOM, k.select(active & mask, a, 0))
+        found = k.gather(I32, (source << 2) + p.vector(access.ROOM))
+        self.set_register(step.dest, found, mask)
+        for n in step.results[:1]:
+            if n != 7:
+                self.set_predicate(n, inside, mask)
+
+    def vote(self, step: Step, mask: Value) -> None:
+        """VOTE: whether a predicate holds for all, any, or equally for all lanes at work; and for which."""
+        k = self.k
+        p = step.predicates[0]
+        here = self.predicate_value(p.n, p.negated) & mask
+        number, everyone = k.ballot(here), k.ballot(mask)
+        mode = step.mods.get("mode", 0)
+        result = [number == everyone, number != 0, (number == everyone) | (number == 0)][min(mode, 2)]
+        self.set_register(step.dest, k.splat(number), mask)
+        for n in step.results[:1]:
+            if n != 7:
+                self.set_predicate(n, k.fit(result, BOOL, LANES), mask)
+
+    def clock(self) -> Value:
+        """Ticks: steps of this warp, so that every run has the same."""
+        return self.k.load(I32, self.place.record + WARP.STEPS)
+
+    def special(self, n: int) -> Value:
+        """A special register."""
+        k, p = self.k, self.place
+        ids = lambda axis: k.load(I32, p.of_launch(LAUNCH.THREAD_IDS) + axis * 4096 + p.warp * VECTOR, LANES)
+        lane = k.iota()
+        one = k.splat(1)
+        table: Mapping[int, Callable[[], Value]] = {
+            0x00: lambda: lane,
+            0x01: self.clock,
+            0x02: lambda: p.of_launch(LAUNCH.WARPS) << 16,
+            0x03: lambda: p.warp,
+            0x20: lambda: ids(0) | (ids(1) << 16) | (ids(2) << 26),
+            **{0x21 + i: (lambda i=i: ids(i)) for i in range(3)},
+            **{0x25 + i: (lambda i=i: p.of_block(BLOCK.X + 4 * i)) for i in range(3)},
+            0x28: lambda: (
+                p.of_launch(LAUNCH.BLOCK)
+                | (p.of_launch(LAUNCH.BLOCK + 4) << 16)
+                | (p.of_launch(LAUNCH.BLOCK + 8) << 26)
+            ),
+            0x30: lambda: p.of_launch(LAUNCH.SHARED_WINDOW),
+            0x31: lambda: k.i32(access.WINDOW),
+            0x32: lambda: p.of_launch(LAUNCH.SMEM_SIZE),
+            0x34: lambda: p.of_launch(LAUNCH.LOCAL_WINDOW),
+            0x35: lambda: k.i32(access.WINDOW),
+            0x36: lambda: p.of_launch(LAUNCH.LOCAL_SIZE),
+            0x38: lambda: one << lane,
+            0x39: lambda: (one << lane) - 1,
+            0x3A: lambda: ((one << lane) << 1) - 1,
+            0x3B: lambda: ~(((one << lane) << 1) - 1),
+            0x3C: lambda: ~((one << lane) - 1),
+            0x3D: lambda: p.of_launch(LAUNCH.REGISTERS),
+            0x50: self.clock,
+            0x52: self.clock,
+        }
+        found = table.get(n, lambda: k.i32(0))()
+        return k.fit(found, I32, LANES)
+
+    def barrier_result(self, step: Step, mask: Value) -> None:
+        """B2R.RESULT: what the last reduction at a barrier gave."""
+        k = self.k
+        found = k.load(I32, self.place.record + WARP.RESULT)
+        self.set_register(step.dest, k.splat(found), mask)
+        for n in step.results[:1]:
+            if n != 7:
+                self.set_predicate(n, k.fit(found != 0, BOOL, LANES), mask)
+
+    def arrive(self, step: Step, active: Value) -> None:
+        """BAR: leave in the warp's record what it waits for; the block's driver goes on from there."""
+        k, record, mods = self.k, self.place.record, step.mods
+        # SYNC 16, ARRIVE 17, reductions: popcount 2, and 6, or 10.
+        op = mods.get("op", 16)
+        sources = list(step.sources)
+        scalar = lambda role: (
+            self._uniform(self.word(sources.pop(0)), active) if mods.get(f"{role}_register") else k.i32(mods.get(role, 0))
+        )
+        number, count = scalar("barrier"), scalar("count")
+        p = step.predicates[0] if step.predicates else None
+        here = active if p is None else self.predicate_value(p.n, p.negated) & active
+        votes, everyone = k.ballot(here), k.ballot(active)
+        kind = {16: 0, 17: 1, 2: 2, 6: 3, 10: 4}.get(op, 0)
+        k.store(I32, record + WARP.BARRIER, number & (BARRIERS - 1))
+        k.store(I32, record + WARP.BARRIER_COUNT, count)
+        k.store(I32, record + WARP.BARRIER_KIND, k.i32(kind))
+        whole = k.select(votes == everyone, 1 << 30, 0) | k.select(votes != 0, 1 << 29, 0)
+        k.store(I32, record + WARP.BARRIER_VALUE, k.popcount(votes) | whole)
+
+    def _uniform(self, v: Value, active: Value) -> Value:
+        """The value of the first lane at work."""
+        k, p = self.k, self.place
+        p.put(access.ROOM, v)
+        return k.load(I32, p.vector(access.ROOM) + ((k.trailing_zeros(k.ballot(active)) & 31) << 2))
+
+    def other(self, step: Step, active: Value, mask: Value) -> None:
+        """An instruction outside of arithmetic and flow."""
+        k, op = self.k, step.op
+        simple: Mapping[str, Callable[[Step, Value], None]] = {
+            "LD": self.load, "LDL": self.load, "LDS": self.load, "ST": self.store, "STL": self.store,
+            "STS": self.store, "LDC": self.load_constant, "ATOM": self.atomic, "ATOMS": self.atomic,
+            "RED": self.atomic, "VOTE": self.vote,
+        }  # fmt: skip
+        if op == "VOTE" and "mask" in step.mods:
+            return  # VTG tells the graphics front end something
+        if op in simple:
+            simple[op](step, mask)
+        elif op == "SHFL":
+            self.shuffle(step, active, mask)
+        elif op == "S2R":
+            self.set_register(step.dest, self.special(step.mods["sr"]), mask)
+        elif op == "CS2R":
+            self.set_register(step.dest, self.special(step.mods["sr"]), mask)
+            if step.dest != 255:
+                self.set_register(step.dest + 1, self.special(step.mods["sr"] + 1), mask)
+        elif op == "B2R":
+            self.barrier_result(step, mask)
+        elif op == "LEPC":
+            self.set_register(step.dest, k.splat(step.address + 8), mask)
+        elif op in ("GETCRSPTR", "GETLMEMBASE"):
+            self.set_register(step.dest, k.splat(0), mask)
+        else:
+            self.missing(step, mask)
+
+
+__all__ = ["F32", "F64", "Machine"]

@@ -1,0 +1,10 @@
+"""What instructions compute, over lanes: one function each, entered into OPERATIONS, shared by both executors."""
+
+from __future__ import annotations
+
+from . import bits, convert, float32, float64, half, integer, special
+from .unit import OPERATIONS, Flags, Operation, Unit
+
+__all__ = [
+    "OPERATIONS", "Flags", "Operation", "Unit", "bits", "convert", "float32", "float64", "half", "integer", "special",
+]  # fmt: skip

@@ -1,0 +1,316 @@
+"""Integer arithmetic: additions with carry, the 16-bit multiply-add, comparisons, minimum and maximum."""
+
+from __future__ import annotations
+
+from ....lanes import Value
+from .unit import Code, Flag, Flags, Unit, combine, i32, operation
+
+_MIN, _MAX = -0x80000000, 0x7FFFFFFF
+
+
+def _wide(u: Unit, x: Value, signed: Flag = False) -> Value:
+    """A word as 64 bits."""
+    k = u.k
+    if isinstance(signed, bool):
+        return k.to_i64(x, signed)
+    return k.select(signed, k.to_i64(x), k.to_i64(x, False))
+
+
+def _select(u: Unit, flag: Flag, a: Value, b: Value) -> Value:
+    """a or b by a flag, without making the code of a branch."""
+    if isinstance(flag, bool):
+        return a if flag else b
+    return u.k.select(flag, a, b)
+
+
+def _if(u: Unit, flag: Flag, value: Value) -> Value:
+    """`value` as 0 where the flag is not set."""
+    return _select(u, flag, value, u.k.fit(u.k.const(0, value.type), value.type, value.lanes))
+
+
+def _add_with_flags(u: Unit, a: Value, b: Value, invert_a: Flag, invert_b: Flag, carry_in: Value) -> Value:
+    """The sum of two words, each inverted or not, and a carry of 0 or 1; sets the condition code."""
+    x = _select(u, invert_a, ~a, a)
+    y = _select(u, invert_b, ~b, b)
+    result = x + y + carry_in
+    if u.wants_flags:
+        k = u.k
+        total = k.to_i64(x, False) + k.to_i64(y, False) + k.to_i64(carry_in, False)
+        carry = total.lsr(32) != 0
+        overflow = ((x ^ result) & (y ^ result)) < 0
+        u.result_flags(result, carry, overflow)
+    return result
+
+
+def _saturated(u: Unit, a: Value, b: Value, invert_a: Flag, invert_b: Flag, carry_in: Value) -> Value:
+    k = u.k
+    x, y = _select(u, invert_a, ~a, a), _select(u, invert_b, ~b, b)
+    return k.low32(k.clamp(k.to_i64(x) + k.to_i64(y) + k.to_i64(carry_in), _MIN, _MAX))
+
+
+def _count(u: Unit, flag: Flag) -> Value:
+    """1 or 0 in all lanes."""
+    return i32(u, u.mask(flag))
+
+
+def _both(a: Flag, b: Flag) -> Flag:
+    return (a and b) if isinstance(a, bool) and isinstance(b, bool) else a & b
+
+
+def _either(a: Flag, b: Flag) -> Flag:
+    return (a or b) if isinstance(a, bool) and isinstance(b, bool) else a | b
+
+
+def _not(a: Flag) -> Flag:
+    return (not a) if isinstance(a, bool) else ~a
+
+
+@operation("IADD", "i", "ii", x=1, sat=1)
+def iadd(u: Unit, a: Value, b: Value) -> Value:
+    """a + b. Both signs set mean a + b + 1; with .X a negated operand is inverted and the carry added."""
+    na, nb, x = u.negated(0), u.negated(1), u.flag("x")
+    plus_one = _both(na, nb)
+    invert_a, invert_b = _both(na, _not(plus_one)), _both(nb, _not(plus_one))
+    ones = _either(na, nb)
+    carry = _count(u, _both(ones, _not(x)))
+    if not u.known(x, False):
+        carry = carry + _if(u, x, i32(u, u.flags.carry))
+    result = _add_with_flags(u, a, b, invert_a, invert_b, carry)
+    if u.known(u.flag("sat"), False):
+        return result
+    return _select(u, u.flag("sat"), _saturated(u, a, b, invert_a, invert_b, carry), result)
+
+
+def _part(u: Unit, name: str, v: Value) -> Value:
+    return u.pick(name, [lambda: v, lambda: v & 0xFFFF, lambda: v.lsr(16)])
+
+
+@operation("IADD3", "i", "iii", x=1, shift=2, part_a=2, part_b=2, part_c=2)
+def iadd3(u: Unit, a: Value, b: Value, c: Value) -> Value:
+    """a + b + c; RS and LS shift the 33 bits of a + b by 16 before c is added."""
+    k = u.k
+    parts = [_part(u, name, v) for name, v in zip(("part_a", "part_b", "part_c"), (a, b, c), strict=True)]
+    x = u.flag("x")
+    simple = isinstance(u.code("shift"), int) and u.code("shift") == 0 and not u.wants_flags
+    if simple and u.known(x, False):
+        a, b, c = (_select(u, u.negated(i), -v, v) for i, v in enumerate(parts))
+        return a + b + c
+    values = []
+    for i, v in enumerate(parts):
+        # With .X a negated operand is inverted: its one comes with the carry of the word below.
+        minus = k.to_i64(_select(u, x, ~v, -v), False) if u.flag("x") is not False else k.to_i64(-v, False)
+        values.append(_select(u, u.negated(i), minus, k.to_i64(v, False)))
+    first = values[0] + values[1]
+    if not u.known(x, False):
+        first = first + k.to_i64(_if(u, x, i32(u, u.flags.carry)), False)
+    first = u.pick("shift", [lambda: first, lambda: first.lsr(16), lambda: (first << 16) & 0xFFFFFFFF])
+    total = first + values[2]
+    result = k.low32(total)
+    u.result_flags(result, total.lsr(32) != 0)
+    return result
+
+
+@operation("ISCADD", "i", "iii")
+def iscadd(u: Unit, a: Value, b: Value, shift: Value) -> Value:
+    """(a << shift) + b, either negated."""
+    na, nb = u.negated(0), u.negated(1)
+    plus_one = _both(na, nb)
+    invert_a, invert_b = _both(na, _not(plus_one)), _both(nb, _not(plus_one))
+    return _add_with_flags(u, a << shift, b, invert_a, invert_b, _count(u, _either(na, nb)))
+
+
+@operation("LEA", "ip", "iiii", hi=1, x=1)
+def lea(u: Unit, a: Value, b: Value, c: Value, shift: Value) -> tuple[Value, Value]:
+    """(a << shift) + b; .HI takes the upper word of c:a shifted. The predicate: the result is not zero.
+
+    Compilers ask with it whether a generic address lies outside of the windows below 4 GiB.
+    """
+    k, hi, x = u.k, u.flag("hi"), u.flag("x")
+
+    def upper() -> Value:
+        both = (k.to_i64(c) << 32) | k.to_i64(a, False)
+        both = _select(u, u.negated(0), -both, both)
+        return k.low32((both << k.to_i64(shift & 31, False)).lsr(32))
+
+    def lower() -> Value:
+        return _select(u, u.negated(0), -a, a) << shift
+
+    first = u.choose(hi, upper, lower)
+    carry = u.zeros() if u.known(x, False) else _if(u, x, i32(u, u.flags.carry))
+    result = _add_with_flags(u, first, b, False, False, carry)
+    return result, result != 0
+
+
+def _half(u: Unit, v: Value, upper: Flag, signed: Flag) -> Value:
+    chosen = _select(u, upper, v.lsr(16), v)
+    low = chosen & 0xFFFF
+    return _select(u, signed, (chosen << 16) >> 16, low) if not u.known(signed, False) else low
+
+
+@operation("XMAD", "i", "iii", signed_a=1, signed_b=1, half_a=1, half_b=1, psl=1, mrg=1, x=1, mode=3)
+def xmad(u: Unit, a: Value, b: Value, c: Value) -> Value:
+    """A product of two halves, and c in one of five ways.
+
+    The fix-up for signs (CSFU) leaves a term out where the other factor's lower half is zero: only so are the upper
+    words of products right, as compilers put them together.
+    """
+    k = u.k
+    p = _half(u, a, u.flag("half_a"), u.flag("signed_a"))
+    q = _half(u, b, u.flag("half_b"), u.flag("signed_b"))
+    product = p * q
+    product = _select(u, u.flag("psl"), product << 16, product)
+
+    def fix_up() -> Value:
+        first = (p < 0) & ((b & 0xFFFF) != 0)
+        second = (q < 0) & ((a & 0xFFFF) != 0)
+        return c - k.select(first, k.splat(0x10000), 0) - k.select(second, k.splat(0x10000), 0)
+
+    cases = [lambda: c, lambda: c & 0xFFFF, lambda: c.lsr(16), fix_up, lambda: c + (b << 16)]
+    addend = u.pick("mode", cases)
+    carry = u.zeros() if u.known(u.flag("x"), False) else _if(u, u.flag("x"), i32(u, u.flags.carry))
+    total = _add_with_flags(u, product, addend, False, False, carry)
+    return _select(u, u.flag("mrg"), (total & 0xFFFF) | (b << 16), total)
+
+
+@operation("IMAD", "i", "iii", signed_a=1, signed_b=1, hi=1, sat=1, x=1)
+def imad(u: Unit, a: Value, b: Value, c: Value) -> Value:
+    """a * b + c, the lower or the upper word of the product. A negated factor negates the product."""
+    k = u.k
+    negate_product = u.negated(0)
+    hi, x = u.flag("hi"), u.flag("x")
+    if u.known(hi, False):
+        product = a * b
+        product = _select(u, negate_product, -product, product)
+    else:
+        wide = _wide(u, a, u.flag("signed_a")) * _wide(u, b, u.flag("signed_b"))
+        wide = _select(u, negate_product, -wide, wide)
+        product = _select(u, hi, k.low32(wide.lsr(32)), k.low32(wide))
+    carry = _count(u, _both(u.negated(2), _not(x)))
+    if not u.known(x, False):
+        carry = carry + _if(u, x, i32(u, u.flags.carry))
+    result = _add_with_flags(u, product, c, False, u.negated(2), carry)
+    if u.known(u.flag("sat"), False):
+        return result
+    return _select(u, u.flag("sat"), _saturated(u, product, c, False, u.negated(2), carry), result)
+
+
+@operation("IMUL", "i", "ii", signed_a=1, signed_b=1, hi=1)
+def imul(u: Unit, a: Value, b: Value) -> Value:
+    """The lower or the upper word of a * b."""
+    k = u.k
+    if u.known(u.flag("hi"), False):
+        result = a * b
+    else:
+        wide = _wide(u, a, u.flag("signed_a")) * _wide(u, b, u.flag("signed_b"))
+        result = _select(u, u.flag("hi"), k.low32(wide.lsr(32)), k.low32(wide))
+    u.result_flags(result)
+    return result
+
+
+@operation("IMADSP", "i", "iii", kind_a=3, kind_b=2, kind_c=3)
+def imadsp(u: Unit, a: Value, b: Value, c: Value) -> Value:
+    """a * b + c with parts of the sources: 24 bits, a half, with sign or without."""
+    word = [lambda v: v, lambda v: v]
+    tail = [
+        lambda v: v & 0xFFFFFF, lambda v: (v << 8) >> 8, lambda v: v & 0xFFFF, lambda v: (v << 16) >> 16,
+    ]  # fmt: skip
+    upper = [lambda v: v.lsr(16), lambda v: v >> 16]
+    a = u.pick("kind_a", [lambda f=f: f(a) for f in word + tail + upper])
+    b = u.pick("kind_b", [lambda f=f: f(b) for f in tail])
+    c = u.pick("kind_c", [lambda f=f: f(c) for f in word + tail])
+    return _add_with_flags(u, a * b, c, False, False, u.zeros())
+
+
+def compare_words(u: Unit, a: Value, b: Value) -> Value:
+    """`cmp` of a and b by `signed`; with .X the upper words of a comparison whose lower words set the condition code."""
+    k = u.k
+    flip = _if(u, _not(u.flag("signed")), k.splat(_MIN))
+    if u.known(u.flag("signed"), True):
+        x, y = a, b
+    else:
+        x, y = a ^ flip, b ^ flip
+    less, equal = x < y, a == b
+    chained = u.flag("x")
+    if not u.known(chained, False):
+        borrow = ~u.flags.carry
+        less = _mask_select(u, chained, less | (equal & borrow), less)
+        equal = _mask_select(u, chained, equal & u.flags.zero & ~borrow, equal)
+    cases = [
+        lambda: u.mask(False), lambda: less, lambda: equal, lambda: less | equal,
+        lambda: ~(less | equal), lambda: ~equal, lambda: ~less, lambda: u.mask(True),
+    ]  # fmt: skip
+    return u.pick("cmp", cases)
+
+
+def _mask_select(u: Unit, flag: Flag, a: Value, b: Value) -> Value:
+    return (a if flag else b) if isinstance(flag, bool) else u.k.select(flag, a, b)
+
+
+@operation("ISETP", "pp", "ii", predicates=1, cmp=3, signed=1, x=1, bool=2)
+def isetp(u: Unit, a: Value, b: Value) -> tuple[Value, Value]:
+    """A comparison and its opposite, each joined with a predicate."""
+    condition, other = compare_words(u, a, b), u.predicates[0]
+    return combine(u, condition, other), combine(u, ~condition, other)
+
+
+def set_word(u: Unit, condition: Value) -> Value:
+    """What SET instructions write: all ones, or 1.0 with .BF."""
+    k = u.k
+    ones = _select(u, u.flag("bf"), k.splat(0x3F800000), k.splat(-1))
+    result = k.select(condition, ones, 0)
+    if u.wants_flags:
+        no = u.mask(False)
+        u.flags_out = Flags(no, no, condition & ~u.mask(u.flag("bf")), ~condition)
+    return result
+
+
+@operation("ISET", "i", "ii", predicates=1, cmp=3, signed=1, x=1, bool=2, bf=1)
+def iset(u: Unit, a: Value, b: Value) -> Value:
+    return set_word(u, combine(u, compare_words(u, a, b), u.predicates[0]))
+
+
+@operation("ICMP", "i", "iii", cmp=3, signed=1)
+def icmp(u: Unit, a: Value, b: Value, c: Value) -> Value:
+    """a where c compares with zero, else b."""
+    return u.k.select(compare_words(u, c, u.zeros()), a, b)
+
+
+@operation("IMNMX", "i", "ii", predicates=1, signed=1, part=2)
+def imnmx(u: Unit, a: Value, b: Value) -> Value:
+    """Minimum where the predicate is true, else maximum.
+
+    Parts of a 64-bit one: XHI chooses by the upper words and leaves what it chose in the condition code (carry: the
+    second; zero: they are equal), XLO follows it, comparing only where they were equal.
+    """
+    k = u.k
+    flip = _if(u, _not(u.flag("signed")), k.splat(_MIN))
+    x, y = a ^ flip, b ^ flip
+    least = u.predicates[0]
+    second = k.select(least, i32(u, y < x), i32(u, x < y)) != 0
+    equal = a == b
+    follow = isinstance(u.code("part"), Value) or u.code("part") in (1, 2)
+    if follow:
+        low: Code = u.code("part")
+        chained = ((low == 1) | (low == 2)) if isinstance(low, Value) else True
+        before = u.flags
+        decided = k.select(before.zero, second, before.carry)
+        second = _mask_select(u, chained, decided, second)
+        equal = _mask_select(u, chained, equal & before.zero, equal)
+    result = k.select(second, b, a)
+    if u.wants_flags:
+        u.flags_out = Flags(second, u.mask(False), result < 0, equal)
+    return result
+
+
+@operation("SEL", "i", "ii", predicates=1)
+def sel(u: Unit, a: Value, b: Value) -> Value:
+    return u.k.select(u.predicates[0], a, b)
+
+
+def pack_flags(u: Unit, flags: Flags) -> Value:
+    """The condition code as bits: zero 0, sign 1, carry 2, overflow 3."""
+    bits = u.zeros()
+    for n, flag in enumerate((flags.zero, flags.sign, flags.carry, flags.overflow)):
+        bits = bits | (i32(u, flag) << n)
+    return bits
+

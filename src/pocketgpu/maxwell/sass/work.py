@@ -1,0 +1,98 @@
+"""Where a launch keeps what its kernels share, as byte offsets: one record of the launch, and a slot for each block of
+threads that is under way.
+
+A slot holds the block's own words, scratch vectors, its warps (state, divergence stack, registers), shared memory and
+local memory. Everything that runs threads reads and writes these records, so that one of them can go on where another
+stopped: specialised code, the interpreter, and a block that waits while others run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...struct_words import Struct
+
+LANES = 32
+VECTOR = 4 * LANES
+"""Bytes of a register of a warp."""
+STACK_ENTRIES = 256
+FAULTS = 32
+"""Faults of a slot that are kept; further ones are counted."""
+SCRATCH_VECTORS = 16
+BARRIERS = 16
+BANK_SIZE = 1 << 16
+BANKS = 18
+SHARED_CLEAR = VECTOR
+"""Bytes of shared memory that are cleared at a time; its room is a multiple of it."""
+MAX_WARPS = 32
+"""Warps of a block: 1024 threads."""
+
+# Handles of kernels that others call come first, 64 bits each.
+LAUNCH = Struct(
+    "ACCESS:2", "ATOMIC:2", "FAULT:2", "SPECIAL:2",
+    "GRID:3", "BLOCK:3", "THREADS", "WARPS", "REGISTERS", "WARP_STRIDE", "WARPS_AT", "SHARED_AT", "SHARED_SIZE",
+    "LOCAL_AT", "LOCAL_SIZE", "LOCAL_STRIDE", "SLICE", "CONSTANTS", "THREAD_IDS", "PROGRAM", "INSTRUCTIONS", "SMEM_SIZE",
+    "SHARED_WINDOW", "LOCAL_WINDOW", "TURNS",
+)  # fmt: skip
+
+BLOCK = Struct(
+    "STEPS:2", "LANE_STEPS:2",  # 64 bits each, of all blocks that this slot has run
+    "STATUS", "X", "Y", "Z", "NUMBER", "LIVE", "CLOCK", "FAULT_COUNT",
+    f"ARRIVED:{BARRIERS}", f"EXPECTED:{BARRIERS}", f"COUNT:{BARRIERS}", f"ALL:{BARRIERS}", f"SOME:{BARRIERS}",
+    f"FAULT_LIST:{8 * FAULTS}",
+)  # fmt: skip
+SCRATCH = (BLOCK.size + VECTOR - 1) // VECTOR * VECTOR
+WARPS = SCRATCH + SCRATCH_VECTORS * VECTOR
+
+FAULT = Struct("INSTRUCTION", "LANE", "WARP", "NUMBER", "LOW", "HIGH", "KIND", "SIZE")
+
+WARP = Struct(
+    "STEPS:2", "LANE_STEPS:2",  # 64 bits each: instructions, and those times the lanes at work (if they are counted)
+    "STATE", "RESUME", "ACTIVE", "ALIVE", "DEPTH", "STARTED", "BARRIER", "BARRIER_KIND", "BARRIER_COUNT",
+    "BARRIER_VALUE", "RESULT", "PREDICATES:8", "FLAGS:4", f"STACK:{3 * STACK_ENTRIES}",
+)  # fmt: skip
+REGISTERS = (WARP.size + VECTOR - 1) // VECTOR * VECTOR
+
+# States of a warp.
+READY, WAITING, DONE, LEFT = range(4)
+# What a slot came to.
+RUNNING, FINISHED, TURN_OVER, STUCK = range(4)
+# Kinds of barrier instructions.
+SYNC, ARRIVE, REDUCE = range(3)
+# Kinds of faults.
+UNMAPPED, MISALIGNED, OUTSIDE_SHARED, OUTSIDE_LOCAL, BAD_TARGET, STACK_FULL, STACK_EMPTY, NOT_BUILT = range(8)
+
+
+def rounded(size: int, to: int = VECTOR) -> int:
+    return (size + to - 1) // to * to
+
+
+@dataclass(frozen=True)
+class SlotLayout:
+    """Offsets inside a slot for one shape of launch."""
+
+    warps: int
+    registers: int
+    shared: int
+    local: int
+
+    @property
+    def warp_stride(self) -> int:
+        return REGISTERS + VECTOR * self.registers
+
+    @property
+    def shared_at(self) -> int:
+        return WARPS + self.warps * self.warp_stride
+
+    @property
+    def local_stride(self) -> int:
+        """Bytes of local memory of a warp."""
+        return rounded(self.local, 16) * LANES
+
+    @property
+    def local_at(self) -> int:
+        return self.shared_at + rounded(self.shared)
+
+    @property
+    def size(self) -> int:
+        return rounded(self.local_at + self.local_stride * self.warps, 4096)

@@ -9,7 +9,6 @@ made from the seed and its number alone, so a failure names what to run again (-
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import lzma
 import random
@@ -21,7 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
+    root = Path(__file__).resolve().parents[2]
+    sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
 import numpy as np
 
@@ -150,16 +150,7 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
     return counts
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0)
-    options = parser.parse_args()
-    started = time.perf_counter()
-    counts = run(options.cases, options.seed, options.first)
-    print(f"{counts['cases']} captures in {time.perf_counter() - started:.0f} s: {dict(counts)}")
-
-
 if __name__ == "__main__":
-    main()
+    from support.fuzz import command
+
+    command(__doc__, run, "captures")

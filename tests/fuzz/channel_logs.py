@@ -9,7 +9,6 @@ seed and its number alone (--first N --cases 1).
 
 from __future__ import annotations
 
-import argparse
 import copy
 import io
 import json
@@ -25,7 +24,8 @@ from pathlib import Path
 from typing import Any
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
+    root = Path(__file__).resolve().parents[2]
+    sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
 import numpy as np
 
@@ -167,16 +167,7 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
     return counts
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0)
-    options = parser.parse_args()
-    started = time.perf_counter()
-    counts = run(options.cases, options.seed, options.first)
-    print(f"{counts['cases']} channel logs in {time.perf_counter() - started:.0f} s: {dict(counts)}")
-
-
 if __name__ == "__main__":
-    main()
+    from support.fuzz import command
+
+    command(__doc__, run, "channel logs")

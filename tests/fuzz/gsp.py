@@ -9,7 +9,6 @@ its number alone, so a failure names what to run again (--first N --cases 200).
 
 from __future__ import annotations
 
-import argparse
 import random
 import struct
 import sys
@@ -19,7 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
+    root = Path(__file__).resolve().parents[2]
+    sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.gsp import BUSY, GX_COMMANDS, GX_QUEUE, INTERRUPT_QUEUE, RESULTS, SHARED_SIZE
@@ -253,16 +253,7 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
     return counts
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0)
-    options = parser.parse_args()
-    started = time.perf_counter()
-    counts = run(options.cases, options.seed, options.first, lambda c: print(dict(c), flush=True))
-    print(f"{dict(counts)} in {time.perf_counter() - started:.1f} s")
-
-
 if __name__ == "__main__":
-    main()
+    from support.fuzz import command
+
+    command(__doc__, run, "commands and queue states", lambda c: print(dict(c), flush=True))

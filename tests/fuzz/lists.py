@@ -11,7 +11,6 @@ NumPy evaluator as well and must give the same bytes. A case is made from the se
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import time
@@ -20,7 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
+    root = Path(__file__).resolve().parents[2]
+    sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
 import numpy as np
 
@@ -181,16 +181,7 @@ def _agree(words: np.ndarray, seed: int, number: int) -> None:
     assert found[0] == found[1], f"seed {seed}, case {number}: the evaluators disagree"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0)
-    options = parser.parse_args()
-    started = time.perf_counter()
-    counts = run(options.cases, options.seed, options.first)
-    print(f"{counts['cases']} command lists in {time.perf_counter() - started:.0f} s: {dict(counts)}")
-
-
 if __name__ == "__main__":
-    main()
+    from support.fuzz import command
+
+    command(__doc__, run, "command lists")

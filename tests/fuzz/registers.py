@@ -11,7 +11,6 @@ that writes start lie in memory that holds small lists, so that starting one is 
 
 from __future__ import annotations
 
-import argparse
 import random
 import struct
 import sys
@@ -21,7 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
+    root = Path(__file__).resolve().parents[2]
+    sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.pica.n3ds import N3DS
@@ -132,16 +132,7 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
     return counts
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0, help="number of the first episode")
-    arguments = parser.parse_args()
-    started = time.perf_counter()
-    counts = run(arguments.cases, arguments.seed, arguments.first)
-    print(f"{counts['writes']} register writes in {time.perf_counter() - started:.0f} s: {dict(counts)}")
-
-
 if __name__ == "__main__":
-    main()
+    from support.fuzz import command
+
+    command(__doc__, run, "register writes", counted="writes")

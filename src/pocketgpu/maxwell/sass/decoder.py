@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import PocketGPUError
+from ...errors import UsageError
 from ...facts.maxwell.sass import CONTROL_BITS, FORMS, Form
 from .isa import BUNDLE, RZ, WORD, Instruction, Program, offset_of
 
@@ -19,7 +19,7 @@ REFUSED = -1
 """Row number of a word that is no instruction."""
 
 
-class SassError(PocketGPUError):
+class SassError(UsageError):
     """Code that cannot be decoded, or text that cannot be assembled. `address`: where in the code, None for text."""
 
     def __init__(

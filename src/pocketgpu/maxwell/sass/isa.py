@@ -188,7 +188,7 @@ class Control:
     @property
     def dual(self) -> bool:
         """Whether the next instruction issues together with this one."""
-        return self.stall == 0 and self.yield_ == 0
+        return self.stall == 0 and self.yield_ == 1
 
 
 NO_BARRIER = 7

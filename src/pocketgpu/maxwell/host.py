@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from ..facts.maxwell import B06F
 from ..facts.registers import Field
 from .layout import CLASS_FILES, OTHER_FILE
-from .waits import SyncpointWait, read_word, signed
+from .reductions import reduce_word
+from .waits import SyncpointWait, read_word
 
 if TYPE_CHECKING:
     from .channel import Channel
@@ -31,33 +32,6 @@ _ACQUIRES = {"ACQUIRE": "equal", "ACQ_GEQ": "geq", "ACQ_AND": "and"}
 def _name(field: Field, word: int) -> str:
     """The name that an enumerated field has for what a word holds, "" where it has none."""
     return (field.enum or {}).get(field.raw(word), "")
-
-
-def reduce_word(operation: str, old: int, payload: int, is_signed: bool) -> int:
-    """What a reduction (MIN, MAX, XOR, AND, OR, ADD, INC, DEC) leaves of a 32-bit word.
-
-    INC counts up to the payload and starts again at 0; DEC counts down to 0 and starts again at the payload.
-    Source: the fact sheet of the channel; CUDA has the same atomics.
-    """
-    key: Callable[[int], int] = signed if is_signed else int
-    match operation:
-        case "MIN":
-            return min(old, payload, key=key)
-        case "MAX":
-            return max(old, payload, key=key)
-        case "XOR":
-            return old ^ payload
-        case "AND":
-            return old & payload
-        case "OR":
-            return old | payload
-        case "ADD":
-            return (old + payload) & 0xFFFFFFFF
-        case "INC":
-            return 0 if key(old) >= key(payload) else (old + 1) & 0xFFFFFFFF
-        case "DEC":
-            return payload if old == 0 or key(old) > key(payload) else (old - 1) & 0xFFFFFFFF
-    raise ValueError(operation)
 
 
 class HostMethods:

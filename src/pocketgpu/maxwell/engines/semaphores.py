@@ -1,6 +1,6 @@
 """Releases: words that engines write when work is done, and reductions of words in memory.
 
-Source: class headers for the fields; `host.reduce_word` for what reductions do.
+Source: class headers for the fields; `reductions.reduce_word` for what reductions do.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import struct
 import numpy as np
 
 from ...facts.registers import Field
-from ..host import reduce_word
+from ..reductions import reduce_word
 from .base import EngineHost
 from .windows import read, write
 

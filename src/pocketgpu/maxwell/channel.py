@@ -3,7 +3,7 @@
 The parser does everything plain by itself. Here is what it comes back for: methods with an effect, inline data that is
 complete, things to tell, and the end of the pieces of pushbuffer that it was given.
 
-Source: NVIDIA's header of the channel class A06F for GPFIFO entries; the fact sheet of the channel.
+Source: NVIDIA's header of the channel class A06F for GPFIFO entries; recorded drivers for what spans them.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 They are words 0x00 to 0x3F of every subchannel. What only invalidates or flushes caches (FB_FLUSH, the MEM_OPs, WFI)
 has nothing to do here: everything is done in order, and memory is one.
 
-Sources: NVIDIA's header of class B06F; for syncpoints that of its sibling A26F; the fact sheet of the channel.
+Sources: NVIDIA's header of class B06F; for syncpoints that of its sibling A26F.
 """
 
 from __future__ import annotations

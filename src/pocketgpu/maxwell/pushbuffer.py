@@ -4,7 +4,7 @@ It returns to Python when its pushbuffer ends, when a method has an effect that 
 to be told. Everything that it knows is in the channel's state words, so that a packet may begin in one segment and end
 in another, and a macro may wait for parameters that come with a later submission.
 
-Source: NVIDIA's headers for GPFIFO and class B06F (forms of words); the fact sheet of the channel for the rest.
+Source: NVIDIA's headers for GPFIFO and class B06F (forms of words); recorded drivers and simulators for the rest.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Macro instructions: worked encodings, delay slots, exits, carries; and a second interpreter, written from the fact
-sheet alone, that random programs must agree with on both evaluators."""
+"""Macro instructions: worked encodings, delay slots, exits, carries; and a second interpreter, written by itself, that
+random programs must agree with on both evaluators."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_worked_encodings_of_branches() -> None:
 
 
 def test_the_worked_loop() -> None:
-    """The register fill of the fact sheet: three words, 12 steps; the exit bit counts on the last pass only."""
+    """A register fill: three words, 12 steps; the exit bit counts on the last pass only."""
     code = [0x00000A51, 0x00000301, 0xFFFFD211, 0xFFFFD017, 0x000018C1, 0x00000011]
     found = both(code, [0x680 | 1 << 12, 3, 0x1111])
     assert found.sends == [(0x680, 0x1111), (0x681, 0x1111), (0x682, 0x1111)]

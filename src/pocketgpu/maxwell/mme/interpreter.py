@@ -3,7 +3,7 @@
 All state between two instructions lives in the channel's state words, so a macro can stop at any of them: to fetch a
 parameter that has not come yet, and after a method that Python has to act upon.
 
-Source: the fact sheet of the channel, sections 6.3 to 6.5. A branch in the delay slot of a branch does what a pair of
+Source: as for `isa.py`. A branch in the delay slot of a branch does what a pair of
 program counters would: the instruction at the first target is the delay slot of the second.
 """
 

@@ -3,8 +3,8 @@
 An instruction computes a result (`OPERATIONS`, with `FUNCTIONS` for the one that works on registers) and says what is
 done with it (`RESULTS`), or it is a branch. Any of them may carry the exit bit.
 
-Source: the fact sheet of the channel, which rests on the disassembler of the envytools project and on simulators that
-agree with it. The document of the MME of Turing GPUs is about another instruction set.
+Source: what the envytools project's disassembler and the simulators of this GPU agree on; NVIDIA has published nothing
+about it. The document of the MME of Turing GPUs is about another instruction set.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Vertex inputs of a draw as arrays: attributes out of streams, by format and numerical type.
 
 Source: class header B197 for fields; OpenGL for defaults (missing components are 0, 0, 0, 1) and for the element that
-an instanced stream shows; drivers and simulators for limits, which are inclusive. Reads that reach past the limit give zero for the whole element, as
-robust access asks for; what the chip does there is not known.
+an instanced stream shows; drivers and simulators for limits, which are inclusive. Reads that reach past the limit
+give zero for the whole element, as robust access asks for; what the chip does there is not known.
 """
 
 from __future__ import annotations

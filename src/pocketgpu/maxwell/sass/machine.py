@@ -335,9 +335,9 @@ class Machine(ABC):
         return k.fit(found, I32, LANES)
 
     def barrier_result(self, step: Step, mask: Value) -> None:
-        """B2R.RESULT: what the last reduction at a barrier gave."""
+        """B2R.RESULT: what the last reduction at a barrier gave. Other forms tell of the barrier's state: 0."""
         k = self.k
-        found = k.load(I32, self.place.record + WARP.RESULT)
+        found = k.load(I32, self.place.record + WARP.RESULT) if step.mods["result"] else k.i32(0)
         self.set_register(step.dest, k.splat(found), mask)
         for n in step.results[:1]:
             if n != 7:
@@ -346,8 +346,6 @@ class Machine(ABC):
     def arrive(self, step: Step, active: Value) -> None:
         """BAR: leave in the warp's record what it waits for; the block's driver goes on from there."""
         k, record, mods = self.k, self.place.record, step.mods
-        # SYNC 16, ARRIVE 17, reductions: popcount 2, and 6, or 10.
-        op = mods.get("op", 16)
         sources = list(step.sources)
         scalar = lambda role: (
             self._uniform(self.word(sources.pop(0)), active) if mods.get(f"{role}_register") else k.i32(mods.get(role, 0))
@@ -356,10 +354,9 @@ class Machine(ABC):
         p = step.predicates[0] if step.predicates else None
         here = active if p is None else self.predicate_value(p.n, p.negated) & active
         votes, everyone = k.ballot(here), k.ballot(active)
-        kind = {16: 0, 17: 1, 2: 2, 6: 3, 10: 4}.get(op, 0)
         k.store(I32, record + WARP.BARRIER, number & (BARRIERS - 1))
         k.store(I32, record + WARP.BARRIER_COUNT, count)
-        k.store(I32, record + WARP.BARRIER_KIND, k.i32(kind))
+        k.store(I32, record + WARP.BARRIER_KIND, k.i32(mods["kind"]))
         whole = k.select(votes == everyone, 1 << 30, 0) | k.select(votes != 0, 1 << 29, 0)
         k.store(I32, record + WARP.BARRIER_VALUE, k.popcount(votes) | whole)
 

@@ -77,9 +77,11 @@ _SAME = {
     "HFMA2_32I": "HFMA2", "JMP": "BRA", "JCAL": "CAL", "LDG": "LD", "STG": "ST",
 }  # fmt: skip
 _RENAMED = {
-    "type": "signed", "fmz": "ftz", "merge": "out", "cc_test": "test", "type_a": "kind_a", "type_b": "kind_b",
-    "type_c": "kind_c",
+    "type": "signed", "fmz": "ftz", "merge": "out", "cc_test": "test",
 }  # fmt: skip
+
+
+_VIDEO = ("VADD", "VABSDIFF", "VMNMX", "VSHL", "VSHR", "VMAD", "VSET", "VSETP")
 
 
 class _Reader:
@@ -127,13 +129,13 @@ class _Reader:
         return found.n if isinstance(found, Reg) else RZ
 
 
-def _mods(r: _Reader) -> dict[str, int]:
-    """All modifiers as numbers, under the names that semantics use."""
+def _mods(r: _Reader, names: Mapping[str, str]) -> dict[str, int]:
+    """All modifiers as numbers; names: what some are called here."""
     mods = {}
     for one in r.row.modifiers:
         if one.bits is not None:
             raw = r.raw(one.name)
-            mods[_RENAMED.get(one.name, one.name)] = raw ^ int(one.inverted)
+            mods[names.get(one.name, one.name)] = raw ^ int(one.inverted)
     return mods
 
 
@@ -155,7 +157,7 @@ def _halves(r: _Reader, mods: dict[str, int]) -> tuple[Source, ...]:
 
 def _arithmetic(r: _Reader, op: str) -> tuple[dict[str, int], list[Source], list[Predicate]]:
     """(modifiers, sources, predicates) of an operation of the table of semantics."""
-    mods, roles = _mods(r), r.roles
+    mods, roles = _mods(r, _RENAMED), r.roles
     sources = [r.source(role) for role in "abc" if role in roles and not isinstance(roles[role], Pred)]
     predicates = [r.predicate("s")] if "s" in roles else []
     if op in ("IADD", "ISCADD") and r.has(".PO"):
@@ -171,6 +173,8 @@ def _arithmetic(r: _Reader, op: str) -> tuple[dict[str, int], list[Source], list
         types = mods.pop("types")
         mods |= {"signed_a": types & 1, "signed_b": types >> 1}
         mods |= {"half_a": r.raw("a.part"), "half_b": r.raw("b.part")}
+    elif op == "IMADSP":
+        mods |= {f"kind_{role}": mods.pop(f"type_{role}") for role in "abc"}
     elif op in ("IMAD", "IMUL"):
         types = mods.pop("types")
         mods |= {"signed_a": types & 1, "signed_b": types >> 1}
@@ -201,6 +205,24 @@ def _arithmetic(r: _Reader, op: str) -> tuple[dict[str, int], list[Source], list
         sources = list(_halves(r, mods))
         if OPERATIONS[op].dest == "i" and op != "HSET2":
             sources.append(Source("reg", r.register("d")))
+    elif op in _VIDEO:
+        if op == "VADD" and r.has(".PO"):
+            sources = [Source(s.kind, s.n, s.offset, s.bits, i < 2) for i, s in enumerate(sources)]
+        if op == "VMAD" and r.has(".PO"):
+            sources = [Source(s.kind, s.n, s.offset, s.bits, i != 1) for i, s in enumerate(sources)]
+        b = roles["b"]
+        if isinstance(b, Imm):
+            # A number of 16 bits: as a half with sign or without, the lower one.
+            minus = bool(r.raw("b.minus"))
+            mods["type_b"] = 12 if mods.get("type_b", 0) and op not in ("VSHL", "VSHR") else 4
+            sources[1] = Source("imm", bits=b.bits & 0xFFFF, negated=minus or sources[1].negated)
+        elif op in ("VSHL", "VSHR"):
+            mods["type_b"] &= 7
+    elif op == "VABSDIFF4":
+        mods |= {"select_a": r.raw("a.part"), "select_b": r.raw("b.part") if "b.part" in r.row.fields else 4}
+        b = roles["b"]
+        if isinstance(b, Imm):
+            sources[1] = Source("imm", bits=(b.bits & 0xFF) * 0x01010101)
     elif op in ("PSETP", "PSET"):
         predicates = [r.predicate("a"), r.predicate("b"), r.predicate("s")]
         sources = []
@@ -233,7 +255,7 @@ def _common(r: _Reader, index: int, op: str) -> Step:
 
 def _rest(r: _Reader, step: Step, program: Program) -> Step:
     """A step of memory, warp or flow."""
-    roles, mods = r.roles, _mods(r)
+    roles, mods = r.roles, _mods(r, {})
     values: dict[str, object] = {"mods": mods, "dest": r.register("d")}
     sources = []
     for role in ("a", "b", "c"):
@@ -249,6 +271,10 @@ def _rest(r: _Reader, step: Step, program: Program) -> Step:
     elif isinstance(data, Swap):
         sources += [Source("reg", data.compare), Source("reg", data.store)]
         mods["cas"] = 1
+    if step.op == "BAR":
+        mods["kind"] = 0 if r.has(".SYNC") else 1 if r.has(".ARV") else 2 + mods.get("mode", 0)
+    elif step.op == "B2R":
+        mods["result"] = int(r.has(".RESULT"))
     test = roles.get("cc")
     if isinstance(test, Name):
         values["test"] = test.value

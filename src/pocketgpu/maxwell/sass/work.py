@@ -57,8 +57,8 @@ REGISTERS = (WARP.size + VECTOR - 1) // VECTOR * VECTOR
 READY, WAITING, DONE, LEFT = range(4)
 # What a slot came to.
 RUNNING, FINISHED, TURN_OVER, STUCK = range(4)
-# Kinds of barrier instructions.
-SYNC, ARRIVE, REDUCE = range(3)
+# Kinds of barrier instructions; a reduction counts, or asks whether all or some do.
+SYNC, ARRIVE, POPC, AND, OR = range(5)
 # Kinds of faults.
 UNMAPPED, MISALIGNED, OUTSIDE_SHARED, OUTSIDE_LOCAL, BAD_TARGET, STACK_FULL, STACK_EMPTY, NOT_BUILT = range(8)
 

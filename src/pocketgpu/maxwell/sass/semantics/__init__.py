@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from . import bits, convert, float32, float64, half, integer, special
+from . import bits, convert, float32, float64, half, integer, special, video
 from .unit import OPERATIONS, Flags, Operation, Unit
 
 __all__ = [
     "OPERATIONS", "Flags", "Operation", "Unit", "bits", "convert", "float32", "float64", "half", "integer", "special",
+    "video",
 ]  # fmt: skip

@@ -30,7 +30,7 @@ def _lookup(u: Unit, table: int, a: Value, b: Value, c: Value) -> Value:
         0xC0: lambda: a & b, 0xFC: lambda: a | b, 0x3C: lambda: a ^ b, 0xA0: lambda: a & c, 0xFA: lambda: a | c,
         0x5A: lambda: a ^ c, 0x88: lambda: b & c, 0xEE: lambda: b | c, 0x66: lambda: b ^ c, 0x80: lambda: a & b & c,
         0xFE: lambda: a | b | c, 0x96: lambda: a ^ b ^ c, 0xE8: lambda: (a & b) | (c & (a | b)),
-        0xCA: lambda: (a & b) | (~a & c), 0xD8: lambda: (c & a) | (~c & b), 0xF8: lambda: a | (b & c),
+        0xCA: lambda: (a & b) | (~a & c), 0xD8: lambda: (b & c) | (a & ~c), 0xF8: lambda: a | (b & c),
         0xEA: lambda: c | (a & b), 0x6A: lambda: c ^ (a & b), 0x78: lambda: a ^ (b & c),
     }  # fmt: skip
     if table in shapes:
@@ -103,23 +103,25 @@ def shr(u: Unit, a: Value, b: Value) -> Value:
 def shf(u: Unit, a: Value, b: Value, c: Value) -> Value:
     """A shift of the 64 bits c:a. Left: the upper word; right: the lower one, or with .HI the upper one.
 
-    Counts are cut at 32, for the types U64 and S64 at 63; with .W they are taken modulo 32 or 64.
+    Counts are cut at 32, for the types U64 and S64 at 64; with .W they are taken modulo 32 or 64.
     """
     k = u.k
     kind = u.code("type")
     long = (kind != 0) if not isinstance(kind, int) else kind != 0
     signed = kind == 3
     top = _select(u, long, k.splat(63), k.splat(31))
-    most = _select(u, long, k.splat(63), k.splat(32))
+    most = _select(u, long, k.splat(64), k.splat(32))
     cut = k.select(b.below(most), b, most)
-    count = k.to_i64(_select(u, u.flag("w"), b & top, cut), False)
+    count = _select(u, u.flag("w"), b & top, cut)
+    gone = count == 64
+    count = k.to_i64(k.min(count, 63), False)
     both = (k.to_i64(c, False) << 32) | k.to_i64(a, False)
 
     def right() -> Value:
-        moved = _select(u, signed, both >> count, both.lsr(count))
+        moved = _select(u, signed, both >> count, k.select(gone, 0, both.lsr(count)))
         return _select(u, u.flag("hi"), k.low32(moved.lsr(32)), k.low32(moved))
 
-    result = u.choose(u.flag("right"), right, lambda: k.low32((both << count).lsr(32)))
+    result = u.choose(u.flag("right"), right, lambda: k.low32(k.select(gone, 0, both << count).lsr(32)))
     u.result_flags(result)
     return result
 

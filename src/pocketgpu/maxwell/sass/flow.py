@@ -104,6 +104,20 @@ def written_words(step: Step) -> int:
     return 4 if step.op == "SULD" else 1
 
 
+def likely_functions(steps: tuple[Step, ...]) -> set[int]:
+    """Instructions that an indirect jump may go to: where a function begins, if the program has its address as a number.
+
+    Others are right as well; code for them is made by the interpreter.
+    """
+    if not any(step.op in ("BRX", "JMX") for step in steps):
+        return set()
+    starts = {step.target for step in steps if step.op == "CAL" and step.target is not None}
+    closed = {"RET", "EXIT", "NOP", "BRA"}
+    starts |= {i + 1 for i, step in enumerate(steps[:-1]) if step.op in closed and not divides(step)}
+    numbers = {source.bits for step in steps for source in step.sources if source.kind == "imm"}
+    return {i for i in starts if steps[i].address in numbers}
+
+
 def divides(step: Step) -> bool:
     """Whether a flow instruction can hold for some lanes only."""
     return step.guarded or step.test != ALWAYS

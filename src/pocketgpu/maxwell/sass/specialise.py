@@ -40,7 +40,8 @@ from .work import (
 def flow_of(code: bytes, start: int, indirect: tuple[int, ...]) -> Flow:
     """The flow of a program given as its bytes. Raises SassError."""
     program = decode_program(code)
-    return Flow(tuple(step_of(program, i) for i in range(len(program))), start, indirect)
+    steps = tuple(step_of(program, i) for i in range(len(program)))
+    return Flow(steps, start, tuple(sorted({*indirect, *flows.likely_functions(steps)})))
 
 
 class Warp(Machine):

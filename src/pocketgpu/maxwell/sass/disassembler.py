@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...facts.maxwell.sass import Modifier
-from .isa import Instruction
+from .isa import UNGUARDED, Instruction
 from .operands import KINDS, Naming, omitted, predicate_name
 
 
@@ -12,11 +12,15 @@ def plain_address(target: int) -> str:
     return f"{target:#x}"
 
 
+def guard_text(instruction: Instruction) -> str:
+    """The predicate in front of an instruction; empty if it is always executed."""
+    guard = instruction.guard
+    return "" if guard == UNGUARDED else f"@{'!' * guard.negated}{predicate_name(guard.n)}"
+
+
 def instruction_text(instruction: Instruction, name: Naming = plain_address) -> str:
     """Text of one instruction, without what ends its line. name: what code addresses are called."""
-    guard = instruction.guard
-    prefix = "" if guard.n == 7 and not guard.negated else f"@{'!' * guard.negated}{predicate_name(guard.n)} "
-    return prefix + bare_text(instruction, name)
+    return f"{guard_text(instruction)} {bare_text(instruction, name)}".lstrip()
 
 
 def bare_text(instruction: Instruction, name: Naming = plain_address) -> str:

@@ -121,8 +121,8 @@ class Kernel:
     """A kernel: what its launch needs to know.
 
     parameter_base: where in bank 0 the parameters begin. shared_size: static shared memory in bytes. local_size: stack
-    of a thread in bytes. functions: symbols inside its code, by address. block: threads of a block in x, y, z if the
-    code was made for one size only.
+    of a thread in bytes. functions: symbols of its code, in the order of the file. block: threads of a block in x, y,
+    z if the code was made for one size only.
     """
 
     name: str
@@ -185,13 +185,13 @@ class _File:
     def error(self, message: str, offset: int | None = None) -> CaptureError:
         return CaptureError(message, file=self.name or "cubin", offset=offset)
 
-    def bytes(self, offset: int, size: int) -> bytes:
+    def part(self, offset: int, size: int) -> bytes:
         if offset < 0 or size < 0 or offset + size > len(self.data):
             raise self.error(f"{size} bytes are missing: the file ends at {len(self.data):#x}", offset)
         return self.data[offset : offset + size]
 
     def unpack(self, layout: struct.Struct, offset: int) -> tuple[int, ...]:
-        return layout.unpack(self.bytes(offset, layout.size))
+        return layout.unpack(self.part(offset, layout.size))
 
     def table(self, layout: struct.Struct, data: bytes, where: str) -> Iterator[tuple[int, ...]]:
         if len(data) % layout.size:
@@ -240,9 +240,9 @@ def _sections(source: _File, header: tuple[int, ...]) -> Iterator[Section]:
     rows = [source.unpack(_SECTION, offset + index * _SECTION.size) for index in range(count)]
     strings = b""
     if names < count and rows[names][1] == SectionType.STRTAB:
-        strings = source.bytes(rows[names][4], rows[names][5])
+        strings = source.part(rows[names][4], rows[names][5])
     for index, (name, kind, flags, _, start, length, link, info, _, _) in enumerate(rows):
-        held = b"" if kind in (SectionType.NULL, SectionType.NOBITS) else source.bytes(start, length)
+        held = b"" if kind in (SectionType.NULL, SectionType.NOBITS) else source.part(start, length)
         yield Section(index, _text(strings, name), kind, flags, length, link, info, held)
 
 
@@ -345,7 +345,7 @@ def _kernel(source: _File, cubin: Cubin, symbol: Symbol, section: Section) -> Ke
         size,
         shared.size if shared is not None else 0,
         _of_symbol(cubin, Attribute.MIN_STACK_SIZE, symbol) or 0,
-        tuple(sorted((s for s in cubin.symbols if s.section == section.index and s.kind == 2), key=lambda s: s.value)),
+        tuple(s for s in cubin.symbols if s.section == section.index and s.kind == 2),
         exits,
         indirect,
         max_threads,

@@ -345,3 +345,9 @@ def index_of(offset: int, count: int) -> int | None:
 def offset_of(index: int) -> int:
     """Byte offset of an instruction."""
     return index // 3 * BUNDLE + WORD + index % 3 * WORD
+
+
+def label_offset(index: int) -> int:
+    """Byte offset that branches to an instruction name: that of the control word if one stands before it."""
+    offset = offset_of(index)
+    return offset - WORD if offset % BUNDLE == WORD else offset

@@ -304,10 +304,12 @@ class NumberKind(Kind):
         return format(operand.value, self.form)
 
     def pattern(self, field: OperandField) -> str:
-        return f"(?P<{field.role}>{INTEGER})"
+        return rf"(?P<{field.role}>{INTEGER}|`\([^)]+\))"
 
     def encode(self, field: OperandField, groups: Groups, address: int, labels: Mapping[str, int]) -> Put | None:
-        number = parse_integer(groups[field.role])
+        # A symbol that the linker will put there is 0 until then.
+        given = groups[field.role]
+        number = 0 if given.startswith("`") else parse_integer(given)
         if field.signed and field.bits is not None and field.bits.width == 32 and 1 << 31 <= number < 1 << 32:
             number -= 1 << 32  # 32 bits written without a sign
         return _put(field, number)

@@ -16,7 +16,7 @@ A row of `instructions.tsv` is one *form* of an instruction: a mnemonic with ope
 
 Kinds of operands:
     R register; P predicate; I U signed and unsigned number; F D H number whose bits are the top ones of a float32,
-    float64, float16; C word of a constant buffer (34:38 bank, 20:33 word), CS the same, which NVIDIA's text writes with a space;
+    float64, float16; C word of a constant buffer (bank 38:34, word 33:20), CS the same with a space in the text;
     K constant buffer and byte offset, perhaps with a base register; M memory `[R+n]`; A attribute `a[R+n]`;
     T a code address relative to the next instruction; RX a register and an offset to jump to; S special register;
     X member of an enumeration; L fixed text; V one or two registers of a compare-and-swap; Q signs of FSWZADD; B a set

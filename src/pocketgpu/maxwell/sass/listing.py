@@ -161,7 +161,9 @@ def _heads(program: Program, names: Mapping[int, str], functions: Mapping[int, s
         # A function has its name instead, unless a label is that of the control word.
         found = [names[place] for place in own if place in names and place not in functions]
         here = heads.setdefault(first, [])
-        here += [name for name in found if not here or name in wanted]
+        for name in found:
+            if not here or name in wanted:
+                here.append(name)
         if address in functions:
             here.append(functions[address])
     if (end := program.base + program.size) in names:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pocketgpu.errors import PocketGPUError as PocketGPUError
     from pocketgpu.errors import UsageError as UsageError
     from pocketgpu.events import Event as Event
+    from pocketgpu.maxwell.compute import RawModule as RawModule
     from pocketgpu.maxwell.gm20b import GM20B as GM20B
     from pocketgpu.pica.n3ds import N3DS as N3DS
 
@@ -42,6 +43,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     "GuestMemoryError": ("pocketgpu.errors", "GuestMemoryError"),
     "NoPictureError": ("pocketgpu.errors", "NoPictureError"),
     "PocketGPUError": ("pocketgpu.errors", "PocketGPUError"),
+    "RawModule": ("pocketgpu.maxwell.compute", "RawModule"),
     "UsageError": ("pocketgpu.errors", "UsageError"),
     "errors": ("pocketgpu.errors", ""),
     "open": ("pocketgpu.capture", "open"),
@@ -58,6 +60,7 @@ __all__ = [
     "GuestMemoryError",
     "NoPictureError",
     "PocketGPUError",
+    "RawModule",
     "UsageError",
     "__version__",
     "errors",

@@ -48,7 +48,9 @@ class Kernel:
 
     def trace(self, lanes: int, static: dict[str, Any], origins: dict[str, str] | None = None) -> str:
         """LLVM IR text of one specialisation; `origins` is told which kernel line made which IR value."""
-        k = LLVMLang(self.name, list(self.params.values()), lanes, origins, machine_code.fast_gather(lanes), machine_code.fused())
+        k = LLVMLang(
+            self.name, list(self.params.values()), lanes, origins, machine_code.fast_gather(lanes), machine_code.fused()
+        )
         self.body(k, *k.args(), **static)
         return k.text()
 

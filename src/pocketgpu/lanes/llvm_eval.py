@@ -14,9 +14,19 @@ from functools import lru_cache
 from typing import Any
 
 from .language import Jump, Lang, Next
-from .values import BOOL, F32, I32, I64, Array, Type, Value, Var, fail, place
+from .values import BOOL, I32, I64, Array, Type, Value, Var, fail, place
 
-_SCALAR = {"bool": "i1", "i32": "i32", "i64": "i64", "f32": "float", "f64": "double", "u8": "i8", "i8": "i8", "u16": "i16", "i16": "i16"}
+_SCALAR = {
+    "bool": "i1",
+    "i32": "i32",
+    "i64": "i64",
+    "f32": "float",
+    "f64": "double",
+    "u8": "i8",
+    "i8": "i8",
+    "u16": "i16",
+    "i16": "i16",
+}
 _SUFFIX = {"bool": "i1", "i32": "i32", "i64": "i64", "f32": "f32", "f64": "f64"}
 _INT = {"add": "add", "sub": "sub", "mul": "mul", "and": "and", "or": "or", "xor": "xor", "udiv": "udiv"}
 _INT_COMPARE = {"eq": "eq", "ne": "ne", "lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge", "ult": "ult"}
@@ -125,7 +135,10 @@ class LLVMLang(Lang):
             return Value(self, lit, type, 1)
         item = f"{_SCALAR[type.name]} {lit}"
         return Value(
-            self, "zeroinitializer" if x == 0 and type.kind != "float" else f"<{', '.join([item] * lanes)}>", type, lanes
+            self,
+            "zeroinitializer" if x == 0 and type.kind != "float" else f"<{', '.join([item] * lanes)}>",
+            type,
+            lanes,
         )
 
     def _pattern(self, xs: list[Any], type: Type) -> Value:

@@ -61,7 +61,9 @@ class Place:
         return self.k.load(I64, self.launch + word)
 
 
-def note_fault(k: Lang, slot: Value, kind: Value | int, lane: Value, low: Value, high: Value, about: tuple[Value, ...]) -> None:
+def note_fault(
+    k: Lang, slot: Value, kind: Value | int, lane: Value, low: Value, high: Value, about: tuple[Value, ...]
+) -> None:
     """Note a fault of one lane; about: (instruction, warp, bytes), scalars."""
     count = k.load(I32, slot + BLOCK.FAULT_COUNT)
     k.store(I32, slot + BLOCK.FAULT_COUNT, k.min(count, 0x7FFFFFFE) + 1)
@@ -133,7 +135,9 @@ def access(k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value,
                 def nothing(cell: Value = cell) -> None:
                     k.store(I32, cell, 0)
 
-                k.switch(k.select(good, k.select(store, 0, 1), k.select(store, 2, 3)), [put, get, lambda: None, nothing])
+                k.switch(
+                    k.select(good, k.select(store, 0, 1), k.select(store, 2, 3)), [put, get, lambda: None, nothing]
+                )
 
 
 def windows(
@@ -245,4 +249,3 @@ def _quick(
         for _ in k.when(good & (number != 0)):
             page_table.stamp(k, page)
     return good, (low & (PAGE - 1)) + page
-

@@ -147,4 +147,3 @@ def atomic(k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value,
 def wide_type(type: int) -> bool:
     """Whether an operand type has 64 bits."""
     return type in (U64, S64)
-

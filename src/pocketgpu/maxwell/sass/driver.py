@@ -160,7 +160,9 @@ def run_blocks(
             turns.value = turns.value - spent.value
             live = k.load(I32, slot + BLOCK.LIVE)
             moved = (ran.value != 0) | (opened != 0)
-            status.value = k.select(live == 0, FINISHED, k.select(~moved, STUCK, k.select(turns.value < 0, TURN_OVER, RUNNING)))
+            status.value = k.select(
+                live == 0, FINISHED, k.select(~moved, STUCK, k.select(turns.value < 0, TURN_OVER, RUNNING))
+            )
         k.store(I32, slot + BLOCK.STATUS, status.value)
         for _ in k.when(status.value == FINISHED):
             number.value = number.value + 1

@@ -17,7 +17,7 @@ from ...lanes import Engine
 from ..memory import GpuMemory
 from . import work
 from .access import access
-from .atomics import F32_ADD, F16_ADD, MAX, MIN, OR, AND, ADD, XOR, atomic
+from .atomics import ADD, AND, F16_ADD, F32_ADD, MAX, MIN, OR, XOR, atomic
 from .driver import fault, run_blocks
 from .flow import Flow
 from .isa import BUNDLE, WORD, offset_of
@@ -176,7 +176,9 @@ class Launcher:
             self._words(self.ids + axis * 4096, 1024)[:] = v
         self._ids_of = block
 
-    def _set_record(self, shape: _Shape, grid: Sequence[int], block: Sequence[int], turns: int, step_slice: int) -> None:
+    def _set_record(
+        self, shape: _Shape, grid: Sequence[int], block: Sequence[int], turns: int, step_slice: int
+    ) -> None:
         layout = shape.layout
         words = self._words(self.record, LAUNCH.size // 4)
         words[:] = 0
@@ -220,11 +222,13 @@ class Launcher:
         :raises UsageError: a size is out of range.
         """
         started = perf_counter()
-        grid, block = _three(grid, "grid"), _three(block, "block")
+        grid, block = three(grid, "grid"), three(block, "block")
         threads = block[0] * block[1] * block[2]
         blocks = grid[0] * grid[1] * grid[2]
         if threads > 1024 or blocks > MAX_BLOCKS:
-            raise UsageError(f"a block has up to 1024 threads and a grid up to {MAX_BLOCKS} blocks, not {threads} and {blocks}")
+            raise UsageError(
+                f"a block has up to 1024 threads and a grid up to {MAX_BLOCKS} blocks, not {threads} and {blocks}"
+            )
         if not 0 <= shared <= MAX_SHARED * 2:
             raise UsageError(f"{shared} bytes of shared memory")
         layout = SlotLayout((threads + 31) // 32, code.used_registers, shared, local)
@@ -392,7 +396,9 @@ class Launcher:
                 what = f"warps wait at barrier {barrier} before {offset_of(resume):#06x} and nobody comes"
             else:
                 what = f"{self._loop_name(shape, resume)} does not end"
-            self.events.report("hang", "compute.hang", f"{shape.code.name}: {what}; block {self._block_name(number)}", place)
+            self.events.report(
+                "hang", "compute.hang", f"{shape.code.name}: {what}; block {self._block_name(number)}", place
+            )
 
     @staticmethod
     def _loop_name(shape: _Shape, resume: int) -> str:
@@ -403,7 +409,7 @@ class Launcher:
         return f"the loop from {offset_of(resume):#06x} to {offset_of(last):#06x}"
 
 
-def _three(size: Sequence[int], name: str) -> tuple[int, int, int]:
+def three(size: Sequence[int], name: str) -> tuple[int, int, int]:
     numbers = tuple(int(v) for v in (size if isinstance(size, Sequence) else (size,)))
     if not 1 <= len(numbers) <= 3 or any(v < 1 for v in numbers):
         raise UsageError(f"{name} has one to three sizes above 0, not {size!r}")

@@ -100,7 +100,9 @@ class Machine(ABC):
     def arithmetic(self, step: Step, mask: Value) -> None:
         """An instruction of the table of semantics."""
         operation = OPERATIONS[step.op]
-        sources = [v for s, letter in zip(step.sources, operation.sources, strict=False) for v in self.operand(s, letter)]
+        sources = [
+            v for s, letter in zip(step.sources, operation.sources, strict=False) for v in self.operand(s, letter)
+        ]
         if step.op in ("F2I", "F2F") and step.sources[0].kind == "imm":
             sources = self._float_immediate(step)
         unit = Unit(
@@ -253,7 +255,9 @@ class Machine(ABC):
         k, p = self.k, self.place
         number = k.ballot(mask)
         for _ in k.when(number != 0):
-            k.invoke(p.handle(LAUNCH.FAULT), p.slot, p.warp, k.i32(step.index), k.trailing_zeros(number), k.i32(NOT_BUILT))
+            k.invoke(
+                p.handle(LAUNCH.FAULT), p.slot, p.warp, k.i32(step.index), k.trailing_zeros(number), k.i32(NOT_BUILT)
+            )
         if step.dest != 255:
             self.set_register(step.dest, k.splat(0), mask)
 
@@ -348,7 +352,9 @@ class Machine(ABC):
         k, record, mods = self.k, self.place.record, step.mods
         sources = list(step.sources)
         scalar = lambda role: (
-            self._uniform(self.word(sources.pop(0)), active) if mods.get(f"{role}_register") else k.i32(mods.get(role, 0))
+            self._uniform(self.word(sources.pop(0)), active)
+            if mods.get(f"{role}_register")
+            else k.i32(mods.get(role, 0))
         )
         number, count = scalar("barrier"), scalar("count")
         p = step.predicates[0] if step.predicates else None

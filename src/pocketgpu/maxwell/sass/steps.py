@@ -195,9 +195,7 @@ def _arithmetic(r: _Reader, op: str) -> tuple[dict[str, int], list[Source], list
         mods["part"] = r.raw("b.part")
     elif op in ("F2I", "F2F"):
         mods["half"] = r.raw("b.part")
-    elif op == "MUFU":
-        mods["fn"] = mods.pop("op")
-    elif op == "RRO":
+    elif op == "MUFU" or op == "RRO":
         mods["fn"] = mods.pop("op")
     elif op == "FSWZADD":
         sources.append(Source("imm", bits=r.raw("mask")))

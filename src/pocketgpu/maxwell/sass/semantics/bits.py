@@ -293,4 +293,3 @@ def r2p(u: Unit, a: Value, b: Value) -> tuple[Value, ...]:
         )
         u.flags_out = Flags(carry, overflow, sign, zero)
     return tuple(_mask_select(u, _not(cc), u.k.select(wanted(n), bit(n), p), p) for n, p in enumerate(u.predicates))
-

@@ -323,4 +323,3 @@ def f2f(u: Unit, low: Value, high: Value) -> tuple[Value, Value, Flag]:
     result = u.pick("to", [single, half, single, double])
     u.result_flags(result[0])
     return result[0], result[1], to == 3
-

@@ -128,7 +128,7 @@ def fmul(u: Unit, a: Value, b: Value) -> Value:
     scale = u.code("scale")
     if isinstance(scale, Value) or scale:
         a = a * u.pick("scale", [lambda s=s: k.splat(s, type=F32) for s in _SCALES])
-    exact = lambda: (k.to_f64(a) * k.to_f64(b))
+    exact = lambda: k.to_f64(a) * k.to_f64(b)
 
     def in_direction(rounding: int) -> Value:
         return directed(u, exact(), rounding)

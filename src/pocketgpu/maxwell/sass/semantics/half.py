@@ -133,4 +133,3 @@ def hsetp2(u: Unit, a: Value, b: Value) -> Pair:
     first = u.k.select(joined, both, low)
     second = u.k.select(joined, ~both, high)
     return combine(u, first, other), combine(u, second, other)
-

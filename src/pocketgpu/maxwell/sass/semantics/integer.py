@@ -313,4 +313,3 @@ def pack_flags(u: Unit, flags: Flags) -> Value:
     for n, flag in enumerate((flags.zero, flags.sign, flags.carry, flags.overflow)):
         bits = bits | (i32(u, flag) << n)
     return bits
-

@@ -80,4 +80,3 @@ def mufu(u: Unit, a: Value) -> Value:
 @operation("RRO", "f", "f", fn=1)
 def rro(u: Unit, a: Value) -> Value:
     return a
-

@@ -130,9 +130,7 @@ class Operation:
 OPERATIONS: dict[str, Operation] = {}
 
 
-def operation(
-    name: str, dest: str, sources: str, predicates: int = 0, **mods: int
-) -> Callable[[Semantics], Semantics]:
+def operation(name: str, dest: str, sources: str, predicates: int = 0, **mods: int) -> Callable[[Semantics], Semantics]:
     """Enter a function into the table. Modifiers are given with their width in bits."""
 
     def enter(run: Semantics) -> Semantics:

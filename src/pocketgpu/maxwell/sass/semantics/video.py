@@ -192,4 +192,3 @@ def vabsdiff4(u: Unit, a: Value, b: Value, c: Value) -> Value:
         merged = _select(u, wanted, (merged & ~(0xFF << shift)) | ((d & 0xFF) << shift), merged)
     op = u.code("op")
     return _select(u, op == 1, total, merged)
-

@@ -1,0 +1,348 @@
+"""Kernels of a cubin as functions, in the manner of CuPy's raw modules.
+
+    module = pocketgpu.RawModule(path="kernel.cubin")
+    sgemm = module.get_function("sgemm")
+    sgemm((4, 4), (16, 16), (a, b, c, np.int32(64), np.float32(0.75)))
+
+Arrays are copied to the GPU before a launch and what the kernel wrote is copied back into them after it. What a kernel
+did wrong (memory that is not there, loops without an end) is in `module.events`; nothing is raised for it.
+"""
+
+from __future__ import annotations
+
+import struct
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UsageError
+from ..events import EventLog
+from ..lanes import Engine
+from ..struct_words import Struct
+from .memory import MIB, GpuMemory
+from .memory import Mapping as GpuMapping
+from .sass.elf import Cubin, Kernel, Relocation, read_cubin
+from .sass.launch import LIMIT, LOCAL_WINDOW, SHARED_WINDOW, Code, Launcher, Result, three
+from .sass.work import BANK_SIZE
+
+WORK_SIZE = 320 * MIB
+FIRST_ADDRESS = 1 << 32
+"""Where memory begins that kernels see: compilers take what is below 4 GiB for shared and local memory."""
+GAP = 1 << 16
+"""Bytes that nothing is mapped at behind each array, so that reaching beyond it is seen."""
+CALL_STACK = 1024
+"""Bytes of local memory for functions whose depth of calls the compiler cannot know, as CUDA's own default."""
+
+# The head of constant bank 0, before the parameters, as CUDA's compiler has it.
+BANK0 = Struct("SHARED_WINDOW", "LOCAL_WINDOW", "BLOCK:3", "GRID:3", "STACK_POINTER")
+R_32, R_64, R_G32, R_G64 = 1, 2, 3, 4
+"""Relocations of NVIDIA's ELF files that write an address: words and pairs."""
+
+
+class Device:
+    """A GPU's memory, its compiler and its launcher, shared by the modules of a process.
+
+    :param evaluator: "llvm", or "numpy" for the slow oracle.
+    :param threads: of the host, used where a kernel's blocks may run at once.
+    """
+
+    def __init__(self, evaluator: str = "llvm", threads: int = 1) -> None:
+        self.memory = GpuMemory(work_size=WORK_SIZE)
+        self.engine = Engine(self.memory.arena, evaluator)
+        scratch = (self.memory.work_offset, self.memory.work_size)
+        self.launcher = Launcher(self.memory, self.engine, EventLog(), scratch, threads)
+        self.lock = threading.RLock()
+        self._next = FIRST_ADDRESS
+        self._spare: dict[int, list[GpuMapping]] = {}
+
+    def allocate(self, size: int) -> GpuMapping:
+        """Mapped memory of at least so many bytes; its contents are what the last owner left."""
+        pages = max(4096, (size + 4095) & -4096)
+        spare = self._spare.get(pages)
+        if spare:
+            return spare.pop()
+        mapping = self.memory.map(self._next, pages)
+        self._next += pages + GAP
+        return mapping
+
+    def release(self, mapping: GpuMapping) -> None:
+        """Give memory back for others."""
+        self._spare.setdefault(mapping.size, []).append(mapping)
+
+
+_devices: dict[tuple[str, int], Device] = {}
+
+
+def device(evaluator: str = "llvm", threads: int = 1) -> Device:
+    """The device of this process for an evaluator and a number of threads."""
+    key = (evaluator, threads)
+    if key not in _devices:
+        _devices[key] = Device(evaluator, threads)
+    return _devices[key]
+
+
+class RawModule:
+    """The kernels of a cubin.
+
+    :param path: of the file; or `code`, its bytes.
+    :param evaluator: "llvm" or "numpy".
+    :param threads: of the host.
+    :raises CaptureError: it is no cubin for SM 5.x, or damaged.
+    :raises UsageError: neither or both of path and code are given.
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        code: bytes | None = None,
+        evaluator: str = "llvm",
+        threads: int = 1,
+    ) -> None:
+        if (path is None) == (code is None):
+            raise UsageError("a module is made of a path or of code")
+        self.file = "" if path is None else str(path)
+        if path is not None:
+            try:
+                code = Path(path).read_bytes()
+            except OSError as error:
+                raise UsageError(f"{path}: {error.strerror or error}") from None
+        assert code is not None
+        self.cubin: Cubin = read_cubin(code, self.file)
+        self.device = device(evaluator, threads)
+        self.events = EventLog()
+        self._functions: dict[str, RawKernel] = {}
+        self._globals: dict[int, GpuMapping] = {}
+        self._banks: dict[int, bytearray] = {}
+        self._load()
+
+    @property
+    def kernels(self) -> list[str]:
+        """Names of the kernels."""
+        return list(self.cubin.kernels)
+
+    def get_function(self, name: str) -> RawKernel:
+        """A kernel by name.
+
+        :raises UsageError: there is none.
+        """
+        if name not in self._functions:
+            kernel = self.cubin.kernels.get(name)
+            if kernel is None:
+                known = ", ".join(self.cubin.kernels) or "none"
+                raise UsageError(f"there is no kernel {name!r}", location=self.file, hint=f"There are: {known}.")
+            self._functions[name] = RawKernel(self, kernel)
+        return self._functions[name]
+
+    def get_global(self, name: str) -> NDArray[np.uint8]:
+        """The bytes of a `__device__` or `__constant__` variable, writable.
+
+        :raises UsageError: there is none.
+        """
+        for symbol in self.cubin.symbols:
+            if symbol.name == name and symbol.kind == 1 and 0 < symbol.section < len(self.cubin.sections):
+                start, end = symbol.value, symbol.value + symbol.size
+                if symbol.section in self._globals:
+                    mapping = self._globals[symbol.section]
+                    self.device.memory.touch_spans(mapping.address + start, max(end - start, 1))
+                    return self.device.memory.view(mapping.address, mapping.size)[start:end]
+                bank = self._bank_of(self.cubin.sections[symbol.section].name)
+                if bank is not None and bank in self._banks:
+                    return np.frombuffer(self._banks[bank], np.uint8)[start:end]
+        raise UsageError(f"there is no variable {name!r}", location=self.file)
+
+    @staticmethod
+    def _bank_of(section: str) -> int | None:
+        bank = section.removeprefix(".nv.constant")
+        return int(bank) if section.startswith(".nv.constant") and bank.isdigit() else None
+
+    def _load(self) -> None:
+        """Put global variables into memory, and their addresses where they are wanted."""
+        memory = self.device.memory
+        for section in self.cubin.sections:
+            if section.name in (".nv.global", ".nv.global.init") and section.size:
+                mapping = self._globals[section.index] = self.device.allocate(section.size)
+                data = section.data or bytes(section.size)
+                memory.write(mapping.address, data + bytes(mapping.size - len(data)))
+            bank = self._bank_of(section.name)
+            if bank is not None:
+                self._banks[bank] = bytearray(section.data)
+        for relocation in self.cubin.relocations:
+            self._relocate(relocation)
+
+    def _relocate(self, relocation: Relocation) -> None:
+        section = self.cubin.sections[relocation.section] if relocation.section < len(self.cubin.sections) else None
+        if section is None or not section.name.startswith((".nv.constant", ".nv.global")):
+            return
+        symbol = relocation.symbol
+        base = self._globals[symbol.section].address if symbol.section in self._globals else 0
+        value = (base + symbol.value + relocation.addend) & 0xFFFF_FFFF_FFFF_FFFF
+        if relocation.type not in (R_32, R_64, R_G32, R_G64):
+            raise UsageError(f"{section.name} has a relocation of type {relocation.type}", location=self.file)
+        data = struct.pack("<Q", value)[: 4 if relocation.type in (R_32, R_G32) else 8]
+        if relocation.section in self._globals:
+            self.device.memory.write(self._globals[relocation.section].address + relocation.offset, data)
+        else:
+            bank = self._bank_of(section.name)
+            if bank is not None:
+                self._banks[bank][relocation.offset : relocation.offset + len(data)] = data
+
+    def constants(self, kernel: str) -> dict[int, bytes]:
+        """Constant banks of a kernel but for bank 0, with what was written into variables since."""
+        banks = self.cubin.constants(kernel)
+        banks.update({bank: bytes(data) for bank, data in self._banks.items()})
+        banks.pop(0, None)
+        return banks
+
+
+class RawKernel:
+    """A kernel: call it with grid, block and arguments."""
+
+    def __init__(self, module: RawModule, kernel: Kernel) -> None:
+        self.module, self.kernel, self.name = module, kernel, kernel.name
+        # Texts can begin with other functions.
+        start = next((s.value for s in kernel.functions if s.name == kernel.name), 0)
+        targets = {a for branch in kernel.indirect for a in branch.targets}
+        targets |= {s.value for s in kernel.functions if s.name != kernel.name} if kernel.indirect else set()
+        targets |= self._table_words()
+        self.code = Code(kernel.name, kernel.code, max(kernel.registers, 1), start, tuple(sorted(targets)))
+
+    def _table_words(self) -> set[int]:
+        """Words of the kernel's own constants that could be code addresses: its tables of jumps."""
+        data = self.module.cubin.constants(self.name).get(2, b"")
+        words = {word for (word,) in struct.iter_unpack("<I", data[: len(data) & -4])}
+        return {word for word in words if 0 < word < len(self.kernel.code) and word % 8 == 0}
+
+    @cached_property
+    def local_size(self) -> int:
+        """Bytes of local memory of a thread."""
+        size = self.kernel.local_size
+        calls = any(step.op == "CAL" for step in self.code.flow.steps)
+        return (size + CALL_STACK if calls else size + 7) & -8
+
+    def __call__(
+        self,
+        grid: Sequence[int],
+        block: Sequence[int],
+        args: Sequence[Any] = (),
+        *,
+        shared_mem: int = 0,
+        limit: int = LIMIT,
+        count: bool = False,
+    ) -> Result:
+        """Launch the kernel and wait for its end.
+
+        :param grid, block: blocks of the grid, threads of a block: one to three sizes each.
+        :param args: one for each parameter: arrays, NumPy scalars, numbers of Python, bytes of a struct, None for a
+            null pointer. Arrays that cannot be written are read only.
+        :param shared_mem: bytes of dynamic shared memory.
+        :param limit: instructions after which a warp is taken to hang.
+        :param count: count instructions times lanes at work as well.
+        :raises UsageError: arguments do not fit the kernel's parameters, or a size is out of range.
+        """
+        device = self.module.device
+        with device.lock:
+            arguments = _Arguments(device)
+            try:
+                bank = self._bank0(three(grid, "grid"), three(block, "block"), args, arguments)
+                constants = self.module.constants(self.name)
+                constants[0] = bank
+                device.launcher.events = self.module.events
+                result = device.launcher.launch(
+                    self.code,
+                    grid,
+                    block,
+                    constants,
+                    self.kernel.shared_size + shared_mem,
+                    self.local_size,
+                    limit,
+                    count,
+                )
+                arguments.take_back()
+            finally:
+                arguments.release()
+        return result
+
+    def _bank0(
+        self, grid: tuple[int, int, int], block: tuple[int, int, int], args: Sequence[Any], arguments: _Arguments
+    ) -> bytes:  # fmt: skip
+        parameters = self.kernel.parameters
+        if len(args) != len(parameters):
+            raise UsageError(f"kernel {self.name} takes {len(parameters)} arguments, not {len(args)}")
+        base = self.kernel.parameter_base
+        bank = bytearray(min(base + self.kernel.parameter_size, BANK_SIZE))
+        head = struct.pack("<9I", SHARED_WINDOW, LOCAL_WINDOW, *block, *grid, self.local_size)
+        bank[BANK0.SHARED_WINDOW : BANK0.size] = head
+        for n, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
+            data = arguments.bytes_of(value, parameter.size, f"argument {n} of {self.name}")
+            at = base + parameter.offset
+            bank[at : at + parameter.size] = data
+        return bytes(bank)
+
+
+class _Arguments:
+    """The arrays of one launch in the device's memory."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.arrays: dict[tuple[int, int], tuple[NDArray[Any], GpuMapping]] = {}
+
+    def bytes_of(self, value: Any, size: int, name: str) -> bytes:
+        """An argument as the bytes of its parameter."""
+        if isinstance(value, np.ndarray) and value.ndim:
+            data = struct.pack("<Q", self._address(value))
+        elif value is None:
+            data = bytes(8)
+        elif isinstance(value, bytes | bytearray | memoryview):
+            data = bytes(value)
+        elif hasattr(value, "handle"):
+            data = struct.pack("<Q", value.handle(self.device))
+        elif isinstance(value, np.generic | np.ndarray):
+            data = value.tobytes()
+        elif isinstance(value, bool | int):
+            data = self._integer(int(value), size, name)
+        elif isinstance(value, float):
+            data = struct.pack("<d" if size == 8 else "<f", value)
+        else:
+            raise UsageError(f"{name}: a {type(value).__name__} is nothing that a kernel takes")
+        if len(data) != size:
+            raise UsageError(f"{name} has {size} bytes, not {len(data)}")
+        return data
+
+    @staticmethod
+    def _integer(value: int, size: int, name: str) -> bytes:
+        if not -(1 << (8 * size - 1)) <= value < 1 << (8 * size):
+            raise UsageError(f"{name}: {value} does not fit {size} bytes")
+        return (value & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
+
+    def _address(self, array: NDArray[Any]) -> int:
+        key = (array.__array_interface__["data"][0], array.nbytes)
+        if key not in self.arrays:
+            mapping = self.device.allocate(array.nbytes)
+            self.arrays[key] = (array, mapping)
+            view = self._view(mapping)
+            view[: array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+            view[array.nbytes :] = 0
+            self.device.memory.touch_spans(mapping.address, mapping.size)
+        return self.arrays[key][1].address
+
+    def _view(self, mapping: GpuMapping) -> NDArray[np.uint8]:
+        return self.device.memory.view(mapping.address, mapping.size)
+
+    def take_back(self) -> None:
+        """What the kernel wrote into the arrays that it was given."""
+        for array, mapping in self.arrays.values():
+            if array.flags.writeable:
+                array[...] = self._view(mapping)[: array.nbytes].view(array.dtype).reshape(array.shape)
+
+    def release(self) -> None:
+        for _, mapping in self.arrays.values():
+            self.device.release(mapping)
+
+
+__all__ = ["Device", "RawKernel", "RawModule", "device"]

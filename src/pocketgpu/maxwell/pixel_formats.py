@@ -25,7 +25,7 @@ from pocketgpu.arena import Bytes
 from pocketgpu.errors import UsageError
 
 from ..facts.maxwell.formats import Component, PixelLayout
-from . import bc
+from .textures import blocks
 
 Numbers = NDArray[Any]
 UNORM = ("unorm", "unorm", "unorm", "unorm")
@@ -33,6 +33,7 @@ UNORM = ("unorm", "unorm", "unorm", "unorm")
 
 _CHANNELS = {"R": (0,), "G": (1,), "B": (2,), "A": (3,), "Y": (0, 1, 2)}
 _SMALL_FLOATS = {11: 6, 10: 5}  # bits of the mantissa; five bits of exponent, no sign
+_SRGB_FLOATS = ("DXT1", "DXT23", "DXT45")  # compressed formats that mix sRGB colours to more than 8 bits
 _EXPONENT_BIAS = 24  # of a shared exponent, 15 and the 9 bits of a mantissa
 
 # Guests may store any NaN and any size.
@@ -60,13 +61,13 @@ def decode(rows: Bytes, layout: PixelLayout, types: Sequence[str] = UNORM, srgb:
 
     :param types: of red, green, blue and alpha where the format leaves them open: "unorm", "snorm", "uint", "sint",
         "float", "unorm16" and "snorm16" (which pass through half floats).
-    :param srgb: red, green and blue hold sRGB, whatever the format says; they come out linear.
+    :param srgb: red, green and blue hold sRGB, whatever the format says; they come out linear. Compressed formats that
+        have no sRGB version ignore it (BC4, BC5, BC6H, EAC).
     :raises UsageError: the format has no description, or rows are no whole elements.
     """
     elements = _elements(rows, layout)
     if layout.compressed:
-        values = bc.decode(elements, layout)
-        return _linear(values) if srgb else values
+        return _decode_blocks(elements, layout, types, srgb)
     if layout.block != (1, 1):
         return _decode_pairs(elements, layout, types, srgb)
     found: list[tuple[Component, str]] = []
@@ -116,12 +117,16 @@ def to_rgba8(values: Numbers) -> Bytes:
     return (np.nan_to_num(np.clip(values, 0.0, 1.0), nan=0.0).astype(np.float64) * 255 + 0.5).astype(np.uint8)
 
 
-def picture(rows: Bytes, layout: PixelLayout, types: Sequence[str] = UNORM) -> Bytes:
+def picture(rows: Bytes, layout: PixelLayout, types: Sequence[str] = UNORM, srgb: bool = False) -> Bytes:
     """Rows of a surface as a picture: RGBA of 8 bits, shape (height, width, 4). sRGB stays sRGB, as screens want it.
 
+    :param srgb: as for `decode`; only ASTC makes other codes of the same blocks then.
     :raises UsageError: as `decode`.
     """
     parts = layout.components
+    if layout.compressed:
+        values = blocks.texels(_elements(rows, layout), layout, blocks.codec(layout, types, srgb))
+        return values if values.dtype == np.uint8 else to_rgba8(values)
     if layout.block == (1, 1) and parts and all(p.width == 8 for p in parts):
         types_of = [p.type or types[_CHANNELS.get(p.name, (3,))[0]] for p in parts]
         if all(type in ("unorm", "srgb", "ignored", "zero", "one") for type in types_of):
@@ -301,6 +306,26 @@ def _small_mantissa(width: int) -> int:
         return _SMALL_FLOATS[width]
     except KeyError:
         raise UsageError(f"there are no floats of {width} bits") from None
+
+
+def _decode_blocks(elements: Bytes, layout: PixelLayout, types: Sequence[str], srgb: bool) -> Numbers:
+    codec = blocks.codec(layout, types, srgb)
+    values = blocks.texels(elements, layout, codec)
+    codes = np.arange(256) / 255
+    linear = srgb_to_linear(codes).astype(np.float32)
+    if values.dtype == np.uint8:
+        found = codes.astype(np.float32)[values]
+        if srgb:
+            found[..., :3] = linear[values[..., :3]]
+        return found
+    if codec.srgb:  # 8 bits, too
+        values[..., :3] = linear[np.rint(values[..., :3] * 255).astype(np.uint8)]
+    elif srgb and layout.name in _SRGB_FLOATS:
+        _linear(values)
+    for channel, type in enumerate(types):
+        if type.endswith("16"):  # through half floats
+            values[..., channel] = values[..., channel].astype(np.float16)
+    return values
 
 
 def _linear(values: Numbers) -> Numbers:

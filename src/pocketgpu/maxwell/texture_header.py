@@ -242,7 +242,7 @@ class TextureHeader:
         :raises UsageError: as `decode`.
         """
         rows, _ = self.read(memory, engine, level, layer, z, switches)
-        values = pixel_formats.picture(rows, self.format, self.types)
+        values = pixel_formats.picture(rows, self.format, self.types, self.srgb)
         return self._swizzled(self._cropped(values, level, switches), 255)
 
     def _cropped(self, values: Any, level: int, switches: Mapping[str, str]) -> Any:

@@ -1,0 +1,1 @@
+"""Textures of the Tegra X1: decoders of compressed formats."""

@@ -38,6 +38,7 @@ COMMANDS = {
     "regs": "List, find and explain registers, and what a value in one means.",
     "timing": "Tell what the display registers describe: refresh, scan, interrupts, format.",
     "macro": "Assemble, disassemble and run macros of the Switch's GPU.",
+    "shader": "Disassemble, assemble, explain and run shaders of both consoles.",
     "switches": "List what --set NAME=VALUE can choose.",
     "doctor": "Check this installation and what it runs on.",
     "cache": "Show or empty the folder of compiled code.",

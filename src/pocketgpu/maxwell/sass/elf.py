@@ -62,12 +62,13 @@ class Attribute(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section; `data` is empty for one that takes no room in the file."""
+    """A section; `data`, at byte `offset` of the file, is empty for one that takes no room there."""
 
     index: int
     name: str
     type: int
     flags: int
+    offset: int
     size: int
     link: int
     info: int
@@ -243,7 +244,7 @@ def _sections(source: _File, header: tuple[int, ...]) -> Iterator[Section]:
         strings = source.part(rows[names][4], rows[names][5])
     for index, (name, kind, flags, _, start, length, link, info, _, _) in enumerate(rows):
         held = b"" if kind in (SectionType.NULL, SectionType.NOBITS) else source.part(start, length)
-        yield Section(index, _text(strings, name), kind, flags, length, link, info, held)
+        yield Section(index, _text(strings, name), kind, flags, start, length, link, info, held)
 
 
 def _symbols(source: _File, sections: tuple[Section, ...]) -> Iterator[Symbol]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from common import ROOT, Report, machine, show
 
 HERE = Path(__file__).resolve().parent
-NAMES = ("pixels", "shapes", "features", "shader", "draws", "startup", "captures", "layouts", "channel")
+NAMES = ("pixels", "shapes", "features", "shader", "draws", "startup", "captures", "layouts", "textures", "channel")
 OUT = ROOT / "build" / "bench.json"
 
 

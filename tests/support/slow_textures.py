@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -26,7 +27,10 @@ BC7_MODES = (
 def lively_blocks(layout: PixelLayout, seed: int, count: int) -> NDArray[np.uint8]:
     """Random blocks, uint8 (count, bytes). Of BC7 as many of each mode; of ASTC most are legal, and some constant."""
     rng = np.random.default_rng(seed)
-    draw = lambda number: rng.integers(0, 256, (number, layout.bytes), dtype=np.uint8)
+
+    def draw(number: int) -> NDArray[np.uint8]:
+        return rng.integers(0, 256, (number, layout.bytes), dtype=np.uint8)
+
     found = draw(count)
     if layout.name == "BC7U":
         mode = np.arange(count) % 9
@@ -37,9 +41,8 @@ def lively_blocks(layout: PixelLayout, seed: int, count: int) -> NDArray[np.uint
     kept = [found[: count // 8]]
     constant = draw(count // 8)
     constant[:, 0], constant[:, 1] = 0xFC, constant[:, 1] & 0xF2 | 0x0D
-    constant[::2, 1:8] |= np.array(
-        [0xF0, *[0xFF] * 6], np.uint8
-    )  # without an extent, which is nearly never right by chance
+    # Every other one without an extent, which is nearly never right by chance.
+    constant[::2, 1:8] |= np.array([0xF0, *[0xFF] * 6], np.uint8)
     kept.append(constant)
     while sum(map(len, kept)) < count:
         more = draw(16 * count)
@@ -161,10 +164,7 @@ def bc6h(block: bytes, signed: bool) -> list[tuple[float, float, float, float]]:
         values[channel] = [unquantised(extended(v, mode.width) if signed else v) for v in raw]
 
     def finished(value: int) -> float:
-        if not signed:
-            code = (value * 31) >> 6
-        else:
-            code = (-value * 31) >> 5 | 0x8000 if value < 0 else (value * 31) >> 5
+        code = abs(value) * 31 >> (5 if signed else 6) | (0x8000 if value < 0 else 0)
         return float(np.array(code, np.uint16).view(np.float16))
 
     texels = []
@@ -196,16 +196,26 @@ def clamp(value: int, low: int = 0, high: int = 255) -> int:
 def etc2_rgb(block: bytes, punch_through: bool = False) -> list[Rgba]:
     """16 texels, row by row."""
     word = int.from_bytes(block, "big")
-    field = lambda high, low: word >> low & ((1 << (high - low + 1)) - 1)
-    signed = lambda v: v - 8 if v & 4 else v
+
+    def field(high: int, low: int) -> int:
+        return word >> low & ((1 << (high - low + 1)) - 1)
+
+    def moved_by(low: int) -> int:
+        return field(low + 2, low) - 2 * (field(low + 2, low) & 4)
+
+    def index(x: int, y: int) -> int:
+        return field(4 * x + y + 16, 4 * x + y + 16) << 1 | field(4 * x + y, 4 * x + y)
+
+    def brighter(rgb: Sequence[int], by: int) -> Rgba:
+        red, green, blue = (clamp(v + by) for v in rgb)
+        return red, green, blue, 255
+
     opaque = not punch_through or bool(field(33, 33))
     differential = punch_through or bool(field(33, 33))
-    index = lambda x, y: field(4 * x + y + 16, 4 * x + y + 16) << 1 | field(4 * x + y, 4 * x + y)
     places = [(x, y) for y in range(4) for x in range(4)]
     clear = (0, 0, 0, 0)
     fives = [field(63, 59), field(55, 51), field(47, 43)]
-    moved = [five + signed(field(low + 2, low)) for five, low in zip(fives, (56, 48, 40), strict=True)]
-    brighter = lambda rgb, by: (*(clamp(v + by) for v in rgb), 255)
+    moved = [five + moved_by(low) for five, low in zip(fives, (56, 48, 40), strict=True)]
     if differential and not 0 <= moved[0] <= 31:  # T
         one = [17 * v for v in (field(60, 59) << 2 | field(57, 56), field(55, 52), field(51, 48))]
         two = [17 * v for v in (field(47, 44), field(43, 40), field(39, 36))]
@@ -216,8 +226,7 @@ def etc2_rgb(block: bytes, punch_through: bool = False) -> list[Rgba]:
         one = [field(62, 59), field(58, 56) << 1 | field(52, 52), field(51, 51) << 3 | field(49, 47)]
         two = [field(46, 43), field(42, 39), field(38, 35)]
         one, two = [17 * v for v in one], [17 * v for v in two]
-        value = lambda rgb: rgb[0] << 16 | rgb[1] << 8 | rgb[2]
-        d = DISTANCES[field(34, 34) << 2 | field(32, 32) << 1 | (value(one) >= value(two))]
+        d = DISTANCES[field(34, 34) << 2 | field(32, 32) << 1 | (one >= two)]  # red counts most
         paints = [brighter(one, d), brighter(one, -d), brighter(two, d), brighter(two, -d)]
         return [paints[i] if opaque or i != 2 else clear for i in (index(x, y) for x, y in places)]
     if differential and not 0 <= moved[2] <= 31:  # planar

@@ -311,12 +311,12 @@ def _small_mantissa(width: int) -> int:
 def _decode_blocks(elements: Bytes, layout: PixelLayout, types: Sequence[str], srgb: bool) -> Numbers:
     codec = blocks.codec(layout, types, srgb)
     values = blocks.texels(elements, layout, codec)
-    codes = np.arange(256) / 255
-    linear = srgb_to_linear(codes).astype(np.float32)
+    linear = srgb_to_linear(np.arange(256) / 255).astype(np.float32)
     if values.dtype == np.uint8:
-        found = codes.astype(np.float32)[values]
-        if srgb:
-            found[..., :3] = linear[values[..., :3]]
+        if not srgb:
+            return values / np.float32(255)
+        found = np.take(linear, values, mode="clip")  # quicker than the mode that raises
+        found[..., 3] = values[..., 3] / np.float32(255)
         return found
     if codec.srgb:  # 8 bits, too
         values[..., :3] = linear[np.rint(values[..., :3] * 255).astype(np.uint8)]

@@ -262,7 +262,10 @@ def test_constant_blocks_of_astc() -> None:
         assert (decoded(name, [block]) == np.float32(expected)).all()
     found = decoded("ASTC_2D_4X4", [block], srgb=True)[0, 0]
     assert (found[:3] * 255).tolist() == [255, 0, 128] and found[3] == np.float32(expected[3])
-    extent = lambda *edges: [(edge, 12 + 13 * i, 13) for i, edge in enumerate(edges)]
+
+    def extent(*edges: int) -> list[tuple[int, int, int]]:
+        return [(edge, 12 + 13 * i, 13) for i, edge in enumerate(edges)]
+
     assert decoded("ASTC_2D_4X4", [astc_block(CONSTANT, *extent(1, 2, 5, 8000), *colour)])[0, 0].tolist() == expected
     bad = [
         astc_block(CONSTANT, *extent(2, 2, 5, 8000), *colour),

@@ -234,6 +234,7 @@ class RawKernel:
         shared_mem: int = 0,
         limit: int = LIMIT,
         count: bool = False,
+        tier: str = "auto",
     ) -> Result:
         """Launch the kernel and wait for its end.
 
@@ -243,6 +244,7 @@ class RawKernel:
         :param shared_mem: bytes of dynamic shared memory.
         :param limit: instructions after which a warp is taken to hang.
         :param count: count instructions times lanes at work as well.
+        :param tier: "interpreter" or "specialised" to run on one kind of code only.
         :raises UsageError: arguments do not fit the kernel's parameters, or a size is out of range.
         """
         device = self.module.device
@@ -262,6 +264,7 @@ class RawKernel:
                     self.local_size,
                     limit,
                     count,
+                    tier=tier,
                 )
                 arguments.take_back()
             finally:

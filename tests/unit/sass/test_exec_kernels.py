@@ -6,18 +6,7 @@ import pytest
 from support.kernel_cases import NAMES, Case
 
 # What takes more than a second or two on the slow evaluator.
-SLOW_ON_NUMPY = {
-    "atom_global", "histogram", "mandelbrot", "sgemm", "nbody", "ctl_nested", "ctl_nested_o0", "ldst_global",
-}  # fmt: skip
-    "atom_global",
-    "histogram",
-    "mandelbrot",
-    "sgemm",
-    "nbody",
-    "ctl_nested",
-    "ctl_nested_o0",
-    "ldst_global",
-}
+SLOW_ON_NUMPY = {"atom_global", "histogram", "mandelbrot", "sgemm", "nbody", "ctl_nested", "ctl_nested_o0"}
 
 pytestmark = pytest.mark.skipif(not NAMES, reason="needs the folder ../shared/kernels")
 

@@ -13,10 +13,12 @@ from .work import (
     LAUNCH,
     LEFT,
     READY,
+    REGISTERS,
     RUNNING,
     SHARED_CLEAR,
     STUCK,
     TURN_OVER,
+    VECTOR,
     WAITING,
     WARP,
     WARPS,
@@ -57,6 +59,14 @@ def _begin(k: Lang, launch: Value, slot: Value, number: Value) -> None:
             k.store(I32, record + WARP.offsets[name], v)
         k.store(I32, record + WARP.ACTIVE, mask)
         k.store(I32, record + WARP.ALIVE, mask)
+        # Whoever may take a warp up in the middle finds registers that nobody wrote as zero.
+        for i in k.range(0, k.select(of(LAUNCH.CLEAR) != 0, stride - REGISTERS, 0), VECTOR):
+            k.store(I32, record + REGISTERS + i, k.splat(0))
+        for n in range(7):
+            k.store(I32, record + WARP.PREDICATES + 4 * n, 0)
+        k.store(I32, record + WARP.PREDICATES + 28, -1)
+        for n in range(4):
+            k.store(I32, record + WARP.FLAGS + 4 * n, 0)
         k.store(I64, record + WARP.STEPS, 0)
         k.store(I64, record + WARP.LANE_STEPS, 0)
     # Shared memory begins as zero, so that every run gives the same.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
@@ -19,11 +19,12 @@ from . import work
 from .access import access
 from .atomics import ADD, AND, F16_ADD, F32_ADD, MAX, MIN, OR, XOR, atomic
 from .driver import fault, run_blocks
-from .flow import Flow
+from .flow import Flow, reads, writes
+from .interpreter import at_hand, encode, handles_of, interpret, interpret_warp, operations_of
 from .isa import BUNDLE, WORD, offset_of
 from .specialise import flow_of, run_warp
 from .steps import Step
-from .work import BANK_SIZE, BANKS, BLOCK, FAULT, FAULTS, LAUNCH, SlotLayout
+from .work import BANK_SIZE, BANKS, BLOCK, FAULT, FAULTS, LAUNCH, STEP, SlotLayout
 
 SHARED_WINDOW, LOCAL_WINDOW = 0x0100_0000, 0x0200_0000
 """Where generic addresses show shared and local memory; global memory begins at 4 GiB for compilers."""
@@ -36,6 +37,9 @@ LIMIT = 1 << 30
 MAX_BLOCKS = (1 << 31) - 1
 MAX_SHARED = 48 << 10
 MAX_SLOTS_BYTES = 256 << 20
+PROGRAM_ROOM = 8 << 20
+"""Bytes for the instructions of a program that is interpreted."""
+TIERS = ("auto", "interpreter", "specialised")
 _FAULT_TEXT = {
     work.UNMAPPED: "nothing is mapped at {va:#x}",
     work.MISALIGNED: "{va:#x} is no multiple of {size}",
@@ -73,8 +77,15 @@ class Code:
     @cached_property
     def used_registers(self) -> int:
         """Registers that need room: those the program names."""
-        flow = self.flow
-        return max(((flow.written | flow.kept) & ((1 << 255) - 1)).bit_length(), 1)
+        named = 0
+        for index in self.flow.reached:
+            named |= reads(self.flow.steps[index]) | writes(self.flow.steps[index])
+        return max((named & ((1 << 255) - 1)).bit_length(), 1)
+
+    @cached_property
+    def operations(self) -> set[str]:
+        """Operations that the interpreter needs for it."""
+        return operations_of(self.flow.steps, self.flow.reached)
 
     @cached_property
     def parallel(self) -> bool:
@@ -146,7 +157,8 @@ class Launcher:
         self.record = at
         self.ids = at + 4096
         self.constants = self.ids + 3 * 4096
-        self._slots = self.constants + BANKS * BANK_SIZE
+        self._program = self.constants + BANKS * BANK_SIZE
+        self._slots = self._program + PROGRAM_ROOM
         if self._slots + (1 << 20) > self._end:
             raise UsageError(f"{scratch[1]} bytes of work area are too few for launches")
         self._ids_of: tuple[int, ...] = ()
@@ -194,7 +206,7 @@ class Launcher:
             "SHARED_SIZE": layout.shared, "LOCAL_AT": layout.local_at, "LOCAL_SIZE": layout.local,
             "LOCAL_STRIDE": layout.local_stride, "SLICE": step_slice, "CONSTANTS": self.constants,
             "THREAD_IDS": self.ids, "SMEM_SIZE": layout.shared, "SHARED_WINDOW": SHARED_WINDOW,
-            "LOCAL_WINDOW": LOCAL_WINDOW, "TURNS": turns,
+            "LOCAL_WINDOW": LOCAL_WINDOW, "TURNS": turns, "START": index_at(shape.code.start),
         }  # fmt: skip
         for name, v in values.items():
             put(name, v)
@@ -211,6 +223,7 @@ class Launcher:
         limit: int = LIMIT,
         count: bool = False,
         place: str = "",
+        tier: str = "auto",
     ) -> Result:
         """Run a grid to its end.
 
@@ -219,6 +232,7 @@ class Launcher:
         :param shared, local: bytes of shared memory of a block and of local memory of a thread.
         :param limit: steps after which a warp is taken to hang.
         :param count: count steps times lanes at work as well, with code of its own.
+        :param tier: "interpreter" or "specialised" to run on one of them only.
         :raises UsageError: a size is out of range.
         """
         started = perf_counter()
@@ -243,21 +257,73 @@ class Launcher:
         self._set_record(shape, grid, block, min(TURNS, max(1, limit // step_slice)), step_slice)
         self.memory.open_version()
         result = Result()
-        data, start, indirect = code.key
-        function = self.engine.handle(
-            run_warp, code=data, start=start, indirect=indirect, stride=layout.warp_stride, count=count
-        )
+        function = self._function(shape, tier, count)
         run = self.engine.get(run_blocks)
         parts = self.threads if code.parallel and blocks > 1 else 1
         if parts == 1:
-            self._run(shape, run, function, result, place, iter([(0, blocks)]))
+            self._run(shape, run, function, result, place, self._pieces(blocks))
         else:
             self._run_parallel(shape, run, function, result, place, parts)
         result.seconds = perf_counter() - started
         return result
 
+    @staticmethod
+    def _pieces(blocks: int) -> Iterator[tuple[int, int]]:
+        """Growing pieces of a grid: between two of them better code may have come."""
+        at, size = 0, 4
+        while at < blocks:
+            end = min(at + size, blocks)
+            yield at, end
+            at, size = end, size * 2
+
+    def _function(self, shape: _Shape, tier: str, count: bool) -> Callable[[], tuple[int, int]]:
+        """What gives the handle of the code that runs warps, and that of what goes on where it cannot (0: nothing)."""
+        engine, code = self.engine, shape.code
+        data, start, indirect = code.key
+        static = {
+            "code": data, "start": start, "indirect": indirect, "stride": shape.layout.warp_stride, "count": count,
+        }  # fmt: skip
+        special = lambda: engine.handle(run_warp, **static)
+        jumps = any(code.flow.steps[i].op in ("BRX", "JMX") for i in code.flow.reached)
+        if tier == "specialised" or (tier == "auto" and self._prefer_special(code, static)):
+            if not jumps:
+                return lambda: (special(), 0)
+            general = self._interpreter(shape)
+            return lambda: (special(), general)
+        general = self._interpreter(shape)
+        if tier == "interpreter":
+            return lambda: (general, 0)
+        engine.later(run_warp, **static)
+        return lambda: (special(), general) if engine.loaded(run_warp, **static) else (general, 0)
+
+    def _prefer_special(self, code: Code, static: dict[str, Any]) -> bool:
+        """Whether to take specialised code at once: it is there, or the interpreter is not."""
+        engine = self.engine
+        if engine.evaluator == "numpy" or engine.loaded(run_warp, **static) or engine.has(run_warp, **static):
+            return True
+        if len(code.flow.steps) * STEP.size > PROGRAM_ROOM:
+            return True
+        if at_hand(engine, code.operations):
+            return False
+        for op in sorted(code.operations):
+            engine.later(interpret, op=op)
+        engine.later(interpret_warp)
+        return True
+
+    def _interpreter(self, shape: _Shape) -> int:
+        """The interpreter, with the program where it reads it."""
+        steps = shape.code.flow.steps
+        words = encode(steps, handles_of(self.engine, shape.code.operations))
+        if words.nbytes > PROGRAM_ROOM:
+            raise UsageError(f"{len(steps)} instructions are more than the interpreter has room for")
+        self._words(self._program, words.size)[:] = words.reshape(-1).view(np.int32)
+        record = self._words(self.record, LAUNCH.size // 4)
+        record[LAUNCH.PROGRAM // 4], record[LAUNCH.INSTRUCTIONS // 4] = self._program, len(steps)
+        record[LAUNCH.CLEAR // 4] = 1
+        return self.engine.handle(interpret_warp)
+
     def _run_parallel(
-        self, shape: _Shape, run: Callable[..., None], function: int, result: Result, place: str, parts: int
+        self, shape: _Shape, run: Callable[..., None], function: Callable[[], tuple[int, int]], result: Result, place: str, parts: int
     ) -> None:
         """Pieces of the grid to threads of the host as they come free."""
         piece = max(1, shape.blocks // (parts * 8))
@@ -292,7 +358,7 @@ class Launcher:
             return shape.free.pop() if shape.free else None
 
     def _run(
-        self, shape: _Shape, run: Callable[..., None], function: int, result: Result, place: str, pieces: Any
+        self, shape: _Shape, run: Callable[..., None], function: Callable[[], tuple[int, int]], result: Result, place: str, pieces: Any
     ) -> None:
         """Blocks in ascending order; one that has used up its turns waits in its slot while others run."""
         waiting: list[tuple[int, int]] = []  # (slot, turns it has had)
@@ -305,7 +371,7 @@ class Launcher:
             if current is not None and slot is not None:
                 first, last = current
                 at = self._begin_slot(shape, slot)
-                run(self.record, at, function, 0, first, last)
+                run(self.record, at, *function(), first, last)
                 status, number = self._status(at)
                 current = (number + 1, last) if status != work.FINISHED and number + 1 < last else None
                 if self._settle(shape, at, status, 1, rounds, result, place):
@@ -317,7 +383,7 @@ class Launcher:
                 return
             slot, had = waiting.pop(0)
             at = shape.first_slot + slot * shape.layout.size
-            run(self.record, at, function, 0, -1, 0)
+            run(self.record, at, *function(), -1, 0)
             status, _ = self._status(at)
             if self._settle(shape, at, status, had + 1, rounds, result, place):
                 waiting.append((slot, had + 1))

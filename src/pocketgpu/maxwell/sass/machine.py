@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...lanes import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, Lang, Value
+from ...lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value
 from . import access, atomics
 from .access import Place
 from .control import Stack
@@ -159,6 +159,11 @@ class Machine(ABC):
             self.set_register(n, self.k.low32(v), mask)
             self.set_register(n + 1, self.k.low32(v.lsr(32)), mask)
 
+    def set_result(self, step: Step, v: Value, mask: Value) -> None:
+        """Write the first predicate that an instruction gives, if it gives one."""
+        if step.results and step.results[0] != 7:
+            self.set_predicate(step.results[0], v, mask)
+
     # -- memory -----------------------------------------------------------------------------------------------------
     def address(self, step: Step, wide: bool) -> tuple[Value, Value]:
         """(lower, upper) words of an address: a register, or a pair for `wide`, and the offset."""
@@ -188,10 +193,9 @@ class Machine(ABC):
         for n, v in enumerate(found):
             if step.dest != 255:
                 self.set_register(step.dest + n, v, mask)
-        for p in step.results[:1]:
+        if step.op == "LD" and step.mods.get("space"):
             # The predicate of LDG.P tells whether the page is resident; it always is.
-            if step.op == "LD" and step.mods.get("space") and p != 7:
-                self.set_predicate(p, self.k.fit(True, BOOL, LANES), mask)
+            self.set_result(step, self.k.fit(True, BOOL, LANES), mask)
 
     def store(self, step: Step, mask: Value) -> None:
         """ST, STG, STL, STS."""
@@ -218,7 +222,7 @@ class Machine(ABC):
 
     def atomic(self, step: Step, mask: Value) -> None:
         """ATOM, ATOMS, RED and compare-and-swap."""
-        k, p, mods = self.k, self.place, step.mods
+        p, mods = self.place, step.mods
         low, high = self.address(step, bool(mods.get("e")))
         shared = step.op == "ATOMS"
         kind = mods.get("type", 0)
@@ -271,18 +275,16 @@ class Machine(ABC):
         least = lane & segment
         most = least | (clamp & ~segment)
         b = b & 31
-        target, good = [
-            lambda: ((b & ~segment) | least, None), lambda: (lane - b, "up"), lambda: (lane + b, None),
-            lambda: (lane ^ b, None),
-        ][step.mods["mode"]]()  # fmt: skip
-        inside = target >= most if good else target <= most
+        ways = [lambda: (b & ~segment) | least, lambda: lane - b, lambda: lane + b, lambda: lane ^ b]
+        mode = step.mods["mode"]
+        target = k.switch(mode, ways)
+        up = k.fit(mode == 1, BOOL, LANES)  # it counts down, and must not come below its limit
+        inside = k.select(up, target >= most, target <= most)
         source = k.select(inside, target, lane) & 31
         p.put(access.ROOM, k.select(active & mask, a, 0))
         found = k.gather(I32, (source << 2) + p.vector(access.ROOM))
         self.set_register(step.dest, found, mask)
-        for n in step.results[:1]:
-            if n != 7:
-                self.set_predicate(n, inside, mask)
+        self.set_result(step, inside, mask)
 
     def vote(self, step: Step, mask: Value) -> None:
         """VOTE: whether a predicate holds for all, any, or equally for all lanes at work; and for which."""
@@ -291,11 +293,10 @@ class Machine(ABC):
         here = self.predicate_value(p.n, p.negated) & mask
         number, everyone = k.ballot(here), k.ballot(mask)
         mode = step.mods.get("mode", 0)
-        result = [number == everyone, number != 0, (number == everyone) | (number == 0)][min(mode, 2)]
+        whole = number == everyone
+        result = k.switch(mode, [lambda: whole, lambda: number != 0, lambda: whole | (number == 0)])
         self.set_register(step.dest, k.splat(number), mask)
-        for n in step.results[:1]:
-            if n != 7:
-                self.set_predicate(n, k.fit(result, BOOL, LANES), mask)
+        self.set_result(step, k.fit(result, BOOL, LANES), mask)
 
     def clock(self) -> Value:
         """Ticks: steps of this warp, so that every run has the same."""
@@ -303,11 +304,15 @@ class Machine(ABC):
 
     def special(self, n: int) -> Value:
         """A special register."""
+        return self.k.fit(self.specials().get(n, lambda: self.k.i32(0))(), I32, LANES)
+
+    def specials(self) -> Mapping[int, Callable[[], Value]]:
+        """Special registers by number; others read as 0. Scalars are the same for all lanes."""
         k, p = self.k, self.place
         ids = lambda axis: k.load(I32, p.of_launch(LAUNCH.THREAD_IDS) + axis * 4096 + p.warp * VECTOR, LANES)
         lane = k.iota()
         one = k.splat(1)
-        table: Mapping[int, Callable[[], Value]] = {
+        return {
             0x00: lambda: lane,
             0x01: self.clock,
             0x02: lambda: p.of_launch(LAUNCH.WARPS) << 16,
@@ -335,34 +340,34 @@ class Machine(ABC):
             0x50: self.clock,
             0x52: self.clock,
         }
-        found = table.get(n, lambda: k.i32(0))()
-        return k.fit(found, I32, LANES)
 
     def barrier_result(self, step: Step, mask: Value) -> None:
         """B2R.RESULT: what the last reduction at a barrier gave. Other forms tell of the barrier's state: 0."""
         k = self.k
-        found = k.load(I32, self.place.record + WARP.RESULT) if step.mods["result"] else k.i32(0)
+        found = k.load(I32, self.place.record + WARP.RESULT)
+        found = k.select(k.fit(step.mods["result"] != 0, BOOL, 1), found, 0)
         self.set_register(step.dest, k.splat(found), mask)
-        for n in step.results[:1]:
-            if n != 7:
-                self.set_predicate(n, k.fit(found != 0, BOOL, LANES), mask)
+        self.set_result(step, k.fit(found != 0, BOOL, LANES), mask)
 
     def arrive(self, step: Step, active: Value) -> None:
         """BAR: leave in the warp's record what it waits for; the block's driver goes on from there."""
         k, record, mods = self.k, self.place.record, step.mods
         sources = list(step.sources)
-        scalar = lambda role: (
-            self._uniform(self.word(sources.pop(0)), active)
-            if mods.get(f"{role}_register")
-            else k.i32(mods.get(role, 0))
-        )
+
+        def scalar(role: str) -> Value:
+            if mods.get(f"{role}_register"):
+                return self._uniform(self.word(sources.pop(0)), active)
+            known = mods.get(role, 0)
+            return known if isinstance(known, Value) else k.i32(known)
+
         number, count = scalar("barrier"), scalar("count")
         p = step.predicates[0] if step.predicates else None
         here = active if p is None else self.predicate_value(p.n, p.negated) & active
         votes, everyone = k.ballot(here), k.ballot(active)
         k.store(I32, record + WARP.BARRIER, number & (BARRIERS - 1))
         k.store(I32, record + WARP.BARRIER_COUNT, count)
-        k.store(I32, record + WARP.BARRIER_KIND, k.i32(mods["kind"]))
+        kind = mods["kind"]
+        k.store(I32, record + WARP.BARRIER_KIND, kind if isinstance(kind, Value) else k.i32(kind))
         whole = k.select(votes == everyone, 1 << 30, 0) | k.select(votes != 0, 1 << 29, 0)
         k.store(I32, record + WARP.BARRIER_VALUE, k.popcount(votes) | whole)
 
@@ -401,5 +406,3 @@ class Machine(ABC):
         else:
             self.missing(step, mask)
 
-
-__all__ = ["F32", "F64", "Machine"]

@@ -29,10 +29,10 @@ MAX_WARPS = 32
 
 # Handles of kernels that others call come first, 64 bits each.
 LAUNCH = Struct(
-    "ACCESS:2", "ATOMIC:2", "FAULT:2", "SPECIAL:2",
+    "ACCESS:2", "ATOMIC:2", "FAULT:2", "SPARE:2",
     "GRID:3", "BLOCK:3", "THREADS", "WARPS", "REGISTERS", "WARP_STRIDE", "WARPS_AT", "SHARED_AT", "SHARED_SIZE",
-    "LOCAL_AT", "LOCAL_SIZE", "LOCAL_STRIDE", "SLICE", "CONSTANTS", "THREAD_IDS", "PROGRAM", "INSTRUCTIONS", "SMEM_SIZE",
-    "SHARED_WINDOW", "LOCAL_WINDOW", "TURNS",
+    "LOCAL_AT", "LOCAL_SIZE", "LOCAL_STRIDE", "SLICE", "CONSTANTS", "THREAD_IDS", "PROGRAM", "INSTRUCTIONS", "START",
+    "SMEM_SIZE", "SHARED_WINDOW", "LOCAL_WINDOW", "TURNS", "CLEAR",
 )  # fmt: skip
 
 BLOCK = Struct(
@@ -52,6 +52,14 @@ WARP = Struct(
     "BARRIER_VALUE", "RESULT", "PREDICATES:8", "FLAGS:4", f"STACK:{3 * STACK_ENTRIES}",
 )  # fmt: skip
 REGISTERS = (WARP.size + VECTOR - 1) // VECTOR * VECTOR
+
+# An instruction as the interpreter reads it: the handle of what executes it (64 bits), what kind of flow it is, guard
+# (predicate, its negation << 3, test of the condition code << 4, whether it writes that << 9), and operands. A source is
+# two words: kind, signs << 2, number << 4; and the offset or the bits.
+STEP = Struct(
+    "HANDLE:2", "FLOW", "GUARD", "DEST", "RESULTS", "MODS", "SOURCES:8", "PREDICATES", "TARGET", "TARGET_ADDRESS",
+    "BASE", "OFFSET", "ADDRESS", "NUMBER", "ENTRY", "SPARE",
+)  # fmt: skip
 
 # States of a warp.
 READY, WAITING, DONE, LEFT = range(4)

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from pocketgpu.capture.documents import LIMIT as DOCUMENT_LIMIT
 from pocketgpu.capture.documents import Document
-from pocketgpu.errors import CaptureError, UsageError
+from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
-from pocketgpu.maxwell.memory import KINDS, kind_number
+from pocketgpu.facts.maxwell.kinds import KINDS, kind_number
 
 MAGIC = b"PK\x03\x04"
 DOCUMENT = "capture.json"
@@ -319,7 +319,7 @@ class _Parser(Document):
             kind = self.as_text(item.get("kind", "pitch"), f"{place}.kind")
             try:
                 kind_number(kind)
-            except UsageError:
+            except ValueError:
                 self.fail(f"there is no page kind {_shown(kind)}", f"{place}.kind", f"Known are {', '.join(KINDS)}.")
             found.append(MappingRecord(va, size, kind, handle, start, end))
         if mapped > MAPPED_LIMIT or sum(self.handles.values()) > MEMORY_LIMIT:

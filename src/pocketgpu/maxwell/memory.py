@@ -12,15 +12,14 @@ itself is the driver's business and not modelled.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE, Arena, Buffer, Bytes, flat
 from pocketgpu.errors import GuestMemoryError, UsageError
+from pocketgpu.facts.maxwell import kinds
 
 from . import page_table
 from .page_table import ADDRESS_SPACE, TABLE_SHIFT, TABLE_SIZE, TABLE_WORDS
@@ -33,33 +32,12 @@ MAX_MAPPINGS = 1 << 15
 #: The largest single read or write.
 MAX_ACCESS = 1 << 31
 
-#: Page kinds by name, as drivers and recordings call them. Every kind but 0 can hold block-linear surfaces.
-KINDS: MappingType[str, int] = MappingProxyType(
-    {
-        "pitch": 0x00, "z16": 0x01, "s8z24": 0x11, "s8": 0x2A, "z24s8": 0x46, "zf32": 0x7B, "zf32_x24s8": 0xC3,
-        "c32_2cra": 0xDB, "c64_2cra": 0xE9, "c128_2c": 0xF4, "pitch_no_swizzle": 0xFD, "generic_16bx2": 0xFE,
-        "invalid": 0xFF,
-    }
-)  # fmt: skip
 
-
-def kind_number(kind: str | int) -> int:
-    """The number of a page kind given by number, by name, or as "kind_0xNN".
-
-    :raises UsageError: there is no such kind.
-    """
-    number = kind
-    if isinstance(number, str):
-        text = number.lower()
-        number = KINDS.get(text, -1)
-        if number < 0 and text.startswith("kind_0x"):
-            try:
-                number = int(text[5:], 16)
-            except ValueError:
-                number = -1
-    if not 0 <= number <= page_table.KIND_MASK:
-        raise UsageError(f"there is no page kind {kind!r}", hint=f"Kinds are 0..255 or {', '.join(KINDS)}.")
-    return number
+def _kind_number(kind: str | int) -> int:
+    try:
+        return kinds.kind_number(kind)
+    except ValueError as error:
+        raise UsageError(str(error), hint=f"Kinds are 0..{kinds.HIGHEST} or {', '.join(kinds.KINDS)}.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +181,7 @@ class GpuMemory(Arena):
 
         The size is rounded up to whole pages of 4096 bytes. What was mapped there is covered until this is unmapped.
 
-        :param kind: a page kind by number or name (`KINDS`, "kind_0xNN").
+        :param kind: a page kind by number or name (`facts.maxwell.kinds`, "kind_0xNN").
         :raises UsageError: an address or offset is no multiple of 4096, the range leaves the 40-bit address space or
             the backing, the kind is unknown, or memory or mappings are used up.
         """
@@ -212,7 +190,7 @@ class GpuMemory(Arena):
             raise UsageError(f"no {size} bytes at {gpu_va:#x} in a 40-bit address space")
         if (gpu_va | offset) % PAGE_SIZE:
             raise UsageError(f"mapping {gpu_va:#x}, offset {offset:#x}: pages have {PAGE_SIZE} bytes")
-        number = kind_number(kind)
+        number = _kind_number(kind)
         if len(self._mappings) >= MAX_MAPPINGS:
             raise UsageError(f"more than {MAX_MAPPINGS} mappings")
         if backing is not None:
@@ -257,7 +235,7 @@ class GpuMemory(Arena):
         :raises UsageError: there is no such mapping or kind.
         """
         found = self._find(mapping)
-        changed = replace(found, kind=kind_number(kind))
+        changed = replace(found, kind=_kind_number(kind))
         self._mappings[found.number] = changed
         for i, extent in enumerate(self._extents):
             if extent.mapping is found:

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pocketgpu.errors import GuestMemoryError, UsageError
+from pocketgpu.facts.maxwell.kinds import KINDS, kind_number
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
 from pocketgpu.maxwell import page_table
-from pocketgpu.maxwell.memory import KINDS, MAX_MAPPINGS, MIB, GpuMemory, kind_number
+from pocketgpu.maxwell.memory import MAX_MAPPINGS, MIB, GpuMemory
 
 PAGE = 4096
 BASE = 0x4_1000_0000
@@ -190,8 +191,10 @@ def test_kinds_have_names() -> None:
     assert kind_number("pitch") == 0 and kind_number("GENERIC_16BX2") == 0xFE and kind_number("kind_0xdb") == 0xDB
     assert all(kind_number(name) == number == kind_number(number) for name, number in KINDS.items())
     for bad in (-1, 256, "", "kind_0x", "kind_0x100"):
-        with pytest.raises(UsageError):
+        with pytest.raises(ValueError, match="no page kind"):
             kind_number(bad)
+        with pytest.raises(UsageError, match="no page kind"):
+            GpuMemory().map(0x1000, 4096, kind=bad)
 
 
 def test_a_kind_can_change(memory: GpuMemory) -> None:

@@ -270,6 +270,7 @@ def test_constant_blocks_of_astc() -> None:
     bad = [
         astc_block(CONSTANT, *extent(2, 2, 5, 8000), *colour),
         astc_block(CONSTANT, *extent(1, 2, 5, 4), *colour),
+        astc_block(CONSTANT, *extent(1, 2, 5, 5), *colour),
         astc_block((0b1111_1111_1100, 0, 12), NOWHERE, *colour),  # half floats
         astc_block((0b0101_1111_1100, 0, 12), NOWHERE, *colour),  # a reserved bit
         astc_block((0b1001_1111_1100, 0, 12), NOWHERE, *colour),

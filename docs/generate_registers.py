@@ -21,6 +21,7 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.registers import Register
 from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.inspect.describe import CERTAINTY_TEXT, explain
+from pocketgpu.maxwell.sass import reference
 
 # Pages of the 3D core: file name, title, first id. The last page ends where the ids do.
 PICA_PAGES = (
@@ -52,6 +53,7 @@ def generate(folder: Path) -> list[Path]:
         intro = f"Methods of class {block.name.upper()}, {block.title}. Offsets are words as pushbuffers have them."
         pages[f"switch-{block.name}"] = page(f"{block.engine[0].upper()}{block.engine[1:]} methods", intro, block)
     pages["switch-structures"] = structures()
+    pages["switch-shaders"] = reference.page()
     pages["switches"] = switches()
     written = []
     for name, text in pages.items():

@@ -37,3 +37,10 @@ def test_work_for_the_switch() -> None:
     for name, least in {"clears": 100, "copies": 150, "blits": 200, "uploads": 80, "macro_calls": 300}.items():
         assert counts[name] >= least, (name, counts[name])
     assert counts["mme.endless"] >= 50 and counts["memory.unmapped"] >= 100 and counts["channel.deadlock"] >= 5
+
+
+def test_maxwell_words_and_files_with_shaders() -> None:
+    counts = load("sass").run(1000, seed=1)
+    assert counts["cases"] == 1000
+    assert counts["decoded"] >= 750 and counts["refused"] >= 80
+    assert counts["same bits"] >= 0.98 * counts["decoded"]

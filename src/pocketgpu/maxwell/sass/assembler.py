@@ -10,7 +10,8 @@
 
 The scheduling field is: barriers to wait for, read barrier and write barrier to signal, Y to yield, stall cycles; then
 perhaps `:U3` for operands to keep that the text does not show, and `^0x..` for bits of the word that it does not say.
-Where it is missing, instructions stall long and wait for all barriers: safe for a model, slow on a GPU. Offsets
+Where it is missing, an instruction stalls for 15 cycles and knows of no barriers: enough for a model, but a GPU needs
+barriers for loads and other work of unknown length. Offsets
 (`/*0008*/`) and directives of NVIDIA's text are passed over. Three instructions share a control word of 32-byte
 bundles; the last bundle is filled up with NOP.
 """

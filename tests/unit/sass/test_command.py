@@ -1,0 +1,140 @@
+"""`pocketgpu shader`: text, bytes, data and graphs from files and folders, and the exit codes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.fuzz import load
+
+from pocketgpu.cli import main
+
+fuzz = load("sass")
+VERTEX = ".out o0 position\n.constf c8, 1.0, 0.5, 0.0, 2.0\nmain:\nmul o0, c8, v0\nend\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "small.cubin").write_bytes(fuzz.cubin())
+    (tmp_path / "sub" / "small.dksh").write_bytes(fuzz.dksh())
+    (tmp_path / "sub" / "small.shbin").write_bytes(fuzz.shbin())
+    (tmp_path / "readme.txt").write_text("not a shader")
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> str:
+    assert main(["shader", *map(str, words)]) == code
+    return capsys.readouterr().out
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> dict[str, Any]:
+    data = json.loads(said(capsys, *words, "--json", code=code))
+    assert isinstance(data, dict)
+    return data
+
+
+def test_dis_shows_code(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "dis", folder / "small.cubin")
+    assert "        /*0008*/                   S2R R0, SR_TID.X ;\n" in text and "//" not in text
+    assert "@P0 SYNC" in text and text.index("k:\n") < text.index("S2R")
+    data = told(capsys, "dis", folder / "small.cubin")
+    (program,) = data["programs"]
+    first = program["instructions"][0]
+    assert first["op"] == "S2R" and first["operands"][1] == {
+        "role": "sr", "kind": "special", "n": 0x21, "name": "SR_TID.X",
+    }  # fmt: skip
+
+
+def test_dis_and_asm_give_the_bytes_back(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    listing, out = folder / "k.sass", folder / "again.cubin"
+    listing.write_text(said(capsys, "dis", folder / "small.cubin", "--control"))
+    said(capsys, "asm", listing, "--into", folder / "small.cubin", "-o", out)
+    assert out.read_bytes() == fuzz.cubin()
+    said(capsys, "asm", listing, "-o", folder / "code.bin")
+    assert (folder / "code.bin").read_bytes() == fuzz.assemble(fuzz._CODE).code
+    assert "S2R" in said(capsys, "dis", folder / "code.bin", "--kind", "maxwell")
+    listing.write_text("EXIT\n")
+    said(capsys, "asm", listing, "--into", folder / "small.cubin", "-o", out, code=2)
+
+
+def test_folders_are_read_whole(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = told(capsys, "dis", folder, "-o", folder / "out")
+    assert [Path(one["out"]).name for one in data["programs"]] == [
+        "small.k.sass", "sub_small.compute0.sass", "sub_small.vertex0.sass",
+    ]  # fmt: skip
+    assert "mul o0, c8, v0" in (folder / "out" / "sub_small.vertex0.sass").read_text()
+    empty = folder / "empty"
+    empty.mkdir()
+    said(capsys, "dis", empty, code=2)
+
+
+def test_damaged_files_are_told_of_and_the_others_go_on(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "bad.cubin").write_bytes(fuzz.cubin()[:200])
+    data = told(capsys, "info", folder, code=3)
+    assert [Path(one["file"]).name for one in data["unreadable"]] == ["bad.cubin"]
+    assert [one["kind"] for one in data["files"]] == ["cubin", "dksh", "shbin"]
+    assert told(capsys, "dis", folder / "bad.cubin", code=3)["error"]["code"] == 3
+    assert told(capsys, "dis", folder / "readme.txt", code=3)["error"]["hint"]
+    assert told(capsys, "dis", folder / "nothing", code=3)["error"]["code"] == 3
+
+
+def test_info(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = told(capsys, "info", folder / "small.cubin")
+    (program,) = data["files"][0]["programs"]
+    assert program["registers"] == 8 and program["parameters"] == [{"offset": 0, "size": 8}]
+    assert program["opcodes"]["SYNC"] == 2 and data["files"][0]["arch"] == "sm_53"
+    assert "local bytes: 16" in said(capsys, "info", folder / "small.cubin")
+    said(capsys, "info", folder / "small.cubin", "--kernel", "other", code=2)
+
+
+def test_graph(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "graph", folder / "small.cubin").startswith('digraph "k" {')
+    said(capsys, "graph", folder / "small.cubin", "-o", folder / "k.dot")
+    assert "b0 -> b2" in (folder / "k.dot").read_text()
+    if shutil.which("dot") is None:
+        said(capsys, "graph", folder / "small.cubin", "-o", folder / "k.svg", code=2)
+    said(capsys, "graph", folder / "sub" / "small.shbin", code=2)
+
+
+def test_shaders_of_the_3ds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, out = folder / "v.asm", folder / "v.shbin"
+    source.write_text(VERTEX)
+    said(capsys, "asm", source, "-o", out)
+    assert out.read_bytes() == fuzz.shbin()
+    assert told(capsys, "asm", source, "--console", "3ds")["bytes"] == 8
+    assert "mul o0, c8, v0 @0" in said(capsys, "dis", out, "--control")
+    for file in (source, out):
+        data = told(capsys, "run", file, "v0=2,4,6")
+        assert data["run"] == {"outputs": {"o0": [2.0, 2.0, 0.0, 2.0]}, "hung": False}
+    assert told(capsys, "run", out, "v0=2,4,6", "c8=3")["run"]["outputs"]["o0"] == [6.0, 0.0, 0.0, 1.0]
+    for bad in ("v16=1", "x0=1", "v0", "v0=a", "v0=1,2,3,4,5"):
+        said(capsys, "run", out, bad, code=2)
+    said(capsys, "run", folder / "small.cubin", code=2)
+
+
+def test_a_program_without_end_is_a_finding(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = folder / "loop.asm"
+    source.write_text("main:\njmpu !b0, main\nend\n")
+    assert told(capsys, "run", source, code=1)["run"]["hung"] is True
+
+
+def test_isa(capsys: pytest.CaptureFixture[str]) -> None:
+    data = told(capsys, "isa", "mufu")
+    assert [one["form"] for one in data["forms"]] == ["MUFU"]
+    assert {"name": "op", "bits": "23:20", "enum": "mufu"} in data["forms"][0]["fields"]
+    assert "5 RSQ" in said(capsys, "isa", "MUFU")
+    assert len(said(capsys, "isa").splitlines()) > 400
+    assert "FFMA" in told(capsys, "isa", "FFMAA", code=2)["error"]["hint"]
+
+
+def test_text_that_is_wrong(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = folder / "bad.sass"
+    source.write_text("EXIT\nFROB R1\n")
+    error = told(capsys, "asm", source, code=2)["error"]
+    assert error["location"] == "line 2" and "FROB" in error["message"]
+    source.write_bytes(b"\xff\xfe")
+    said(capsys, "asm", source, code=3)

@@ -13,18 +13,20 @@ ENTRY = 12
 class Stack:
     """Entries (kind, target instruction, mask) at `at` (arena offset); `depth` counts them.
 
-    full: set when an entry did not fit; it is lost then.
+    overflow: the number of the instruction whose entry did not fit and was lost, plus one; 0 while all fitted.
     """
 
     def __init__(self, k: Lang, record: Value, depth: Var) -> None:
         self.k, self.at, self.depth = k, record + WARP.STACK, depth
         self.overflow = k.var(0)
 
-    def push(self, kind: int | Value, target: int | Value, mask: Value) -> None:
+    def push(self, kind: int | Value, target: int | Value, mask: Value, index: int | Value) -> None:
+        """Push an entry for instruction `index`."""
         k = self.k
         depth = self.depth.value
         fits = depth < STACK_ENTRIES
-        self.overflow.value = self.overflow.value | k.select(fits, 0, 1)
+        number = index + 1 if isinstance(index, Value) else k.i32(index + 1)
+        self.overflow.value = k.select(fits | (self.overflow.value != 0), self.overflow.value, number)
         place = self.at + k.min(depth, STACK_ENTRIES - 1) * ENTRY
         for n, v in enumerate((kind, target, mask)):
             k.store(I32, place + 4 * n, v if isinstance(v, Value) else k.i32(v))

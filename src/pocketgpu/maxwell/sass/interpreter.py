@@ -398,6 +398,7 @@ class _Loop:
             for _ in k.when(~outside):
                 self.step(self.program + pc * STEP.size)
         for _ in k.when(self.stack.overflow.value != 0):
+            self.pc.value = self.stack.overflow.value - 1
             self.fault(STACK_FULL, k.i32(1))
             self.state.value = DONE
         store = lambda word, v: k.store(I32, record + word, v)
@@ -471,7 +472,7 @@ class _Loop:
         return k.branch(k.load(I32, self.at + STEP.TARGET_ADDRESS) == 1, from_bank, lambda: self.target)
 
     def _push(self) -> None:
-        self.stack.push(self._entry(), self._target_index(), self.active.value)
+        self.stack.push(self._entry(), self._target_index(), self.active.value, self.pc.value)
         self._next()
 
     def _branch(self) -> None:
@@ -479,7 +480,7 @@ class _Loop:
         k, taken = self.k, self.taken.value
         rest = self.active.value & ~taken
         for _ in k.when((taken != 0) & (rest != 0)):
-            self.stack.push(DIVERGED, self.target, taken)
+            self.stack.push(DIVERGED, self.target, taken, self.pc.value)
             self.active.value = rest
         self.pc.value = k.select(rest != 0, self.following, self.target)
 
@@ -489,9 +490,9 @@ class _Loop:
         here = self.active.value
         rest = here & ~taken
         for _ in k.when((rest != 0) & (taken != 0)):
-            self.stack.push(DIVERGED, self.following, rest)
+            self.stack.push(DIVERGED, self.following, rest, self.pc.value)
         for _ in k.when((taken != 0) & (self._entry() == CALLED)):
-            self.stack.push(CALLED, self.following, taken)
+            self.stack.push(CALLED, self.following, taken, self.pc.value)
         for _ in k.when(taken == 0):
             self._next()
         for _ in k.when(taken != 0):
@@ -511,7 +512,7 @@ class _Loop:
 
             first, same = k.branch(kind == 2, by_register, uniform)
             for _ in k.when((taken & ~same) != 0):
-                self.stack.push(DIVERGED, self.pc.value, taken & ~same)
+                self.stack.push(DIVERGED, self.pc.value, taken & ~same, self.pc.value)
             for _ in k.when(first < 0):
                 self.fault(BAD_TARGET, taken)
                 self.lose(same)

@@ -284,7 +284,7 @@ class Launcher:
             "code": data, "start": start, "indirect": indirect, "stride": shape.layout.warp_stride, "count": count,
         }  # fmt: skip
         special = lambda: engine.handle(run_warp, **static)
-        jumps = any(code.flow.steps[i].op in ("BRX", "JMX") for i in code.flow.reached)
+        jumps = any(code.flow.steps[i].indirect is not None for i in code.flow.reached)
         if tier == "specialised" or (tier == "auto" and self._prefer_special(code, static)):
             if not jumps:
                 return lambda: (special(), 0)

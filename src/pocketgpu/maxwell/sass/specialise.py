@@ -236,7 +236,7 @@ class Warp(Machine):
     def _end(self) -> int:
         k = self.k
         for _ in k.when(self.stack.overflow.value != 0):
-            self._fault(STACK_FULL, k.i32(0), k.i32(1))
+            self._fault(STACK_FULL, self.stack.overflow.value - 1, k.i32(1))
             self.state.value = DONE
         self.leave()
         return -1
@@ -292,10 +292,10 @@ class Warp(Machine):
     def _push(self, step: Step) -> None:
         k = self.k
         if step.target is not None:
-            self.stack.push(PUSHES[step.op], step.target, k.ballot(self.active.value))
+            self.stack.push(PUSHES[step.op], step.target, k.ballot(self.active.value), step.index)
         else:
             target = self._constant_target(step)
-            self.stack.push(PUSHES[step.op], target, k.ballot(self.active.value))
+            self.stack.push(PUSHES[step.op], target, k.ballot(self.active.value), step.index)
 
     def _constant_target(self, step: Step) -> Value:
         """The instruction that a word of a constant bank names; -1 for none."""
@@ -346,7 +346,7 @@ class Warp(Machine):
         rest = here & ~taken
         both = (taken != 0) & (rest != 0)
         for _ in k.when(both):
-            self.stack.push(DIVERGED, target, taken)
+            self.stack.push(DIVERGED, target, taken, step.index)
             self.active.value = k.mask_of(rest)
         return (rest != 0, self._to(following, block), self._to(target, block))
 
@@ -358,12 +358,12 @@ class Warp(Machine):
         if step.op == "CAL":
             if divides(step):
                 for _ in k.when((rest != 0) & (taken != 0)):
-                    self.stack.push(DIVERGED, following, rest)
+                    self.stack.push(DIVERGED, following, rest, step.index)
             for _ in k.when(taken != 0):
-                self.stack.push(CALLED, following, taken)
+                self.stack.push(CALLED, following, taken, step.index)
         elif divides(step):
             for _ in k.when((rest != 0) & (taken != 0)):
-                self.stack.push(DIVERGED, following, rest)
+                self.stack.push(DIVERGED, following, rest, step.index)
         if step.indirect is None:
             target = -1 if step.target is None else step.target
             self.active.value = k.mask_of(k.select(taken == 0, here, taken))
@@ -375,7 +375,7 @@ class Warp(Machine):
         same = k.ballot(mask & (index == first))
         others = taken & ~same
         for _ in k.when(others != 0):
-            self.stack.push(DIVERGED, step.index, others)
+            self.stack.push(DIVERGED, step.index, others, step.index)
         going.value = same
         self.active.value = k.mask_of(k.select(taken == 0, here, same))
         self.resume.value = first

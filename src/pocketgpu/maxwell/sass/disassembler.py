@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ...facts.maxwell.sass import Modifier
 from .isa import UNGUARDED, Instruction
-from .operands import KINDS, Naming, omitted, predicate_name
+from .kind import Naming, predicate_name
+from .operands import KINDS, omitted
 
 
 def plain_address(target: int) -> str:

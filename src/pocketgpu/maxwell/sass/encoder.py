@@ -14,7 +14,8 @@ from functools import cache
 from ...facts.maxwell.sass import FORMS, GUARD, Bits, Form, Modifier
 from .decoder import SassError, find_form
 from .isa import PT
-from .operands import KINDS, alternation
+from .kind import alternation
+from .operands import KINDS
 
 WORD_MASK = (1 << 64) - 1
 _GUARDED = re.compile(r"@(!?)(P[T0-6])\s+")

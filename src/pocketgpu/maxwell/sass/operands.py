@@ -7,10 +7,10 @@ nothing of opcodes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 
-from ...facts.maxwell.sass import ENUMS, SPECIAL_REGISTERS, Attribute, Bits, OperandField
+from ...facts.maxwell.sass import SPECIAL_REGISTERS, Bits, OperandField
 from . import numbers
 from .isa import (
     PT,
@@ -30,225 +30,38 @@ from .isa import (
     Special,
     Swap,
 )
-
-Groups = Mapping[str, str]
-"""What a pattern found: text by group name; groups that took no part are empty."""
-Naming = Callable[[int], str]
-"""Text of a code address."""
-Put = list[tuple[Bits, int]]
-"""Fields with what belongs into them."""
-
-INTEGER = r"-?(?:0[xX][0-9a-fA-F]+|\d+)"
-REGISTER = r"R(?:Z|\d{1,3})"
-PREDICATE = r"P[T0-6]"
-
-
-def parse_integer(text: str) -> int:
-    """A number as the assembler takes it: decimal, or hexadecimal with 0x."""
-    sign = -1 if text.startswith("-") else 1
-    digits = text.lstrip("-")
-    return sign * int(digits, 16 if digits[:2] in ("0x", "0X") else 10)
-
-
-def parse_register(text: str) -> int | None:
-    """Number of a register; None for one that does not exist."""
-    if text == "RZ":
-        return RZ
-    number = int(text[1:])
-    return number if number < RZ else None
-
-
-def register_name(n: int) -> str:
-    """R0 to R254, RZ."""
-    return "RZ" if n == RZ else f"R{n}"
-
-
-def predicate_name(n: int) -> str:
-    """P0 to P6, PT."""
-    return "PT" if n == PT else f"P{n}"
-
-
-def sign_extended(number: int, width: int) -> int:
-    """A number of so many bits taken as two's complement."""
-    return number - (1 << width) if number >> (width - 1) else number
-
-
-def fit(number: int, bits: Bits, signed: bool) -> int | None:
-    """The bits of a number in a field; None if they are too few."""
-    if signed and not -(1 << bits.width - 1) <= number < 1 << bits.width - 1:
-        return None
-    if not signed and not 0 <= number < 1 << bits.width:
-        return None
-    return number & (1 << bits.width) - 1
-
-
-@cache
-def texts_of(attribute: Attribute) -> dict[str, list[int]]:
-    """Text of a suffix to the values that give it."""
-    if attribute.bits is None:
-        return {}
-    if attribute.enum is None:
-        return {"": [0], "." + (attribute.name if attribute.name == "reuse" else attribute.name.upper()): [1]}
-    found: dict[str, list[int]] = {}
-    for member in ENUMS[attribute.enum].members(attribute.bits.width):
-        found.setdefault("." + member.text if member.text else "", []).append(member.value)
-    return found
-
-
-def alternation(texts: list[str]) -> str:
-    """A pattern for any of some texts, longer ones first."""
-    return "|".join(re.escape(text) for text in sorted(texts, key=len, reverse=True))
-
-
-class Kind:
-    """What all kinds share. `signs_before`: signs are a prefix ("-|R0|"), else suffixes ("1.NEG")."""
-
-    signs_before = True
-
-    def decode(self, field: OperandField, word: int, address: int) -> Operand | None:
-        """The operand in an instruction; `word` has the scheduling bits from 64 up."""
-        raise NotImplementedError
-
-    def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
-        """Its text without signs and suffixes."""
-        raise NotImplementedError
-
-    def pattern(self, field: OperandField) -> str:
-        """What `core` looks like; groups begin with the role."""
-        raise NotImplementedError
-
-    def encode(self, field: OperandField, groups: Groups, address: int, labels: Mapping[str, int]) -> Put | None:
-        """Fields of what a pattern found; None if it does not fit."""
-        raise NotImplementedError
-
-    # Signs and suffixes, the same for all kinds.
-
-    def text(self, field: OperandField, operand: Operand, word: int, name: Naming) -> str:
-        """Its text with signs and suffixes."""
-
-        def on(attribute: str) -> bool:
-            found = field.attribute(attribute)
-            return found is not None and found.bits is not None and bool(found.bits.get(word))
-
-        core = self.core(field, operand, name)
-        tail = "".join(self._suffix(one, word) for one in field.attributes if one.name == "part")
-        if self.signs_before:
-            core += tail
-            core = f"|{core}|" if on("abs") else core
-            core = "!" * on("not") + "-" * on("neg") + "~" * on("inv") + core
-        else:
-            core = "-" * on("minus") + core + ".NEG" * on("neg") + ".ABS" * on("abs") + ".INV" * on("inv") + tail
-        return core + "".join(self._suffix(one, word) for one in field.attributes if one.name in ("reuse", "cc"))
-
-    def _suffix(self, attribute: Attribute, word: int) -> str:
-        if attribute.bits is None:
-            return ""
-        value = attribute.bits.get(word)
-        return next(text for text, values in texts_of(attribute).items() if value in values)
-
-    def full_pattern(self, field: OperandField) -> str:
-        """A pattern for all of it."""
-        role = field.role
-        has = {one.name for one in field.attributes if one.bits is not None}
-
-        def sign(attribute: str, text: str) -> str:
-            return f"(?P<{role}_{attribute}>{text})?" if attribute in has else ""
-
-        suffixes = {
-            one.name: f"(?P<{role}_{one.name}>{alternation(list(texts_of(one)))})"
-            for one in field.attributes
-            if one.name in ("part", "reuse", "cc") and one.bits is not None
-        }
-        core = self.pattern(field)
-        if self.signs_before:
-            core += suffixes.pop("part", "")
-            if "abs" in has:
-                core = rf"(?P<{role}_abs>\|)?{core}(?({role}_abs)\|)"
-            core = sign("not", "!") + sign("neg", "-") + sign("inv", "~") + core
-        else:
-            core = (
-                sign("minus", "-")
-                + core
-                + sign("neg", r"\.NEG")
-                + sign("abs", r"\.ABS")
-                + sign("inv", r"\.INV")
-                + suffixes.pop("part", "")
-            )
-        return core + suffixes.pop("reuse", "") + suffixes.pop("cc", "")
-
-    def full_encode(
-        self, field: OperandField, groups: Groups, address: int, labels: Mapping[str, int]
-    ) -> list[tuple[Bits, list[int]]] | None:
-        """Fields of it and its signs and suffixes, each with all values that its text can stand for."""
-        put = self.encode(field, groups, address, labels)
-        if put is None:
-            return None
-        found = [(bits, [value]) for bits, value in put]
-        for one in field.attributes:
-            if one.bits is None or one.name in _ADDRESSING:
-                continue
-            given = groups.get(f"{field.role}_{one.name}") or ""
-            if one.name in ("part", "reuse", "cc"):
-                found.append((one.bits, texts_of(one)[given]))
-            else:
-                found.append((one.bits, [int(bool(given))]))
-        return found
-
-
-_ADDRESSING = ("base", "none", "wide")
-"""Attributes that belong to the core of an operand."""
-
-
-def _raw(field: OperandField, word: int) -> int:
-    if field.bits is None:
-        return 0
-    number = int(field.bits.get(word)) ^ field.number("xor", 0)
-    if field.signed:
-        number = sign_extended(number, field.bits.width)
-    return number * field.number("scale", 1)
-
-
-def _put(field: OperandField, number: int) -> Put | None:
-    """The number of an operand in its field."""
-    if field.bits is None:
-        return [] if number == 0 else None
-    scale = field.number("scale", 1)
-    if number % scale:
-        return None
-    fitted = fit(number // scale, field.bits, field.signed)
-    return None if fitted is None else [(field.bits, fitted ^ field.number("xor", 0))]
-
-
-def _flag(field: OperandField, word: int, name: str) -> bool:
-    found = field.attribute(name)
-    return found is not None and found.bits is not None and bool(found.bits.get(word))
-
-
-def _part(field: OperandField, word: int) -> str:
-    found = field.attribute("part")
-    if found is None or found.bits is None or found.enum is None:
-        return ""
-    member = ENUMS[found.enum].member(found.bits.get(word))
-    return "" if member is None else member.name
-
-
-def _base(field: OperandField, word: int) -> int | None:
-    found = field.attribute("base")
-    if found is None or found.bits is None:
-        return None
-    n = int(found.bits.get(word))
-    return None if n == RZ else n
+from .kind import (
+    INTEGER,
+    PREDICATE,
+    REGISTER,
+    Groups,
+    Kind,
+    Naming,
+    Put,
+    alternation,
+    base_of,
+    fit,
+    flag,
+    parse_integer,
+    parse_register,
+    part_of,
+    predicate_name,
+    put_number,
+    raw_of,
+    register_name,
+    sign_extended,
+)
 
 
 class RegKind(Kind):
     def decode(self, field: OperandField, word: int, address: int) -> Reg:
         return Reg(
-            _raw(field, word),
-            _flag(field, word, "neg"),
-            _flag(field, word, "abs"),
-            _flag(field, word, "inv"),
-            _part(field, word),
-            _flag(field, word, "reuse"),
+            raw_of(field, word),
+            flag(field, word, "neg"),
+            flag(field, word, "abs"),
+            flag(field, word, "inv"),
+            part_of(field, word),
+            flag(field, word, "reuse"),
         )
 
     def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
@@ -260,12 +73,12 @@ class RegKind(Kind):
 
     def encode(self, field: OperandField, groups: Groups, address: int, labels: Mapping[str, int]) -> Put | None:
         n = parse_register(groups[field.role])
-        return None if n is None else _put(field, n)
+        return None if n is None else put_number(field, n)
 
 
 class PredKind(Kind):
     def decode(self, field: OperandField, word: int, address: int) -> Pred:
-        return Pred(_raw(field, word), _flag(field, word, "not"))
+        return Pred(raw_of(field, word), flag(field, word, "not"))
 
     def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
         assert isinstance(operand, Pred)
@@ -276,7 +89,7 @@ class PredKind(Kind):
 
     def encode(self, field: OperandField, groups: Groups, address: int, labels: Mapping[str, int]) -> Put | None:
         given = groups[field.role]
-        return _put(field, PT if given == "PT" else int(given[1:]))
+        return put_number(field, PT if given == "PT" else int(given[1:]))
 
 
 class NumberKind(Kind):
@@ -288,15 +101,15 @@ class NumberKind(Kind):
         self.form = form
 
     def decode(self, field: OperandField, word: int, address: int) -> Imm:
-        value = _raw(field, word)
+        value = raw_of(field, word)
         return Imm(
             value & 0xFFFFFFFF,
             value,
             32,
-            _flag(field, word, "neg"),
-            _flag(field, word, "abs"),
-            _flag(field, word, "inv"),
-            _part(field, word),
+            flag(field, word, "neg"),
+            flag(field, word, "abs"),
+            flag(field, word, "inv"),
+            part_of(field, word),
         )
 
     def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
@@ -312,7 +125,7 @@ class NumberKind(Kind):
         number = 0 if given.startswith("`") else parse_integer(given)
         if field.signed and field.bits is not None and field.bits.width == 32 and 1 << 31 <= number < 1 << 32:
             number -= 1 << 32  # 32 bits written without a sign
-        return _put(field, number)
+        return put_number(field, number)
 
 
 class FloatKind(Kind):
@@ -327,15 +140,15 @@ class FloatKind(Kind):
         return self.width - (field.bits.width if field.bits is not None else self.width)
 
     def decode(self, field: OperandField, word: int, address: int) -> Imm:
-        bits = _raw(field, word) << self._missing(field)
+        bits = raw_of(field, word) << self._missing(field)
         return Imm(
             bits,
             numbers.value(bits, self.width),
             self.width,
-            _flag(field, word, "neg"),
-            _flag(field, word, "abs"),
-            _flag(field, word, "inv"),
-            _part(field, word),
+            flag(field, word, "neg"),
+            flag(field, word, "abs"),
+            flag(field, word, "inv"),
+            part_of(field, word),
         )
 
     def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
@@ -365,18 +178,20 @@ class ConstKind(Kind):
         return Const(
             word >> bank_low & (1 << bank_width) - 1,
             offset,
-            _base(field, word),
-            _flag(field, word, "neg"),
-            _flag(field, word, "abs"),
-            _flag(field, word, "inv"),
-            _part(field, word),
+            base_of(field, word),
+            flag(field, word, "neg"),
+            flag(field, word, "abs"),
+            flag(field, word, "inv"),
+            part_of(field, word),
         )
 
     scale = 4
 
     def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
         assert isinstance(operand, Const)
-        return f"c[{operand.bank:#x}]{self.gap}[{_address_text(operand.register, operand.offset)}]"
+        bare = operand.register is None and operand.offset == 0 and field.attribute("rz") is not None
+        address = "RZ" if bare else _address_text(operand.register, operand.offset)
+        return f"c[{operand.bank:#x}]{self.gap}[{address}]"
 
     def pattern(self, field: OperandField) -> str:
         role = field.role
@@ -410,7 +225,7 @@ class MemKind(Kind):
         self.before = before
 
     def decode(self, field: OperandField, word: int, address: int) -> Mem | Attr:
-        register, offset = _base(field, word), _raw(field, word)
+        register, offset = base_of(field, word), raw_of(field, word)
         return Attr(register, offset) if self.before else Mem(register, offset)
 
     def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
@@ -434,7 +249,7 @@ class MemKind(Kind):
         if not groups.get(f"{field.role}_base") and field.bits is not None and field.signed:
             span = (1 << field.bits.width) * field.number("scale", 1)
             number -= span if number >= span // 2 else 0
-        put = _put(field, number)
+        put = put_number(field, number)
         return None if base is None or put is None else base + put
 
 
@@ -462,7 +277,7 @@ class TargetKind(Kind):
     """A code address, stored relative to the next instruction."""
 
     def decode(self, field: OperandField, word: int, address: int) -> Label:
-        return Label(address + WORD + _raw(field, word))
+        return Label(address + WORD + raw_of(field, word))
 
     def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
         assert isinstance(operand, Label)
@@ -476,8 +291,8 @@ class TargetKind(Kind):
         if label:
             if label not in labels:
                 raise KeyError(label)
-            return _put(field, labels[label] - address - WORD)
-        return _put(field, parse_integer(groups[field.role]) - address - WORD)
+            return put_number(field, labels[label] - address - WORD)
+        return put_number(field, parse_integer(groups[field.role]) - address - WORD)
 
 
 class IndirectKind(Kind):
@@ -486,7 +301,7 @@ class IndirectKind(Kind):
     def decode(self, field: OperandField, word: int, address: int) -> Indirect:
         base = field.attribute("base")
         assert base is not None and base.bits is not None
-        return Indirect(int(base.bits.get(word)), _raw(field, word))
+        return Indirect(int(base.bits.get(word)), raw_of(field, word))
 
     def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
         assert isinstance(operand, Indirect)
@@ -497,13 +312,13 @@ class IndirectKind(Kind):
 
     def encode(self, field: OperandField, groups: Groups, address: int, labels: Mapping[str, int]) -> Put | None:
         base = _put_base(field, groups)
-        put = _put(field, parse_integer(groups.get(field.role) or "0"))
+        put = put_number(field, parse_integer(groups.get(field.role) or "0"))
         return None if base is None or put is None else base + put
 
 
 class SpecialKind(Kind):
     def decode(self, field: OperandField, word: int, address: int) -> Special:
-        n = _raw(field, word)
+        n = raw_of(field, word)
         return Special(n, SPECIAL_REGISTERS.get(n, f"SR{n}"))
 
     def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
@@ -518,7 +333,7 @@ class SpecialKind(Kind):
         n = _special_numbers().get(given)
         if n is None and re.fullmatch(r"SR\d{1,3}", given):
             n = int(given[2:])
-        return None if n is None or n > 255 else _put(field, n)
+        return None if n is None or n > 255 else put_number(field, n)
 
 
 @cache
@@ -531,7 +346,7 @@ class NameKind(Kind):
 
     def decode(self, field: OperandField, word: int, address: int) -> Name:
         assert field.enum is not None
-        value = _raw(field, word)
+        value = raw_of(field, word)
         member = field.enum.member(value)
         return Name("" if member is None else member.name, value)
 
@@ -576,8 +391,8 @@ class SwapKind(Kind):
     """Two registers, of which either may be RZ, else the second follows the first: bits `none`. `wide`: pairs."""
 
     def decode(self, field: OperandField, word: int, address: int) -> Swap:
-        n, none = _raw(field, word), self._none(field).get(word)
-        second = min(n + (2 if _flag(field, word, "wide") else 1), RZ) if none == 0 else n
+        n, none = raw_of(field, word), self._none(field).get(word)
+        second = min(n + (2 if flag(field, word, "wide") else 1), RZ) if none == 0 else n
         return Swap(RZ if none & 2 else n, RZ if none & 1 else second)
 
     @staticmethod
@@ -605,7 +420,7 @@ class SetKind(Kind):
     """Numbers in braces, a bit each."""
 
     def decode(self, field: OperandField, word: int, address: int) -> Set:
-        raw = _raw(field, word)
+        raw = raw_of(field, word)
         return Set(tuple(n for n in range(raw.bit_length()) if raw >> n & 1))
 
     def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
@@ -617,7 +432,7 @@ class SetKind(Kind):
 
     def encode(self, field: OperandField, groups: Groups, address: int, labels: Mapping[str, int]) -> Put | None:
         members = {int(n) for n in groups[field.role].split(",") if n}
-        return _put(field, sum(1 << n for n in members if n < 32))
+        return put_number(field, sum(1 << n for n in members if n < 32))
 
 
 class SignsKind(Kind):
@@ -626,7 +441,7 @@ class SignsKind(Kind):
     codes = ("PP", "NP", "PN", "ZP")
 
     def decode(self, field: OperandField, word: int, address: int) -> Imm:
-        return Imm(_raw(field, word), _raw(field, word))
+        return Imm(raw_of(field, word), raw_of(field, word))
 
     def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
         assert isinstance(operand, Imm)
@@ -640,7 +455,7 @@ class SignsKind(Kind):
         raw = 0
         for place in range(0, 8, 2):
             raw = raw << 2 | self.codes.index(given[place : place + 2])
-        return _put(field, raw)
+        return put_number(field, raw)
 
 
 KINDS: dict[str, Kind] = {
@@ -677,6 +492,6 @@ def decode_operand(field: OperandField, word: int, address: int) -> Operand | No
 def omitted(field: OperandField, word: int) -> bool:
     """Whether the text leaves the operand out, because its bits have their usual value."""
     usual = field.attribute("opt")
-    if usual is None or field.bits is None or _flag(field, word, "not"):
+    if usual is None or field.bits is None or flag(field, word, "not"):
         return False
     return field.bits.get(word) ^ field.number("xor", 0) == usual.value

@@ -11,8 +11,8 @@ A row of `instructions.tsv` is one *form* of an instruction: a mnemonic with ope
   `rounding?` of one that is not printed.
 * operands: in the order of the text, each `role=KIND@bits` and then attributes: `neg@48 abs@46 inv@40 not@42` are signs
   before it, `part=h1@53` and `cc@47` suffixes, `opt=7` leaves it out when its bits are 7, `base@15:8` is the register
-  of an address (`physical`: not RZ), `unsigned` says that its offset is, `scale=4` what an offset is multiplied with,
-  `xor=7` are bits that are stored inverted.
+  of an address (`physical`: not RZ; `rz`: shown even if all is 0), `unsigned` says that its offset is, `scale=4` what
+  an offset is multiplied with, `xor=7` are bits that are stored inverted.
 
 Kinds of operands:
     R register; P predicate; I U signed and unsigned number; F D H number whose bits are the top ones of a float32,

@@ -24,7 +24,7 @@ if __name__ == "__main__":
 import numpy as np
 
 from pocketgpu.events import EventLog
-from pocketgpu.facts.maxwell.sass import FORMS, GUARD, Form
+from pocketgpu.facts.maxwell.sass import FORMS, Form
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.memory import MIB, GpuMemory
 from pocketgpu.maxwell.sass.assembler import assemble
@@ -38,17 +38,21 @@ LIMIT = 4000
 WORDS = 64  # of constants in bank 0 from 0x140 on
 REGISTERS = 12
 _SKIPPED = {
-    "TEX", "TEXS", "TLD", "TLDS", "TLD4", "TLD4S", "TXD", "TXQ", "TXA", "TMML", "SULD", "SUST", "SURED", "SUATOM", "IPA",
-    "ALD", "AST", "AL2P", "ISBERD", "OUT", "PIXLD", "KIL", "CCTLT",
+    "TEX", "TEXS", "TLD", "TLDS", "TLD4", "TLD4S", "TXD", "TXQ", "TXA", "TMML", "SULD", "SUST", "SURED", "SUATOM",
+    "IPA", "ALD", "AST", "AL2P", "ISBERD", "OUT", "PIXLD", "KIL", "CCTLT",
 }  # fmt: skip
 """Instructions that need textures or the 3D engine."""
 _ALL = tuple(form for form in FORMS.values() if form.op not in _SKIPPED)
 _FLOW = tuple(
-    form for form in _ALL if form.op in ("BRA", "SSY", "SYNC", "PBK", "BRK", "PCNT", "CONT", "CAL", "RET", "EXIT", "BRX")
-)  # fmt: skip
+    form
+    for form in _ALL
+    if form.op in ("BRA", "SSY", "SYNC", "PBK", "BRK", "PCNT", "CONT", "CAL", "RET", "EXIT", "BRX")
+)
 _MEMORY = tuple(
-    form for form in _ALL if form.op in ("LDG", "STG", "LD", "ST", "LDL", "STL", "LDS", "STS", "LDC", "ATOM", "ATOMS", "RED")
-)  # fmt: skip
+    form
+    for form in _ALL
+    if form.op in ("LDG", "STG", "LD", "ST", "LDL", "STL", "LDS", "STS", "LDC", "ATOM", "ATOMS", "RED")
+)
 _WARP = tuple(form for form in _ALL if form.op in ("VOTE", "SHFL", "BAR", "B2R", "S2R"))
 # R20 is where a thread's registers go; R8 and R9 are an address in the buffer.
 _HEAD = """
@@ -208,7 +212,7 @@ class Gpu:
 def compare(a: Outcome, b: Outcome) -> str:
     """How two outcomes of one program differ; those of programs that were stopped are not compared."""
     if a.hung or b.hung:
-        return "" if a.hung and b.hung or max(a.steps, b.steps) > LIMIT // 2 else "only one hangs"
+        return "" if (a.hung and b.hung) or max(a.steps, b.steps) > LIMIT // 2 else "only one hangs"
     # A warp whose stack is full is stopped at the end of its turn, which is not the same place everywhere.
     full = any("divergence stack" in fault[1] for fault in a.faults + b.faults)
     if a.data != b.data and not full:

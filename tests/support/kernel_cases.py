@@ -92,7 +92,7 @@ def _ulps(got: NDArray[Any], want: NDArray[Any]) -> NDArray[np.float64]:
 
 def _halves_wrong(got: NDArray[Any], want: NDArray[Any]) -> NDArray[np.bool_]:
     """Words of two halves, or of an f32, where what is no number may have any form."""
-    half = lambda x: x.view(np.float16)
-    halves = (half(got).view("u2") != half(want).view("u2")) & ~(np.isnan(half(got)) & np.isnan(half(want)))
+    mine, theirs = got.view(np.float16), want.view(np.float16)
+    halves = (mine.view("u2") != theirs.view("u2")) & ~(np.isnan(mine) & np.isnan(theirs))
     single = np.isnan(got.view("f4")) & np.isnan(want.view("f4"))
     return halves.reshape(-1, 2).any(axis=1) & ~single

@@ -1,8 +1,8 @@
 """The examples of the guides run as they stand, and the generated reference holds every register once.
 
 A block marked `python` is executed; the blocks of a page share their names and one folder, in which scene.ctf.xz is the
-sample and city.mxcap.zip that of the Switch. In a block marked `console`, each line after `$ pocketgpu` is run, and what is printed must be what the page
-shows: line by line, where `...` stands for anything, also for several lines.
+sample and city.mxcap.zip that of the Switch. In a block marked `console`, each line after `$ pocketgpu` is run, and
+what is printed must be what the page shows: line by line, where `...` stands for anything, also for several lines.
 """
 
 from __future__ import annotations

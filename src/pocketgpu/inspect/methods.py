@@ -25,7 +25,7 @@ from pocketgpu.facts.maxwell import (
     MethodBlock,
 )
 from pocketgpu.facts.maxwell.classes import MISPLACED
-from pocketgpu.facts.maxwell.headers import BitStructure, tic_of
+from pocketgpu.facts.maxwell.headers import BitField, BitStructure, tic_of
 from pocketgpu.inspect.describe import Match, parse_number
 
 HOST_WORDS: Final = 0x40
@@ -225,7 +225,7 @@ def structure_data(structure: BitStructure, words: Sequence[int] | None = None) 
     return data if words is None else data | {"value": list(words)}
 
 
-def _possible(field: Any) -> str:
+def _possible(field: BitField) -> str:
     if field.enum:
         return ", ".join(f"{number} {name}" for number, name in field.enum.items())
     return {"bool": "yes or no", "uint": ""}.get(field.type, field.type) + (f" {field.unit}" if field.unit else "")

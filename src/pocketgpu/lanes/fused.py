@@ -90,7 +90,10 @@ def _negated(k: Lang, a: tuple[Value, Value]) -> tuple[Value, Value]:
 def fma64(k: Lang, x: Value, y: Value, z: Value, rounding: int | Value = NEAREST) -> Value:
     """x * y + z of f64 in one of four roundings. A result that is no number is the quiet NaN without payload."""
     a, b, c = k.bits_i64(x), k.bits_i64(y), k.bits_i64(z)
-    one = lambda v: k.fit(k.const(v, a.type), a.type, a.lanes)
+
+    def one(v: int) -> Value:
+        return k.fit(k.const(v, a.type), a.type, a.lanes)
+
     sign = (a ^ b) & _SIGN
     (ma, ea), (mb, eb), (mc, ec) = (_scaled(k, v) for v in (a, b, c))
     # The product has up to 106 bits and stands 2 above the lowest; the addend is brought to the same exponent.
@@ -164,13 +167,13 @@ def fma64(k: Lang, x: Value, y: Value, z: Value, rounding: int | Value = NEAREST
     both = (sign != 0) & negative_c
     result = k.select(zero, k.select(flip, minus, k.select(both, one(_SIGN), 0)), result)
     # Infinities and what is no number.
-    size = lambda v: v & ~_SIGN
-    infinite_p = (size(a) == _INFINITY) | (size(b) == _INFINITY)
-    invalid = infinite_p & ((size(a) == 0) | (size(b) == 0))
-    infinite_c = size(c) == _INFINITY
+    size_a, size_b, size_c = (v & ~_SIGN for v in (a, b, c))
+    infinite_p = (size_a == _INFINITY) | (size_b == _INFINITY)
+    invalid = infinite_p & ((size_a == 0) | (size_b == 0))
+    infinite_c = size_c == _INFINITY
     result = k.select(infinite_c, c, result)
     result = k.select(infinite_p, sign | _INFINITY, result)
     invalid = invalid | (infinite_p & infinite_c & flip)
-    for v in (a, b, c):
-        invalid = invalid | (size(v) > _INFINITY)
+    for size in (size_a, size_b, size_c):
+        invalid = invalid | (size > _INFINITY)
     return k.bits_f64(k.select(invalid, one(_NAN), result))

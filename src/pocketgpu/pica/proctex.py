@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..lanes import I32, Lang, Value
+from ..lanes.elementary import quick_log2 as log2
 from .combiners import Color
 from .layout import BANK_INDEX, PACKET, PROCTEX_TABLES
 from .registers import LiveRegisters, State, field, narrow_float
-from ..lanes.elementary import quick_log2 as log2
 from .texture import LEVELS, Ratio
 
 NOISE, RGB_CURVE, ALPHA_CURVE, COLORS, DIFFERENCES = sorted(PROCTEX_TABLES)

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ..lanes import I32, Lang, Value
+from ..lanes.elementary import quick_log2 as log2
 from .layout import PACKET
 from .registers import Flag, LiveRegisters, Number, State, field
-from ..lanes.elementary import quick_log2 as log2
 
 Color = dict[str, Value]
 FRACTION_BITS = 8

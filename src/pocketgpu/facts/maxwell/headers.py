@@ -59,6 +59,10 @@ class BitField(Field):
         """The structure, as one number, with this field set to `value`. Raises ValueError when it does not fit."""
         return Field.encode(self, value, as_number(word))
 
+    def text(self, word: Data) -> str:
+        """The value for people; `word` is the whole structure."""
+        return Field.text(self, as_number(word))
+
     def elements(self) -> Iterator[BitField]:
         """All elements, or the field itself if there is one only."""
         return (self(index) for index in range(self.count)) if self.stride else iter((self,))

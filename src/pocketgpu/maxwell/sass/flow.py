@@ -105,7 +105,7 @@ def written_words(step: Step) -> int:
 
 
 def likely_functions(steps: tuple[Step, ...]) -> set[int]:
-    """Instructions that an indirect jump may go to: where a function begins, if the program has its address as a number.
+    """Instructions that an indirect jump may go to: where a function begins whose address the program has as a number.
 
     Others are right as well; code for them is made by the interpreter.
     """

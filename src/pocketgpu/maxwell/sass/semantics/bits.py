@@ -107,7 +107,7 @@ def shf(u: Unit, a: Value, b: Value, c: Value) -> Value:
     """
     k = u.k
     kind = u.code("type")
-    long = (kind != 0) if not isinstance(kind, int) else kind != 0
+    long = kind != 0
     signed = kind == 3
     top = _select(u, long, k.splat(63), k.splat(31))
     most = _select(u, long, k.splat(64), k.splat(32))

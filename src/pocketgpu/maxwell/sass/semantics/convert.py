@@ -221,7 +221,7 @@ def _integer_source(u: Unit, low: Value, high: Value, kind: Value | int) -> tupl
         lambda: k.to_i64((moved << 16) >> 16), lambda: k.to_i64(low), lambda: wide(True),
     ]  # fmt: skip
     value = k.switch(kind, cases)
-    signed = (kind >= 4) if isinstance(kind, Value) else kind >= 4
+    signed = kind >= 4
     minus = u.mask(signed) & (value < 0)
     magnitude = k.select(minus, -value, value)
     minus = minus & ~u.mask(u.absolute(0))

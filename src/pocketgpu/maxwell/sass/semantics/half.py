@@ -89,13 +89,15 @@ def _zero_rule(u: Unit, x: Value, y: Value, total: Value, other: Value | None) -
 @operation("HADD2", "i", "iii", out=2, swizzle_a=2, swizzle_b=2, ftz=2, sat=1)
 def hadd2(u: Unit, a: Value, b: Value, old: Value) -> Value:
     x, y = _numbers(u, 0, "swizzle_a", a), _numbers(u, 1, "swizzle_b", b)
-    return _result(u, *(sum_to_odd(u.k, p, q) for p, q in zip(x, y, strict=True)), old)
+    low, high = (sum_to_odd(u.k, p, q) for p, q in zip(x, y, strict=True))
+    return _result(u, low, high, old)
 
 
 @operation("HMUL2", "i", "iii", out=2, swizzle_a=2, swizzle_b=2, ftz=2, sat=1)
 def hmul2(u: Unit, a: Value, b: Value, old: Value) -> Value:
     x, y = _numbers(u, 0, "swizzle_a", a), _numbers(u, 1, "swizzle_b", b)
-    return _result(u, *(_zero_rule(u, p, q, p * q, None) for p, q in zip(x, y, strict=True)), old)
+    low, high = (_zero_rule(u, p, q, p * q, None) for p, q in zip(x, y, strict=True))
+    return _result(u, low, high, old)
 
 
 @operation("HFMA2", "i", "iiii", out=2, swizzle_a=2, swizzle_b=2, swizzle_c=2, ftz=2, sat=1)

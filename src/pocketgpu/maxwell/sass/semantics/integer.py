@@ -222,7 +222,7 @@ def imadsp(u: Unit, a: Value, b: Value, c: Value) -> Value:
 
 
 def compare_words(u: Unit, a: Value, b: Value) -> Value:
-    """`cmp` of a and b by `signed`; with .X the upper words of a comparison whose lower words set the condition code."""
+    """`cmp` of a and b by `signed`; .X: the upper words of a comparison whose lower words set the condition code."""
     k = u.k
     flip = _if(u, _not(u.flag("signed")), k.splat(_MIN))
     if u.known(u.flag("signed"), True):

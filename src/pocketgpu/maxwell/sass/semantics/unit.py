@@ -1,4 +1,4 @@
-"""What an instruction's semantics is written in: its modifiers, its predicates, the condition code; and the table of all.
+"""What semantics of instructions are written in: modifiers, predicates, the condition code; and the table of all.
 
 A semantics is one function over lane values. Two executors share it. In specialised code the modifiers are numbers and
 flags known while tracing; in the interpreter they are scalars read from the program. `Unit.flag`, `Unit.code` and

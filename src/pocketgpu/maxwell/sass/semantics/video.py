@@ -38,7 +38,7 @@ def _limits(u: Unit, signed: bool | Value, width: int) -> tuple[Value, Value]:
 
 
 def finish(u: Unit, value: Value, c: Value, signed: bool | Value) -> Value:
-    """The second operation: `op` merges into c (0..3), adds (4), takes the smaller (5) or larger (6), or nothing (7)."""
+    """The second operation: `op` merges into c (0..3), adds (4), takes the smaller (5) or larger (6), nothing (7)."""
     k, sat = u.k, u.flag("sat")
 
     def cut(width: int) -> Value:

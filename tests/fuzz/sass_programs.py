@@ -214,7 +214,7 @@ def compare(a: Outcome, b: Outcome) -> str:
     if a.hung or b.hung:
         return "" if (a.hung and b.hung) or max(a.steps, b.steps) > LIMIT // 2 else "only one hangs"
     # A warp whose stack is full is stopped at the end of its turn, which is not the same place everywhere.
-    full = any("divergence stack" in fault[1] for fault in a.faults + b.faults)
+    full = any("divergence stack" in fault[1] for fault in a.faults + b.faults) or max(a.steps, b.steps) > LIMIT // 2
     if a.data != b.data and not full:
         x, y = (np.frombuffer(o.data, "<u4") for o in (a, b))
         place = int(np.flatnonzero(x != y)[0])

@@ -281,6 +281,9 @@ class LLVMLang(Lang):
         return self._emit(f"call {t} @{name}(<{n} x ptr> {p}, i32 4, <{n} x i1> {everywhere}, {t} poison)", type, n)
 
     def _scatter(self, type: Type, off: Value, v: Value, mask: Value | None) -> None:
+        if self.fast_gather and type.bytes == 4 and off.lanes >= 16:
+            self._scatter_instruction(type, off, v, mask)
+            return
         wide = self._convert("sext", off, I64) if off.type is I32 else off
         v = self._narrow(v, type)
         s = _ty(type, 1)
@@ -299,6 +302,17 @@ class LLVMLang(Lang):
     def _atomic(self, op: str, type: Type, off: Value, v: Value) -> Value:
         p, t = self._pointer(off), _ty(type, 1)
         return self._emit(f"atomicrmw {op} ptr {p}, {t} {v.raw} seq_cst, align {type.bytes}", type, 1)
+
+    def _scatter_instruction(self, type: Type, off: Value, v: Value, mask: Value | None) -> None:
+        """The CPU's own: it stores in lane order, too."""
+        n, t = off.lanes, _ty(type, off.lanes)
+        off = self._convert("trunc", off, I32) if off.type is I64 else off
+        p = self._name()
+        self._out.append(f"{p} = getelementptr i8, ptr %arena, {_ty(I32, n)} {off.raw}")
+        name = f"llvm.masked.scatter.v{n}{_SUFFIX[type.name]}.v{n}p0"
+        self._declared.add(f"declare void @{name}({t}, <{n} x ptr>, i32 immarg, <{n} x i1>)")
+        where = self.const(True, BOOL, n) if mask is None else mask
+        self._out.append(f"call void @{name}({t} {v.raw}, <{n} x ptr> {p}, i32 4, <{n} x i1> {where.raw})")
 
     # -- variables ----------------------------------------------------------------------------------------------
     def _var(self, type: Type, lanes: int) -> Var:

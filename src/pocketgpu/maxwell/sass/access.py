@@ -166,59 +166,117 @@ def _all(k: Lang, mask: Value) -> Value:
     return k.ballot(mask) == -1
 
 
-def load(
-    p: Place, space: int, size: int, low: Value, high: Value, mask: Value, instruction: Value
-) -> list[Value]:  # fmt: skip
-    """Words that the lanes of a mask load; others get some value or other. size: the code of the instruction."""
-    k, count = p.k, BYTES[size] // 4 or 1
-    what = size | space << 4
-
-    def careful() -> tuple[Value, ...]:
-        p.put(LOW, low)
-        p.put(HIGH, high)
-        slow(p, instruction, mask, what)
-        return tuple(p.take(DATA + n) for n in range(count))
-
-    if space == GENERIC:
-        return list(careful())
-    good, offsets = _quick(p, space, size, low, high, mask)
-
-    def quick() -> tuple[Value, ...]:
-        step = VECTOR if space == LOCAL else 4
-        return tuple(k.gather(_TYPES[size], k.select(mask, offsets, 0) + step * n) for n in range(count))
-
-    return list(k.branch(good, quick, careful))
-
-
-def store(
-    p: Place, space: int, size: int, low: Value, high: Value, data: list[Value], mask: Value, instruction: Value
+@kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32)
+def memory(
+    k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, *, space: int, size: int,
+    store: bool,
 ) -> None:  # fmt: skip
-    """Store words of the lanes of a mask."""
-    k = p.k
-    what = size | space << 4 | 1 << 8
+    """Load or store for the lanes of a mask, one kernel for each space and size; addresses and data are in scratch."""
+    p = Place(k, launch, slot, warp, slot)
+    low, high = p.take(LOW), p.take(HIGH)
+    lanes = k.mask_of(mask)
+    what = size | space << 4 | int(store) << 8
+    good, offsets = _quick(p, space, size, low, high, lanes, mask, store)
+    step, count = VECTOR if space == LOCAL else 4, words(size)
 
     def careful() -> None:
-        p.put(LOW, low)
-        p.put(HIGH, high)
-        for n, v in enumerate(data):
-            p.put(DATA + n, v)
-        slow(p, instruction, mask, what)
-
-    if space == GENERIC:
-        careful()
-        return
-    good, offsets = _quick(p, space, size, low, high, mask, True)
+        k.invoke(p.handle(LAUNCH.ACCESS), launch, slot, warp, instruction, mask, k.i32(what))
 
     def quick() -> None:
-        step = VECTOR if space == LOCAL else 4
-        for n, v in enumerate(data):
-            k.scatter(_TYPES[size], offsets + step * n, v, mask)
+        for n in range(count):
+            if store:
+                k.scatter(_TYPES[size], offsets + step * n, p.take(DATA + n), lanes)
+            else:
+                p.put(DATA + n, k.gather(_TYPES[size], k.select(lanes, offsets, 0) + step * n))
 
     k.branch(good, quick, careful)
 
 
+def words(size: int) -> int:
+    """Words of a size."""
+    return max(BYTES[size] // 4, 1)
+
+
+def memory_index(space: int, size: int, store: bool) -> int:
+    """Place of the handle of a `memory` kernel in the launch's record."""
+    return (space * 8 + size) * 2 + int(store)
+
+
+class Shared:
+    """What quick accesses of shared memory need, found once: its place, and the first address out of bounds by size."""
+
+    def __init__(self, p: Place) -> None:
+        k = p.k
+        size = p.of_launch(LAUNCH.SHARED_SIZE)
+        self.start = k.splat(p.slot + p.of_launch(LAUNCH.SHARED_AT))
+        self.limits = {bytes: k.splat(k.max(size - (bytes - 1), 0)) for bytes in (4, 8, 16)}
+
+
+def _call(p: Place, space: int, size: int, store: bool, low: Value, high: Value, mask: Value, instruction: Value) -> None:
+    """Let a kernel do it; the data of stores is in scratch already."""
+    k = p.k
+    p.put(LOW, low)
+    p.put(HIGH, high)
+    number = k.ballot(mask)
+    if space == GENERIC:
+        k.invoke(p.handle(LAUNCH.ACCESS), p.launch, p.slot, p.warp, instruction, number, k.i32(size | int(store) << 8))
+        return
+    handle = p.handle(LAUNCH.MEMORY + 8 * memory_index(space, size, store))
+    k.invoke(handle, p.launch, p.slot, p.warp, instruction, number)
+
+
+def load(
+    p: Place, space: int, size: int, low: Value, high: Value, mask: Value, instruction: Value, shared: Shared
+) -> list[Value]:  # fmt: skip
+    """Words that the lanes of a mask load; others get some value or other. size: the code of the instruction."""
+    k, count = p.k, words(size)
+
+    def called() -> tuple[Value, ...]:
+        _call(p, space, size, False, low, high, mask, instruction)
+        return tuple(p.take(DATA + n) for n in range(count))
+
+    if space != SHARED or BYTES[size] < 4:
+        return list(called())
+    inside = _in_bounds(low, size, shared)
+
+    def quick() -> tuple[Value, ...]:
+        offsets = k.select(mask, low + shared.start, 0)
+        return tuple(k.gather(I32, offsets + 4 * n if n else offsets) for n in range(count))
+
+    return list(k.branch(_all(k, inside | ~mask), quick, called))
+
+
+def _in_bounds(low: Value, size: int, shared: Shared) -> Value:
+    return low.below(shared.limits[BYTES[size]]) & ((low & (BYTES[size] - 1)) == 0)
+
+
+def store(
+    p: Place, space: int, size: int, low: Value, high: Value, data: list[Value], mask: Value, instruction: Value,
+    shared: Shared,
+) -> None:  # fmt: skip
+    """Store words of the lanes of a mask."""
+    k = p.k
+
+    def called() -> None:
+        for n, v in enumerate(data):
+            p.put(DATA + n, v)
+        _call(p, space, size, True, low, high, mask, instruction)
+
+    if space != SHARED or BYTES[size] < 4:
+        called()
+        return
+    inside = _in_bounds(low, size, shared)
+
+    def quick() -> None:
+        offsets = low + shared.start
+        for n, v in enumerate(data):
+            k.scatter(I32, offsets + 4 * n if n else offsets, v, mask)
+
+    k.branch(_all(k, inside | ~mask), quick, called)
+
+
 def _quick(
-    p: Place, space: int, size: int, low: Value, high: Value, mask: Value, writes: bool = False
+    p: Place, space: int, size: int, low: Value, high: Value, mask: Value, number: Value, writes: bool
 ) -> tuple[Value, Value]:  # fmt: skip
     """(whether the quick way is right for all lanes of the mask, arena offsets)."""
     k, size_bytes = p.k, BYTES[size]
@@ -233,11 +291,7 @@ def _quick(
         start = p.slot + p.of_launch(LAUNCH.LOCAL_AT) + p.warp * p.of_launch(LAUNCH.LOCAL_STRIDE)
         return _all(k, inside | ~mask), ((low >> 2) << 7) + (low & 3) + (k.iota() << 2) + start
     # One page for all lanes: that of the first at work.
-    number = k.ballot(mask)
-    first = k.trailing_zeros(number) & 31
-    p.put(LOW, low)
-    p.put(HIGH, high)
-    at = p.vector(LOW) + (first << 2)
+    at = p.vector(LOW) + ((k.trailing_zeros(number) & 31) << 2)
     low0, high0 = k.load(I32, at), k.load(I32, at + VECTOR)
     va = (k.to_i64(high0) << 32) | k.to_i64(low0, False)
     word = page_table.entry(k, va)

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from ...lanes import I32, Lang, Value, Var
+from ...lanes import I32, Lang, Value, Var, kernel
+from .access import Place
 from .flow import CALLED, DIVERGED
 from .isa import BUNDLE, WORD
-from .work import STACK_ENTRIES, WARP
+from .work import LAUNCH, STACK_ENTRIES, WARP
 
 ENTRY = 12
+EVERY = -1
+"""A kind that no entry has: all entries are above the nearest of it."""
+
+
+@kernel(lanes=32, at=I32, depth=I32, kind=I32, leaving=I32)
+def unstack(k: Lang, at: Value, depth: Value, kind: Value, leaving: Value) -> None:
+    """Take lanes out of the entries of a stack above the nearest of a kind."""
+    i = k.var(depth - 1)
+    for _ in k.loop(lambda: (i.value >= 0) & (k.load(I32, at + k.max(i.value, 0) * ENTRY) != kind)):
+        place = at + i.value * ENTRY + 8
+        k.store(I32, place, k.load(I32, place) & ~leaving)
+        i.value = i.value - 1
 
 
 class Stack:
@@ -16,8 +29,10 @@ class Stack:
     overflow: the number of the instruction whose entry did not fit and was lost, plus one; 0 while all fitted.
     """
 
-    def __init__(self, k: Lang, record: Value, depth: Var) -> None:
-        self.k, self.at, self.depth = k, record + WARP.STACK, depth
+    def __init__(self, place: Place, depth: Var) -> None:
+        k = place.k
+        self.k, self.at, self.depth = k, place.record + WARP.STACK, depth
+        self.unstack = place.handle(LAUNCH.UNSTACK)
         self.overflow = k.var(0)
 
     def push(self, kind: int | Value, target: int | Value, mask: Value, index: int | Value) -> None:
@@ -34,25 +49,11 @@ class Stack:
 
     def leave(self, kind: int, lanes: Value) -> None:
         """Take lanes out of all entries above the nearest of a kind (out of all if there is none)."""
-        k = self.k
-        at = k.var(self.depth.value - 1)
-
-        def above() -> Value:
-            i = at.value
-            return (i >= 0) & (k.load(I32, self.at + k.max(i, 0) * ENTRY) != kind)
-
-        for _ in k.loop(above):
-            self._drop(at.value, lanes)
-            at.value = at.value - 1
+        self.k.invoke(self.unstack, self.at, self.depth.value, self.k.i32(kind), lanes)
 
     def drop(self, lanes: Value) -> None:
         """Take lanes out of all entries."""
-        for i in self.k.range(0, self.depth.value):
-            self._drop(i, lanes)
-
-    def _drop(self, i: Value, lanes: Value) -> None:
-        place = self.at + i * ENTRY + 8
-        self.k.store(I32, place, self.k.load(I32, place) & ~lanes)
+        self.k.invoke(self.unstack, self.at, self.depth.value, self.k.i32(EVERY), lanes)
 
     def pop(self) -> tuple[Value, Value]:
         """(target, mask) of the first entry from the top that still has lanes; the mask is 0 if there is none."""
@@ -75,4 +76,4 @@ def instruction_at(k: Lang, address: Value, count: int | Value) -> Value:
     return k.select(good, index, -1)
 
 
-__all__ = ["CALLED", "DIVERGED", "Stack", "instruction_at"]
+__all__ = ["CALLED", "DIVERGED", "Stack", "instruction_at", "unstack"]

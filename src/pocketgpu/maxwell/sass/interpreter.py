@@ -371,7 +371,7 @@ class _Loop:
         self.k, self.place, self.record = k, place, place.record
         load = lambda word: k.load(I32, place.record + word)
         self.depth = k.var(load(WARP.DEPTH))
-        self.stack = Stack(k, place.record, self.depth)
+        self.stack = Stack(place, self.depth)
         self.active, self.alive = k.var(load(WARP.ACTIVE)), k.var(load(WARP.ALIVE))
         first = k.load(I32, place.launch + LAUNCH.START)
         self.pc = k.var(k.select(load(WARP.STARTED) != 0, load(WARP.RESUME), first))

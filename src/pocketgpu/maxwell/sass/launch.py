@@ -16,12 +16,14 @@ from ...events import EventLog
 from ...lanes import Engine
 from ..memory import GpuMemory
 from . import work
-from .access import access
+from .access import GENERIC, access, memory, memory_index
 from .atomics import ADD, AND, F16_ADD, F32_ADD, MAX, MIN, OR, XOR, atomic
+from .control import unstack
 from .driver import fault, run_blocks
 from .flow import Flow, reads, writes
 from .interpreter import at_hand, encode, handles_of, interpret, interpret_warp, operations_of
 from .isa import BUNDLE, WORD, offset_of
+from .machine import Machine
 from .specialise import flow_of, run_warp
 from .steps import Step
 from .work import BANK_SIZE, BANKS, BLOCK, FAULT, FAULTS, LAUNCH, STEP, SlotLayout
@@ -86,6 +88,16 @@ class Code:
     def operations(self) -> set[str]:
         """Operations that the interpreter needs for it."""
         return operations_of(self.flow.steps, self.flow.reached)
+
+    @cached_property
+    def accesses(self) -> set[tuple[int, int, bool]]:
+        """Memory instructions that need a kernel of their own: (space, size, whether they store)."""
+        steps = [self.flow.steps[i] for i in self.flow.reached]
+        loads, stores = ("LD", "LDL", "LDS"), ("ST", "STL", "STS")
+        found = {
+            (Machine.space_of(s), s.mods.get("size", 4) & 7, s.op in stores) for s in steps if s.op in loads + stores
+        }  # fmt: skip
+        return {one for one in found if one[0] != GENERIC}
 
     @cached_property
     def parallel(self) -> bool:
@@ -197,7 +209,10 @@ class Launcher:
         put = lambda name, v: words.__setitem__(LAUNCH.offsets[name] // 4, v)
         handles = words[:8].view(np.int64)
         get = self.engine.handle
-        handles[:3] = get(access), get(atomic), get(fault)
+        handles[:4] = get(access), get(atomic), get(fault), get(unstack)
+        memories = words[LAUNCH.MEMORY // 4 : LAUNCH.MEMORY // 4 + 128].view(np.int64)
+        for space, size, store in shape.code.accesses:
+            memories[memory_index(space, size, store)] = get(memory, space=space, size=size, store=store)
         for n in range(3):
             words[LAUNCH.GRID // 4 + n], words[LAUNCH.BLOCK // 4 + n] = grid[n], block[n]
         values = {

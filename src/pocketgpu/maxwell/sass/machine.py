@@ -28,6 +28,7 @@ class Machine(ABC):
     def __init__(self, k: Lang, place: Place, stack: Stack) -> None:
         self.k, self.place, self.stack = k, place, stack
         self.constants = place.of_launch(LAUNCH.CONSTANTS)
+        self.shared = access.Shared(place)
 
     # -- what a subclass gives ------------------------------------------------------------------------------------
     @abstractmethod
@@ -178,7 +179,9 @@ class Machine(ABC):
         high = self.register(step.base + 1) + carry + (-1 if step.offset < 0 else 0)
         return (low, high) if step.offset else (base, self.register(step.base + 1))
 
-    def _space(self, step: Step) -> int:
+    @staticmethod
+    def space_of(step: Step) -> int:
+        """The space of a memory instruction."""
         if step.op in ("LDS", "STS", "ATOMS"):
             return access.SHARED
         if step.op in ("LDL", "STL"):
@@ -189,7 +192,8 @@ class Machine(ABC):
         """LD, LDG, LDL, LDS."""
         low, high = self.address(step, bool(step.mods.get("e")))
         size = step.mods.get("size", 4) & 7
-        found = access.load(self.place, self._space(step), size, low, high, mask, self.k.i32(step.index))
+        index = self.k.i32(step.index)
+        found = access.load(self.place, self.space_of(step), size, low, high, mask, index, self.shared)
         for n, v in enumerate(found):
             if step.dest != 255:
                 self.set_register(step.dest + n, v, mask)
@@ -202,7 +206,8 @@ class Machine(ABC):
         low, high = self.address(step, bool(step.mods.get("e")))
         size = step.mods.get("size", 4) & 7
         data = [self.word(step.sources[-1], n) for n in range(words_of(size))]
-        access.store(self.place, self._space(step), size, low, high, data, mask, self.k.i32(step.index))
+        index = self.k.i32(step.index)
+        access.store(self.place, self.space_of(step), size, low, high, data, mask, index, self.shared)
 
     def load_constant(self, step: Step, mask: Value) -> None:
         """LDC: a constant bank at a register plus an offset; what is beyond the bank reads as zero."""

@@ -49,7 +49,7 @@ class Warp(Machine):
 
     def __init__(self, k: Lang, place: Place, flow: Flow, count: bool) -> None:
         self.record = place.record
-        super().__init__(k, place, Stack(k, place.record, k.var(0)))
+        super().__init__(k, place, Stack(place, k.var(0)))
         self.flow, self.count = flow, count
         self.active = k.var(k.iota() < 0)
         self.alive = k.var(0)

@@ -7,7 +7,9 @@ reads as zero and is noted as a fault with instruction, lane, warp and block.
 
 from __future__ import annotations
 
-from ...lanes import I8, I16, I32, I64, U8, U16, Lang, Value, kernel
+from dataclasses import dataclass
+
+from ...lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value, kernel
 from .. import page_table
 from .work import (
     BLOCK,
@@ -29,6 +31,8 @@ WINDOW = 1 << 24
 _TYPES = (U8, I8, U16, I16, I32, I32, I32, I32)
 BYTES = (1, 1, 2, 2, 4, 8, 16, 16)
 PAGE = page_table.PAGE_SIZE
+
+HALF = LANES // 2
 
 # Scratch vectors of a call: lower and upper words of addresses, then the data.
 LOW, HIGH, DATA, ROOM = 0, 1, 2, 6
@@ -59,6 +63,16 @@ class Place:
 
     def handle(self, word: int) -> Value:
         return self.k.load(I64, self.launch + word)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Addresses of a memory instruction: lower and upper words; or for the lower ones register and offset."""
+
+    low: Value
+    high: Value
+    base: Value
+    offset: int
 
 
 def note_fault(
@@ -203,13 +217,60 @@ def memory_index(space: int, size: int, store: bool) -> int:
 
 
 class Shared:
-    """What quick accesses of shared memory need, found once: its place, and the first address out of bounds by size."""
+    """Quick accesses of shared memory: halves of a warp that read or write words side by side, or all the same.
+
+    What they need of an address register is computed from the register alone, without the offset of the instruction:
+    the compiler then finds it once for all accesses by the same register.
+    """
 
     def __init__(self, p: Place) -> None:
-        k = p.k
+        k = self.k = p.k
         size = p.of_launch(LAUNCH.SHARED_SIZE)
-        self.start = k.splat(p.slot + p.of_launch(LAUNCH.SHARED_AT))
-        self.limits = {bytes: k.splat(k.max(size - (bytes - 1), 0)) for bytes in (4, 8, 16)}
+        self.start = p.slot + p.of_launch(LAUNCH.SHARED_AT)
+        self.beyond = {bytes: k.max(size - (bytes - 1), 0) for bytes in (4, 8, 16, 4 * HALF)}
+
+    def _firsts(self, base: Value) -> tuple[Value, Value, Value]:
+        """The address of the first lane of each half, and a vector of them."""
+        firsts = self.k.shuffle(base, [0] * HALF + [HALF] * HALF)
+        return self.k.lane(base, 0), self.k.lane(base, HALF), firsts
+
+    def _fits(self, base: Value, offset: int, bytes: int, align: int) -> Value:
+        """Whether so many bytes from the firsts on are in bounds, and aligned."""
+        a, b, _ = self._firsts(base)
+        aligned = ((a | b) & (align - 1)) == 0
+        if offset & (align - 1):
+            return self.k.fit(False, BOOL, 1)
+        limit = self.beyond[bytes]
+        return (a + offset).below(limit) & (b + offset).below(limit) & aligned
+
+    def side_by_side(self, base: Value, offset: int, mask: Value) -> Value:
+        """Whether the lanes of each half have words side by side."""
+        k, (_, _, firsts) = self.k, self._firsts(base)
+        same = (base - firsts) == k.pattern_of([4 * (i % HALF) for i in range(LANES)])
+        return _all(k, same | ~mask) & self._fits(base, offset, 4 * HALF, 4)
+
+    def alike(self, base: Value, offset: int, bytes: int, mask: Value) -> Value:
+        """Whether the lanes of each half have one address."""
+        k, (_, _, firsts) = self.k, self._firsts(base)
+        return _all(k, (base == firsts) | ~mask) & self._fits(base, offset, bytes, bytes)
+
+    def load_row(self, base: Value, offset: int) -> Value:
+        """Words side by side."""
+        k, (a, b, _) = self.k, self._firsts(base)
+        x, y = (k.load(I32, self.start + v + offset, HALF) for v in (a, b))
+        return k.shuffle(x, list(range(LANES)), y)
+
+    def load_one(self, base: Value, offset: int) -> Value:
+        """One word for each half."""
+        k, (a, b, _) = self.k, self._firsts(base)
+        x, y = (k.splat(k.load(I32, self.start + v + offset), HALF) for v in (a, b))
+        return k.shuffle(x, list(range(LANES)), y)
+
+    def store_row(self, base: Value, offset: int, v: Value) -> None:
+        """Words side by side, all lanes."""
+        k, (a, b, _) = self.k, self._firsts(base)
+        for at, places in ((a, range(HALF)), (b, range(HALF, LANES))):
+            k.store(I32, self.start + at + offset, k.shuffle(v, list(places)))
 
 
 def _call(p: Place, space: int, size: int, store: bool, low: Value, high: Value, mask: Value, instruction: Value) -> None:
@@ -226,32 +287,27 @@ def _call(p: Place, space: int, size: int, store: bool, low: Value, high: Value,
 
 
 def load(
-    p: Place, space: int, size: int, low: Value, high: Value, mask: Value, instruction: Value, shared: Shared
+    p: Place, space: int, size: int, address: Address, mask: Value, instruction: Value, shared: Shared
 ) -> list[Value]:  # fmt: skip
     """Words that the lanes of a mask load; others get some value or other. size: the code of the instruction."""
     k, count = p.k, words(size)
 
     def called() -> tuple[Value, ...]:
-        _call(p, space, size, False, low, high, mask, instruction)
+        _call(p, space, size, False, address.low, address.high, mask, instruction)
         return tuple(p.take(DATA + n) for n in range(count))
 
     if space != SHARED or BYTES[size] < 4:
         return list(called())
-    inside = _in_bounds(low, size, shared)
-
-    def quick() -> tuple[Value, ...]:
-        offsets = k.select(mask, low + shared.start, 0)
-        return tuple(k.gather(I32, offsets + 4 * n if n else offsets) for n in range(count))
-
-    return list(k.branch(_all(k, inside | ~mask), quick, called))
-
-
-def _in_bounds(low: Value, size: int, shared: Shared) -> Value:
-    return low.below(shared.limits[BYTES[size]]) & ((low & (BYTES[size] - 1)) == 0)
+    base, offset = address.base, address.offset
+    if count == 1:
+        row = lambda: (shared.load_row(base, offset),)
+        return list(k.branch(shared.side_by_side(base, offset, mask), row, called))
+    one = lambda: tuple(shared.load_one(base, offset + 4 * n) for n in range(count))
+    return list(k.branch(shared.alike(base, offset, BYTES[size], mask), one, called))
 
 
 def store(
-    p: Place, space: int, size: int, low: Value, high: Value, data: list[Value], mask: Value, instruction: Value,
+    p: Place, space: int, size: int, address: Address, data: list[Value], mask: Value, instruction: Value,
     shared: Shared,
 ) -> None:  # fmt: skip
     """Store words of the lanes of a mask."""
@@ -260,19 +316,14 @@ def store(
     def called() -> None:
         for n, v in enumerate(data):
             p.put(DATA + n, v)
-        _call(p, space, size, True, low, high, mask, instruction)
+        _call(p, space, size, True, address.low, address.high, mask, instruction)
 
-    if space != SHARED or BYTES[size] < 4:
+    if space != SHARED or len(data) > 1 or BYTES[size] < 4:
         called()
         return
-    inside = _in_bounds(low, size, shared)
-
-    def quick() -> None:
-        offsets = low + shared.start
-        for n, v in enumerate(data):
-            k.scatter(I32, offsets + 4 * n if n else offsets, v, mask)
-
-    k.branch(_all(k, inside | ~mask), quick, called)
+    base, offset = address.base, address.offset
+    row = shared.side_by_side(base, offset, mask) & _all(k, mask)
+    k.branch(row, lambda: shared.store_row(base, offset, data[0]), called)
 
 
 def _quick(

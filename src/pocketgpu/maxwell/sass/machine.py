@@ -179,6 +179,10 @@ class Machine(ABC):
         high = self.register(step.base + 1) + carry + (-1 if step.offset < 0 else 0)
         return (low, high) if step.offset else (base, self.register(step.base + 1))
 
+    def _full_address(self, step: Step) -> access.Address:
+        low, high = self.address(step, bool(step.mods.get("e")))
+        return access.Address(low, high, self.register(step.base), step.offset)
+
     @staticmethod
     def space_of(step: Step) -> int:
         """The space of a memory instruction."""
@@ -190,10 +194,9 @@ class Machine(ABC):
 
     def load(self, step: Step, mask: Value) -> None:
         """LD, LDG, LDL, LDS."""
-        low, high = self.address(step, bool(step.mods.get("e")))
-        size = step.mods.get("size", 4) & 7
+        size, address = step.mods.get("size", 4) & 7, self._full_address(step)
         index = self.k.i32(step.index)
-        found = access.load(self.place, self.space_of(step), size, low, high, mask, index, self.shared)
+        found = access.load(self.place, self.space_of(step), size, address, mask, index, self.shared)
         for n, v in enumerate(found):
             if step.dest != 255:
                 self.set_register(step.dest + n, v, mask)
@@ -203,11 +206,10 @@ class Machine(ABC):
 
     def store(self, step: Step, mask: Value) -> None:
         """ST, STG, STL, STS."""
-        low, high = self.address(step, bool(step.mods.get("e")))
-        size = step.mods.get("size", 4) & 7
+        size, address = step.mods.get("size", 4) & 7, self._full_address(step)
         data = [self.word(step.sources[-1], n) for n in range(words_of(size))]
         index = self.k.i32(step.index)
-        access.store(self.place, self.space_of(step), size, low, high, data, mask, index, self.shared)
+        access.store(self.place, self.space_of(step), size, address, data, mask, index, self.shared)
 
     def load_constant(self, step: Step, mask: Value) -> None:
         """LDC: a constant bank at a register plus an offset; what is beyond the bank reads as zero."""

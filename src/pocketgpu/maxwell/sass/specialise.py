@@ -154,25 +154,32 @@ class Warp(Machine):
         self.stack.depth.value = k.load(I32, record + WARP.DEPTH)
         return None
 
-    def restore(self) -> None:
-        """Registers from the record."""
+    def restore(self, wanted: int = flows.ALL) -> None:
+        """Registers from the record, those of a set."""
         k, record = self.k, self.record
         for n, var in self.variables.items():
-            var.value = k.load(I32, record + (REGISTERS + VECTOR * n), LANES)
+            if wanted >> n & 1:
+                var.value = k.load(I32, record + (REGISTERS + VECTOR * n), LANES)
         for n, var in self.predicates.items():
-            var.value = k.mask_of(k.load(I32, record + (WARP.PREDICATES + 4 * n)))
+            if wanted >> (PREDICATE_BIT + n) & 1:
+                var.value = k.mask_of(k.load(I32, record + (WARP.PREDICATES + 4 * n)))
         for n, var in enumerate(self.codes):
-            var.value = k.mask_of(k.load(I32, record + (WARP.FLAGS + 4 * n)))
+            if wanted >> FLAGS_BIT & 1:
+                var.value = k.mask_of(k.load(I32, record + (WARP.FLAGS + 4 * n)))
 
-    def keep(self) -> None:
-        """Registers into the record."""
+    def keep(self, wanted: int = flows.ALL) -> None:
+        """Registers into the record, those of a set."""
         k, record = self.k, self.record
         for n, var in self.variables.items():
-            k.store(I32, record + (REGISTERS + VECTOR * n), var.value)
+            if wanted >> n & 1:
+                k.store(I32, record + (REGISTERS + VECTOR * n), var.value)
         for n, var in self.predicates.items():
-            k.store(I32, record + (WARP.PREDICATES + 4 * n), k.ballot(var.value))
+            if wanted >> (PREDICATE_BIT + n) & 1:
+                k.store(I32, record + (WARP.PREDICATES + 4 * n), k.ballot(var.value))
         for n, var in enumerate(self.codes):
-            k.store(I32, record + (WARP.FLAGS + 4 * n), k.ballot(var.value))
+            if wanted >> FLAGS_BIT & 1:
+                k.store(I32, record + (WARP.FLAGS + 4 * n), k.ballot(var.value))
+        k.store(I32, record + WARP.STARTED, 1)
         k.store(I32, record + WARP.RESUME, self.resume.value)
         k.store(I32, record + WARP.ACTIVE, k.ballot(self.active.value))
         k.store(I32, record + WARP.DEPTH, self.stack.depth.value)
@@ -196,16 +203,33 @@ class Warp(Machine):
         self.number = {index: shift + n for index, n in flow.block_at.items()}
         # For each instruction where a turn can end the block that notes it.
         self.turn = {index: shift + len(flow.blocks) + n for n, index in enumerate(flow.returns)}
+        points = sorted(
+            {b.last + 1 for b in flow.blocks if flow.steps[b.last].op == "BAR" and b.last + 1 in flow.block_at}
+        )
+        first = shift + len(flow.blocks) + len(flow.returns)
+        self.after_barrier = {index: first + n for n, index in enumerate(points)}
         blocks: list[Any] = [self._enter, self._pop, self._again, self._suspend, self._end, self._astray]
         blocks += [partial(self._block, b) for b in flow.blocks]
         blocks += [partial(self._turn_over, index) for index in flow.returns]
+        blocks += [partial(self._go_on_at, index) for index in points]
         self.k.graph(blocks)
 
     def _enter(self) -> Any:
         k = self.k
         self.enter()
         started = k.load(I32, self.record + WARP.STARTED) != 0
-        return (started, self.names["again"], self.number[self.flow.start])
+        points = tuple(self.after_barrier)
+        again = Jump(self.resume.value, (*(self.after_barrier[i] for i in points), self.names["again"]), points)
+        return (started, again, self.number[self.flow.start])
+
+    def _wanted(self, index: int) -> int:
+        """Registers that matter at an instruction that begins a block, those of waiting lanes as well."""
+        return self.flow.live_in[self.flow.block_at[index]] | self.flow.kept
+
+    def _go_on_at(self, index: int) -> Any:
+        """After a barrier."""
+        self.restore(self._wanted(index))
+        return self.number[index]
 
     def _dispatch(self) -> Jump:
         """Go on at the instruction `resume`."""
@@ -230,7 +254,6 @@ class Warp(Machine):
 
     def _suspend(self) -> Any:
         self.keep()
-        self.k.store(I32, self.record + WARP.STARTED, 1)
         return self.names["end"]
 
     def _end(self) -> int:
@@ -425,13 +448,14 @@ class Warp(Machine):
         self.arrive(step, mask)
         self.resume.value = following
         self.state.value = WAITING
+        wait = self.names["suspend"]
+        if following in self.after_barrier:
+            self.keep(self._wanted(following))
+            wait = self.names["end"]
         if not step.guarded:
-            return self.names["suspend"]
+            return wait
         # All lanes of the warp arrive together; where the guard is false for all of them none does.
-        return (k.any(mask), self.names["suspend"], self._to_after_barrier(following, block))
-
-    def _to_after_barrier(self, following: int, block: Any) -> Any:
-        return self.number.get(following, self.names["astray"])
+        return (k.any(mask), wait, self.number.get(following, self.names["astray"]))
 
 
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32)

@@ -47,6 +47,16 @@ def _predicates(numbers: object) -> int:
 
 
 _PAIRS = "dqw"
+_SINGLE = {"SHFL", "VOTE", "BAR", "B2R", "S2R", "R2B", "BRX", "JMX"}
+
+
+def _source_words(step: Step) -> int:
+    """Registers that a source of an instruction outside of OPERATIONS can have."""
+    if step.op in ("ST", "STL", "STS"):
+        return words_of(step.mods.get("size", 4))
+    if step.op in ("ATOM", "ATOMS", "RED"):
+        return 2
+    return 1 if step.op in _SINGLE else 4
 
 
 def reads(step: Step) -> int:
@@ -62,10 +72,10 @@ def reads(step: Step) -> int:
         if step.op == "MOV" and step.mods.get("mask", 15) != 15:
             found |= _registers(step.dest)
         return found
-    found |= _registers(step.base, 2)
+    found |= _registers(step.base, 2 if step.mods.get("e") else 1)
     for source in step.sources:
         if source.kind == "reg":
-            found |= _registers(source.n, 4)
+            found |= _registers(source.n, _source_words(step))
     if step.indirect is not None:
         register = getattr(step.indirect, "register", None)
         found |= 0 if register is None else _registers(register)
@@ -232,8 +242,11 @@ class Flow:
             else []
             for b in self.blocks
         ]
-        back = [self.block_at[i] for i in self.returns]
-        stops = [self.steps[b.last].op in STOPS | BRANCHES for b in self.blocks]
+        # Lanes that stop go on where an entry was pushed for them; lanes that end need nothing more.
+        pushed = {i for index in self.reached if self.steps[index].op in PUSHES or self.steps[index].op == "CAL"
+                  for i in self.comebacks(index)}  # fmt: skip
+        back = [self.block_at[i] for i in pushed if i in self.block_at]
+        stops = [self.steps[b.last].op in STOPS - {"EXIT"} for b in self.blocks]
         live = [needed for needed, _ in self._effects]
         changed = True
         while changed:
@@ -255,8 +268,9 @@ class Flow:
     def kept(self) -> int:
         """Registers that matter somewhere a lane that does not work now may come back to: writes must spare them."""
         found = 0
-        for index in self.returns:
-            found |= self.live_in[self.block_at[index]]
+        for index in {i for one in self.reached for i in self.comebacks(one)}:
+            if index in self.block_at:
+                found |= self.live_in[self.block_at[index]]
         return found
 
     @cached_property

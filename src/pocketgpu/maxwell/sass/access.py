@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...arena import PAGE_SIZE
 from ...lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value, kernel
 from .. import page_table
 from .work import (
@@ -30,7 +31,7 @@ WINDOW = 1 << 24
 """Bytes of the windows through which generic addresses reach shared and local memory."""
 _TYPES = (U8, I8, U16, I16, I32, I32, I32, I32)
 BYTES = (1, 1, 2, 2, 4, 8, 16, 16)
-PAGE = page_table.PAGE_SIZE
+PAGE = PAGE_SIZE
 
 HALF = LANES // 2
 
@@ -273,7 +274,9 @@ class Shared:
             k.store(I32, self.start + at + offset, k.shuffle(v, list(places)))
 
 
-def _call(p: Place, space: int, size: int, store: bool, low: Value, high: Value, mask: Value, instruction: Value) -> None:
+def _call(
+    p: Place, space: int, size: int, store: bool, low: Value, high: Value, mask: Value, instruction: Value
+) -> None:
     """Let a kernel do it; the data of stores is in scratch already."""
     k = p.k
     p.put(LOW, low)

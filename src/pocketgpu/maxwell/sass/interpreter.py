@@ -278,9 +278,9 @@ class Interpreter(Machine):
         number = self.mods(_OTHERS[op])["sr"]
         specials = self.specials()
         # By a list without holes: the numbers in use are below 0x54.
-        cases = [
-            lambda f=specials.get(i, lambda: k.i32(0)): k.fit(f(), I32, LANES) for i in range(max(specials) + 1)
-        ]  # fmt: skip
+        nothing = lambda: k.i32(0)
+        found = [specials.get(i, nothing) for i in range(max(specials) + 1)]
+        cases: list[Callable[[], Value]] = [lambda f=f: k.fit(f(), I32, LANES) for f in found]
         cases.append(lambda: k.splat(0))
         self.set_register(n, k.switch(number, cases), mask)
         if op == "CS2R":

@@ -403,11 +403,11 @@ class Warp(Machine):
         self.active.value = k.mask_of(k.select(taken == 0, here, same))
         self.resume.value = first
         self.state.value = LEFT
-        away = (self.left.value < 0, self.names["suspend"], self._dispatch())
+        suspended = (self.left.value < 0, self.names["suspend"], self._dispatch())
         for _ in k.when((first < 0) & (taken != 0)):
             self._fault(BAD_TARGET, k.i32(step.index), taken)
             self._lose(same)
-        away = (first < 0, self.names["pop"], away)
+        away = (first < 0, self.names["pop"], suspended)
         if not divides(step):
             return away
         return (taken == 0, self._to(following, block), away)

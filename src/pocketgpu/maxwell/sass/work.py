@@ -54,7 +54,7 @@ WARP = Struct(
 REGISTERS = (WARP.size + VECTOR - 1) // VECTOR * VECTOR
 
 # An instruction as the interpreter reads it: the handle of what executes it (64 bits), what kind of flow it is, guard
-# (predicate, its negation << 3, test of the condition code << 4, whether it writes that << 9), and operands. A source is
+# (predicate, its negation << 3, test of the condition code << 4, whether it writes that << 9), operands. A source is
 # two words: kind, signs << 2, number << 4; and the offset or the bits.
 STEP = Struct(
     "HANDLE:2", "FLOW", "GUARD", "DEST", "RESULTS", "MODS", "SOURCES:8", "PREDICATES", "TARGET", "TARGET_ADDRESS",

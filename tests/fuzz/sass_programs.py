@@ -14,9 +14,8 @@ import random
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
@@ -149,8 +148,7 @@ def _register(r: random.Random) -> int:
     return 255 if r.random() < 0.1 else r.randrange(REGISTERS)
 
 
-@dataclass
-class Program:
+class Program(NamedTuple):
     """A program with what it starts from."""
 
     code: bytes
@@ -179,8 +177,7 @@ def _number(r: random.Random) -> int:
     return r.choice(special) if r.random() < 0.4 else r.getrandbits(32)
 
 
-@dataclass
-class Outcome:
+class Outcome(NamedTuple):
     data: bytes
     faults: tuple[Any, ...]
     hung: bool

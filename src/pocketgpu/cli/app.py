@@ -37,6 +37,7 @@ COMMANDS = {
     "image": "Turn texture or framebuffer bytes into a picture, or a picture into bytes.",
     "regs": "List, find and explain registers, and what a value in one means.",
     "timing": "Tell what the display registers describe: refresh, scan, interrupts, format.",
+    "launch": "Run a kernel of a cubin for the Switch's GPU on this computer.",
     "macro": "Assemble, disassemble and run macros of the Switch's GPU.",
     "shader": "Disassemble, assemble, explain and run shaders of both consoles.",
     "switches": "List what --set NAME=VALUE can choose.",

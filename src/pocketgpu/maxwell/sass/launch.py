@@ -38,7 +38,8 @@ LIMIT = 1 << 30
 """Steps of a warp after which it is taken to hang."""
 MAX_BLOCKS = (1 << 31) - 1
 MAX_SHARED = 48 << 10
-MAX_SLOTS_BYTES = 256 << 20
+MAX_SLOTS = 512
+"""Blocks that can be under way at once."""
 PROGRAM_ROOM = 8 << 20
 """Bytes for the instructions of a program that is interpreted."""
 TIERS = ("auto", "interpreter", "specialised")
@@ -90,6 +91,11 @@ class Code:
         return operations_of(self.flow.steps, self.flow.reached)
 
     @cached_property
+    def jumps(self) -> bool:
+        """Whether it goes where only running it tells: then specialised code may not know the place."""
+        return any(self.flow.steps[i].indirect is not None for i in self.flow.reached)
+
+    @cached_property
     def accesses(self) -> set[tuple[int, int, bool]]:
         """Memory instructions that need a kernel of their own: (space, size, whether they store)."""
         steps = [self.flow.steps[i] for i in self.flow.reached]
@@ -126,7 +132,7 @@ def _commutes(step: Step) -> bool:
 
 @dataclass
 class Result:
-    """What a launch came to. steps: instructions of all warps; lane_steps: those times the lanes at work, if counted."""
+    """What a launch came to. steps: instructions of all warps; lane_steps: those times their lanes, if counted."""
 
     steps: int = 0
     lane_steps: int = 0
@@ -142,9 +148,8 @@ class _Shape:
     code: Code
     layout: SlotLayout
     blocks: int
-    limit: int
     first_slot: int
-    slots: int
+    rounds: int = 1
     free: list[int] = field(default_factory=list)
 
 
@@ -166,6 +171,7 @@ class Launcher:
         self.memory, self.engine, self.events, self.threads = memory, engine, events, max(1, threads)
         at = (scratch[0] + 4095) & ~4095
         self._end = scratch[0] + scratch[1]
+        self.slice, self.turns = SLICE, TURNS
         self.record = at
         self.ids = at + 4096
         self.constants = self.ids + 3 * 4096
@@ -261,15 +267,17 @@ class Launcher:
         if not 0 <= shared <= MAX_SHARED * 2:
             raise UsageError(f"{shared} bytes of shared memory")
         layout = SlotLayout((threads + 31) // 32, code.used_registers, shared, local)
-        room = min(self._end - self._slots, MAX_SLOTS_BYTES) // layout.size
+        room = min((self._end - self._slots) // layout.size, MAX_SLOTS)
         if room < 1:
             raise UsageError(f"a block of this launch needs {layout.size} bytes, more than the work area has")
-        shape = _Shape(code, layout, blocks, limit, self._slots, room)
+        shape = _Shape(code, layout, blocks, self._slots)
         shape.free = list(range(room - 1, -1, -1))
         self._set_constants(constants)
         self._set_ids(block)
-        step_slice = max(1, min(SLICE, limit))
-        self._set_record(shape, grid, block, min(TURNS, max(1, limit // step_slice)), step_slice)
+        step_slice = max(1, min(self.slice, limit))
+        turns = min(self.turns, max(1, limit // step_slice))
+        shape.rounds = max(1, limit // (step_slice * turns))
+        self._set_record(shape, grid, block, turns, step_slice)
         self.memory.open_version()
         result = Result()
         function = self._function(shape, tier, count)
@@ -299,9 +307,8 @@ class Launcher:
             "code": data, "start": start, "indirect": indirect, "stride": shape.layout.warp_stride, "count": count,
         }  # fmt: skip
         special = lambda: engine.handle(run_warp, **static)
-        jumps = any(code.flow.steps[i].indirect is not None for i in code.flow.reached)
         if tier == "specialised" or (tier == "auto" and self._prefer_special(code, static)):
-            if not jumps:
+            if not code.jumps:
                 return lambda: (special(), 0)
             general = self._interpreter(shape)
             return lambda: (special(), general)
@@ -338,8 +345,9 @@ class Launcher:
         return self.engine.handle(interpret_warp)
 
     def _run_parallel(
-        self, shape: _Shape, run: Callable[..., None], function: Callable[[], tuple[int, int]], result: Result, place: str, parts: int
-    ) -> None:
+        self, shape: _Shape, run: Callable[..., None], function: Callable[[], tuple[int, int]], result: Result,
+        place: str, parts: int,
+    ) -> None:  # fmt: skip
         """Pieces of the grid to threads of the host as they come free."""
         piece = max(1, shape.blocks // (parts * 8))
         pieces = iter([(i, min(i + piece, shape.blocks)) for i in range(0, shape.blocks, piece)])
@@ -373,11 +381,12 @@ class Launcher:
             return shape.free.pop() if shape.free else None
 
     def _run(
-        self, shape: _Shape, run: Callable[..., None], function: Callable[[], tuple[int, int]], result: Result, place: str, pieces: Any
-    ) -> None:
+        self, shape: _Shape, run: Callable[..., None], function: Callable[[], tuple[int, int]], result: Result,
+        place: str, pieces: Any,
+    ) -> None:  # fmt: skip
         """Blocks in ascending order; one that has used up its turns waits in its slot while others run."""
         waiting: list[tuple[int, int]] = []  # (slot, turns it has had)
-        rounds = max(1, shape.limit // (SLICE * TURNS))
+        rounds = shape.rounds
         current: tuple[int, int] | None = None
         while True:
             if current is None:
@@ -455,8 +464,11 @@ class Launcher:
             va = low | (get(row, "HIGH") & 0xFFFFFFFF) << 32
             index = get(row, "INSTRUCTION")
             text = _FAULT_TEXT[get(row, "KIND")].format(va=va, low=low, size=get(row, "SIZE"))
-            where = f"block {self._block_name(get(row, 'NUMBER'))}, thread {self._thread_name(get(row, 'WARP'), get(row, 'LANE'))}"
-            message = f"{shape.code.name}+{offset_of(index):#06x} ({shape.code.flow.steps[index].op}): {text}; {where}"
+            thread = self._thread_name(get(row, "WARP"), get(row, "LANE"))
+            where = f"block {self._block_name(get(row, 'NUMBER'))}, thread {thread}"
+            message = (
+                f"{shape.code.name}+{offset_of(index):#06x} ({shape.code.flow.steps[index].name}): {text}; {where}"
+            )
             self.events.report("fault", "compute.fault", message, place)
         if count > FAULTS:
             self.events.report("fault", "compute.fault", f"{shape.code.name}: further faults", place, count - FAULTS)

@@ -59,7 +59,7 @@ class Machine(ABC):
     def constant(self, bank: int, offset: int) -> Value:
         """A word of a constant bank, the same for all lanes."""
         k = self.k
-        at = self.constants + (bank * BANK_SIZE + (offset & (BANK_SIZE - 1)))
+        at = self.constants + (bank * BANK_SIZE + (offset & (BANK_SIZE - 4)))
         return k.splat(k.load(I32, at))
 
     def word(self, source: Source, n: int = 0) -> Value:
@@ -412,4 +412,3 @@ class Machine(ABC):
             self.set_register(step.dest, k.splat(0), mask)
         else:
             self.missing(step, mask)
-

@@ -7,8 +7,7 @@ through the table's own field names, so that nothing here knows a bit of an inst
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 
 from .isa import PT, RZ, Const, Imm, Indirect, Instruction, Label, Mem, Name, Operand, Pred, Program, Reg, Special, Swap
 from .semantics import OPERATIONS
@@ -64,6 +63,7 @@ class Step:
     indirect: Indirect | Const | None = None
     base: int = RZ
     offset: int = 0
+    name: str = ""
 
     @property
     def guarded(self) -> bool:
@@ -310,7 +310,11 @@ def _rest(r: _Reader, step: Step, program: Program) -> Step:
 
 
 def step_of(program: Program, index: int) -> Step:
-    """Instruction number `index` of a program."""
+    """Instruction number `index` of a program; its name is NVIDIA's."""
+    return replace(_step_of(program, index), name=program[index].op)
+
+
+def _step_of(program: Program, index: int) -> Step:
     r = _Reader(program[index])
     op = _SAME.get(r.instruction.op, r.instruction.op)
     step = _common(r, index, op)
@@ -334,9 +338,3 @@ def step_of(program: Program, index: int) -> Step:
         step.guard,
         cc=bool(r.raw("d.cc")),
     )
-
-
-@lru_cache(maxsize=64)
-def steps_of(program: Program) -> tuple[Step, ...]:
-    """All steps of a program."""
-    return tuple(step_of(program, index) for index in range(len(program)))

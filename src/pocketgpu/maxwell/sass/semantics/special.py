@@ -57,8 +57,7 @@ def _upper_half(u: Unit, x: Value, root: bool) -> Value:
 
 @operation("MUFU", "i", "s", fn=4, sat=1)
 def mufu(u: Unit, a: Value) -> Value:
-    """fn: cosine 0, sine 1, 2**x 2, logarithm to base 2 3, 1/x 4, 1/sqrt 5, both of a double's upper word 6, 7, root 8.
-    """
+    """fn: cosine, sine, 2**x, logarithm to base 2, 1/x, 1/sqrt, those two of a double's upper word, root (0 to 8)."""
     k = u.k
     x = flush(u, a, True)
     done = lambda v: canonical(saturate(u, flush(u, v, True)))

@@ -1,0 +1,287 @@
+"""Divergence, barriers, hangs and faults of assembled programs, the same on both evaluators and both executors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pocketgpu.events import EventLog
+from pocketgpu.lanes import Engine
+from pocketgpu.maxwell.memory import MIB, GpuMemory
+from pocketgpu.maxwell.sass.assembler import assemble
+from pocketgpu.maxwell.sass.launch import Code, Launcher
+
+BUFFER, SIZE = 0x1_0000_0000, 8192
+Run = Callable[..., NDArray[np.uint32]]
+# R2:R3 is the address of the thread's own word; tail stores R0 there.
+HEAD = """
+    S2R R1, SR_TID.X
+    SHL R2, R1, 0x2
+    IADD R2.CC, R2, c[0x0][0x140]
+    IADD.X R3, RZ, c[0x0][0x144]
+"""
+TAIL = """
+    STG.E [R2], R0
+    EXIT
+"""
+
+
+class Gpu:
+    """A memory with a buffer that programs write."""
+
+    def __init__(self, evaluator: str, tier: str) -> None:
+        work = 32 * MIB
+        self.tier = tier
+        self.memory = GpuMemory(work_size=work, capacity=1 * MIB)
+        self.events = EventLog()
+        engine = Engine(self.memory.arena, evaluator)
+        self.launcher = Launcher(self.memory, engine, self.events, (self.memory.work_offset, work))
+        self.memory.map(BUFFER, SIZE)
+
+    def run(self, text: str, threads: int = 32, grid: int = 1, **options: Any) -> NDArray[np.uint32]:
+        bank = bytearray(0x160)
+        bank[0:8] = (0x0100_0000).to_bytes(4, "little") + (0x0200_0000).to_bytes(4, "little")
+        bank[0x140:0x148] = BUFFER.to_bytes(8, "little")
+        code = Code("test", assemble(text).code, 16)
+        shared, local = options.pop("shared", 0), options.pop("local", 0)
+        self.result = self.launcher.launch(
+            code, (grid,), (threads,), {0: bytes(bank)}, shared, local, tier=self.tier, **options
+        )
+        return np.frombuffer(self.memory.read(BUFFER, SIZE), "<u4")[:threads]
+
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        return [(event.kind, event.message) for event in self.events]
+
+
+@pytest.fixture(params=["llvm specialised", "llvm interpreter", "numpy specialised", "numpy interpreter"])
+def gpu(request: pytest.FixtureRequest) -> Iterator[Gpu]:
+    yield Gpu(*request.param.split())
+
+
+LANES = np.arange(32, dtype=np.uint32)
+
+
+def test_sides_of_a_branch_meet_at_the_sync_point(gpu: Gpu) -> None:
+    out = gpu.run(
+        HEAD
+        + """
+    LOP.AND R4, R1, 0x1
+    ISETP.EQ.AND P0, PT, R4, RZ, PT
+    SSY `(meet)
+    @P0 BRA `(even)
+    MOV32I R0, 0x11
+    SYNC
+even:
+    MOV32I R0, 0x22
+    SYNC
+meet:
+    VOTE.ALL R5, PT, PT
+    LOP.XOR R0, R0, R5
+"""
+        + TAIL
+    )
+    # After the sync point all lanes vote together again.
+    assert out.tolist() == [(0x11 if i & 1 else 0x22) ^ 0xFFFFFFFF for i in range(32)]
+
+
+def test_lanes_leave_a_loop_one_by_one(gpu: Gpu) -> None:
+    out = gpu.run(
+        HEAD
+        + """
+    MOV R0, RZ
+    PBK `(out)
+again:
+    ISETP.GE.AND P0, PT, R0, R1, PT
+    @P0 BRK
+    IADD32I R0, R0, 0x1
+    BRA `(again)
+out:
+    VOTE.ANY R5, PT, PT
+    LOP.AND R5, R5, 0x7f
+    ISCADD R0, R0, R5, 0x8
+"""
+        + TAIL
+    )
+    assert out.tolist() == [(i << 8) + 0x7F for i in range(32)]
+
+
+def test_continue_and_calls(gpu: Gpu) -> None:
+    out = gpu.run(
+        HEAD
+        + """
+    MOV R0, RZ
+    MOV R4, RZ
+    PBK `(out)
+again:
+    PCNT `(next)
+    LOP.AND R5, R4, 0x1
+    ISETP.EQ.AND P0, PT, R5, RZ, PT
+    @P0 CONT
+    CAL `(add)
+    CONT
+next:
+    IADD32I R4, R4, 0x1
+    ISETP.GT.AND P1, PT, R4, R1, PT
+    @P1 BRK
+    BRA `(again)
+add:
+    IADD R0, R0, R4
+    RET
+out:
+"""
+        + TAIL
+    )
+    assert out.tolist() == [sum(n for n in range(i + 1) if n & 1) for i in range(32)]
+
+
+def test_threads_that_ended_do_not_vote_or_wait(gpu: Gpu) -> None:
+    out = gpu.run(
+        HEAD
+        + """
+    ISETP.GE.AND P0, PT, R1, 0x28, PT
+    MOV32I R0, 0x5
+    @P0 EXIT
+    BAR.SYNC 0x0
+    VOTE.ALL R0, PT, PT
+"""
+        + TAIL,
+        threads=64,
+    )
+    assert out[:40].tolist() == [0xFFFFFFFF] * 32 + [0xFF] * 8 and not out[40:].any()
+
+
+def test_barrier_lets_warps_see_each_others_stores(gpu: Gpu) -> None:
+    out = gpu.run(
+        HEAD
+        + """
+    SHL R4, R1, 0x2
+    STS [R4], R1
+    BAR.SYNC 0x0
+    LOP.XOR R4, R4, 0x1fc
+    LDS R0, [R4]
+"""
+        + TAIL,
+        threads=128,
+        shared=512,
+    )
+    assert out.tolist() == [i ^ 127 for i in range(128)]
+
+
+def test_reduction_at_a_barrier(gpu: Gpu) -> None:
+    out = gpu.run(
+        HEAD
+        + """
+    ISETP.LT.AND P0, PT, R1, 0x25, PT
+    BAR.RED.POPC 0x0, P0
+    B2R.RESULT R0
+    BAR.RED.AND 0x0, P0
+    B2R.RESULT RZ, P1
+    BAR.RED.OR 0x0, P0
+    B2R.RESULT RZ, P2
+    @P1 IADD32I R0, R0, 0x100
+    @P2 IADD32I R0, R0, 0x200
+"""
+        + TAIL,
+        threads=96,
+    )
+    assert out.tolist() == [0x200 + 0x25] * 96
+
+
+def test_endless_loop_is_a_hang_that_names_it(gpu: Gpu) -> None:
+    out = gpu.run(
+        HEAD
+        + """
+    MOV32I R0, 0x7
+    STG.E [R2], R0
+again:
+    IADD32I R4, R4, 0x1
+    BRA `(again)
+""",
+        limit=1000,
+    )
+    assert out.tolist() == [7] * 32 and gpu.result.hung
+    assert gpu.told == [("hang", "test: the loop from 0x0048 to 0x0050 does not end; block (0, 0, 0)")]
+
+
+def test_barrier_that_nobody_joins_is_a_hang(gpu: Gpu) -> None:
+    gpu.run(
+        HEAD
+        + """
+    ISETP.LT.AND P0, PT, R1, 0x20, PT
+    @P0 BRA `(other)
+    BAR.SYNC 0x1, 0x40
+    EXIT
+other:
+    BAR.SYNC 0x2, 0x40
+    EXIT
+""",
+        threads=64,
+    )
+    assert gpu.result.hung and [kind for kind, _ in gpu.told] == ["hang", "hang"]
+    assert {"barrier 1", "barrier 2"} == {text[text.index("barrier") :][:9] for _, text in gpu.told}
+
+
+def test_wild_address_is_a_fault_with_its_place(gpu: Gpu) -> None:
+    out = gpu.run(
+        HEAD
+        + """
+    MOV32I R0, 0x9
+    ISETP.EQ.AND P0, PT, R1, 0x3, PT
+    @P0 MOV32I R5, 0x7f
+    @!P0 MOV R5, R3
+    MOV R4, R2
+    LDG.E R0, [R4]
+    IADD32I R0, R0, 0x1
+"""
+        + TAIL
+    )
+    assert out.tolist() == [1] * 32  # what cannot be reached reads as zero
+    message = "test+0x0068 (LDG): nothing is mapped at 0x7f0000000c; block (0, 0, 0), thread (3, 0, 0)"
+    assert gpu.told == [("fault", message)]
+
+
+def test_misaligned_and_outside_of_shared_memory(gpu: Gpu) -> None:
+    gpu.run(HEAD + "    LDG.E.64 R4, [R2]\n    STS [R1+0x40], R1\n" + TAIL, threads=2, shared=64)
+    texts = [text.partition(": ")[2].partition(";")[0] for _, text in gpu.told]
+    assert texts == ["0x100000004 is no multiple of 8", "0x40 is outside of shared memory", "0x41 is no multiple of 4"]
+
+
+def test_recursion_without_end_is_a_fault(gpu: Gpu) -> None:
+    gpu.run(HEAD + "deep:\n    CAL `(deep)\n" + TAIL, threads=1, limit=5000)
+    assert any(kind == "fault" and "divergence stack" in text for kind, text in gpu.told)
+
+
+def test_a_block_that_waits_for_a_later_one_goes_on(gpu: Gpu) -> None:
+    """Block 0 spins until block 1 has written; it is put aside and taken up again."""
+    gpu.launcher.slice, gpu.launcher.turns = 16, 2
+    out = gpu.run(
+        HEAD
+        + """
+    S2R R4, SR_CTAID.X
+    ISETP.EQ.AND P0, PT, R4, RZ, PT
+    MOV R6, c[0x0][0x140]
+    MOV R7, c[0x0][0x144]
+    MOV32I R0, 0x1
+    @!P0 BRA `(second)
+wait:
+    LDG.E R5, [R6+0x100]
+    ISETP.EQ.AND P1, PT, R5, RZ, PT
+    @P1 BRA `(wait)
+    MOV R0, R5
+    STG.E [R2], R0
+    EXIT
+second:
+    MOV32I R0, 0x2a
+    STG.E [R6+0x100], R0
+    EXIT
+""",
+        threads=1,
+        grid=2,
+        limit=1000,
+    )
+    assert out[0] == 0x2A and not gpu.result.hung

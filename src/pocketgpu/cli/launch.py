@@ -118,7 +118,7 @@ def launch(
     threads: int,
     evaluator: str,
 ) -> None:
-    """Run a kernel of a cubin (SM 5.3) and show what came of it."""
+    """Run a kernel of a cubin for the Switch's GPU on this computer."""
     from pocketgpu.maxwell.compute import RawModule
 
     module = RawModule(cubin, evaluator=evaluator, threads=threads)

@@ -133,7 +133,9 @@ def run_blocks(
         number.value = k.load(I32, slot + BLOCK.NUMBER)
         stop.value = number.value + 1
         k.store(I32, slot + BLOCK.STATUS, RUNNING)
-    turns = k.var(0)
+    # All steps count, those before a barrier as well: a loop around a barrier can be endless, too.
+    room = k.to_i64(k.load(I32, launch + LAUNCH.TURNS)) * k.to_i64(k.load(I32, launch + LAUNCH.SLICE)) * k.to_i64(count)
+    left = k.var(room)
 
     def more() -> Value:
         return (number.value < stop.value) & ((status.value == RUNNING) | (status.value == FINISHED))
@@ -141,15 +143,15 @@ def run_blocks(
     for _ in k.loop(more):
         for _ in k.when(first >= 0):
             _begin(k, launch, slot, number.value)
-        turns.value = k.load(I32, launch + LAUNCH.TURNS)
+        left.value = room
         status.value = RUNNING
         for _ in k.loop(lambda: status.value == RUNNING):
             ran = k.var(0)
-            spent = k.var(0)
             for warp in k.range(0, count):
                 record = slot + WARPS + warp * stride
                 for _ in k.when(k.load(I32, record + WARP.STATE) == READY):
                     ran.value = 1
+                    before = k.load(I64, record + WARP.STEPS)
                     k.invoke(function, launch, slot, warp)
                     for _ in k.when(k.load(I32, record + WARP.STATE) == LEFT):
                         for _ in k.when(fallback != 0):
@@ -158,8 +160,7 @@ def run_blocks(
                     state = k.load(I32, record + WARP.STATE)
                     for _ in k.when(state == WAITING):
                         _arrive(k, slot, record)
-                    for _ in k.when(state == READY):
-                        spent.value = 1
+                    left.value = left.value - (k.load(I64, record + WARP.STEPS) - before)
                     for _ in k.when((state == DONE) | (state == LEFT)):
                         k.store(I32, record + WARP.STATE, DONE)
                         k.store(I32, slot + BLOCK.LIVE, k.load(I32, slot + BLOCK.LIVE) - 1)
@@ -167,11 +168,10 @@ def run_blocks(
                             total = slot + BLOCK.offsets[word]
                             k.store(I64, total, k.load(I64, total) + k.load(I64, record + WARP.offsets[word]))
             opened = _release(k, launch, slot)
-            turns.value = turns.value - spent.value
             live = k.load(I32, slot + BLOCK.LIVE)
             moved = (ran.value != 0) | (opened != 0)
             status.value = k.select(
-                live == 0, FINISHED, k.select(~moved, STUCK, k.select(turns.value < 0, TURN_OVER, RUNNING))
+                live == 0, FINISHED, k.select(~moved, STUCK, k.select(left.value < 0, TURN_OVER, RUNNING))
             )
         k.store(I32, slot + BLOCK.STATUS, status.value)
         for _ in k.when(status.value == FINISHED):

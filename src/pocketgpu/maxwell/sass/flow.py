@@ -99,7 +99,9 @@ def writes(step: Step) -> int:
 
 def written_words(step: Step) -> int:
     """Registers from the destination on that an instruction outside of OPERATIONS writes."""
-    if step.op in ("LD", "LDL", "LDS", "LDC"):
+    if step.op == "LDC":
+        return 2 if step.mods.get("size") == 5 else 1
+    if step.op in ("LD", "LDL", "LDS"):
         return words_of(step.mods.get("size", 4))
     if step.op in ("ATOM", "ATOMS"):
         if step.mods.get("cas"):
@@ -226,7 +228,7 @@ class Flow:
             for index in range(block.first, block.last + 1):
                 step = self.steps[index]
                 needed |= reads(step) & ~killed
-                if not step.guarded and not step.results:
+                if not step.guarded and not step.results and not (step.op == "MOV" and step.mods["mask"] != 15):
                     killed |= writes(step)
             found.append((needed, killed))
         return found

@@ -379,11 +379,12 @@ class _Loop:
         self.lane_steps = k.var(k.i64(0))
         self.state = k.var(READY)
         self.running = k.var(1)
+        self.at_work = k.var(0)  # the instruction that was executed last
         self.program, self.count = place.of_launch(LAUNCH.PROGRAM), place.of_launch(LAUNCH.INSTRUCTIONS)
 
     def fault(self, kind: int, lanes: Value) -> None:
         k, p = self.k, self.place
-        number = k.min(k.max(self.pc.value, 0), self.count - 1)
+        number = self.at_work.value
         k.invoke(p.handle(LAUNCH.FAULT), p.slot, p.warp, number, k.trailing_zeros(lanes), k.i32(kind))
 
     def run(self) -> None:
@@ -396,9 +397,10 @@ class _Loop:
                 self.lose(self.active.value)
                 self.pop()
             for _ in k.when(~outside):
+                self.at_work.value = pc
                 self.step(self.program + pc * STEP.size)
         for _ in k.when(self.stack.overflow.value != 0):
-            self.pc.value = self.stack.overflow.value - 1
+            self.at_work.value = self.stack.overflow.value - 1
             self.fault(STACK_FULL, k.i32(1))
             self.state.value = DONE
         store = lambda word, v: k.store(I32, record + word, v)
@@ -600,7 +602,9 @@ def _mod_word(step: Step) -> int:
     names = operation.mods.items() if operation is not None else _OTHERS.get(step.op, ())
     packed = at = 0
     for name, width in names:
-        packed |= (int(step.mods.get(name, 0)) & ((1 << width) - 1)) << at
+        value = int(step.mods.get(name, 0))
+        assert 0 <= value < 1 << width, f"{step.name}: {value} does not fit modifier {name}"
+        packed |= value << at
         at += width
     assert at <= 32, f"the modifiers of {step.op} do not fit a word"
     return packed

@@ -148,8 +148,13 @@ class Machine(ABC):
             else:
                 if step.op == "MOV" and step.mods.get("mask", 15) != 15:
                     quad = k.pattern_of([(step.mods["mask"] >> (i & 3)) & 1 for i in range(LANES)])
-                    mask = mask & (quad != 0)
+                    self.set_part(step.dest, v, mask & (quad != 0))
+                    return
                 self.set_register(step.dest, v, mask)
+
+    def set_part(self, n: int, v: Value, mask: Value) -> None:
+        """Write a register for some of the lanes at work; the others keep what they have."""
+        self.set_register(n, v, mask)
 
     def set_float(self, n: int, v: Value, mask: Value) -> None:
         """Write a register with an f32; what is no number in its one form."""
@@ -219,12 +224,13 @@ class Machine(ABC):
         if mode == 2 or mode == 3:  # IS, ISL: the upper half of the register is a number of banks
             bank = bank + register.lsr(16)
             offset = (register & 0xFFFF) + step.offset
-        good = mask & offset.below(BANK_SIZE) & bank.below(18) & ((offset & (access.BYTES[size] - 1)) == 0)
+        bytes = access.BYTES[size] if size < 6 else 4  # sizes without a meaning are words
+        good = mask & offset.below(BANK_SIZE) & bank.below(18) & ((offset & (bytes - 1)) == 0)
         at = k.select(good, self.constants + bank * BANK_SIZE + offset, 0)
-        types = (U8, I8, U16, I16, I32, I32)
-        for n in range(words_of(size)):
+        types = (U8, I8, U16, I16, I32)
+        for n in range(2 if size == 5 else 1):
             if step.dest != 255:
-                v = k.gather(types[size], at + k.select(good, k.splat(4 * n), 0))
+                v = k.gather(types[min(size, 4)], at + k.select(good, k.splat(4 * n), 0))
                 self.set_register(step.dest + n, v, mask)
 
     def atomic(self, step: Step, mask: Value) -> None:

@@ -97,6 +97,11 @@ class Warp(Machine):
         self.floats.pop(n, None)
         self._write(n, var, self.k.fit(v, I32, LANES), mask)
 
+    def set_part(self, n: int, v: Value, mask: Value) -> None:
+        guarded, self.guarded = self.guarded, True
+        self.set_register(n, v, mask)
+        self.guarded = guarded
+
     def _write(self, n: int, var: Var, v: Value, mask: Value) -> None:
         var.value = self.k.select(mask, v, var.value) if self.guarded or not self._plain(n) else v
 
@@ -198,7 +203,7 @@ class Warp(Machine):
     def run(self) -> None:
         """All of it."""
         flow = self.flow
-        self.names = {name: n for n, name in enumerate(("enter", "pop", "again", "suspend", "end", "astray"))}
+        self.names = {name: n for n, name in enumerate(("enter", "pop", "again", "suspend", "end"))}
         shift = len(self.names)
         self.number = {index: shift + n for index, n in flow.block_at.items()}
         # For each instruction where a turn can end the block that notes it.
@@ -208,10 +213,12 @@ class Warp(Machine):
         )
         first = shift + len(flow.blocks) + len(flow.returns)
         self.after_barrier = {index: first + n for n, index in enumerate(points)}
-        blocks: list[Any] = [self._enter, self._pop, self._again, self._suspend, self._end, self._astray]
+        blocks: list[Any] = [self._enter, self._pop, self._again, self._suspend, self._end]
         blocks += [partial(self._block, b) for b in flow.blocks]
         blocks += [partial(self._turn_over, index) for index in flow.returns]
         blocks += [partial(self._go_on_at, index) for index in points]
+        self.astray = len(blocks)
+        blocks += [partial(self._astray, b.last) for b in flow.blocks]
         self.k.graph(blocks)
 
     def _enter(self) -> Any:
@@ -332,7 +339,7 @@ class Warp(Machine):
         """Go on at an instruction; backwards only while the turn lasts."""
         number = self.number.get(index)
         if number is None:
-            return self.names["astray"]
+            return self.astray + block.number
         if index > block.last:
             return number
         return (self.left.value < 0, self.turn[index], number)
@@ -342,10 +349,10 @@ class Warp(Machine):
         self.state.value = READY
         return self.names["suspend"]
 
-    def _astray(self) -> Any:
+    def _astray(self, index: int) -> Any:
         """Control runs past the end of the program, or to where nothing is."""
         lanes = self.k.ballot(self.active.value)
-        self._fault(BAD_TARGET, self.resume.value, lanes)
+        self._fault(BAD_TARGET, self.k.i32(index), lanes)
         self._lose(lanes)
         return self.names["pop"]
 
@@ -455,7 +462,7 @@ class Warp(Machine):
         if not step.guarded:
             return wait
         # All lanes of the warp arrive together; where the guard is false for all of them none does.
-        return (k.any(mask), wait, self.number.get(following, self.names["astray"]))
+        return (k.any(mask), wait, self.number.get(following, self.astray + block.number))
 
 
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32)

@@ -175,9 +175,13 @@ def _arithmetic(r: _Reader, op: str) -> tuple[dict[str, int], list[Source], list
         mods |= {"half_a": r.raw("a.part"), "half_b": r.raw("b.part")}
     elif op == "IMADSP":
         mods |= {f"kind_{role}": mods.pop(f"type_{role}") for role in "abc"}
+        # The third one's two lower bits say twice whether it has a sign.
+        mods["kind_c"] = mods["kind_c"] >> 2 << 1 | bool(mods["kind_c"] & 3)
     elif op in ("IMAD", "IMUL"):
         types = mods.pop("types")
         mods |= {"signed_a": types & 1, "signed_b": types >> 1}
+        if r.has(".PO"):
+            sources = [replace(s, negated=i != 1) for i, s in enumerate(sources)]
     elif op == "LOP3":
         lut = roles["lut"]
         assert isinstance(lut, Imm)

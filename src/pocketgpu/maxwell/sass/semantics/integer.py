@@ -174,10 +174,13 @@ def xmad(u: Unit, a: Value, b: Value, c: Value) -> Value:
 
 @operation("IMAD", "i", "iii", signed_a=1, signed_b=1, hi=1, sat=1, x=1)
 def imad(u: Unit, a: Value, b: Value, c: Value) -> Value:
-    """a * b + c, the lower or the upper word of the product. A negated factor negates the product."""
+    """a * b + c, the lower or the upper word of the product. A negated factor negates the product; if c is negated as
+    well, it is a * b + c + 1 instead."""
     k = u.k
-    negate_product = u.negated(0)
-    hi, x = u.flag("hi"), u.flag("x")
+    nc, hi, x = u.negated(2), u.flag("hi"), u.flag("x")
+    either = u.negated(0) if u.known(u.negated(1), False) else _exclusive(u.negated(0), u.negated(1))
+    plus_one = _both(either, nc)
+    negate_product, negate_c = _both(either, _not(plus_one)), _both(nc, _not(plus_one))
     if u.known(hi, False):
         product = a * b
         product = _select(u, negate_product, -product, product)
@@ -185,13 +188,17 @@ def imad(u: Unit, a: Value, b: Value, c: Value) -> Value:
         wide = _wide(u, a, u.flag("signed_a")) * _wide(u, b, u.flag("signed_b"))
         wide = _select(u, negate_product, -wide, wide)
         product = _select(u, hi, k.low32(wide.lsr(32)), k.low32(wide))
-    carry = _count(u, _both(u.negated(2), _not(x)))
+    carry = _count(u, _both(nc, _not(x)))
     if not u.known(x, False):
         carry = carry + _if(u, x, i32(u, u.flags.carry))
-    result = _add_with_flags(u, product, c, False, u.negated(2), carry)
+    result = _add_with_flags(u, product, c, False, negate_c, carry)
     if u.known(u.flag("sat"), False):
         return result
-    return _select(u, u.flag("sat"), _saturated(u, product, c, False, u.negated(2), carry), result)
+    return _select(u, u.flag("sat"), _saturated(u, product, c, False, negate_c, carry), result)
+
+
+def _exclusive(a: Flag, b: Flag) -> Flag:
+    return a ^ b
 
 
 @operation("IMUL", "i", "ii", signed_a=1, signed_b=1, hi=1)

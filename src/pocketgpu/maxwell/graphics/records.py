@@ -1,0 +1,67 @@
+"""What the parts of a draw hand to each other, as records in the work area. All offsets are of the arena.
+
+The way of a draw: vertices are fetched into *pages* of attributes, 32 vertices each; vertex programs turn pages of
+inputs into pages of outputs; primitives are assembled, clipped and set up from those; each primitive covers *blocks* of
+8 x 4 pixels, whose 32 lanes run the pixel program; what it leaves in its registers is tested, blended and stored.
+
+Attributes are named by their byte address `a` in attribute space (`a[0x70]` is the position's x). Where one lies in a
+page is told by a *map*, a table of 256 words at index a / 4, so that no code depends on what came before it.
+"""
+
+from __future__ import annotations
+
+from ...struct_words import Struct
+from ..sass.work import LANES, VECTOR
+
+# -- blocks of pixels ---------------------------------------------------------------------------------------------------
+BLOCK_WIDTH, BLOCK_HEIGHT = 8, 4
+LANE_X = tuple((lane >> 2 & 3) * 2 + (lane & 1) for lane in range(LANES))
+"""Column of a lane's pixel in its block: lanes are quads of 2 x 2 pixels, four quads in a row."""
+LANE_Y = tuple((lane >> 4) * 2 + (lane >> 1 & 1) for lane in range(LANES))
+"""Row of a lane's pixel in its block."""
+MAX_SAMPLES = 16
+MAX_TARGETS = 8
+
+# -- pages of attributes ------------------------------------------------------------------------------------------------
+MAP_WORDS = 256
+"""Entries of a map: one for each 32-bit word of attribute space."""
+ATTRIBUTE_SPACE = 4 * MAP_WORDS
+PAGE_ZERO, PAGE_ONE, PAGE_DUMP, PAGE_SLOTS = (n * VECTOR for n in range(4))
+"""A page begins with a vector of 0, one of 1.0, and one that takes what nobody wants; slots of attributes follow.
+
+A map of a page holds byte offsets into it: of a slot, of PAGE_ZERO or PAGE_ONE for inputs that nobody wrote, of
+PAGE_DUMP for outputs that nobody reads. Word `i` of lane `n` is at page + map[a / 4] + 4 * n. Vertex v of a buffer of
+pages is lane v & 31 of page v >> 5.
+"""
+
+# -- planes of a primitive ------------------------------------------------------------------------------------------------
+PLANE = Struct("C", "DX", "DY", "FLAT")
+"""How one input of a pixel program varies: C + DX * x + DY * y, x and y in pixels from the primitive's origin; FLAT is
+the provoking vertex's own word. For perspective inputs the plane is that of value / w. The map of a pixel program's
+inputs holds byte offsets into the planes of a primitive; an offset of 0 is a plane of zeros, PLANE.size one of 1.0.
+Inputs that are the same all over a primitive (facing, layer, ...) are planes without slope."""
+
+# -- one block of pixels under way: a record for each thread -----------------------------------------------------------------
+FRAGMENTS = Struct(
+    "X", "Y",  # the upper left pixel of the block, in pixels of the target
+    "LAYER", "VIEWPORT", "FRONT",  # of the primitive; FRONT: 1 or 0
+    "SAMPLES",  # coverage samples of a pixel
+    "COVERED",  # ballot: pixels with any sample left; lanes outside are helpers
+    f"COVER:{MAX_SAMPLES}",  # ballots: sample s of which pixels is left
+    "KILLED",  # ballot: what the program threw away
+    f"DEPTH:{MAX_SAMPLES * LANES}",  # f32 vectors: window depth of each sample (after bias, not clamped)
+    f"SAMPLE_MASK:{LANES}",  # a vector: the program's sample mask, all ones if it gives none
+    "OUTPUTS",  # offset of the program's R0; R n is VECTOR * n behind
+    "PASSED:2",  # 64 bits: samples that passed all tests since somebody set it to 0
+)  # fmt: skip
+
+# -- targets ---------------------------------------------------------------------------------------------------------------
+TARGET = Struct(
+    "BASE",  # offset of the first byte of layer 0; a target's bytes are in one piece
+    "PITCH",  # bytes of a row of a linear target, 0: block-linear
+    "GOBS", "BLOCK_HEIGHT", "BLOCK_DEPTH",  # GOBs in a row; log2 of the GOBs of a block
+    "LAYER_STRIDE", "LAYERS",  # bytes from a layer to the next (slices of a 3D target lie in its blocks instead)
+    "WIDTH", "HEIGHT",  # in samples: what must not be left
+    "FIRST_LAYER",
+)  # fmt: skip
+"""Where a colour or depth target lies. Formats are static values of the kernels that write it."""

@@ -495,11 +495,11 @@ class Launcher:
 
     @staticmethod
     def _loop_name(shape: _Shape, resume: int) -> str:
-        """The loop that an instruction begins: to the last branch back to it."""
-        steps = shape.code.flow.steps
-        ends = [i for i in shape.code.flow.reached if steps[i].target == resume and i >= resume]
-        last = max(ends, default=resume)
-        return f"the loop from {offset_of(resume):#06x} to {offset_of(last):#06x}"
+        """The innermost loop that an instruction is in, from where a branch goes back to, to that branch."""
+        flow = shape.code.flow
+        loops = [(target, i) for i in flow.reached if (target := flow.steps[i].target) is not None]
+        first, last = max((loop for loop in loops if loop[0] <= resume <= loop[1]), default=(resume, resume))
+        return f"the loop from {offset_of(first):#06x} to {offset_of(last):#06x}"
 
 
 def three(size: Sequence[int], name: str) -> tuple[int, int, int]:

@@ -24,6 +24,9 @@ from .work import (
     WARPS,
 )
 
+LONG = 1 << 28
+"""Steps of blocks in a row after which the host has a look: some seconds."""
+
 
 @kernel(lanes=32, slot=I32, warp=I32, instruction=I32, lane=I32, kind=I32)
 def fault(k: Lang, slot: Value, warp: Value, instruction: Value, lane: Value, kind: Value) -> None:
@@ -121,9 +124,9 @@ def run_blocks(
 ) -> None:  # fmt: skip
     """Run blocks first..last-1 of the grid one after the other in a slot, until one has used up its turns.
 
-    first = -1: go on with the block that the slot has. Afterwards BLOCK.STATUS says what came of the last one, and
-    BLOCK.NUMBER which that was. function: handle of the code that runs a warp; fallback: of the code that goes on
-    where the first cannot (0: there is none).
+    LONG steps end it, too. first = -1: go on with the block that the slot has. Afterwards BLOCK.STATUS says what came
+    of the last one, and BLOCK.NUMBER which that was. function: handle of the code that runs a warp; fallback: of the
+    code that goes on where the first cannot (0: there is none).
     """
     count, stride = k.load(I32, launch + LAUNCH.WARPS), k.load(I32, launch + LAUNCH.WARP_STRIDE)
     number = k.var(first)
@@ -138,7 +141,8 @@ def run_blocks(
     left = k.var(room)
 
     def more() -> Value:
-        return (number.value < stop.value) & ((status.value == RUNNING) | (status.value == FINISHED))
+        short = k.load(I64, slot + BLOCK.STEPS) < LONG
+        return (number.value < stop.value) & ((status.value == RUNNING) | (status.value == FINISHED)) & short
 
     for _ in k.loop(more):
         for _ in k.when(first >= 0):

@@ -36,6 +36,8 @@ TURNS = 64
 """Turns that a block has before others run."""
 LIMIT = 1 << 30
 """Steps of a warp after which it is taken to hang."""
+BUDGET = 1 << 40
+"""Steps of all warps of a grid after which that is."""
 MAX_BLOCKS = (1 << 31) - 1
 MAX_SHARED = 48 << 10
 MAX_SLOTS = 512
@@ -60,6 +62,7 @@ class Code:
     """A program to launch: its bytes from the first control word on.
 
     registers: of a thread. start: byte offset of the entry. indirect: code addresses that tables of jumps name.
+    origins: which offset of the program as its owner knows it stands at a byte offset of `data`, ascending.
     """
 
     name: str
@@ -67,6 +70,13 @@ class Code:
     registers: int = work.LANES
     start: int = 0
     indirect: tuple[int, ...] = ()
+    origins: tuple[tuple[int, int], ...] = ((0, 0),)
+
+    def offset_at(self, index: int) -> str:
+        """Where an instruction is in the program, for people."""
+        offset = offset_of(index)
+        start, origin = max((pair for pair in self.origins if pair[0] <= offset), default=(0, 0))
+        return f"{origin + offset - start:#06x}"
 
     @cached_property
     def flow(self) -> Flow:
@@ -130,6 +140,23 @@ def _commutes(step: Step) -> bool:
     return silent and plain and kind not in (F32_ADD, F16_ADD) and not step.mods.get("cas")
 
 
+@dataclass(frozen=True)
+class Rules:
+    """What a grid runs under beside its sizes.
+
+    shared_window, local_window: where generic addresses show these memories. budget: steps after which the grid is
+    taken to hang. in_order: block after block, on one thread of the host.
+    """
+
+    shared_window: int = SHARED_WINDOW
+    local_window: int = LOCAL_WINDOW
+    budget: int = BUDGET
+    in_order: bool = False
+
+
+RULES = Rules()
+
+
 @dataclass
 class Result:
     """What a launch came to. steps: instructions of all warps; lane_steps: those times their lanes, if counted."""
@@ -150,6 +177,7 @@ class _Shape:
     blocks: int
     first_slot: int
     rounds: int = 1
+    budget: int = BUDGET
     free: list[int] = field(default_factory=list)
 
 
@@ -207,12 +235,12 @@ class Launcher:
         self._ids_of = block
 
     def _set_record(
-        self, shape: _Shape, grid: Sequence[int], block: Sequence[int], turns: int, step_slice: int
+        self, shape: _Shape, grid: Sequence[int], block: Sequence[int], turns: int, step_slice: int, rules: Rules
     ) -> None:
         layout = shape.layout
         words = self._words(self.record, LAUNCH.size // 4)
         words[:] = 0
-        put = lambda name, v: words.__setitem__(LAUNCH.offsets[name] // 4, v)
+        put = lambda name, v: words.__setitem__(LAUNCH.offsets[name] // 4, v - ((v >> 31) << 32))
         handles = words[:8].view(np.int64)
         get = self.engine.handle
         handles[:4] = get(access), get(atomic), get(fault), get(unstack)
@@ -226,8 +254,8 @@ class Launcher:
             "WARP_STRIDE": layout.warp_stride, "WARPS_AT": work.WARPS, "SHARED_AT": layout.shared_at,
             "SHARED_SIZE": layout.shared, "LOCAL_AT": layout.local_at, "LOCAL_SIZE": layout.local,
             "LOCAL_STRIDE": layout.local_stride, "SLICE": step_slice, "CONSTANTS": self.constants,
-            "THREAD_IDS": self.ids, "SMEM_SIZE": layout.shared, "SHARED_WINDOW": SHARED_WINDOW,
-            "LOCAL_WINDOW": LOCAL_WINDOW, "TURNS": turns, "START": index_at(shape.code.start),
+            "THREAD_IDS": self.ids, "SMEM_SIZE": layout.shared, "SHARED_WINDOW": rules.shared_window,
+            "LOCAL_WINDOW": rules.local_window, "TURNS": turns, "START": index_at(shape.code.start),
         }  # fmt: skip
         for name, v in values.items():
             put(name, v)
@@ -245,6 +273,7 @@ class Launcher:
         count: bool = False,
         place: str = "",
         tier: str = "auto",
+        rules: Rules = RULES,
     ) -> Result:
         """Run a grid to its end.
 
@@ -254,6 +283,7 @@ class Launcher:
         :param limit: steps after which a warp is taken to hang.
         :param count: count steps times lanes at work as well, with code of its own.
         :param tier: "interpreter" or "specialised" to run on one of them only.
+        :param rules: what is usual but for some.
         :raises UsageError: a size is out of range.
         """
         started = perf_counter()
@@ -270,19 +300,19 @@ class Launcher:
         room = min((self._end - self._slots) // layout.size, MAX_SLOTS)
         if room < 1:
             raise UsageError(f"a block of this launch needs {layout.size} bytes, more than the work area has")
-        shape = _Shape(code, layout, blocks, self._slots)
+        shape = _Shape(code, layout, blocks, self._slots, budget=rules.budget)
         shape.free = list(range(room - 1, -1, -1))
         self._set_constants(constants)
         self._set_ids(block)
         step_slice = max(1, min(self.slice, limit))
         turns = min(self.turns, max(1, limit // step_slice))
         shape.rounds = max(1, limit // (step_slice * turns))
-        self._set_record(shape, grid, block, turns, step_slice)
+        self._set_record(shape, grid, block, turns, step_slice, rules)
         self.memory.open_version()
         result = Result()
         function = self._function(shape, tier, count)
         run = self.engine.get(run_blocks)
-        parts = self.threads if code.parallel and blocks > 1 else 1
+        parts = self.threads if code.parallel and blocks > 1 and not rules.in_order else 1
         if parts == 1:
             self._run(shape, run, function, result, place, self._pieces(blocks))
         else:
@@ -391,13 +421,16 @@ class Launcher:
         while True:
             if current is None:
                 current = next(pieces, None)
+            if current is not None and result.steps > shape.budget:
+                self._tell_endless(shape, result, place)
+                current, pieces = None, iter(())
             slot = self._take_slot(shape) if current is not None else None
             if current is not None and slot is not None:
                 first, last = current
                 at = self._begin_slot(shape, slot)
                 run(self.record, at, *function(), first, last)
                 status, number = self._status(at)
-                current = (number + 1, last) if status != work.FINISHED and number + 1 < last else None
+                current = (number + 1, last) if number + 1 < last else None
                 if self._settle(shape, at, status, 1, rounds, result, place):
                     waiting.append((slot, 1))
                 else:
@@ -466,9 +499,8 @@ class Launcher:
             text = _FAULT_TEXT[get(row, "KIND")].format(va=va, low=low, size=get(row, "SIZE"))
             thread = self._thread_name(get(row, "WARP"), get(row, "LANE"))
             where = f"block {self._block_name(get(row, 'NUMBER'))}, thread {thread}"
-            message = (
-                f"{shape.code.name}+{offset_of(index):#06x} ({shape.code.flow.steps[index].name}): {text}; {where}"
-            )
+            code = shape.code
+            message = f"{code.name}+{code.offset_at(index)} ({code.flow.steps[index].name}): {text}; {where}"
             self.events.report("fault", "compute.fault", message, place)
         if count > FAULTS:
             self.events.report("fault", "compute.fault", f"{shape.code.name}: further faults", place, count - FAULTS)
@@ -486,12 +518,20 @@ class Launcher:
             told.add((state, resume))
             if state == work.WAITING:
                 barrier = int(words[work.WARP.BARRIER // 4])
-                what = f"warps wait at barrier {barrier} before {offset_of(resume):#06x} and nobody comes"
+                what = f"warps wait at barrier {barrier} before {shape.code.offset_at(resume)} and nobody comes"
             else:
                 what = f"{self._loop_name(shape, resume)} does not end"
             self.events.report(
                 "hang", "compute.hang", f"{shape.code.name}: {what}; block {self._block_name(number)}", place
             )
+
+    def _tell_endless(self, shape: _Shape, result: Result, place: str) -> None:
+        """The grid has used up its steps; the blocks that it still has are left out."""
+        with self._lock:
+            if not result.hung:
+                text = f"{shape.code.name}: more than {shape.budget} instructions; the rest of the grid is left out"
+                self.events.report("hang", "compute.hang", text, place)
+            result.hung = True
 
     @staticmethod
     def _loop_name(shape: _Shape, resume: int) -> str:
@@ -499,7 +539,7 @@ class Launcher:
         flow = shape.code.flow
         loops = [(target, i) for i in flow.reached if (target := flow.steps[i].target) is not None]
         first, last = max((loop for loop in loops if loop[0] <= resume <= loop[1]), default=(resume, resume))
-        return f"the loop from {offset_of(first):#06x} to {offset_of(last):#06x}"
+        return f"the loop from {shape.code.offset_at(first)} to {shape.code.offset_at(last)}"
 
 
 def three(size: Sequence[int], name: str) -> tuple[int, int, int]:

@@ -34,6 +34,33 @@ PAGE_DUMP for outputs that nobody reads. Word `i` of lane `n` is at page + map[a
 pages is lane v & 31 of page v >> 5.
 """
 
+# -- vertices and primitives of a piece of a draw ------------------------------------------------------------------------
+VERTICES = Struct("PAGES", "PAGE_SIZE", "MAP", "COUNT")
+"""Where shaded vertices lie: the first page, bytes from page to page, the map of the outputs, how many there are.
+
+The stage that wrote them last (vertex, evaluation or geometry program) is who made the map; what it does not write has
+PAGE_ZERO there, so everything that a reader asks for may be asked for.
+"""
+POINT_LIST, LINE_LIST, TRIANGLE_LIST, PATCH_LIST = range(4)
+PRIMITIVES = Struct("COUNT", "KIND", "COLUMNS", "STRIDE")
+"""A list of primitives: how many, of which kind, where the first column begins, bytes from column to column.
+
+Word i of a column (32 bits) belongs to primitive i; columns begin at multiples of 128 bytes and have room for a whole
+vector behind the last primitive, so that 32 primitives can be loaded at once.
+"""
+V0, V1, V2, PROVOKING, PRIMITIVE_ID, PRIMITIVE_FLAGS, V3, V4, V5 = range(9)
+"""Columns: vertices (numbers in VERTICES; those that a kind does not have are undefined), the vertex whose attributes
+flat inputs take (with quads and polygons it need not be one of the three), the number that programs see, flags. V3 to
+V5 are there for geometry programs only: a line with neighbours is V0 (neighbour) V1 V2 V3 (neighbour), a triangle with
+neighbours is V0 V2 V4 with V1 V3 V5 across its edges. A patch has V0 only: the place of its first vertex in the list
+of slots, where its others follow.
+"""
+PRIMITIVE_COLUMNS = 9
+FLAG_EDGE0, FLAG_EDGE1, FLAG_EDGE2, FLAG_BEGINS = (1 << n for n in range(4))
+"""Flags: edge n of a triangle, from vertex n to the next, is one of the polygon that was drawn (else it came of cutting
+the polygon up, and polygon modes that draw edges or vertices leave it out; vertex n goes with edge n); the primitive is
+the first of its strip, loop or list item, where a line's stipple begins anew."""
+
 # -- planes of a primitive ------------------------------------------------------------------------------------------------
 PLANE = Struct("C", "DX", "DY", "FLAT")
 """How one input of a pixel program varies: C + DX * x + DY * y, x and y in pixels from the primitive's origin; FLAT is

@@ -13,7 +13,7 @@ from __future__ import annotations
 from ...struct_words import Struct
 from ..sass.work import LANES, VECTOR
 
-# -- blocks of pixels ---------------------------------------------------------------------------------------------------
+# -- blocks of pixels --------------------------------------------------------------------------------------------------
 BLOCK_WIDTH, BLOCK_HEIGHT = 8, 4
 LANE_X = tuple((lane >> 2 & 3) * 2 + (lane & 1) for lane in range(LANES))
 """Column of a lane's pixel in its block: lanes are quads of 2 x 2 pixels, four quads in a row."""
@@ -22,7 +22,7 @@ LANE_Y = tuple((lane >> 4) * 2 + (lane >> 1 & 1) for lane in range(LANES))
 MAX_SAMPLES = 16
 MAX_TARGETS = 8
 
-# -- pages of attributes ------------------------------------------------------------------------------------------------
+# -- pages of attributes -----------------------------------------------------------------------------------------------
 MAP_WORDS = 256
 """Entries of a map: one for each 32-bit word of attribute space."""
 ATTRIBUTE_SPACE = 4 * MAP_WORDS
@@ -34,7 +34,7 @@ PAGE_DUMP for outputs that nobody reads. Word `i` of lane `n` is at page + map[a
 pages is lane v & 31 of page v >> 5.
 """
 
-# -- vertices and primitives of a piece of a draw ------------------------------------------------------------------------
+# -- vertices and primitives of a piece of a draw ----------------------------------------------------------------------
 VERTICES = Struct("PAGES", "PAGE_SIZE", "MAP", "COUNT")
 """Where shaded vertices lie: the first page, bytes from page to page, the map of the outputs, how many there are.
 
@@ -61,14 +61,14 @@ FLAG_EDGE0, FLAG_EDGE1, FLAG_EDGE2, FLAG_BEGINS = (1 << n for n in range(4))
 the polygon up, and polygon modes that draw edges or vertices leave it out; vertex n goes with edge n); the primitive is
 the first of its strip, loop or list item, where a line's stipple begins anew."""
 
-# -- planes of a primitive ------------------------------------------------------------------------------------------------
+# -- planes of a primitive ---------------------------------------------------------------------------------------------
 PLANE = Struct("C", "DX", "DY", "FLAT")
 """How one input of a pixel program varies: C + DX * x + DY * y, x and y in pixels from the primitive's origin; FLAT is
 the provoking vertex's own word. For perspective inputs the plane is that of value / w. The map of a pixel program's
 inputs holds byte offsets into the planes of a primitive; an offset of 0 is a plane of zeros, PLANE.size one of 1.0.
 Inputs that are the same all over a primitive (facing, layer, ...) are planes without slope."""
 
-# -- one block of pixels under way: a record for each thread -----------------------------------------------------------------
+# -- one block of pixels under way: a record for each thread -----------------------------------------------------------
 FRAGMENTS = Struct(
     "X", "Y",  # the upper left pixel of the block, in pixels of the target
     "LAYER", "VIEWPORT", "FRONT",  # of the primitive; FRONT: 1 or 0
@@ -82,7 +82,7 @@ FRAGMENTS = Struct(
     "PASSED:2",  # 64 bits: samples that passed all tests since somebody set it to 0
 )  # fmt: skip
 
-# -- targets ---------------------------------------------------------------------------------------------------------------
+# -- targets -----------------------------------------------------------------------------------------------------------
 TARGET = Struct(
     "BASE",  # offset of the first byte of layer 0; a target's bytes are in one piece
     "PITCH",  # bytes of a row of a linear target, 0: block-linear

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 @pytest.fixture(scope="session", autouse=True)
 def all_threads_work() -> None:
     """Machines with two threads share every draw out, however small: tests are about bytes, not about time."""
-    from pocketgpu.pica import workers
+    from pocketgpu import workers
 
     workers.WORTH = 0.0
 

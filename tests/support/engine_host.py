@@ -13,6 +13,7 @@ from pocketgpu.maxwell.engines.base import Engine as GpuEngine
 from pocketgpu.maxwell.memory import GpuMemory
 from pocketgpu.maxwell.stats import ChannelStats
 from pocketgpu.maxwell.syncpoints import Syncpoints
+from pocketgpu.workers import Workers
 
 WORK = 16 << 20
 
@@ -27,6 +28,7 @@ class Host:
         self.stats = ChannelStats()
         self.switches = switches.choose(choices)
         self.syncpoints = Syncpoints()
+        self.workers = Workers(2)
         self.log: list[Any] = []
         self.scratch = (self.memory.work_offset, WORK)
         self.place = "s0/e0+0"

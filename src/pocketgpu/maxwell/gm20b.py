@@ -21,6 +21,7 @@ from ..errors import UsageError
 from ..events import EventKind, EventLog
 from ..facts.switches import choose, departures
 from ..lanes import Engine as LanesEngine
+from ..workers import Workers
 from . import pushbuffer
 from .channel import Channel
 from .dispatch import ask, code_table
@@ -64,6 +65,7 @@ class GM20B:
         except ValueError as error:
             raise UsageError(str(error), hint="See: pocketgpu switches") from error
         self.threads = threads
+        self.workers = Workers(threads)
         self.memory = GpuMemory(work_size=work_size(SCRATCH_SIZE))
         self.layout = WorkLayout(self.memory.work_offset)
         self.scratch = ((self.layout.end + 63) & ~63, SCRATCH_SIZE)

@@ -21,6 +21,7 @@ from ..facts.formats import FRAMEBUFFER_COLOR_FORMATS
 from ..facts.switches import departures
 from ..lanes import Engine
 from ..memory import GuestMemory
+from ..workers import Workers
 from . import draw_target
 from . import vertex_driver as driver
 from .any_state import covers, general_words, unit_settings
@@ -53,7 +54,6 @@ from .texture_cache import UNIT_IDS, Source, TextureCache
 from .tiers import Tiered
 from .vertex_fetch import FETCH_CHOICES, shade_vertices
 from .vertex_programs import VertexProgram, VertexPrograms
-from .workers import Workers
 
 _TARGET_IDS, _TARGET_MASKS = select_fields(draw_target.FIELDS)
 _PROGRAM_IDS, _PROGRAM_MASKS = select_fields(

@@ -16,6 +16,7 @@ from ...events import EventKind, EventLog
 from ...lanes import Engine as LanesEngine
 
 if TYPE_CHECKING:
+    from ...workers import Workers
     from ..memory import GpuMemory
     from ..stats import ChannelStats
     from ..syncpoints import Syncpoints
@@ -33,6 +34,8 @@ class EngineHost(Protocol):
     stats: ChannelStats
     switches: Mapping[str, str]
     syncpoints: Syncpoints
+    workers: Workers
+    """Threads of the computer, for work that can be cut into parts."""
     log: list[Any]
     """What was done, in order: draws, launches, clears, copies, blits, uploads."""
     scratch: tuple[int, int]

@@ -186,7 +186,8 @@ class ClearUnit:
         window = scratch.open(fill.plane.va + fill.low, fill.high - fill.low, what)
         if masks is None or window is None:
             return
-        fill.run(self._host.engine, window.offset, masks)
+        at, host = window.offset, self._host
+        host.workers.run(lambda part, parts: fill.run(host.engine, at, masks, part, parts), "clear", fill.amount)
         scratch.close(window)
 
     def _plan(self, value: int) -> _Plan:

@@ -146,13 +146,21 @@ class Fill:
             self._full = (-(-x_from // GOB_WIDTH), x_to // GOB_WIDTH) if whole else (0, 0)
         self.masks = line_masks(first, x_from, x_to, end, bits)
 
-    def run(self, engine: Engine, target: int, masks: int) -> None:
-        """Fill; target: arena offset of byte `low`, masks: of a copy of `masks`."""
-        y_from, y_to = self._lines
+    @property
+    def amount(self) -> int:
+        """Bytes, about."""
+        return len(self.masks) * (self._lines[1] - self._lines[0])
+
+    def run(self, engine: Engine, target: int, masks: int, part: int = 0, parts: int = 1) -> None:
+        """Fill; target: arena offset of byte `low`, masks: of a copy of `masks`. part, parts: a share of the lines."""
+        top, bottom = self._lines
+        cut = lambda n: min(max(top + (bottom - top) * n // parts & -GOB_HEIGHT, top), bottom) if n < parts else bottom
+        y_from, y_to = top if not part else cut(part), cut(part + 1)
         layout = self.plane.layout
         if layout is None:
+            start, pitch = target + self._start, self.plane.pitch
             engine.get(fill_lines)(
-                target + self._start, masks, self.plane.pitch, len(self.masks), y_to - y_from, *self._words
+                start + (y_from - top) * pitch, masks, pitch, len(self.masks), y_to - y_from, *self._words
             )
             return
         engine.get(fill_gobs)(

@@ -41,6 +41,7 @@ _ONE = 1 << 32
 MAX_SIDE = 1 << 16
 """Pixels that a blit may write across or down; a larger one is a fault."""
 _MAX_PLANS = 512
+_ROW_BYTES = 16  # of the table of rows, for each
 _OPERATION = TWOD["SET_OPERATION"]["V"]
 _SAMPLE_MODE = TWOD["SET_PIXELS_FROM_MEMORY_SAMPLE_MODE"]
 _UNUSED = ("RENDER_SOLID_PRIM_POINT_X_Y", "RENDER_SOLID_PRIM_POINT_Y", "PIXELS_FROM_CPU_DATA")
@@ -149,7 +150,19 @@ class TwoD(Engine):
             return
         if source is None:
             return
-        plan.code(source.offset, target.offset, columns, rows, *plan.size, curve, plan.rop, *plan.factors)
+        code, (width, height) = plan.code, plan.size
+
+        def part(number: int, count: int) -> None:
+            first, last = height * number // count, height * (number + 1) // count
+            at = rows + _ROW_BYTES * first
+            code(source.offset, target.offset, columns, at, width, last - first, curve, plan.rop, *plan.factors)
+
+        # Where the target's bytes are read by the blit, rows count in their order.
+        apart = target.offset + target.size <= source.offset or source.offset + source.size <= target.offset
+        if apart:
+            self.host.workers.run(part, ("blit", plan.code), width * height)
+        else:
+            part(0, 1)
         scratch.close(target)
 
     # What the registers ask for

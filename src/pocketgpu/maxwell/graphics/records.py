@@ -68,6 +68,76 @@ the provoking vertex's own word. For perspective inputs the plane is that of val
 inputs holds byte offsets into the planes of a primitive; an offset of 0 is a plane of zeros, PLANE.size one of 1.0.
 Inputs that are the same all over a primitive (facing, layer, ...) are planes without slope."""
 
+# -- from primitives to shapes -----------------------------------------------------------------------------------------
+VIEWPORT = Struct(
+    "SOURCE:4", "SIGN:4",  # of x, y, z, w after the swizzle: offset into a page, and 0 or the sign bit to flip
+    "SCALE:3", "OFFSET:3",  # f32
+    "MIN_Z", "MAX_Z",  # f32: what window depth is clamped to
+    "LEFT", "TOP", "RIGHT", "BOTTOM",  # pixels that may be touched, inclusive: clip rectangle, scissor and surface clip
+)  # fmt: skip
+"""One of VIEWPORT_COUNT viewports, as set-up wants it."""
+VIEWPORT_COUNT = 16
+PIXEL_INPUT = Struct("FRONT:8", "BACK:8", "LINEAR:8", "SPRITE:8")
+"""Eight inputs of a pixel program, side by side: the page offsets of the attribute for front and for back faces (two
+colours differ); f32 1.0 if it is interpolated without perspective, else 0.0; what replaces it on a point with
+sprites: 0 nothing, 1 s, 2 t, 3 a zero, 4 a one."""
+PLANE_NAMES = (
+    "ZERO", "ONE", "X", "Y", "Z", "INVERSE_W", "FRONT", "PRIMITIVE_ID", "LAYER", "VIEWPORT", "POINT_S", "POINT_T",
+)  # fmt: skip
+"""The first planes of every primitive; those of the PIXEL_INPUT table follow. Integers lie in C and FLAT as bits."""
+FILL, LINE, POINT = range(3)
+"""How polygons are drawn, and what a shape came from."""
+RASTER = Struct(
+    # Where vertices and primitives are (offsets of VERTICES and PRIMITIVES records), and of VIEWPORT and PIXEL_INPUT tables.
+    "VERTICES", "PRIMITIVES", "VIEWPORTS", "INPUTS", "INPUT_GROUPS",
+    # Page offsets of the layer, viewport index and point size that programs give, -1: they give none.
+    "LAYER_AT", "VIEWPORT_AT", "POINT_SIZE_AT", "LAYER", "LAYER_BY_VIEWPORT",
+    # Clipping: bits of user planes in use, those of them that cull; page offsets of distances; whether z is clipped,
+    # and whether the near plane is z = 0 (1) or z = -w (0).
+    "USER_PLANES", "USER_CULLS", "DISTANCES:8", "CLIP_Z", "NEAR_ZERO",
+    # Faces: bits FRONT 1, BACK 2 to drop; 1 if negative area (y down) is the front; polygon modes of front and back.
+    "CULL", "FRONT_NEGATIVE", "MODES:2", "TWO_SIDED",
+    # Polygon offset: bit FILL, LINE, POINT; f32 factor, units, clamp; r is a constant (f32), or that of f32 depth if 0.
+    "OFFSETS", "OFFSET_SLOPE", "OFFSET_UNITS", "OFFSET_CLAMP", "OFFSET_STEP",
+    # Lines and points (f32 sizes), sprites; stipples; rectangles out of triangles (SET_FILL_VIA_TRIANGLE).
+    "LINE_WIDTH", "LINE_SMOOTH", "LINE_STIPPLE", "STIPPLE_FACTOR", "STIPPLE_PATTERN", "GENERATED_EDGES",
+    "POINT_SIZE", "POINT_SPRITE", "SPRITE_LOWER", "POINT_SMOOTH", "FILL_VIA_TRIANGLE", "CONSERVATIVE",
+    "HALF",  # 128 if pixel centres have integer coordinates, else 0 (1/256 pixel)
+    # Samples: how many, whether shapes are those of multisampling, positions in 1/16 pixel, whether depth is taken at
+    # the centre for all. Runs of the program for a pixel (sample shading).
+    "SAMPLES", "MULTISAMPLE", f"SAMPLE_X:{MAX_SAMPLES}", f"SAMPLE_Y:{MAX_SAMPLES}", "CENTRE_DEPTH", "PASSES",
+    # Sample masks of the 2 x 2 pixels of a quad.
+    "SAMPLE_MASKS:4",
+    # What clips pixels: window rectangles (0 off, 1 inside any, 2 outside all, 3 nothing passes) with left, top,
+    # right, bottom (inclusive) of each; pixels killed by their depth (bit 0 below, 1 above); polygon stipple.
+    "WINDOW_CLIPS", "WINDOWS:32", "DEPTH_KILL", "POLYGON_STIPPLE", "POLYGON_PATTERN:32",
+    # The way of a block: depth wanted; handles of `test` and `write` (0: none) with the offset of their state; whether
+    # the test comes before the program; LAUNCH record of the program (0: none); registers with alpha, for smooth lines.
+    "DEPTH_WANTED", "TEST:2", "WRITE:2", "OUTPUT", "EARLY", "PROGRAM", "ALPHAS",
+)  # fmt: skip
+"""All that set-up and raster want to know of a draw. Filled by `raster_state.encode` but for places and handles."""
+REGION = Struct(
+    "AT", "END",  # where shapes go, and where there is no more room
+    "SHAPES_END",  # behind the last shape
+    "NEXT",  # the primitive to go on with: behind the last one, unless room ran out
+    "SHAPES", "COME", "GONE",  # shapes made; primitives that came to the clipper and that it let through
+    "STIPPLE",  # pixels of the line strip under way
+)  # fmt: skip
+SHAPE = Struct(
+    "SIZE",  # bytes to the next shape
+    "PLANES",  # offset of the planes, which shapes of one primitive share
+    "ORIGIN_X", "ORIGIN_Y",  # pixels: where x = y = 0 of the planes is
+    "LEFT", "TOP", "RIGHT", "BOTTOM",  # pixels, inclusive
+    "KIND", "FRONT", "LAYER", "VIEWPORT", "EDGES", "FADE",
+    # Edges: a sample at x, y (1/256 pixel) is inside where A x + B y + C >= 0 for all; f64: 1 / A, or 0.
+    "A:4", "B:4", "C:8", "INVERSE:8",
+    # Lines: pixel counter + STEP_X x + STEP_Y y, for the stipple. Smooth lines and points (FADE 1, 2): planes across
+    # and along from the origin, half width and half length.
+    "COUNTER", "STEP_X", "STEP_Y", "ACROSS:3", "ALONG:3", "HALF_WIDTH", "HALF_LENGTH",
+    start=0,
+)  # fmt: skip
+"""A convex piece of a primitive to be drawn, at a multiple of 32 bytes."""
+
 # -- one block of pixels under way: a record for each thread -----------------------------------------------------------
 FRAGMENTS = Struct(
     "X", "Y",  # the upper left pixel of the block, in pixels of the target
@@ -76,6 +146,8 @@ FRAGMENTS = Struct(
     "COVERED",  # ballot: pixels with any sample left; lanes outside are helpers
     f"COVER:{MAX_SAMPLES}",  # ballots: sample s of which pixels is left
     "KILLED",  # ballot: what the program threw away
+    "SAMPLE",  # the sample that the program runs for, -1: for the pixel
+    "MIN_Z", "MAX_Z",  # f32: the viewport's range, for depth that the program gives
     f"DEPTH:{MAX_SAMPLES * LANES}",  # f32 vectors: window depth of each sample (after bias, not clamped)
     f"SAMPLE_MASK:{LANES}",  # a vector: the program's sample mask, all ones if it gives none
     "OUTPUTS",  # offset of the program's R0; R n is VECTOR * n behind

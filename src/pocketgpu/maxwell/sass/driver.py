@@ -180,3 +180,13 @@ def run_blocks(
         k.store(I32, slot + BLOCK.STATUS, status.value)
         for _ in k.when(status.value == FINISHED):
             number.value = number.value + 1
+
+
+def pass_barrier(k: Lang, record: Value) -> None:
+    """Let the only warp of a block go on behind a barrier; what it votes for is the result."""
+    value, kind = k.load(I32, record + WARP.BARRIER_VALUE), k.load(I32, record + WARP.BARRIER_KIND)
+    whole, some = (value >> 30) & 1, (value >> 29) & 1
+    result = k.select(kind == 3, -whole, k.select(kind == 4, -some, value & 63))
+    for _ in k.when(kind >= 2):
+        k.store(I32, record + WARP.RESULT, result)
+    k.store(I32, record + WARP.STATE, READY)

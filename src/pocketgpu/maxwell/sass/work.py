@@ -29,15 +29,37 @@ MAX_WARPS = 32
 
 # Handles of kernels that others call come first, 64 bits each.
 LAUNCH = Struct(
-    "ACCESS:2", "ATOMIC:2", "FAULT:2", "UNSTACK:2", f"MEMORY:{2 * 64}",
+    "ACCESS:2", "ATOMIC:2", "FAULT:2", "UNSTACK:2", f"MEMORY:{2 * 64}", f"TEXTURE:{2 * 5}",
+    "RUN:2", "FALLBACK:2",  # handles of what runs a warp, and of what goes on where that cannot (0: nothing)
     "GRID:3", "BLOCK:3", "THREADS", "WARPS", "REGISTERS", "WARP_STRIDE", "WARPS_AT", "SHARED_AT", "SHARED_SIZE",
     "LOCAL_AT", "LOCAL_SIZE", "LOCAL_STRIDE", "SLICE", "CONSTANTS", "THREAD_IDS", "PROGRAM", "INSTRUCTIONS", "START",
     "SMEM_SIZE", "SHARED_WINDOW", "LOCAL_WINDOW", "TURNS", "CLEAR",
+    # Of stages of graphics; all of this is 0 for compute programs.
+    "STAGE",  # which one, as shader headers number them
+    "IN_MAP", "OUT_MAP", "PATCH_MAP",  # offsets of maps: see graphics/records.py
+    "VERTICES",  # of a primitive that comes in
+    "MOST_EMITTED", "OUT_STRIDE",  # of geometry programs: vertices of an invocation, bytes from a page to the next
+    "KILLS",  # whether pixels can be thrown away
+    "FLAT",  # whether inputs that ask for it are taken from one vertex (SET_SHADE_MODE)
+    "SAMPLES_AT",  # offset of vectors: x and y (f32, from the centre, in pixels) of each sample
+    "MASK_AT", "DEPTH_AT",  # offsets into a warp's record of the sample mask and the depth of pixels; 0: none
+    "PRIMITIVE_TYPE", "INVOCATION_INFO", "Y_DIRECTION",  # what special registers show
 )  # fmt: skip
 
 BLOCK = Struct(
     "STEPS:2", "LANE_STEPS:2",  # 64 bits each, of all blocks that this slot has run
     "STATUS", "X", "Y", "Z", "NUMBER", "LIVE", "CLOCK", "FAULT_COUNT",
+    # Of stages of graphics: what the warp that comes next works on, as offsets of the arena.
+    "IN_AT", "OUT_AT",  # pages of inputs (planes for pixels) and of outputs
+    "VERTICES_AT",  # vectors: for vertex i of each lane's primitive where its column of a page begins
+    "PATCHES_AT",  # a vector: where the column of each lane's patch begins
+    "INVOCATIONS_AT",  # a vector: the number of each lane's invocation
+    "EMITTED_AT",  # vectors: how many vertices each lane has emitted; and for each of these stream and end of strip
+    "FRAGMENTS",  # the record of the block of pixels
+    "PIXEL_X", "PIXEL_Y",  # f32: centre of the block's first pixel, from the origin of the primitive
+    "SAMPLE",  # 1 + number of the sample that is shaded, 0: the whole pixel
+    "HUNG",  # whether a warp did not come to its end: later ones are not run then
+    f"CENTRE_X:{LANES}", f"CENTRE_Y:{LANES}",  # f32 vectors: where inputs of pixels are taken by default
     f"ARRIVED:{BARRIERS}", f"EXPECTED:{BARRIERS}", f"COUNT:{BARRIERS}", f"ALL:{BARRIERS}", f"SOME:{BARRIERS}",
     f"FAULT_LIST:{8 * FAULTS}",
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,19 +11,20 @@ from pocketgpu.events import EventLog
 from pocketgpu.facts import switches
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.engines.base import Engine as GpuEngine
+from pocketgpu.maxwell.grids import Grids
 from pocketgpu.maxwell.memory import GpuMemory
 from pocketgpu.maxwell.stats import ChannelStats
 from pocketgpu.maxwell.syncpoints import Syncpoints
 from pocketgpu.workers import Workers
 
-WORK = 16 << 20
+WORK, GRIDS = 16 << 20, 32 << 20
 
 
 class Host:
     """What `EngineHost` asks for. `write` stores a method and sets off its effect, as the channel does."""
 
     def __init__(self, evaluator: str = "llvm", choices: dict[str, str] | None = None) -> None:
-        self.memory = GpuMemory(work_size=WORK, capacity=64 << 20)
+        self.memory = GpuMemory(work_size=WORK + GRIDS, capacity=64 << 20)
         self.engine = Engine(self.memory.arena, evaluator)
         self.events = EventLog()
         self.stats = ChannelStats()
@@ -35,6 +37,10 @@ class Host:
         self.ticks = 1000
         self.interrupts: list[str] = []
         self.waits: list[tuple[int, int, str]] = []
+
+    @cached_property
+    def grids(self) -> Grids:
+        return Grids(self.memory, self.engine, self.events, (sum(self.scratch), GRIDS))
 
     def timestamp(self) -> int:
         return self.ticks

@@ -12,7 +12,8 @@ gpu.present(0x6_0000_0000, Surface(1280, 720)).image.save("screen.png")
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +36,13 @@ from .stats import ChannelStats
 from .syncpoints import Syncpoints
 from .waits import SemaphoreWait, Wait
 
+if TYPE_CHECKING:
+    from .grids import Grids
+
 MIB = 1 << 20
 SCRATCH_SIZE = 64 * MIB
+GRIDS_SIZE = 160 * MIB
+"""Where grids keep their threads; nothing of it is touched before there is one."""
 MACRO_BUDGET = 1 << 28
 """Instructions that the macros of one submission may take."""
 HOST_CLASS = 0xB06F
@@ -66,7 +72,7 @@ class GM20B:
             raise UsageError(str(error), hint="See: pocketgpu switches") from error
         self.threads = threads
         self.workers = Workers(threads)
-        self.memory = GpuMemory(work_size=work_size(SCRATCH_SIZE))
+        self.memory = GpuMemory(work_size=work_size(SCRATCH_SIZE + 64 + GRIDS_SIZE))
         self.layout = WorkLayout(self.memory.work_offset)
         self.scratch = ((self.layout.end + 63) & ~63, SCRATCH_SIZE)
         self.engine = LanesEngine(self.memory.arena, evaluator)
@@ -225,6 +231,14 @@ class GM20B:
             self.report("fault", "channel.semaphore_unmapped", f"no memory for a semaphore at {address:#x}")
             return
         self.wait(SemaphoreWait(address, payload, operation, self.place))
+
+    @cached_property
+    def grids(self) -> Grids:
+        """What runs the grids of compute launches."""
+        from .grids import Grids
+
+        area = (sum(self.scratch), GRIDS_SIZE)
+        return Grids(self.memory, self.engine, self.events, area, self.threads)
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     def present(self, gpu_va: int, surface: Surface) -> Picture:

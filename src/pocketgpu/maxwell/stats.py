@@ -20,7 +20,8 @@ class ChannelStats:
     """Counts since the last `reset`, over all channels.
 
     What the parser counts natively is brought up to date when a submission ends. `macro_steps` are instructions of
-    macros; `calls` tells how often each macro was called; `seconds` goes by phase.
+    macros, `launch_steps` those of the warps of grids; `calls` tells how often each macro was called; `seconds` goes by
+    phase.
     """
 
     draws: int
@@ -28,6 +29,7 @@ class ChannelStats:
     copies: int
     blits: int
     launches: int
+    launch_steps: int
     uploads: int
     semaphores: int
     syncpoint_increments: int
@@ -58,15 +60,22 @@ class ChannelStats:
     def reset(self) -> None:
         """All counts zero."""
         self.draws = self.clears = self.copies = self.blits = self.launches = self.uploads = 0
+        self.launch_steps = 0
         self.semaphores = self.syncpoint_increments = self.syncpoint_waits = 0
         self.constbuf_binds = self.submissions = self.presents = 0
         self.headers: dict[str, int] = {}
         self.methods_by_subchannel = [0] * 8
         self.calls: dict[int, int] = {}
-        self.seconds = dict.fromkeys(("parse", "effects"), 0.0)
+        self.seconds = dict.fromkeys(("parse", "effects", "launches"), 0.0)
         for name in COUNTERS:
             if not name.startswith(("header_", "subchannel_")):
                 setattr(self, name, 0)
+
+    def add_launch(self, steps: int, seconds: float) -> None:
+        """A grid of so many instructions was run, in an effect that is timed as a whole."""
+        self.launch_steps += steps
+        self.seconds["launches"] += seconds
+        self.seconds["effects"] -= seconds
 
     def take(self, totals: Mapping[str, int], calls: NDArray[np.int64]) -> None:
         """Set what the parser counts to these totals."""

@@ -13,13 +13,15 @@ from pocketgpu.maxwell.engines.compute import Compute, Launch
 
 VA = 0x5_0000_0000
 AT = VA + 0x1000
+REGION = 0x7_0000_0000
+EXIT = 0xE30000000007000F
 
 FIELDS = {
-    "PROGRAM_OFFSET": 0x1230,
+    "PROGRAM_OFFSET": 0x1220,
     "CTA_RASTER_WIDTH": 70000,
-    "CTA_RASTER_HEIGHT": 3,
-    "CTA_RASTER_DEPTH": 2,
-    "CTA_THREAD_DIMENSION0": 32,
+    "CTA_RASTER_HEIGHT": 2,
+    "CTA_RASTER_DEPTH": 3,
+    "CTA_THREAD_DIMENSION0": 8,
     "CTA_THREAD_DIMENSION1": 4,
     "CTA_THREAD_DIMENSION2": 1,
     "SHARED_MEMORY_SIZE": 0x1800,
@@ -44,9 +46,12 @@ def qmd(version: str, **more: int) -> bytes:
 
 def bench(data: bytes) -> Bench:
     b = Bench(Compute)
-    b.map(VA, 0x10000)
+    b.map(VA, 0x11000)
+    b.map(0x6_0000_0000, 0x1000)
+    b.map(REGION, 0x2000)
+    b.memory.write(REGION + 0x1220, struct.pack("<QQ", 0, EXIT))
     b.memory.write(AT, data)
-    b.address("SET_PROGRAM_REGION_A", 0x7_0000_0000)
+    b.address("SET_PROGRAM_REGION_A", REGION)
     return b
 
 
@@ -60,13 +65,14 @@ def test_fields(version: str, number: tuple[int, int]) -> None:
     """Both versions decode by their own table; slots that are not valid are not there."""
     (record,) = launch(b := bench(qmd(version)))
     assert record.version == number and record.structure is QMD[version]
-    assert (record.grid, record.block) == ((70000, 3, 2), (32, 4, 1))
-    assert record.program == 0x7_0000_1230
+    assert (record.grid, record.block) == ((70000, 2, 3), (8, 4, 1))
+    assert record.program == REGION + 0x1220
     assert (record.shared_bytes, record.register_count) == (0x1800, 40)
     assert record.constants[0] == (0x5_0000_0200, 0x10000)
     assert record.constants[7] == (0x6_0000_0700, 64)
     assert [i for i, c in enumerate(record.constants) if c] == [0, 7]
     assert record.address == AT and b.host.stats.launches == 1
+    assert record.result is not None and record.result.steps == b.host.stats.launch_steps == 420000
     assert not list(b.host.events)
 
 
@@ -76,7 +82,7 @@ def test_a_launch_keeps_its_metadata() -> None:
     (record,) = launch(b)
     b.memory.write(AT, bytes(256))
     b.address("SET_PROGRAM_REGION_A", 0)
-    assert record.grid == (70000, 3, 2) and record.program == 0x7_0000_1230
+    assert record.grid == (70000, 2, 3) and record.program == REGION + 0x1220
 
 
 def test_only_schedule_launches() -> None:
@@ -93,7 +99,7 @@ def test_versions() -> None:
     b = bench(qmd("01_07", QMD_MAJOR_VERSION=0, QMD_VERSION=0))
     assert launch(b)[0].structure is QMD["01_07"] and not list(b.host.events)
     b = bench(qmd("01_07", QMD_MAJOR_VERSION=2, QMD_VERSION=1))
-    assert launch(b)[0].grid == (70000, 3, 2)
+    assert launch(b)[0].grid == (70000, 2, 3)
     assert b.host.ids() == ["compute.version"]
 
 

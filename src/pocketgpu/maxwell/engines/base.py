@@ -17,6 +17,7 @@ from ...lanes import Engine as LanesEngine
 
 if TYPE_CHECKING:
     from ...workers import Workers
+    from ..grids import Grids
     from ..memory import GpuMemory
     from ..stats import ChannelStats
     from ..syncpoints import Syncpoints
@@ -44,6 +45,11 @@ class EngineHost(Protocol):
     @property
     def place(self) -> str:
         """Where the machine is: "s3/e2+17", submission 3, entry 2 of it, word 17 of the entry."""
+        ...
+
+    @property
+    def grids(self) -> Grids:
+        """What runs the grids of compute launches."""
         ...
 
     def timestamp(self) -> int:

@@ -1,117 +1,48 @@
-"""The compute class B1C0: launches as records, with the queue metadata (QMD) that describes them.
+"""The compute class B1C0: grids of threads, launched by queue metadata (QMDs) in memory.
 
-A launch is SEND_PCAS_A, the QMD's address divided by 256, and then SEND_SIGNALING_PCAS_B with SCHEDULE. The grid is not
-run; what follows a grid, the QMD's two releases, is done. Programs have no header.
-Source: class header clb1c0.h, and the header of QMDs 0.6 and 1.7. Drivers write 1.7 or no version at all, with the same
-fields at the same places.
+A launch is SEND_PCAS_A, the QMD's address divided by 256, and then SEND_SIGNALING_PCAS_B with SCHEDULE. The grid runs
+at once and to its end. Its releases follow, then the grid of the QMD that depends on it. Programs have no header. All
+caches are those of the host, which look at memory themselves, so nothing is to be done where they are to be emptied.
+
+Source: class header clb1c0.h, and the header of QMDs. Neither says what a queue in a QMD holds, and no driver of the
+Switch uses one: they are an event.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import UsageError
 from ...facts.maxwell import B1C0
-from ...facts.maxwell.headers import QMD, BitStructure, as_number
 from . import conditions, semaphores
 from .base import Engine, EngineHost, Registers
-from .constants import Binding
 from .inline import InlineUnit
 from .notify import notify
+from .queue_metadata import QMD_BYTES, VERSIONS, Launch
 from .report import ReportUnit
-from .snapshots import Snapshot, Snapshots
+from .snapshots import Snapshots
 from .state import State
 from .windows import read
 
-QMD_BYTES = 256
-CONSTANT_SLOTS = 8
-VERSIONS = {(0, 6): "00_06", (1, 7): "01_07"}
+MAX_CHAIN = 1 << 12
+"""Grids that one launch may lead to by QMDs that depend on others."""
+STEPS_PER_TICK = 4
+"""How fast time passes for grids: instructions of warps in a tick of 614.4 MHz. Rough: the chip can do several times
+that, and does less where it waits for memory. Programs see it in time stamps only."""
 
 
-def version_of(number: int) -> tuple[int, int]:
-    """(major, minor) of a QMD given as one number."""
-    layout = QMD["01_07"]
-    return layout["QMD_MAJOR_VERSION"].raw(number), layout["QMD_VERSION"].raw(number)
-
-
-@dataclass(eq=False)
-class Launch:
-    """One launch. address: of the QMD, `qmd` its 64 words."""
-
-    place: str
-    address: int
-    qmd: NDArray[np.uint32]
-    snapshot: Snapshot
-
-    @cached_property
-    def number(self) -> int:
-        """The QMD as one number, as its fields want it."""
-        return as_number(self.qmd)
-
-    @property
-    def version(self) -> tuple[int, int]:
-        """(major, minor) as the QMD says."""
-        return version_of(self.number)
-
-    @property
-    def structure(self) -> BitStructure:
-        """How the QMD is read."""
-        return QMD[VERSIONS.get(self.version, "01_07")]
-
-    def field(self, name: str, index: int | None = None) -> int:
-        """A field of the QMD by its official name."""
-        found = self.structure[name]
-        return (found if index is None else found(index)).raw(self.number)
-
-    @cached_property
-    def state(self) -> State:
-        """The registers of the class as they were."""
-        return State(B1C0, self.snapshot.registers)
-
-    @property
-    def grid(self) -> tuple[int, int, int]:
-        """Thread groups in x, y, z."""
-        width, height, depth = (self.field(f"CTA_RASTER_{n}") for n in ("WIDTH", "HEIGHT", "DEPTH"))
-        return width, height, depth
-
-    @property
-    def block(self) -> tuple[int, int, int]:
-        """Threads of a group in x, y, z."""
-        x, y, z = (self.field(f"CTA_THREAD_DIMENSION{n}") for n in range(3))
-        return x, y, z
-
-    @property
-    def program(self) -> int:
-        """GPU address of the first instruction."""
-        return (self.state.address("SET_PROGRAM_REGION_A") + self.field("PROGRAM_OFFSET")) & 0xFF_FFFF_FFFF
-
-    @property
-    def constants(self) -> tuple[Binding | None, ...]:
-        """The eight constant buffers; None where the QMD has none."""
-        return tuple(
-            Binding(
-                self.field("CONSTANT_BUFFER_ADDR_UPPER", i) << 32 | self.field("CONSTANT_BUFFER_ADDR_LOWER", i),
-                self.field("CONSTANT_BUFFER_SIZE", i),
-            )
-            if self.field("CONSTANT_BUFFER_VALID", i)
-            else None
-            for i in range(CONSTANT_SLOTS)
-        )
-
-    @property
-    def shared_bytes(self) -> int:
-        """Shared memory of a group."""
-        return self.field("SHARED_MEMORY_SIZE")
-
-    @property
-    def register_count(self) -> int:
-        """Registers of a thread."""
-        return self.field("REGISTER_COUNT")
+_MODES = {
+    "FP32_NAN_BEHAVIOR": "floats are handled as without it",
+    "FP32_F2I_NAN_BEHAVIOR": "what is no number gives 0 as an integer all the same",
+    "FP32_NARROW_INSTRUCTION": "denormals are kept all the same",
+    "DEPENDENT_QMD_FIELD_COPY": "nothing is copied",
+}
+"""Modes that no driver of the Switch sets, and what becomes of them."""
 
 
 class Compute(Engine):
@@ -141,7 +72,22 @@ class Compute(Engine):
         host = self.host
         if not B1C0["SEND_SIGNALING_PCAS_B"]["SCHEDULE"].raw(value) or not conditions.enabled(host, self._state):
             return
-        address = self._state.word("SEND_PCAS_A") << 8
+        address: int | None = self._state.word("SEND_PCAS_A") << 8
+        left = MAX_CHAIN
+        while address is not None and left:
+            left -= 1
+            launch = self._take(address)
+            self._run(launch)
+            for which in range(2):
+                if launch.field(f"SEMAPHORE_RELEASE_ENABLE{which}"):
+                    self._release(launch, f"RELEASE{which}_")
+            address = self._next(launch)
+        if address is not None:
+            host.report("hang", "compute.chain", f"more than {MAX_CHAIN} QMDs that depend on each other")
+
+    def _take(self, address: int) -> Launch:
+        """The launch that the QMD at an address describes, on record."""
+        host = self.host
         words = np.frombuffer(read(host, address, QMD_BYTES, "queue metadata"), "<u4").astype(np.uint32)
         launch = Launch(host.place, address, words, self._snapshots.take())
         if launch.version not in VERSIONS and launch.version != (0, 0):
@@ -149,9 +95,35 @@ class Compute(Engine):
             host.report("warning", "compute.version", f"a QMD of version {major}.{minor}: read as 1.7")
         host.stats.launches += 1
         host.log.append(launch)
-        for which in range(2):
-            if launch.field(f"SEMAPHORE_RELEASE_ENABLE{which}"):
-                self._release(launch, f"RELEASE{which}_")
+        return launch
+
+    def _run(self, launch: Launch) -> None:
+        """Run its grid."""
+        host = self.host
+        if launch.flag("IS_QUEUE"):
+            host.report("warning", "compute.queue", "a QMD that is a queue: nothing is run")
+            return
+        for name, text in _MODES.items():
+            if launch.flag(name):
+                host.report("warning", "compute.mode", f"{name}: {text}")
+        try:
+            result = launch.result = host.grids.run(launch, partial(read, host))
+        except UsageError as error:
+            host.report("fault", "compute.launch", f"a grid that is left out: {error}")
+            return
+        host.stats.add_launch(result.steps, result.seconds)
+        host.spend(result.steps // STEPS_PER_TICK)
+
+    def _next(self, launch: Launch) -> int | None:
+        """Address of the QMD that runs when this grid has ended."""
+        found = launch.dependent
+        if found is None:
+            return None
+        kind = launch.structure["DEPENDENT_QMD_TYPE"]
+        if (kind.enum or {}).get(kind.raw(launch.number)) != "GRID":
+            self.host.report("warning", "compute.queue", "a QMD with a queue that depends on it: nothing is run")
+            return None
+        return found
 
     def _release(self, launch: Launch, name: str) -> None:
         get = lambda part: launch.field(name + part)
@@ -162,3 +134,6 @@ class Compute(Engine):
             semaphores.reduction(self.host, address, op, payload, signed, "release of a grid")
         else:
             semaphores.release(self.host, address, payload, not get("STRUCTURE_SIZE"), "release of a grid")
+
+
+__all__ = ["Compute", "Launch"]

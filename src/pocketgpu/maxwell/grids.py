@@ -1,0 +1,79 @@
+"""The grids that launches of the compute class describe: from queue metadata to threads at work.
+
+Program and constant buffers are read from memory as they are when a grid begins, so that whatever a channel wrote
+before counts and no cache needs to be told; what the grid itself writes there it does not see, as its constants are a
+copy. Shared and local memory are the launcher's own: where a program would find them in the memory that
+SET_SHADER_LOCAL_MEMORY names, no source says, and no program can ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..errors import UsageError
+from ..events import EventLog
+from ..lanes import Engine
+from .engines.queue_metadata import Launch
+from .memory import GpuMemory
+from .programs import Programs
+from .sass.launch import Launcher, Result, Rules
+from .sass.work import BANK_SIZE
+
+LIMIT = 1 << 28
+"""Instructions of a warp after which it is taken to hang: much more than a frame of the console has time for."""
+BUDGET = 1 << 34
+"""Instructions of all warps of a grid after which that is."""
+AREA = 160 << 20
+"""Bytes of work area."""
+
+Read = Callable[[int, int, str], bytes]
+"""Bytes of guest memory at an address, so many, and what they are for the event if they are not there."""
+
+
+class Grids:
+    """Runs grids on a GPU's memory.
+
+    :param area: arena offset and size of a part of the work area for nobody else.
+    :param threads: of the host, over blocks, where the program allows it.
+    """
+
+    def __init__(
+        self, memory: GpuMemory, engine: Engine, events: EventLog, area: tuple[int, int], threads: int = 1
+    ) -> None:
+        self.launcher = Launcher(memory, engine, events, area, threads)
+        self.programs = Programs(memory)
+        self.limit, self.budget = LIMIT, BUDGET
+        self.tier = "auto"
+        """Which code runs them; see `Launcher.launch`."""
+
+    def run(self, launch: Launch, read: Read) -> Result:
+        """Run a grid to its end.
+
+        :raises UsageError: there is no program, or a size that this GPU does not have.
+        """
+        if 0 in launch.grid or 0 in launch.block:
+            return Result()
+        state = launch.state
+        region, offset = state.address("SET_PROGRAM_REGION_A"), launch.field("PROGRAM_OFFSET")
+        code = self.programs.find(region, offset, launch.register_count)
+        constants = {
+            bank: read(buffer.address, min(buffer.size, BANK_SIZE), f"constant buffer {bank} of a grid")
+            for bank, buffer in enumerate(launch.constants)
+            if buffer is not None
+        }
+        low, high = launch.local_bytes
+        if high:
+            raise UsageError(f"{high} bytes of local memory from the end of its window downwards")
+        rules = Rules(
+            shared_window=state.word("SET_SHADER_SHARED_MEMORY_WINDOW"),
+            local_window=state.word("SET_SHADER_LOCAL_MEMORY_WINDOW"),
+            budget=self.budget,
+            in_order=bool(launch.flag("SEQUENTIALLY_RUN_CTAS")),
+        )
+        return self.launcher.launch(
+            code, launch.grid, launch.block, constants, launch.shared_bytes, low,
+            limit=self.limit, place=launch.place, tier=self.tier, rules=rules,
+        )  # fmt: skip
+
+
+__all__ = ["AREA", "Grids"]

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from .capture import MaxwellCaptureBuilder
+from .grids import Grid
 from .packets import Packets
 from .pushbuffer import PushBuffer
 from .surface import Surface, size_of
 
-__all__ = ["MaxwellCaptureBuilder", "Packets", "PushBuffer", "Surface", "size_of"]
+__all__ = ["Grid", "MaxwellCaptureBuilder", "Packets", "PushBuffer", "Surface", "size_of"]

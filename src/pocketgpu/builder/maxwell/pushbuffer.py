@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ...errors import UsageError
 from ...facts.maxwell import B197
+from .grids import LOCAL_WINDOW, SHARED_WINDOW, Grid, shifted
 from .packets import MOST_DATA, Packets
 from .surface import Surface
 
@@ -178,6 +179,20 @@ class PushBuffer(Packets):
 
     def _launch(self, **fields: Any) -> Self:
         return self.method("LAUNCH_DMA", DATA_TRANSFER_TYPE="NON_PIPELINED", FLUSH_ENABLE=True, **fields)
+
+    # -- compute ----------------------------------------------------------------------------------------------------
+    def launch(self, at: int, grid: Grid | None = None) -> Self:
+        """Launch the grid that the QMD at a GPU address (a multiple of 256) describes; if one is given, write it first.
+
+        :raises UsageError: there can be no QMD, or it cannot tell of the grid.
+        """
+        where = shifted(at)
+        if grid is not None:
+            self.address("SET_PROGRAM_REGION_A", grid.region)
+            self.method("SET_SHADER_LOCAL_MEMORY_WINDOW", LOCAL_WINDOW)
+            self.method("SET_SHADER_SHARED_MEMORY_WINDOW", SHARED_WINDOW)
+            self.inline(at, grid.qmd())
+        return self.method("SEND_PCAS_A", where).method("SEND_SIGNALING_PCAS_B", INVALIDATE=True, SCHEDULE=True)
 
     # -- 2D ---------------------------------------------------------------------------------------------------------
     def blit(

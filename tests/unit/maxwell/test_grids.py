@@ -1,0 +1,292 @@
+"""Grids launched from pushbuffers: what programs find, what they leave, and what is told of those that go wrong."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pocketgpu.builder.maxwell import Grid, PushBuffer
+from pocketgpu.builder.maxwell.grids import LOCAL_WINDOW, SHARED_WINDOW
+from pocketgpu.errors import UsageError
+from pocketgpu.maxwell.engines.compute import MAX_CHAIN, Launch
+from pocketgpu.maxwell.gm20b import GM20B
+from pocketgpu.maxwell.sass.assembler import assemble
+
+BUFFER, CODE, OUT, QMD, BANK, HOLE = (0x5_0000_0000 + i * 0x10_0000 for i in range(6))
+# R2:R3 is the address of the thread's own word of the output, R0 its number in the grid; tail stores R4 there.
+HEAD = """
+    S2R R0, SR_CTAID.X
+    S2R R1, SR_TID.X
+    ISCADD R0, R0, R1, 0x5
+    SHL R2, R0, 0x2
+    IADD R2.CC, R2, c[0x0][0x0]
+    IADD.X R3, RZ, c[0x0][0x4]
+"""
+TAIL = """
+    STG.E [R2], R4
+    EXIT
+"""
+NUMBERS = HEAD + "MOV R4, R0" + TAIL
+
+
+class Console:
+    """A GPU with memory for a pushbuffer, programs, output, QMDs and constants."""
+
+    def __init__(self, evaluator: str = "llvm", **options: Any) -> None:
+        self.gpu = GM20B(evaluator=evaluator, **options)
+        for address in (BUFFER, CODE, OUT, QMD, BANK):
+            self.gpu.map(address, 0x1_0000)
+        self.gpu.memory.write(BANK, struct.pack("<Q", OUT))
+
+    def code(self, text: str, at: int = CODE) -> int:
+        self.gpu.memory.write(at, assemble(text).code)
+        return at
+
+    def grid(self, program: int, blocks: Any = (2,), threads: Any = (32,), **options: Any) -> Grid:
+        return Grid(program, blocks, threads, **{"constants": {0: (BANK, 256)}, **options})
+
+    def submit(self, pb: PushBuffer) -> Console:
+        self.gpu.memory.write(BUFFER, pb.tobytes())
+        self.gpu.submit([BUFFER | len(pb) << 42])
+        self.gpu.finish()
+        return self
+
+    def run(self, text: str, **options: Any) -> NDArray[np.uint32]:
+        self.submit(PushBuffer().bind("compute").launch(QMD, self.grid(self.code(text), **options)))
+        return self.out()
+
+    def out(self, count: int = 64) -> NDArray[np.uint32]:
+        return np.frombuffer(self.gpu.memory.read(OUT, 4 * count), "<u4")
+
+    @property
+    def launches(self) -> list[Launch]:
+        return [record for record in self.gpu.log if isinstance(record, Launch)]
+
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        return [(event.id, event.message) for event in self.gpu.events]
+
+
+@pytest.mark.parametrize("evaluator", ["llvm", "numpy"])
+def test_a_grid_writes_memory(evaluator: str) -> None:
+    c = Console(evaluator)
+    assert c.run(NUMBERS).tolist() == list(range(64)) and not c.told
+    (launch,) = c.launches
+    assert launch.result is not None and launch.result.steps == c.gpu.stats.launch_steps == 2 * 9
+    assert c.gpu.stats.launches == 1 and c.gpu.stats.seconds["launches"] > 0
+
+
+@pytest.mark.parametrize("tier", ["interpreter", "specialised"])
+def test_windows(tier: str) -> None:
+    """Generic addresses show shared and local memory where the registers say; both begin as zero or as written."""
+    c = Console()
+    c.gpu.grids.tier = tier
+    text = f"""
+    SHL R5, R1, 0x2
+    MOV32I R6, {SHARED_WINDOW:#x}
+    IADD R6, R6, R5
+    MOV R7, RZ
+    STS [R5], R1
+    MOV32I R8, 0x700
+    STL [0x8], R8
+    MOV32I R10, {LOCAL_WINDOW:#x}
+    MOV R11, RZ
+    LD.E R4, [R6], PT
+    LD.E R9, [R10+0x8], PT
+    IADD R4, R4, R9
+    """
+    assert c.run(HEAD + text + TAIL, shared=256, local=16)[:32].tolist() == [0x700 + i for i in range(32)]
+    assert not c.told
+
+
+def test_constants_are_those_of_the_moment() -> None:
+    """What the channel writes between two launches counts for the second; beyond a buffer's end there is zero."""
+    c = Console()
+    program = c.code(HEAD + "MOV R4, c[0x3][0x8]\nIADD R4, R4, c[0x3][0x10]\nIADD R4, R4, c[0x2][0x0]" + TAIL)
+    c.gpu.memory.write(BANK + 0x100, struct.pack("<6I", 1, 2, 30, 4, 500, 6))
+    grid = c.grid(program, blocks=(1,), constants={0: (BANK, 8), 3: (BANK + 0x100, 16)})
+    after = Grid(program, (1,), (32,), {0: (BANK + 0x200, 8), 3: (BANK + 0x100, 24)})
+    pb = PushBuffer().bind("compute").launch(QMD, grid)
+    pb.inline(BANK + 0x108, struct.pack("<I", 70)).inline(BANK + 0x200, struct.pack("<Q", OUT + 128))
+    c.submit(pb.launch(QMD, after))
+    assert c.out().tolist() == [30] * 32 + [570] * 32 and not c.told
+
+
+def test_programs_are_those_of_the_moment() -> None:
+    """A program that changes is another one; a change beside it changes nothing."""
+    c = Console()
+    one, other = (HEAD + f"MOV32I R4, {v}" + TAIL for v in (1, 2))
+    assert c.run(one).tolist() == [1] * 64
+    assert c.run(other).tolist() == [2] * 64
+    assert c.run(one).tolist() == [1] * 64
+    known = c.gpu.grids.programs.find(CODE & -(1 << 32), CODE % (1 << 32), 32)
+    c.gpu.memory.write(CODE + 0x800, b"beside it")
+    assert c.gpu.grids.programs.find(CODE & -(1 << 32), CODE % (1 << 32), 32) is known
+
+
+def test_grid_and_block_in_three_directions() -> None:
+    text = """
+    S2R R0, SR_CTAID.X
+    S2R R1, SR_CTAID.Y
+    S2R R2, SR_CTAID.Z
+    S2R R3, SR_TID.X
+    S2R R4, SR_TID.Y
+    S2R R5, SR_TID.Z
+    ISCADD R0, R1, R0, 0x1
+    ISCADD R0, R2, R0, 0x2
+    ISCADD R3, R4, R3, 0x1
+    ISCADD R3, R5, R3, 0x2
+    ISCADD R0, R0, R3, 0x3
+    SHL R2, R0, 0x2
+    IADD R2.CC, R2, c[0x0][0x0]
+    IADD.X R3, RZ, c[0x0][0x4]
+    IADD32I R4, R0, 0x1
+    """
+    out = Console().run(text + TAIL, blocks=(2, 2, 2), threads=(2, 2, 2))
+    assert out.tolist() == list(range(1, 65))
+
+
+def test_releases_and_the_grid_that_depends() -> None:
+    """A grid ends, its semaphores are stored, the one that depends on it begins."""
+    c = Console()
+    first = c.code(HEAD + "MOV32I R4, 0x5" + TAIL)
+    then = c.code(HEAD + "LDG.E R4, [R2]\nIADD R4, R4, c[0x0][0x8]" + TAIL, CODE + 0x1000)
+    c.gpu.memory.write(QMD + 0x100, c.grid(then, releases=[(BANK + 0x20, 9)]).qmd())
+    grid = c.grid(first, releases=[(BANK + 0x8, 100), (BANK + 0x10, 7)], after=QMD + 0x100)
+    c.submit(PushBuffer().bind("compute").launch(QMD, grid))
+    assert c.out().tolist() == [105] * 64 and not c.told
+    assert struct.unpack("<7I", c.gpu.memory.read(BANK + 8, 28)) == (100, 0, 7, 0, 0, 0, 9)
+    assert [launch.address for launch in c.launches] == [QMD, QMD + 0x100]
+
+
+def test_a_chain_without_an_end() -> None:
+    c = Console()
+    grid = c.grid(c.code("EXIT"), blocks=(1,), after=QMD)
+    c.submit(PushBuffer().bind("compute").launch(QMD, grid))
+    assert [id for id, _ in c.told] == ["compute.chain"] and len(c.launches) == MAX_CHAIN
+
+
+def test_queues_are_told() -> None:
+    c = Console()
+    pb = PushBuffer().bind("compute").launch(QMD, c.grid(c.code(NUMBERS), fields={"IS_QUEUE": 1}))
+    pb.launch(QMD + 256, c.grid(CODE, after=QMD, fields={"DEPENDENT_QMD_TYPE": 0}))
+    c.submit(pb)
+    assert [id for id, _ in c.told] == ["compute.queue"] * 2
+    assert c.out().tolist() == list(range(64))  # the second one ran
+
+
+def test_a_fault_has_a_place() -> None:
+    c = Console()
+    c.gpu.memory.write(BANK, struct.pack("<Q", HOLE))
+    c.run(NUMBERS, blocks=(1,), threads=(2,))
+    (event, _) = c.gpu.events
+    assert (event.kind, event.id) == ("fault", "compute.fault") and event.at.startswith("s0/e0+")
+    assert event.message == (
+        f"program {CODE:#x}+0x0050 (STG): nothing is mapped at {HOLE:#x}; block (0, 0, 0), thread (0, 0, 0)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"threads": (1025,)}, "1024 threads"),
+        ({"blocks": (0xFFFFFFFF, 2)}, "grid up to"),
+        ({"shared": 0x3FFFF}, "shared memory"),
+        ({"local": 0xFFFFFF}, "work area"),
+        ({"fields": {"SHADER_LOCAL_MEMORY_HIGH_SIZE": 16}}, "local memory from the end"),
+    ],
+)
+def test_sizes_that_there_are_not(options: dict[str, Any], text: str) -> None:
+    c = Console()
+    c.run(NUMBERS, **options)
+    ((id, message),) = c.told
+    assert id == "compute.launch" and text in message
+    assert not c.out().any() and c.launches[0].result is None
+
+
+@pytest.mark.parametrize("sizes", [{"blocks": (0,)}, {"blocks": (3, 0, 1)}, {"threads": (32, 0)}])
+def test_empty_grids(sizes: dict[str, Any]) -> None:
+    """Nothing runs, and what follows a grid follows."""
+    c = Console()
+    c.run(NUMBERS, releases=[(BANK + 16, 5)], **sizes)
+    assert not c.told and not c.out().any()
+    assert c.gpu.memory.read(BANK + 16, 4) == b"\5\0\0\0"
+
+
+@pytest.mark.parametrize(
+    ("bytes", "text"),
+    [(bytes(8), "is no instruction"), (struct.pack("<Q", 0xE24FFFF80007000F), "where no code is"), (b"", "no instr")],
+)
+def test_programs_that_are_none(bytes: bytes, text: str) -> None:
+    c = Console()
+    c.gpu.memory.write(CODE + 8, bytes)
+    c.submit(PushBuffer().bind("compute").launch(QMD, c.grid(CODE)))
+    ((id, message),) = c.told
+    assert id == "compute.launch" and text in message
+
+
+def test_no_memory_for_a_program() -> None:
+    c = Console()
+    c.submit(PushBuffer().bind("compute").launch(QMD, c.grid(HOLE)))
+    assert [id for id, _ in c.told] == ["compute.launch"]
+
+
+def test_endless_warps_and_endless_grids() -> None:
+    c = Console()
+    c.gpu.grids.limit, c.gpu.grids.budget = 1000, 1 << 40
+    c.run("again: BRA `(again)", blocks=(1,))
+    assert c.told[0][0] == "compute.hang" and "does not end" in c.told[0][1]
+    c = Console()
+    c.gpu.grids.budget = 1000
+    c.run(NUMBERS, blocks=(1 << 20,))
+    assert [id for id, _ in c.told if id != "compute.fault"] == ["compute.hang"]
+    assert c.launches[0].result is not None and 1000 < c.launches[0].result.steps < 1 << 16
+
+
+def test_threads_give_the_same() -> None:
+    one, two = Console(threads=1), Console(threads=2)
+    for c in (one, two):
+        c.run(NUMBERS, blocks=(64,))
+    assert one.out(2048).tolist() == two.out(2048).tolist() == list(range(2048))
+    assert one.gpu.stats.launch_steps == two.gpu.stats.launch_steps
+
+
+def test_blocks_in_order() -> None:
+    """SEQUENTIALLY_RUN_CTAS: each block sees what the one before it left, with any number of threads."""
+    text = HEAD + "MOV R2, c[0x0][0x0]\nMOV R3, c[0x0][0x4]\nLDG.E R4, [R2]\nISCADD R4, R4, R0, 0x1" + TAIL
+    c = Console(threads=2)
+    c.run(text, blocks=(200,), threads=(1,), fields={"SEQUENTIALLY_RUN_CTAS": 1})
+    value = 0
+    for block in range(200):
+        value = (2 * value + 32 * block) & 0xFFFFFFFF
+    assert c.out(1).tolist() == [value]
+
+
+def test_time_passes() -> None:
+    """Time stamps tell of the work, and are the same in every run."""
+
+    def stamps() -> list[int]:
+        c = Console()
+        pb = PushBuffer().bind("compute")
+        for i in range(3):
+            release = {"RELEASE0_STRUCTURE_SIZE": 0}
+            grid = c.grid(c.code(NUMBERS), releases=[(BANK + 16 * i + 64, 0)], blocks=(50 * i + 1,), fields=release)
+            pb.launch(QMD, grid)
+        c.submit(pb)
+        return [int.from_bytes(c.gpu.memory.read(BANK + 16 * i + 72, 8), "little") for i in range(3)]
+
+    first = stamps()
+    assert first == stamps() and first[2] - first[1] > first[1] - first[0] > 0
+
+
+def test_builder_refuses() -> None:
+    with pytest.raises(UsageError, match="one to three"):
+        Grid(CODE, (), (1,)).qmd()
+    with pytest.raises(UsageError, match="no QMD"):
+        Grid(CODE, (1 << 32,), (1,)).qmd()
+    with pytest.raises(UsageError, match="no QMD can be at"):
+        PushBuffer().bind("compute").launch(QMD + 16)

@@ -50,8 +50,9 @@ class Jump:
     values: tuple[int, ...] | None = None
 
 
-Next = int | Jump | tuple[Value, Any, Any]
-"""What a block of `Lang.graph` returns: the next block (-1: the end), a Jump, or (condition, Next, Next)."""
+Next = int | Jump | tuple[Value, Any, Any] | tuple[Value, Any, Any, bool]
+"""What a block of `Lang.graph` returns: the next block (-1: the end), a Jump, or (condition, Next, Next), which a bool
+may follow: what the condition usually is."""
 
 ATOMICS = ("add", "and", "or", "xor", "min", "max", "umin", "umax", "xchg")
 
@@ -67,6 +68,7 @@ class Lang(ABC):
     def __init__(self, lanes: int) -> None:
         self.lanes = lanes
         self._open: list[tuple[str, str]] = []  # (kind, place) of the control flow being written
+        self._graphs: list[tuple[int, int]] = []  # (constructs open in a block, blocks) of the graphs being written
 
     # -- constants and coercion ---------------------------------------------------------------------------------
     def const(self, x: float | int | bool, type: Type, lanes: int = 1) -> Value:
@@ -429,15 +431,18 @@ class Lang(ABC):
             what, where = self._open[-1]
             raise LaneError(f"k.{what} was left early: do not break, return or raise out of its body\n  in {where}")
 
-    def when(self, c: Value | bool) -> Iterator[None]:
-        """`for _ in k.when(c):` runs the body if the scalar condition holds (a Python bool decides while tracing)."""
+    def when(self, c: Value | bool, usual: bool | None = None) -> Iterator[None]:
+        """`for _ in k.when(c):` runs the body if the scalar condition holds (a Python bool decides while tracing).
+
+        usual: see `branch`.
+        """
         if isinstance(c, bool):
             if c:
                 yield
             return
         self._enter("when")
         depth = len(self._open)
-        yield from self._when(self._scalar_condition("when", c))
+        yield from self._when(self._scalar_condition("when", c), usual)
         self._leave(depth)
 
     def range(self, lo: Operand, hi: Operand, step: int = 1) -> Iterator[Value]:
@@ -456,12 +461,18 @@ class Lang(ABC):
         yield from self._loop(lambda: self._scalar_condition("loop", condition()))
         self._leave(depth)
 
-    def branch(self, c: Value | bool, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
-        """Run one of two functions; what they return (a value or a tuple of values) is the result."""
+    def branch(
+        self, c: Value | bool, then: Callable[[], Any], otherwise: Callable[[], Any], usual: bool | None = None
+    ) -> Any:
+        """Run one of two functions; what they return (a value or a tuple of values) is the result.
+
+        usual: what the condition nearly always is; code for the other way is made at its expense.
+        """
         if isinstance(c, bool):
             return then() if c else otherwise()
         c = self._scalar_condition("branch", c)
-        return self.switch(self.select(c, 1, 0), [otherwise, then])
+        cases = [partial(self._case, case) for case in (otherwise, then)]
+        return self._switch(self.select(c, 1, 0), cases, usual)
 
     def switch(self, selector: Value | int, cases: Sequence[Callable[[], Any]]) -> Any:
         """Run `cases[selector]`; the last case also serves every selector outside the list.
@@ -475,7 +486,7 @@ class Lang(ABC):
             raise fail(f"switch needs a scalar i32 selector, got {selector!r}")
         if not cases:
             raise fail("a switch without cases")
-        return self._switch(selector, [partial(self._case, case) for case in cases])
+        return self._switch(selector, [partial(self._case, case) for case in cases], None)
 
     def graph(self, blocks: Sequence[Callable[[], Next]], start: int = 0) -> None:
         """Run blocks of code, beginning with blocks[start], until one says that -1 comes next.
@@ -487,8 +498,23 @@ class Lang(ABC):
             raise fail(f"no block {start} among {len(blocks)}")
         self._enter("graph")
         depth = len(self._open)
+        self._graphs.append((depth, len(blocks)))
         self._graph([partial(self._block, block, len(blocks), depth) for block in blocks], start)
+        self._graphs.pop()
         self._leave(depth)
+
+    def escape(self, c: Value, target: int, before: Callable[[], None] | None = None) -> None:
+        """Leave a block of a graph in its middle where a scalar condition holds, which it seldom does.
+
+        target: the block to go on with. before: what is to be done on the way, such as setting variables.
+        """
+        c = self._scalar_condition("escape", c)
+        depth, count = self._graphs[-1] if self._graphs else (-1, 0)
+        if len(self._open) != depth:
+            raise fail("k.escape leaves a block of a graph, not what is open inside of it")
+        if not 0 <= target < count:
+            raise fail(f"no block {target} among {count}")
+        self._escape(c, target, before or (lambda: None))
 
     def _block(self, block: Callable[[], Next], count: int, depth: int) -> Next:
         after = block()
@@ -499,7 +525,7 @@ class Lang(ABC):
     def _check_next(self, after: Any, count: int) -> None:
         if isinstance(after, tuple):
             self._scalar_condition("graph", after[0])
-            for way in after[1:]:
+            for way in after[1:3]:
                 self._check_next(way, count)
             return
         targets = after.targets if isinstance(after, Jump) else (after,)
@@ -572,6 +598,9 @@ class Lang(ABC):
     def _graph(self, blocks: Sequence[Callable[[], Next]], start: int) -> None: ...
 
     @abstractmethod
+    def _escape(self, c: Value, target: int, before: Callable[[], None]) -> None: ...
+
+    @abstractmethod
     def _reduce(self, op: str, a: Value) -> Value: ...
 
     @abstractmethod
@@ -611,7 +640,7 @@ class Lang(ABC):
     def _array_set(self, a: Array, i: Value, x: Value) -> None: ...
 
     @abstractmethod
-    def _when(self, c: Value) -> Iterator[None]: ...
+    def _when(self, c: Value, usual: bool | None) -> Iterator[None]: ...
 
     @abstractmethod
     def _range(self, lo: Value, hi: Value, step: int) -> Iterator[Value]: ...
@@ -620,7 +649,7 @@ class Lang(ABC):
     def _loop(self, condition: Callable[[], Value]) -> Iterator[None]: ...
 
     @abstractmethod
-    def _switch(self, selector: Value, cases: Sequence[Callable[[], Any]]) -> Any: ...
+    def _switch(self, selector: Value, cases: Sequence[Callable[[], Any]], usual: int | None) -> Any: ...
 
     @abstractmethod
     def _invoke(self, function: Value, args: Sequence[Value]) -> None: ...

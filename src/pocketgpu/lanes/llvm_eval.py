@@ -38,6 +38,12 @@ _CONVERT = {
 }  # fmt: skip
 
 
+_WEIGHTS = (
+    '!0 = !{!"branch_weights", i32 2000, i32 1}',
+    '!1 = !{!"branch_weights", i32 1, i32 2000}',
+)
+
+
 def _ty(type: Type, lanes: int) -> str:
     t = _SCALAR[type.name]
     return t if lanes == 1 else f"<{lanes} x {t}>"
@@ -93,6 +99,7 @@ class LLVMLang(Lang):
         self._declared: set[str] = set()
         self._count = 0
         self._constants: dict[Any, Any] = {}
+        self._labels: list[list[str]] = []  # of the blocks of the graphs being written
 
     def args(self) -> list[Value]:
         return [Value(self, f"%a{i}", t, 1) for i, t in enumerate(self.params)]
@@ -101,7 +108,7 @@ class LLVMLang(Lang):
         self._closed()
         signature = ", ".join(["ptr noalias %arena"] + [f"{_ty(t, 1)} %a{i}" for i, t in enumerate(self.params)])
         head = [*sorted(self._declared), f"define void @{self.name}({signature}) #0 {{", "entry:", *self._slots]
-        tail = ["ret void", "}", 'attributes #0 = { nounwind "no-stack-arg-probe" }']
+        tail = ["ret void", "}", 'attributes #0 = { nounwind "no-stack-arg-probe" }', *_WEIGHTS]
         return "\n".join([*head, "br label %body", "body:", *self._out, *tail]) + "\n"
 
     # -- emission -----------------------------------------------------------------------------------------------
@@ -349,9 +356,14 @@ class LLVMLang(Lang):
         self._out.append(f"store {_ty(x.type, x.lanes)} {x.raw}, ptr {p}")
 
     # -- control flow -------------------------------------------------------------------------------------------
-    def _when(self, c: Value) -> Iterator[None]:
+    @staticmethod
+    def _weights(first: bool | None) -> str:
+        """What to say about a branch of which the first way is the usual one, the second, or neither."""
+        return "" if first is None else f", !prof !{0 if first else 1}"
+
+    def _when(self, c: Value, usual: bool | None) -> Iterator[None]:
         then, after = self._label(), self._label()
-        self._out += [f"br i1 {c.raw}, label %{then}, label %{after}", f"{then}:"]
+        self._out += [f"br i1 {c.raw}, label %{then}, label %{after}{self._weights(usual)}", f"{then}:"]
         yield
         self._out += [f"br label %{after}", f"{after}:"]
 
@@ -381,7 +393,7 @@ class LLVMLang(Lang):
             self._set(more, self._compare("ult", one, self._binary("sub", hi, current)))
             self._set(i, self._binary("add", current, one))
 
-    def _switch(self, selector: Value, cases: Sequence[Callable[[], Any]]) -> Any:
+    def _switch(self, selector: Value, cases: Sequence[Callable[[], Any]], usual: int | None) -> Any:
         outer = self._out
         traced: list[tuple[str, list[str], Any]] = []
         for case in cases:
@@ -396,7 +408,8 @@ class LLVMLang(Lang):
                 raise fail(f"case 0 of a switch or branch returns {first!r}, but case {n} returns {result!r}")
         after = self._label()
         arms = " ".join(f"i32 {i}, label %{label}" for i, (label, _, _) in enumerate(traced[:-1]))
-        self._out.append(f"switch i32 {selector.raw}, label %{traced[-1][0]} [ {arms} ]")
+        weights = self._weights(None if usual is None else usual == len(cases) - 1)  # the last one comes first
+        self._out.append(f"switch i32 {selector.raw}, label %{traced[-1][0]} [ {arms} ]{weights}")
         results = [self._var(v.type, v.lanes) for v in _values(first)]
         for label, lines, result in traced:
             self._out.append(f"{label}:")
@@ -414,9 +427,11 @@ class LLVMLang(Lang):
         labels = [self._label() for _ in blocks]
         end = self._label()
         self._out.append(f"br label %{labels[start]}")
+        self._labels.append(labels)
         for label, block in zip(labels, blocks, strict=True):
             self._out.append(f"{label}:")
             self._go(block(), [*labels, end])  # target -1 is the last one
+        self._labels.pop()
         self._out.append(f"{end}:")
 
     def _go(self, after: Next, labels: list[str]) -> None:
@@ -427,12 +442,19 @@ class LLVMLang(Lang):
             arms = " ".join(f"i32 {v}, label %{labels[t]}" for v, t in zip(values, after.targets, strict=False))
             self._out.append(f"switch i32 {after.selector.raw}, label %{labels[after.targets[-1]]} [ {arms} ]")
         else:
-            ways = [labels[way] if isinstance(way, int) else self._label() for way in after[1:]]
-            self._out.append(f"br i1 {after[0].raw}, label %{ways[0]}, label %{ways[1]}")
-            for label, way in zip(ways, after[1:], strict=True):
+            ways = [labels[way] if isinstance(way, int) else self._label() for way in after[1:3]]
+            weights = self._weights(after[3] if len(after) == 4 else None)
+            self._out.append(f"br i1 {after[0].raw}, label %{ways[0]}, label %{ways[1]}{weights}")
+            for label, way in zip(ways, after[1:3], strict=True):
                 if not isinstance(way, int):
                     self._out.append(f"{label}:")
                     self._go(way, labels)
+
+    def _escape(self, c: Value, target: int, before: Callable[[], None]) -> None:
+        then, after = self._label(), self._label()
+        self._out += [f"br i1 {c.raw}, label %{then}, label %{after}{self._weights(False)}", f"{then}:"]
+        before()
+        self._out += [f"br label %{self._labels[-1][target]}", f"{after}:"]
 
     def _invoke(self, function: Value, args: Sequence[Value]) -> None:
         p = self._name()

@@ -52,6 +52,14 @@ class ArenaViews:
         self.views = {name: arena.view(dtype) for name, dtype in _DTYPES.items() if name != "bool"}
 
 
+class _Escape(Exception):
+    """Control goes from the middle of a block to another block."""
+
+    def __init__(self, target: int) -> None:
+        super().__init__(target)
+        self.target = target
+
+
 class NumpyLang(Lang):
     """`functions` maps the handles of `invoke` to Python callables; `on_probe` receives named intermediate values."""
 
@@ -217,7 +225,7 @@ class NumpyLang(Lang):
         a.slot[self._bounded(a, i)] = x.raw
 
     # -- control flow -------------------------------------------------------------------------------------------
-    def _when(self, c: Value) -> Iterator[None]:
+    def _when(self, c: Value, usual: bool | None) -> Iterator[None]:
         if c.raw:
             yield
 
@@ -229,14 +237,17 @@ class NumpyLang(Lang):
         while condition().raw:
             yield
 
-    def _switch(self, selector: Value, cases: Sequence[Callable[[], Any]]) -> Any:
+    def _switch(self, selector: Value, cases: Sequence[Callable[[], Any]], usual: int | None) -> Any:
         i = int(selector.raw)
         return cases[i if 0 <= i < len(cases) else -1]()
 
     def _graph(self, blocks: Sequence[Callable[[], Next]], start: int) -> None:
         at = start
         while at >= 0:
-            after = blocks[at]()
+            try:
+                after = blocks[at]()
+            except _Escape as escape:
+                after = escape.target
             while not isinstance(after, int):
                 if isinstance(after, Jump):
                     i, targets = int(after.selector.raw), after.targets
@@ -246,6 +257,11 @@ class NumpyLang(Lang):
                 else:
                     after = after[1] if after[0].raw else after[2]
             at = after
+
+    def _escape(self, c: Value, target: int, before: Callable[[], None]) -> None:
+        if c.raw:
+            before()
+            raise _Escape(target)
 
     def _invoke(self, function: Value, args: Sequence[Value]) -> None:
         self._functions[int(function.raw)](*(a.raw for a in args))

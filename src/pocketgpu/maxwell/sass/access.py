@@ -1,16 +1,14 @@
 """Memory of threads: global memory through the page table, shared and local memory of a slot, constant banks.
 
-Loads and stores have a quick way in the code of the program, for lanes that stay in one page, and for shared memory
-in bounds. Everything else is done lane by lane by one kernel that all programs share (`access`). What cannot be reached
+One kernel for each space and size (`memory`) serves all programs: quickly where lanes stay in one page or in bounds of
+shared or local memory, else through another that goes lane by lane (`access`). What cannot be reached
 reads as zero and is noted as a fault with instruction, lane, warp and block.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...arena import PAGE_SIZE
-from ...lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value, kernel
+from ...lanes import I8, I16, I32, I64, U8, U16, Lang, Value, kernel
 from .. import page_table
 from .work import (
     BLOCK,
@@ -32,8 +30,6 @@ WINDOW = 1 << 24
 _TYPES = (U8, I8, U16, I16, I32, I32, I32, I32)
 BYTES = (1, 1, 2, 2, 4, 8, 16, 16)
 PAGE = PAGE_SIZE
-
-HALF = LANES // 2
 
 # Scratch vectors of a call: lower and upper words of addresses, then the data.
 LOW, HIGH, DATA, ROOM = 0, 1, 2, 6
@@ -64,16 +60,6 @@ class Place:
 
     def handle(self, word: int) -> Value:
         return self.k.load(I64, self.launch + word)
-
-
-@dataclass(frozen=True)
-class Address:
-    """Addresses of a memory instruction: lower and upper words; or for the lower ones register and offset."""
-
-    low: Value
-    high: Value
-    base: Value
-    offset: int
 
 
 def note_fault(
@@ -188,13 +174,16 @@ def memory(
 ) -> None:  # fmt: skip
     """Load or store for the lanes of a mask, one kernel for each space and size; addresses and data are in scratch."""
     p = Place(k, launch, slot, warp, slot)
-    low, high = p.take(LOW), p.take(HIGH)
+    low = p.take(LOW)
+    high = p.take(HIGH) if space == GLOBAL else k.splat(0)
     lanes = k.mask_of(mask)
     what = size | space << 4 | int(store) << 8
     good, offsets = _quick(p, space, size, low, high, lanes, mask, store)
     step, count = VECTOR if space == LOCAL else 4, words(size)
 
     def careful() -> None:
+        if space != GLOBAL:
+            p.put(HIGH, high)
         k.invoke(p.handle(LAUNCH.ACCESS), launch, slot, warp, instruction, mask, k.i32(what))
 
     def quick() -> None:
@@ -204,7 +193,7 @@ def memory(
             else:
                 p.put(DATA + n, k.gather(_TYPES[size], k.select(lanes, offsets, 0) + step * n))
 
-    k.branch(good, quick, careful)
+    k.branch(good, quick, careful, usual=True)
 
 
 def words(size: int) -> int:
@@ -217,70 +206,14 @@ def memory_index(space: int, size: int, store: bool) -> int:
     return (space * 8 + size) * 2 + int(store)
 
 
-class Shared:
-    """Quick accesses of shared memory: halves of a warp that read or write words side by side, or all the same.
-
-    What they need of an address register is computed from the register alone, without the offset of the instruction:
-    the compiler then finds it once for all accesses by the same register.
-    """
-
-    def __init__(self, p: Place) -> None:
-        k = self.k = p.k
-        size = p.of_launch(LAUNCH.SHARED_SIZE)
-        self.start = p.slot + p.of_launch(LAUNCH.SHARED_AT)
-        self.beyond = {bytes: k.max(size - (bytes - 1), 0) for bytes in (4, 8, 16, 4 * HALF)}
-
-    def _firsts(self, base: Value) -> tuple[Value, Value, Value]:
-        """The address of the first lane of each half, and a vector of them."""
-        firsts = self.k.shuffle(base, [0] * HALF + [HALF] * HALF)
-        return self.k.lane(base, 0), self.k.lane(base, HALF), firsts
-
-    def _fits(self, base: Value, offset: int, bytes: int, align: int) -> Value:
-        """Whether so many bytes from the firsts on are in bounds, and aligned."""
-        a, b, _ = self._firsts(base)
-        aligned = ((a | b) & (align - 1)) == 0
-        if offset & (align - 1):
-            return self.k.fit(False, BOOL, 1)
-        limit = self.beyond[bytes]
-        return (a + offset).below(limit) & (b + offset).below(limit) & aligned
-
-    def side_by_side(self, base: Value, offset: int, mask: Value) -> Value:
-        """Whether the lanes of each half have words side by side."""
-        k, (_, _, firsts) = self.k, self._firsts(base)
-        same = (base - firsts) == k.pattern_of([4 * (i % HALF) for i in range(LANES)])
-        return _all(k, same | ~mask) & self._fits(base, offset, 4 * HALF, 4)
-
-    def alike(self, base: Value, offset: int, bytes: int, mask: Value) -> Value:
-        """Whether the lanes of each half have one address."""
-        k, (_, _, firsts) = self.k, self._firsts(base)
-        return _all(k, (base == firsts) | ~mask) & self._fits(base, offset, bytes, bytes)
-
-    def load_row(self, base: Value, offset: int) -> Value:
-        """Words side by side."""
-        k, (a, b, _) = self.k, self._firsts(base)
-        x, y = (k.load(I32, self.start + v + offset, HALF) for v in (a, b))
-        return k.shuffle(x, list(range(LANES)), y)
-
-    def load_one(self, base: Value, offset: int) -> Value:
-        """One word for each half."""
-        k, (a, b, _) = self.k, self._firsts(base)
-        x, y = (k.splat(k.load(I32, self.start + v + offset), HALF) for v in (a, b))
-        return k.shuffle(x, list(range(LANES)), y)
-
-    def store_row(self, base: Value, offset: int, v: Value) -> None:
-        """Words side by side, all lanes."""
-        k, (a, b, _) = self.k, self._firsts(base)
-        for at, places in ((a, range(HALF)), (b, range(HALF, LANES))):
-            k.store(I32, self.start + at + offset, k.shuffle(v, list(places)))
-
-
 def _call(
     p: Place, space: int, size: int, store: bool, low: Value, high: Value, mask: Value, instruction: Value
 ) -> None:
     """Let a kernel do it; the data of stores is in scratch already."""
     k = p.k
     p.put(LOW, low)
-    p.put(HIGH, high)
+    if space not in (SHARED, LOCAL):
+        p.put(HIGH, high)
     number = k.ballot(mask)
     if space == GENERIC:
         k.invoke(p.handle(LAUNCH.ACCESS), p.launch, p.slot, p.warp, instruction, number, k.i32(size | int(store) << 8))
@@ -290,43 +223,20 @@ def _call(
 
 
 def load(
-    p: Place, space: int, size: int, address: Address, mask: Value, instruction: Value, shared: Shared
+    p: Place, space: int, size: int, low: Value, high: Value, mask: Value, instruction: Value
 ) -> list[Value]:  # fmt: skip
     """Words that the lanes of a mask load; others get some value or other. size: the code of the instruction."""
-    k, count = p.k, words(size)
-
-    def called() -> tuple[Value, ...]:
-        _call(p, space, size, False, address.low, address.high, mask, instruction)
-        return tuple(p.take(DATA + n) for n in range(count))
-
-    if space != SHARED or BYTES[size] < 4:
-        return list(called())
-    base, offset = address.base, address.offset
-    if count == 1:
-        row = lambda: (shared.load_row(base, offset),)
-        return list(k.branch(shared.side_by_side(base, offset, mask), row, called))
-    one = lambda: tuple(shared.load_one(base, offset + 4 * n) for n in range(count))
-    return list(k.branch(shared.alike(base, offset, BYTES[size], mask), one, called))
+    _call(p, space, size, False, low, high, mask, instruction)
+    return [p.take(DATA + n) for n in range(words(size))]
 
 
 def store(
-    p: Place, space: int, size: int, address: Address, data: list[Value], mask: Value, instruction: Value,
-    shared: Shared,
-) -> None:  # fmt: skip
+    p: Place, space: int, size: int, low: Value, high: Value, data: list[Value], mask: Value, instruction: Value
+) -> None:
     """Store words of the lanes of a mask."""
-    k = p.k
-
-    def called() -> None:
-        for n, v in enumerate(data):
-            p.put(DATA + n, v)
-        _call(p, space, size, True, address.low, address.high, mask, instruction)
-
-    if space != SHARED or len(data) > 1 or BYTES[size] < 4:
-        called()
-        return
-    base, offset = address.base, address.offset
-    row = shared.side_by_side(base, offset, mask) & _all(k, mask)
-    k.branch(row, lambda: shared.store_row(base, offset, data[0]), called)
+    for n, v in enumerate(data):
+        p.put(DATA + n, v)
+    _call(p, space, size, True, low, high, mask, instruction)
 
 
 def _quick(

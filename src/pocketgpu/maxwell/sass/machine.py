@@ -28,7 +28,6 @@ class Machine(ABC):
     def __init__(self, k: Lang, place: Place, stack: Stack) -> None:
         self.k, self.place, self.stack = k, place, stack
         self.constants = place.of_launch(LAUNCH.CONSTANTS)
-        self.shared = access.Shared(place)
 
     # -- what a subclass gives ------------------------------------------------------------------------------------
     @abstractmethod
@@ -184,10 +183,6 @@ class Machine(ABC):
         high = self.register(step.base + 1) + carry + (-1 if step.offset < 0 else 0)
         return (low, high) if step.offset else (base, self.register(step.base + 1))
 
-    def _full_address(self, step: Step) -> access.Address:
-        low, high = self.address(step, bool(step.mods.get("e")))
-        return access.Address(low, high, self.register(step.base), step.offset)
-
     @staticmethod
     def space_of(step: Step) -> int:
         """The space of a memory instruction."""
@@ -199,9 +194,9 @@ class Machine(ABC):
 
     def load(self, step: Step, mask: Value) -> None:
         """LD, LDG, LDL, LDS."""
-        size, address = step.mods.get("size", 4) & 7, self._full_address(step)
-        index = self.k.i32(step.index)
-        found = access.load(self.place, self.space_of(step), size, address, mask, index, self.shared)
+        size, index = step.mods.get("size", 4) & 7, self.k.i32(step.index)
+        low, high = self.address(step, bool(step.mods.get("e")))
+        found = access.load(self.place, self.space_of(step), size, low, high, mask, index)
         for n, v in enumerate(found):
             if step.dest != 255:
                 self.set_register(step.dest + n, v, mask)
@@ -211,10 +206,11 @@ class Machine(ABC):
 
     def store(self, step: Step, mask: Value) -> None:
         """ST, STG, STL, STS."""
-        size, address = step.mods.get("size", 4) & 7, self._full_address(step)
+        size = step.mods.get("size", 4) & 7
+        low, high = self.address(step, bool(step.mods.get("e")))
         data = [self.word(step.sources[-1], n) for n in range(words_of(size))]
         index = self.k.i32(step.index)
-        access.store(self.place, self.space_of(step), size, address, data, mask, index, self.shared)
+        access.store(self.place, self.space_of(step), size, low, high, data, mask, index)
 
     def load_constant(self, step: Step, mask: Value) -> None:
         """LDC: a constant bank at a register plus an offset; what is beyond the bank reads as zero."""

@@ -17,6 +17,8 @@ from .decoder import decode_program
 from .flow import CALLED, DIVERGED, FLAGS_BIT, LEAVES, NOTHING, PREDICATE_BIT, PUSHES, Flow, divides
 from .isa import PT, RZ, Const, Indirect
 from .machine import Machine
+from .quick import ALIKE, GLOBAL_ROW, Access, GlobalRow, SharedRows, accesses
+from .residence import Residence
 from .semantics import OPERATIONS, Flags, Unit, bits, float32
 from .steps import ALWAYS, Step, step_of
 from .work import (
@@ -50,7 +52,7 @@ class Warp(Machine):
     def __init__(self, k: Lang, place: Place, flow: Flow, count: bool) -> None:
         self.record = place.record
         super().__init__(k, place, Stack(place, k.var(0)))
-        self.flow, self.count = flow, count
+        self.flow, self.count, self.residence = flow, count, Residence(flow)
         self.active = k.var(k.iota() < 0)
         self.alive = k.var(0)
         self.left = k.var(0)
@@ -66,6 +68,10 @@ class Warp(Machine):
         self.floats: dict[int, Value] = {}
         self.guarded = False
         self.everyone = k.iota() >= 0
+        self.rows = SharedRows(place)
+        self.quick: dict[int, Access] = {}
+        """Accesses that the block being written does itself, and for those that ask where the careful form is."""
+        self.careful: dict[int, int] = {}
 
     # -- registers --------------------------------------------------------------------------------------------------
     def register(self, n: int) -> Value:
@@ -173,7 +179,16 @@ class Warp(Machine):
                 var.value = k.mask_of(k.load(I32, record + (WARP.FLAGS + 4 * n)))
 
     def keep(self, wanted: int = flows.ALL) -> None:
-        """Registers into the record, those of a set."""
+        """Leave in the record what a later run goes on with: registers of a set, and where it goes on."""
+        k, record = self.k, self.record
+        self.put_away(wanted)
+        k.store(I32, record + WARP.STARTED, 1)
+        k.store(I32, record + WARP.RESUME, self.resume.value)
+        k.store(I32, record + WARP.ACTIVE, k.ballot(self.active.value))
+        k.store(I32, record + WARP.DEPTH, self.stack.depth.value)
+
+    def put_away(self, wanted: int) -> None:
+        """Registers of a set into the record."""
         k, record = self.k, self.record
         for n, var in self.variables.items():
             if wanted >> n & 1:
@@ -184,10 +199,6 @@ class Warp(Machine):
         for n, var in enumerate(self.codes):
             if wanted >> FLAGS_BIT & 1:
                 k.store(I32, record + (WARP.FLAGS + 4 * n), k.ballot(var.value))
-        k.store(I32, record + WARP.STARTED, 1)
-        k.store(I32, record + WARP.RESUME, self.resume.value)
-        k.store(I32, record + WARP.ACTIVE, k.ballot(self.active.value))
-        k.store(I32, record + WARP.DEPTH, self.stack.depth.value)
 
     def leave(self) -> None:
         """The last thing that every run does."""
@@ -202,24 +213,82 @@ class Warp(Machine):
     # -- the graph --------------------------------------------------------------------------------------------------
     def run(self) -> None:
         """All of it."""
-        flow = self.flow
-        self.names = {name: n for n, name in enumerate(("enter", "pop", "again", "suspend", "end"))}
-        shift = len(self.names)
-        self.number = {index: shift + n for index, n in flow.block_at.items()}
+        flow, places = self.flow, self.residence
+        blocks: list[Any] = []
+
+        def add(block: Any) -> int:
+            blocks.append(block)
+            return len(blocks) - 1
+
+        fixed = (self._enter, self._pop, self._again, self._suspend, self._end)
+        self.names = {f.__name__.removeprefix("_"): add(f) for f in fixed}
+        self.number = {b.first: add(partial(self._block, b)) for b in flow.blocks}
         # For each instruction where a turn can end the block that notes it.
-        self.turn = {index: shift + len(flow.blocks) + n for n, index in enumerate(flow.returns)}
-        points = sorted(
-            {b.last + 1 for b in flow.blocks if flow.steps[b.last].op == "BAR" and b.last + 1 in flow.block_at}
-        )
-        first = shift + len(flow.blocks) + len(flow.returns)
-        self.after_barrier = {index: first + n for n, index in enumerate(points)}
-        blocks: list[Any] = [self._enter, self._pop, self._again, self._suspend, self._end]
-        blocks += [partial(self._block, b) for b in flow.blocks]
-        blocks += [partial(self._turn_over, index) for index in flow.returns]
-        blocks += [partial(self._go_on_at, index) for index in points]
-        self.astray = len(blocks)
-        blocks += [partial(self._astray, b.last) for b in flow.blocks]
+        loops = {i for b in flow.blocks for i in flow.after(b.last) if i <= b.last and i in flow.block_at}
+        self.turn = {index: add(partial(self._turn_over, index)) for index in sorted(loops)}
+        barriers = [b for b in flow.blocks if flow.steps[b.last].op == "BAR"]
+        points = sorted({b.last + 1 for b in barriers if b.last + 1 in flow.block_at})
+        self.after_barrier = {index: add(partial(self._go_on_at, index)) for index in points}
+        # While nothing is in the record only, one way to keep everything does for all.
+        self.simple = places.whole or not barriers
+        self.back = {}
+        for index in flow.returns if places.whole else places.come_back:
+            wanted = places.back(flow.block_at[index])
+            self.back[index] = add(partial(self._store, wanted, self.number[index])) if wanted else self.number[index]
+        self.stop, self.edge = {}, {}
+        for b in flow.blocks:
+            if places.may_stop(b.number):
+                wanted = places.to_stack(b.number)
+                self.stop[b.number] = (
+                    add(partial(self._store, wanted, self.names["pop"])) if wanted else self.names["pop"]
+                )
+                self.stop[-1 - b.number] = add(partial(self._astray, b))
+            for target in places.directly(b.number):
+                wanted = places.edge(b.number, target)
+                if wanted:
+                    first = flow.blocks[target].first
+                    self.edge[b.number, first] = add(partial(self._step_over, wanted, b, first))
+        self._add_careful(add)
         self.k.graph(blocks)
+
+    def _add_careful(self, add: Any) -> None:
+        """Blocks with quick accesses have a careful form, in pieces from one access that asks to the next."""
+        self.tails: dict[int, int] = {}
+        self.pieces: dict[int, dict[int, int]] = {}
+        for b in self.flow.blocks:
+            quick = accesses(self.flow.steps, b.first, b.last)
+            if not quick:
+                continue
+            ends = self.flow.steps[b.last].op in flows.ENDS
+            end = b.last if ends else b.last + 1
+            asking = [index for index, access in quick.items() if access.asks]
+            self.tails[b.number] = add(partial(self._tail, b))
+            pieces = self.pieces[b.number] = {}
+            following = self.tails[b.number]
+            for index, stop in reversed(list(zip(asking, [*asking[1:], end], strict=True))):
+                following = pieces[index] = add(partial(self._piece, index, stop, following))
+
+    def _piece(self, first: int, stop: int, following: int) -> int:
+        """Some instructions of a block in its careful form."""
+        self.floats, self.quick = {}, {}
+        for index in range(first, stop):
+            self._instruction(self.flow.steps[index])
+        self.settle_all()
+        return following
+
+    def _tail(self, block: Any) -> Any:
+        """The end of a block that has two forms."""
+        self.floats, self.quick = {}, {}
+        return self._end_of(block)
+
+    def _store(self, wanted: int, following: int) -> int:
+        """Registers into the record that the code from here on does not have in variables."""
+        self.put_away(wanted)
+        return following
+
+    def _step_over(self, wanted: int, block: Any, index: int) -> Any:
+        self.put_away(wanted)
+        return self._in_turn(index, block)
 
     def _enter(self) -> Any:
         k = self.k
@@ -229,25 +298,21 @@ class Warp(Machine):
         again = Jump(self.resume.value, (*(self.after_barrier[i] for i in points), self.names["again"]), points)
         return (started, again, self.number[self.flow.start])
 
-    def _wanted(self, index: int) -> int:
-        """Registers that matter at an instruction that begins a block, those of waiting lanes as well."""
-        return self.flow.live_in[self.flow.block_at[index]] | self.flow.kept
-
     def _go_on_at(self, index: int) -> Any:
         """After a barrier."""
-        self.restore(self._wanted(index))
+        self.restore(self.residence.resumed(self.flow.block_at[index]))
         return self.number[index]
 
     def _dispatch(self) -> Jump:
-        """Go on at the instruction `resume`."""
-        known = self.flow.returns
-        targets = tuple(self.number[i] for i in known)
-        return Jump(self.resume.value, (*targets, self.names["suspend"]), known)
+        """Go on at the instruction `resume`, where the stack says to."""
+        return Jump(self.resume.value, (*self.back.values(), self.names["suspend"]), tuple(self.back))
 
     def _again(self) -> Any:
+        """Go on where a turn ended, or another executor stopped: all registers are in the record."""
         self.restore()
-        self.state.value = LEFT  # unless the dispatch finds where to go
-        return self._dispatch()
+        self.state.value = LEFT  # unless one of these is the place
+        known = self.flow.returns
+        return Jump(self.resume.value, (*(self.number[i] for i in known), self.names["end"]), known)
 
     def _pop(self) -> Any:
         k = self.k
@@ -260,7 +325,8 @@ class Warp(Machine):
         return (mask == 0, self.names["end"], self._dispatch())
 
     def _suspend(self) -> Any:
-        self.keep()
+        if self.simple:
+            self.keep()
         return self.names["end"]
 
     def _end(self) -> int:
@@ -287,25 +353,81 @@ class Warp(Machine):
     def _block(self, block: Any) -> Any:
         flow, k = self.flow, self.k
         self.floats = {}
-        steps = flow.steps
-        last = steps[block.last]
+        self.quick = accesses(flow.steps, block.first, block.last)
+        self.careful = self.pieces.get(block.number, {})
+        last = flow.steps[block.last]
         count = block.last - block.first + 1
         self.left.value = self.left.value - count
         if self.count:
             self.lane_steps.value = self.lane_steps.value + k.to_i64(k.popcount(k.ballot(self.active.value)) * count)
-        ends = last.op in flows.ENDS
-        for index in range(block.first, block.last + (0 if ends else 1)):
-            self._instruction(steps[index])
-        if ends:
-            mask = self._guard(last)
-            if last.test != ALWAYS:
-                self.guarded = True
-                unit = Unit(k, {"test": last.test}, flags=self.flags)
-                mask = mask & bits.test_flags(unit)
+        for index in range(block.first, block.last + (0 if last.op in flows.ENDS else 1)):
+            self._instruction(flow.steps[index])
+        if block.number in self.tails:
             self.settle_all()
-            return self._flow(last, mask, block)
+            return self.tails[block.number]
+        return self._end_of(block)
+
+    def _end_of(self, block: Any) -> Any:
+        """The last instruction of a block, if it is one of flow, and what comes next."""
+        last = self.flow.steps[block.last]
+        if last.op not in flows.ENDS:
+            self.settle_all()
+            return self._to(block.last + 1, block)
+        mask = self._guard(last)
+        if last.test != ALWAYS:
+            self.guarded = True
+            unit = Unit(self.k, {"test": last.test}, flags=self.flags)
+            mask = mask & bits.test_flags(unit)
         self.settle_all()
-        return self._to(block.last + 1, block)
+        return self._flow(last, mask, block)
+
+    # -- memory -----------------------------------------------------------------------------------------------------
+    def load(self, step: Step, mask: Value) -> None:
+        access = self.quick.get(step.index)
+        if access is None:
+            super().load(step, mask)
+        elif access.kind == GLOBAL_ROW:
+            self.set_register(step.dest, self._global_row(step, mask).load(), mask)
+            self.set_result(step, self.everyone, mask)
+        else:
+            self._ask_shared(step, access, mask)
+            get = self.rows.alike if access.kind == ALIKE else self.rows.row
+            base = self.register(step.base)
+            found = [get(base, step.offset + 4 * n) for n in range(flows.words_of(step.mods.get("size", 4)))]
+            for n, v in enumerate(found):
+                self.set_register(step.dest + n, v, mask)
+
+    def store(self, step: Step, mask: Value) -> None:
+        access = self.quick.get(step.index)
+        if access is None:
+            super().store(step, mask)
+            return
+        if access.kind == GLOBAL_ROW:
+            self._global_row(step, mask).store(self.word(step.sources[-1]))
+        else:
+            self._ask_shared(step, access, mask)
+            self.rows.store_row(self.register(step.base), step.offset, self.word(step.sources[-1]))
+
+    def _ask_shared(self, step: Step, access: Access, mask: Value) -> None:
+        if not access.asks:
+            return
+        k, bytes = self.k, 4 * flows.words_of(step.mods.get("size", 4))
+        good = self.rows.good(access.kind, self.register(step.base), mask, access.low, access.high, bytes)
+        if step.op == "STS":
+            good = good & (k.ballot(mask) == -1)
+        self._unless(good, step)
+
+    def _global_row(self, step: Step, mask: Value) -> GlobalRow:
+        row = GlobalRow(self.k, self.register(step.base), self.register(step.base + 1), mask, step.offset)
+        good = row.good & (self.k.ballot(mask) == -1) if step.op == "ST" else row.good
+        self._unless(good, step)
+        return row
+
+    def _unless(self, good: Value, step: Step) -> None:
+        """Go over to the careful form of the block before an instruction."""
+        floats = dict(self.floats)
+        self.k.escape(~good, self.careful[step.index], self.settle_all)
+        self.floats = floats
 
     def _instruction(self, step: Step) -> None:
         if step.op in NOTHING:
@@ -337,24 +459,30 @@ class Warp(Machine):
 
     def _to(self, index: int, block: Any) -> Any:
         """Go on at an instruction; backwards only while the turn lasts."""
-        number = self.number.get(index)
-        if number is None:
-            return self.astray + block.number
+        if index not in self.number:
+            return self.stop[-1 - block.number]
+        over = self.edge.get((block.number, index))
+        return self._in_turn(index, block) if over is None else over
+
+    def _in_turn(self, index: int, block: Any) -> Any:
         if index > block.last:
-            return number
-        return (self.left.value < 0, self.turn[index], number)
+            return self.number[index]
+        return (self.left.value < 0, self.turn[index], self.number[index], False)
 
     def _turn_over(self, index: int) -> Any:
         self.resume.value = index
         self.state.value = READY
-        return self.names["suspend"]
+        if self.simple:
+            return self.names["suspend"]
+        self.keep(self.residence.local[self.flow.block_at[index]])
+        return self.names["end"]
 
-    def _astray(self, index: int) -> Any:
+    def _astray(self, block: Any) -> Any:
         """Control runs past the end of the program, or to where nothing is."""
         lanes = self.k.ballot(self.active.value)
-        self._fault(BAD_TARGET, self.k.i32(index), lanes)
+        self._fault(BAD_TARGET, self.k.i32(block.last), lanes)
         self._lose(lanes)
-        return self.names["pop"]
+        return self.stop[block.number]
 
     def _flow(self, step: Step, mask: Value, block: Any) -> Any:
         k, following = self.k, step.index + 1
@@ -446,23 +574,25 @@ class Warp(Machine):
             for _ in k.when(taken != 0):
                 self.stack.leave(LEAVES[step.op], taken)
         if not divides(step):
-            return self.names["pop"]
+            return self.stop[block.number]
         self.active.value = k.mask_of(rest)
-        return (rest == 0, self.names["pop"], self._to(following, block))
+        return (rest == 0, self.stop[block.number], self._to(following, block))
 
     def _barrier(self, step: Step, mask: Value, following: int, block: Any) -> Any:
         k = self.k
         self.arrive(step, mask)
         self.resume.value = following
         self.state.value = WAITING
-        wait = self.names["suspend"]
-        if following in self.after_barrier:
-            self.keep(self._wanted(following))
-            wait = self.names["end"]
+        target, places = self.flow.block_at.get(following), self.residence
+        if target is None:
+            self.keep(places.to_stack(block.number) | places.stack_local)
+        else:
+            self.keep(places.barrier(block.number, target))
+        wait = self.names["end"]
         if not step.guarded:
             return wait
         # All lanes of the warp arrive together; where the guard is false for all of them none does.
-        return (k.any(mask), wait, self.number.get(following, self.astray + block.number))
+        return (k.any(mask), wait, self._to(following, block))
 
 
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32)

@@ -9,7 +9,7 @@ vertex                         IN_AT, OUT_AT, NUMBER (for messages: of the first
 tessellation control           VERTICES_AT, INVOCATIONS_AT, PATCHES_AT (written), IN_AT (primitive id), OUT_AT
 tessellation evaluation        VERTICES_AT, PATCHES_AT (read), IN_AT (tessellation coordinates, primitive id), OUT_AT
 geometry                       VERTICES_AT, INVOCATIONS_AT, IN_AT (primitive id), OUT_AT, EMITTED_AT
-pixel                          IN_AT (planes of the primitive), FRAGMENTS, PIXEL_X, PIXEL_Y, SAMPLE
+pixel                          IN_AT (planes of the primitive), FRAGMENTS, PIXEL_X, PIXEL_Y
 =============================  ======================================================================================
 
 The control program's thread in lane n writes vertex n of the page at OUT_AT; the geometry program's lane n its e-th
@@ -21,10 +21,8 @@ from __future__ import annotations
 from ...lanes import F32, I32, I64, Lang, Value
 from ..sass import driver
 from ..sass.work import BLOCK, DONE, LANES, LAUNCH, LEFT, READY, REGISTERS, VECTOR, WAITING, WARP, WARPS
-from .records import FRAGMENTS, LANE_X, LANE_Y, MAX_SAMPLES
-
-NONE, VERTEX, CONTROL, EVALUATION, GEOMETRY, PIXEL = range(6)
-"""Stages as shader headers number them, and `LAUNCH.STAGE`."""
+from ..sass.stage_io import NONE, PIXEL, VERTEX, CONTROL, EVALUATION, GEOMETRY, pixel_centres, sample_shift
+from .records import FRAGMENTS, MAX_SAMPLES
 
 
 def whole_quads(k: Lang, covered: Value) -> Value:
@@ -95,15 +93,12 @@ def _begin_pixels(k: Lang, launch: Value, slot: Value) -> None:
     k.store(I32, slot + BLOCK.NUMBER, where)
     k.store(I32, fragments + FRAGMENTS.KILLED, 0)
     k.store(I32, fragments + FRAGMENTS.OUTPUTS, slot + (WARPS + REGISTERS))
-    sample = k.load(I32, slot + BLOCK.SAMPLE)
-    x = k.load(F32, slot + BLOCK.PIXEL_X) + k.pattern_of([float(v) for v in LANE_X], F32)
-    y = k.load(F32, slot + BLOCK.PIXEL_Y) + k.pattern_of([float(v) for v in LANE_Y], F32)
-    k.store(F32, slot + BLOCK.CENTRE_X, x)
-    k.store(F32, slot + BLOCK.CENTRE_Y, y)
-    for _ in k.when(sample > 0):
-        at = k.load(I32, launch + LAUNCH.SAMPLES_AT) + k.min(sample - 1, MAX_SAMPLES - 1) * (2 * VECTOR)
-        k.store(F32, slot + BLOCK.CENTRE_X, x + k.load(F32, at, LANES))
-        k.store(F32, slot + BLOCK.CENTRE_Y, y + k.load(F32, at + VECTOR, LANES))
+    sample = k.load(I32, fragments + FRAGMENTS.SAMPLE)
+    x, y = pixel_centres(k, slot)
+    shift_x, shift_y = sample_shift(k, launch, k.max(sample, 0))
+    per_sample = sample >= 0
+    k.store(F32, slot + BLOCK.CENTRE_X, x + k.select(per_sample, shift_x, 0.0))
+    k.store(F32, slot + BLOCK.CENTRE_Y, y + k.select(per_sample, shift_y, 0.0))
 
 
 def _end_pixels(k: Lang, launch: Value, slot: Value) -> None:
@@ -111,12 +106,11 @@ def _end_pixels(k: Lang, launch: Value, slot: Value) -> None:
     mask_at, depth_at = k.load(I32, launch + LAUNCH.MASK_AT), k.load(I32, launch + LAUNCH.DEPTH_AT)
     given = k.load(I32, record + mask_at, LANES)
     k.store(I32, fragments + FRAGMENTS.SAMPLE_MASK, k.select(mask_at != 0, given, k.splat(-1)))
-    sample, count = k.load(I32, slot + BLOCK.SAMPLE), k.load(I32, fragments + FRAGMENTS.SAMPLES)
+    sample, count = k.load(I32, fragments + FRAGMENTS.SAMPLE), k.load(I32, fragments + FRAGMENTS.SAMPLES)
     for _ in k.when(depth_at != 0):
         depth = k.load(F32, record + depth_at, LANES)
-        count = k.min(k.max(count, 1), MAX_SAMPLES)
-        first = k.select(sample > 0, k.min(sample - 1, MAX_SAMPLES - 1), 0)
-        for s in k.range(first, k.select(sample > 0, first + 1, count)):
+        first = k.clamp(sample, 0, MAX_SAMPLES - 1)
+        for s in k.range(first, k.select(sample < 0, k.clamp(count, 1, MAX_SAMPLES), first + 1)):
             k.store(F32, fragments + FRAGMENTS.DEPTH + s * VECTOR, depth)
     for _ in k.when(k.load(I32, slot + BLOCK.HUNG) != 0):
         k.store(I32, fragments + FRAGMENTS.KILLED, -1)

@@ -6,6 +6,7 @@ can arrive or leave.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,8 +23,8 @@ BRANCHES = {"BRA", "BRX", "JMX", "CAL"}
 STOPS = {"SYNC", "EXIT", *LEAVES}
 ENDS = BRANCHES | STOPS | {"BAR"}
 NOTHING = {
-    "NOP", "DEPBAR", "MEMBAR", "CCTL", "CCTLL", "CCTLT", "IDE", "BPT", "SAM", "RAM", "RTT", "STP", "R2B", "KIL",
-    "SETCRSPTR", "SETLMEMBASE",
+    "NOP", "DEPBAR", "MEMBAR", "CCTL", "CCTLL", "CCTLT", "IDE", "BPT", "RTT", "STP", "R2B", "SETCRSPTR",
+    "SETLMEMBASE",
 }  # fmt: skip
 """Instructions that change nothing that a program can see."""
 
@@ -47,7 +48,9 @@ def _predicates(numbers: object) -> int:
 
 
 _PAIRS = "dqw"
-_SINGLE = {"SHFL", "VOTE", "BAR", "B2R", "S2R", "R2B", "BRX", "JMX"}
+_SINGLE = {
+    "SHFL", "VOTE", "BAR", "B2R", "S2R", "R2B", "BRX", "JMX", "ALD", "IPA", "AL2P", "OUT", "ISBERD", "PIXLD",
+}  # fmt: skip
 
 
 def _source_words(step: Step) -> int:
@@ -56,6 +59,8 @@ def _source_words(step: Step) -> int:
         return words_of(step.mods.get("size", 4))
     if step.op in ("ATOM", "ATOMS", "RED"):
         return 2
+    if step.op == "AST":
+        return step.mods["size"] + 1
     return 1 if step.op in _SINGLE else 4
 
 
@@ -113,6 +118,8 @@ def written_words(step: Step) -> int:
         return step.mods.get("mask", 15).bit_count()
     if step.op in ("TEXS", "TLDS", "TLD4S"):
         return 2
+    if step.op == "ALD":
+        return step.mods["size"] + 1
     return 4 if step.op == "SULD" else 1
 
 
@@ -147,11 +154,14 @@ class CodeBlock:
 class Flow:
     """The blocks of a program from instruction `start` on.
 
-    indirect: instructions that indirect branches are known to reach.
+    indirect: instructions that indirect branches are known to reach. outputs: registers that matter at the end.
     """
 
-    def __init__(self, steps: tuple[Step, ...], start: int = 0, indirect: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self, steps: tuple[Step, ...], start: int = 0, indirect: tuple[int, ...] = (), outputs: Iterable[int] = ()
+    ) -> None:
         self.steps, self.start = steps, start
+        self.outputs = sum(_registers(n) for n in set(outputs))
         self.indirect = tuple(i for i in indirect if 0 <= i < len(steps))
         self.reached, leaders = self._walk()
         self.blocks: list[CodeBlock] = []
@@ -227,7 +237,7 @@ class Flow:
             needed = killed = 0
             for index in range(block.first, block.last + 1):
                 step = self.steps[index]
-                needed |= reads(step) & ~killed
+                needed |= (reads(step) | (self.outputs if step.op == "EXIT" else 0)) & ~killed
                 if not step.guarded and not step.results and not (step.op == "MOV" and step.mods["mask"] != 15):
                     killed |= writes(step)
             found.append((needed, killed))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...lanes import BOOL, I8, I16, I32, I64, U8, U16, Engine, Lang, Value, kernel
-from . import access, atomics, flow
+from . import access, atomics, flow, stage_io
 from .access import Place
 from .control import Stack, instruction_at
 from .flow import CALLED, DIVERGED, LEAVES, NOTHING, PUSHES
@@ -42,7 +42,7 @@ from .work import (
 )
 
 # Kinds of flow.
-CALL, NONE, PUSH, BRANCH, JUMP, LEAVE, BARRIER, REFUSED = range(8)
+CALL, NONE, PUSH, BRANCH, JUMP, LEAVE, BARRIER, REFUSED, ALL_LANES, OWN_LANES = range(10)
 REG, IMM, CONST = range(3)
 _RZ = 255
 
@@ -57,6 +57,7 @@ class Interpreter(Machine):
     def __init__(self, k: Lang, place: Place, at: Value) -> None:
         super().__init__(k, place, None)  # type: ignore[arg-type]
         self.at = at
+        self.stage = place.of_launch(LAUNCH.STAGE)
 
     def field(self, name: str, n: int = 0) -> Value:
         return self.k.load(I32, self.at + STEP.offsets[name] + 4 * n)
@@ -213,6 +214,7 @@ class Interpreter(Machine):
         k, p, mods = self.k, self.place, self.mods(_OTHERS[op])
         self.addresses(mods.get("e", k.i32(0)) != 0)
         size, store = mods["size"] & 7, op in ("ST", "STL", "STS")
+        mask = stage_io.with_effect(self, mask) if store else mask
         space = {"LDS": access.SHARED, "STS": access.SHARED, "LDL": access.LOCAL, "STL": access.LOCAL}.get(op)
         where = mods["space"] if space is None else k.i32(space)
         n = self.source(0).n if store else self.field("DEST")
@@ -250,6 +252,7 @@ class Interpreter(Machine):
     def atomics(self, op: str, mask: Value) -> None:
         """ATOM, ATOMS, RED."""
         k, p, mods = self.k, self.place, self.mods(_OTHERS[op])
+        mask = stage_io.with_effect(self, mask)
         self.addresses(mods.get("e", k.i32(0)) != 0)
         swap = mods["cas"] != 0
         kind = mods["type"]
@@ -292,7 +295,8 @@ class Interpreter(Machine):
         one = SimpleNamespace(n=packed & 7, negated=(packed & 8) != 0)
         return SimpleNamespace(
             op=op, mods=self.mods(_OTHERS[op]), dest=self.field("DEST"), results=(self.field("RESULTS") & 7,),
-            predicates=(one,), sources=[self.source(n) for n in range(3)],
+            predicates=(one,), sources=[self.source(n) for n in range(3)], base=self.field("BASE"),
+            offset=self.field("OFFSET"),
         )  # fmt: skip
 
     def predicate_value(self, n: Any, negated: Any) -> Value:
@@ -325,6 +329,8 @@ class Interpreter(Machine):
             self.barrier_result(self.as_step(op), mask)
         elif op == "BAR":
             self.barrier(mask)
+        elif op in stage_io.INSTRUCTIONS:
+            stage_io.INSTRUCTIONS[op](self, self.as_step(op), mask)
         elif op == "LEPC":
             self.set_register(self.field("DEST"), self.k.splat(self.field("ADDRESS") + 8), mask)
         else:
@@ -340,7 +346,7 @@ _OTHERS: dict[str, tuple[tuple[str, int], ...]] = {
     "LDC": (("size", 3), ("mode", 2), ("bank", 5)), "S2R": (("sr", 8),), "CS2R": (("sr", 8),),
     "SHFL": (("mode", 2),), "VOTE": (("mode", 2),), "B2R": (("result", 1),),
     "BAR": (("kind", 3), ("barrier", 8), ("count", 12), ("barrier_register", 1), ("count_register", 1)),
-    "LEPC": (), "GETCRSPTR": (), "GETLMEMBASE": (),
+    "LEPC": (), "GETCRSPTR": (), "GETLMEMBASE": (), **stage_io.MODIFIERS,
 }  # fmt: skip
 
 
@@ -379,6 +385,7 @@ class _Loop:
         self.lane_steps = k.var(k.i64(0))
         self.state = k.var(READY)
         self.running = k.var(1)
+        self.spared = k.var(0)
         self.at_work = k.var(0)  # the instruction that was executed last
         self.program, self.count = place.of_launch(LAUNCH.PROGRAM), place.of_launch(LAUNCH.INSTRUCTIONS)
 
@@ -431,6 +438,7 @@ class _Loop:
         self.following = self.pc.value + 1
         cases: list[Callable[[], None]] = [
             self._call, self._next, self._push, self._branch, self._jump, self._leave, self._barrier, self._refused,
+            self._all_lanes, self._own_lanes,
         ]  # fmt: skip
         k.switch(k.load(I32, at + STEP.FLOW), cases)
         over = (self.running.value != 0) & (self.left.value < 0)
@@ -456,6 +464,17 @@ class _Loop:
         for _ in k.when(taken != 0):
             self.fault(NOT_BUILT, taken)
             self._invoke(taken)
+        self._next()
+
+    def _all_lanes(self) -> None:
+        """SAM."""
+        self.spared.value = self.active.value
+        self.active.value = self.k.i32(-1)
+        self._next()
+
+    def _own_lanes(self) -> None:
+        """RAM."""
+        self.active.value = self.spared.value
         self._next()
 
     def _entry(self) -> Value:
@@ -567,15 +586,21 @@ EXITS, SYNCS = 7, 8
 
 
 # -- programs as records ----------------------------------------------------------------------------------------------
-def operations_of(steps: tuple[Step, ...], reached: set[int]) -> set[str]:
+def operations_of(steps: tuple[Step, ...], reached: set[int], stage: int = stage_io.NONE) -> set[str]:
     """Operations whose kernels a program needs."""
-    return {steps[i].op for i in reached if _flow_of(steps[i]) in (CALL, BARRIER, REFUSED)}
+    return {steps[i].op for i in reached if _flow_of(steps[i], stage) in (CALL, BARRIER, REFUSED)}
 
 
-def _flow_of(step: Step) -> int:
+def _flow_of(step: Step, stage: int) -> int:
     op = step.op
     if op in NOTHING or (op == "VOTE" and "mask" in step.mods):
         return NONE
+    if op in ("KIL", "SAM", "RAM") and stage != stage_io.PIXEL:
+        return NONE
+    if op in ("SAM", "RAM"):
+        return ALL_LANES if op == "SAM" else OWN_LANES
+    if op in stage_io.INSTRUCTIONS and stage == stage_io.NONE:
+        return REFUSED
     if op in PUSHES:
         return PUSH
     if op == "BRA" and step.indirect is None:
@@ -610,7 +635,9 @@ def _mod_word(step: Step) -> int:
     return packed
 
 
-def encode(steps: tuple[Step, ...], handles: dict[str, int]) -> NDArray[np.uint32]:
+def encode(
+    steps: tuple[Step, ...], handles: dict[str, int], stage: int = stage_io.NONE
+) -> NDArray[np.uint32]:  # fmt: skip
     """Records of a program. handles: of `interpret` for the operations that are at hand."""
     words = np.zeros((len(steps), STEP.size // 4), np.uint32)
     column = {name: at // 4 for name, at in STEP.offsets.items()}
@@ -619,7 +646,7 @@ def encode(steps: tuple[Step, ...], handles: dict[str, int]) -> NDArray[np.uint3
         handle = handles.get(step.op, handles["GETCRSPTR"])
         put("HANDLE", handle)
         put("HANDLE", handle >> 32, 1)
-        kind = _flow_of(step)
+        kind = _flow_of(step, stage)
         put("FLOW", kind)
         put("GUARD", step.guard.n | step.guard.negated << 3 | step.test << 4 | (step.cc or step.op == "R2P") << 9)
         put("DEST", step.dest)

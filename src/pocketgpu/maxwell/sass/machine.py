@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value
-from . import access, atomics
+from . import access, atomics, stage_io
 from .access import Place
 from .control import Stack
 from .flow import words_of
@@ -27,6 +27,7 @@ class Machine(ABC):
 
     def __init__(self, k: Lang, place: Place, stack: Stack) -> None:
         self.k, self.place, self.stack = k, place, stack
+        self.stage: int | Value = stage_io.NONE
         self.constants = place.of_launch(LAUNCH.CONSTANTS)
 
     # -- what a subclass gives ------------------------------------------------------------------------------------
@@ -206,6 +207,7 @@ class Machine(ABC):
 
     def store(self, step: Step, mask: Value) -> None:
         """ST, STG, STL, STS."""
+        mask = stage_io.with_effect(self, mask)
         size = step.mods.get("size", 4) & 7
         low, high = self.address(step, bool(step.mods.get("e")))
         data = [self.word(step.sources[-1], n) for n in range(words_of(size))]
@@ -232,6 +234,7 @@ class Machine(ABC):
     def atomic(self, step: Step, mask: Value) -> None:
         """ATOM, ATOMS, RED and compare-and-swap."""
         p, mods = self.place, step.mods
+        mask = stage_io.with_effect(self, mask)
         low, high = self.address(step, bool(mods.get("e")))
         shared = step.op == "ATOMS"
         kind = mods.get("type", 0)
@@ -262,6 +265,24 @@ class Machine(ABC):
         number = k.ballot(mask)
         for _ in k.when(number != 0):
             k.invoke(p.handle(handle), p.launch, p.slot, p.warp, k.i32(step.index), number, k.i32(what))
+
+    def texture(self, step: Step, mask: Value) -> None:
+        """An instruction on textures or surfaces: registers to a kernel, and what comes out into others."""
+        k, p, call = self.k, self.place, step.texture
+        assert call is not None
+        for n, register in enumerate(call.sources):
+            if register != ABSENT:
+                p.put(n, self.register(register))
+        number = k.ballot(mask)
+        for _ in k.when(number != 0):
+            handle = p.handle(LAUNCH.TEXTURE + 8 * call.kernel)
+            at, what, where = k.i32(step.index), k.i32(call.what), k.i32(call.handle)
+            k.invoke(handle, p.launch, p.slot, p.warp, at, number, what, where)
+        for n, register in enumerate(call.results):
+            if register != RZ:
+                self.set_register(register, p.take(V_RESULT + n), mask)
+        # The predicate tells whether all texels are resident; they always are.
+        self.set_result(step, k.fit(True, BOOL, LANES), mask)
 
     def missing(self, step: Step, mask: Value) -> None:
         """An instruction that belongs to the 3D engine, or is not built: a fault, and zero for a result."""
@@ -348,6 +369,7 @@ class Machine(ABC):
             0x3D: lambda: p.of_launch(LAUNCH.REGISTERS),
             0x50: self.clock,
             0x52: self.clock,
+            **stage_io.special_registers(self),
         }
 
     def barrier_result(self, step: Step, mask: Value) -> None:
@@ -398,6 +420,12 @@ class Machine(ABC):
             return  # VTG tells the graphics front end something
         if op in simple:
             simple[op](step, mask)
+        elif op in stage_io.INSTRUCTIONS and self.stage != stage_io.NONE:
+            stage_io.INSTRUCTIONS[op](self, step, mask)
+        elif op in ("KIL", "SAM", "RAM"):
+            return  # of pixels only
+        elif op == "TEX":
+            self.texture(step, mask)
         elif op == "SHFL":
             self.shuffle(step, active, mask)
         elif op == "S2R":

@@ -20,6 +20,7 @@ from .machine import Machine
 from .quick import ALIKE, GLOBAL_ROW, Access, GlobalRow, SharedRows, accesses
 from .residence import Residence
 from .semantics import OPERATIONS, Flags, Unit, bits, float32
+from .stage_io import NONE, PIXEL
 from .steps import ALWAYS, Step, step_of
 from .work import (
     BAD_TARGET,
@@ -39,19 +40,23 @@ from .work import (
 
 
 @lru_cache(maxsize=64)
-def flow_of(code: bytes, start: int, indirect: tuple[int, ...]) -> Flow:
-    """The flow of a program given as its bytes. Raises SassError."""
+def flow_of(code: bytes, start: int, indirect: tuple[int, ...], outputs: tuple[int, ...] = ()) -> Flow:
+    """The flow of a program given as its bytes. outputs: registers that matter at its end. Raises SassError."""
     program = decode_program(code)
     steps = tuple(step_of(program, i) for i in range(len(program)))
-    return Flow(steps, start, tuple(sorted({*indirect, *flows.likely_functions(steps)})))
+    return Flow(steps, start, tuple(sorted({*indirect, *flows.likely_functions(steps)})), outputs)
 
 
 class Warp(Machine):
     """The warp that specialised code runs."""
 
-    def __init__(self, k: Lang, place: Place, flow: Flow, count: bool) -> None:
+    def __init__(
+        self, k: Lang, place: Place, flow: Flow, count: bool, stage: int = NONE, outputs: tuple[int, ...] = ()
+    ) -> None:  # fmt: skip
         self.record = place.record
         super().__init__(k, place, Stack(place, k.var(0)))
+        self.stage, self.outputs = stage, outputs
+        self.spared = k.var(0)  # the lanes at work outside of SAM and RAM
         self.flow, self.count, self.residence = flow, count, Residence(flow)
         self.active = k.var(k.iota() < 0)
         self.alive = k.var(0)
@@ -191,14 +196,22 @@ class Warp(Machine):
         """Registers of a set into the record."""
         k, record = self.k, self.record
         for n, var in self.variables.items():
-            if wanted >> n & 1:
+            if wanted >> n & 1 and n not in self.outputs:
                 k.store(I32, record + (REGISTERS + VECTOR * n), var.value)
+        self._put_outputs(self.alive.value)
         for n, var in self.predicates.items():
             if wanted >> (PREDICATE_BIT + n) & 1:
                 k.store(I32, record + (WARP.PREDICATES + 4 * n), k.ballot(var.value))
         for n, var in enumerate(self.codes):
             if wanted >> FLAGS_BIT & 1:
                 k.store(I32, record + (WARP.FLAGS + 4 * n), k.ballot(var.value))
+
+    def _put_outputs(self, lanes: Value) -> None:
+        """Registers that others look at when the program has ended into the record, those of some lanes (a ballot)."""
+        if self.outputs:
+            mask = self.k.mask_of(lanes)
+            for n in self.outputs:
+                self.k.store(I32, self.record + (REGISTERS + VECTOR * n), self.register(n), mask)
 
     def leave(self) -> None:
         """The last thing that every run does."""
@@ -435,11 +448,24 @@ class Warp(Machine):
         if step.op in PUSHES:
             self._push(step)
             return
+        if step.op in ("SAM", "RAM"):
+            self._all_lanes(step.op == "SAM")
+            return
         mask = self._guard(step)
+        if step.test != ALWAYS:
+            mask = mask & bits.test_flags(Unit(self.k, {"test": step.test}, flags=self.flags))
         if step.op in OPERATIONS:
             self.arithmetic(step, mask)
         else:
             self.other(step, self.active.value, mask)
+
+    def _all_lanes(self, on: bool) -> None:
+        """SAM: all lanes are at work, RAM: those before. Helpers of derivatives that other branches hold take part."""
+        if self.stage == PIXEL:
+            k = self.k
+            if on:
+                self.spared.value = k.ballot(self.active.value)
+            self.active.value = self.everyone if on else k.mask_of(self.spared.value)
 
     def _push(self, step: Step) -> None:
         k = self.k
@@ -569,6 +595,7 @@ class Warp(Machine):
         rest = here & ~taken
         if step.op == "EXIT":
             for _ in k.when(taken != 0):
+                self._put_outputs(taken)
                 self._lose(taken)
         elif step.op in LEAVES:
             for _ in k.when(taken != 0):
@@ -607,4 +634,15 @@ def run_warp(
     Warp(k, place, flow, count).run()
 
 
-__all__ = ["Var", "flow_of", "run_warp"]
+@kernel(lanes=32, launch=I32, slot=I32, warp=I32)
+def run_stage_warp(
+    k: Lang, launch: Value, slot: Value, warp: Value, *, code: bytes, indirect: tuple[int, ...], stage: int,
+    outputs: tuple[int, ...],
+) -> None:  # fmt: skip
+    """Run the only warp of a stage of graphics. outputs: registers that its record has for each lane that ended."""
+    flow = flow_of(code, 0, indirect, outputs)
+    record = slot + WARPS
+    Warp(k, Place(k, launch, slot, warp, record), flow, False, stage, outputs).run()
+
+
+__all__ = ["Var", "flow_of", "run_stage_warp", "run_warp"]

@@ -9,7 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from .isa import PT, RZ, Const, Imm, Indirect, Instruction, Label, Mem, Name, Operand, Pred, Program, Reg, Special, Swap
+from .isa import (
+    PT,
+    RZ,
+    Attr,
+    Const,
+    Imm,
+    Indirect,
+    Instruction,
+    Label,
+    Mem,
+    Name,
+    Operand,
+    Pred,
+    Program,
+    Reg,
+    Special,
+    Swap,
+)
 from .semantics import OPERATIONS
 
 ALWAYS = 15
@@ -313,6 +330,25 @@ def _rest(r: _Reader, step: Step, program: Program) -> Step:
     )  # fmt: skip
 
 
+_STAGE_SOURCES = {
+    "ALD": "c", "AST": ("c", "data"), "IPA": "bc", "AL2P": "a", "OUT": "ab", "ISBERD": "", "PIXLD": "",
+}  # fmt: skip
+"""Instructions of stages of graphics with the roles of their sources."""
+
+
+def _stage_step(r: _Reader, step: Step) -> Step:
+    """A step that reads or writes attributes, or asks about pixels."""
+    mods = {name: r.raw(name) for name in ("op", "sample", "sat", "size", "o", "mode")} | {"p": int(r.has(".P"))}
+    address = r.roles.get("addr")
+    base, offset = RZ, r.roles.get("offset")
+    at = int(offset.value) if isinstance(offset, Imm) else 0
+    if isinstance(address, Attr | Mem):
+        base, at = RZ if address.register is None else address.register, address.offset
+    sources = tuple(r.source(role) for role in _STAGE_SOURCES[step.op])
+    results = (r.result("p"),) if step.op in ("AL2P", "PIXLD") else ()
+    return replace(step, mods=mods, dest=r.register("d"), results=results, sources=sources, base=base, offset=at)
+
+
 def step_of(program: Program, index: int) -> Step:
     """Instruction number `index` of a program; its name is NVIDIA's."""
     return replace(_step_of(program, index), name=program[index].op)
@@ -326,6 +362,8 @@ def _step_of(program: Program, index: int) -> Step:
         name = r.instruction.op
         step = _rest(r, step, program)
         if name in ("LDG", "STG"):
+    if op in _STAGE_SOURCES:
+        return _stage_step(r, step)
             step.mods["space"] = 1  # type: ignore[index]
         return step
     mods, sources, predicates = _arithmetic(r, op)

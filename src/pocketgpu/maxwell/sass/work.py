@@ -34,6 +34,9 @@ LAUNCH = Struct(
     "GRID:3", "BLOCK:3", "THREADS", "WARPS", "REGISTERS", "WARP_STRIDE", "WARPS_AT", "SHARED_AT", "SHARED_SIZE",
     "LOCAL_AT", "LOCAL_SIZE", "LOCAL_STRIDE", "SLICE", "CONSTANTS", "THREAD_IDS", "PROGRAM", "INSTRUCTIONS", "START",
     "SMEM_SIZE", "SHARED_WINDOW", "LOCAL_WINDOW", "TURNS", "CLEAR",
+    "TEXTURES",  # arena offset of the book of textures (sampling/records.py)
+    "TEXTURE_BANK",  # the constant bank with handles
+    "QUADS",  # whether instructions take the level of detail from neighbouring lanes
     # Of stages of graphics; all of this is 0 for compute programs.
     "STAGE",  # which one, as shader headers number them
     "IN_MAP", "OUT_MAP", "PATCH_MAP",  # offsets of maps: see graphics/records.py
@@ -41,7 +44,7 @@ LAUNCH = Struct(
     "MOST_EMITTED", "OUT_STRIDE",  # of geometry programs: vertices of an invocation, bytes from a page to the next
     "KILLS",  # whether pixels can be thrown away
     "FLAT",  # whether inputs that ask for it are taken from one vertex (SET_SHADE_MODE)
-    "SAMPLES_AT",  # offset of vectors: x and y (f32, from the centre, in pixels) of each sample
+    "SAMPLES_AT",  # offset of 16 words, x of samples, and 16 words, y: 1/16 pixel from the upper left corner
     "MASK_AT", "DEPTH_AT",  # offsets into a warp's record of the sample mask and the depth of pixels; 0: none
     "PRIMITIVE_TYPE", "INVOCATION_INFO", "Y_DIRECTION",  # what special registers show
 )  # fmt: skip
@@ -57,7 +60,6 @@ BLOCK = Struct(
     "EMITTED_AT",  # vectors: how many vertices each lane has emitted; and for each of these stream and end of strip
     "FRAGMENTS",  # the record of the block of pixels
     "PIXEL_X", "PIXEL_Y",  # f32: centre of the block's first pixel, from the origin of the primitive
-    "SAMPLE",  # 1 + number of the sample that is shaded, 0: the whole pixel
     "HUNG",  # whether a warp did not come to its end: later ones are not run then
     f"CENTRE_X:{LANES}", f"CENTRE_Y:{LANES}",  # f32 vectors: where inputs of pixels are taken by default
     f"ARRIVED:{BARRIERS}", f"EXPECTED:{BARRIERS}", f"COUNT:{BARRIERS}", f"ALL:{BARRIERS}", f"SOME:{BARRIERS}",
@@ -91,6 +93,7 @@ RUNNING, FINISHED, TURN_OVER, STUCK = range(4)
 SYNC, ARRIVE, POPC, AND, OR = range(5)
 # Kinds of faults.
 UNMAPPED, MISALIGNED, OUTSIDE_SHARED, OUTSIDE_LOCAL, BAD_TARGET, STACK_FULL, STACK_EMPTY, NOT_BUILT = range(8)
+NO_TEXTURE, OUTSIDE_SURFACE = 8, 9
 
 
 def rounded(size: int, to: int = VECTOR) -> int:

@@ -111,6 +111,7 @@ RASTER = Struct(
     # What clips pixels: window rectangles (0 off, 1 inside any, 2 outside all, 3 nothing passes) with left, top,
     # right, bottom (inclusive) of each; pixels killed by their depth (bit 0 below, 1 above); polygon stipple.
     "WINDOW_CLIPS", "WINDOWS:32", "DEPTH_KILL", "POLYGON_STIPPLE", "POLYGON_PATTERN:32",
+    "MASKED",  # whether any of these, a line's stipple or a sample mask may take pixels away
     # The way of a block: depth wanted; handles of `test` and `write` (0: none) with the offset of their state; whether
     # the test comes before the program; LAUNCH record of the program (0: none); registers with alpha, for smooth lines.
     "DEPTH_WANTED", "TEST:2", "WRITE:2", "OUTPUT", "EARLY", "PROGRAM", "ALPHAS",
@@ -128,9 +129,10 @@ SHAPE = Struct(
     "PLANES",  # offset of the planes, which shapes of one primitive share
     "ORIGIN_X", "ORIGIN_Y",  # pixels: where x = y = 0 of the planes is
     "LEFT", "TOP", "RIGHT", "BOTTOM",  # pixels, inclusive
-    "KIND", "FRONT", "LAYER", "VIEWPORT", "EDGES", "FADE",
-    # Edges: a sample at x, y (1/256 pixel) is inside where A x + B y + C >= 0 for all; f64: 1 / A, or 0.
-    "A:4", "B:4", "C:8", "INVERSE:8",
+    "KIND", "FRONT", "LAYER", "VIEWPORT", "EDGES", "FADE",  # EDGES: 3 or 4
+    "BIAS",  # f32: what polygon offset added to depth
+    # Edges: a sample at x, y (1/256 pixel) is inside where A x + B y + C >= 0 for all; f32: 1 / (256 A), or 0.
+    "A:4", "B:4", "C:8", "INVERSE:4",
     # Lines: pixel counter + STEP_X x + STEP_Y y, for the stipple. Smooth lines and points (FADE 1, 2): planes across
     # and along from the origin, half width and half length.
     "COUNTER", "STEP_X", "STEP_Y", "ACROSS:3", "ALONG:3", "HALF_WIDTH", "HALF_LENGTH",

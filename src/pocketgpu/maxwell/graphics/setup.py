@@ -1,0 +1,221 @@
+"""Set-up: primitives become shapes with planes, in a region of memory from where raster takes them.
+
+Sources: class header B197 (culling, polygon modes, polygon offset); OpenGL 4.6, 14.6.5 (polygon offset).
+"""
+
+from __future__ import annotations
+
+from ...lanes import I32, Lang, Value, kernel
+from ..sass.work import LANES
+from . import assembled
+from .assembled import (
+    CODES,
+    CORNER_VECTORS,
+    FLAGS,
+    SUBPIXEL_BITS,
+    WINDOW_Z,
+    Batch,
+)
+from .clip import MAX_CORNERS, NO_EDGE, Clipper
+from .planes import GROUP, HEAD_SIZE, PlaneMaker, Weights
+from .records import (
+    FLAG_BEGINS,
+    LINE,
+    PLANE,
+    POINT,
+    RASTER,
+    REGION,
+    SHAPE,
+)
+from .shapes import ALIGN, Owner, ShapeMaker, room
+
+SCRATCH_SIZE = assembled.SCRATCH_SIZE
+"""Bytes of scratch that `set_up` needs."""
+
+
+def planes_size(groups: int) -> int:
+    """Bytes of the planes of a primitive with so many groups of inputs."""
+    return HEAD_SIZE + groups * GROUP * PLANE.size
+
+
+def least_region(groups: int) -> int:
+    """Bytes that the most shapes of one primitive take: what a region must have at least."""
+    return room(planes_size(groups)) + MAX_CORNERS * room(SHAPE.size) + ALIGN
+
+
+class _SetUp:
+    def __init__(self, k: Lang, raster: Value, region: Value, scratch: Value, kind: int) -> None:
+        self.k, self.region, self.kind = k, region, kind
+        self.batch = Batch(k, raster, scratch, kind)
+        self.clipper = Clipper(self.batch)
+        self.planes = PlaneMaker(self.batch, self.clipper)
+        load = lambda word: k.load(I32, region + word)
+        self.at = k.var(load(REGION.AT))
+        self.end = load(REGION.END)
+        self.made = k.var(0)
+        self.gone = k.var(0)
+        self.shapes = ShapeMaker(self.batch, region, self.at, self.made)
+        self.groups = self.batch.of(RASTER.INPUT_GROUPS)
+
+    def primitive(self, lane: Value) -> None:
+        """One primitive that may be seen."""
+        k, c = self.k, self.clipper
+        clipped = self.batch.word(CODES, lane) != 0
+        if self.kind == 1:
+            c.whole(lane)
+        else:
+            k.branch(clipped, lambda: c.clipped(lane), lambda: c.whole(lane))
+        for _ in k.when(c.count.value >= self.kind):
+            front, mode, seen = self._face()
+            for _ in k.when(seen):
+                self.gone.value = self.gone.value + 1
+                self._draw(lane, clipped, front, mode)
+
+    def _face(self) -> tuple[Value, Value, Value]:
+        """Which side shows (1: the front), how it is drawn, whether it is not culled."""
+        k, batch, c = self.k, self.batch, self.clipper
+        if self.kind < 3:
+            return k.i32(1), k.i32(LINE if self.kind == 2 else POINT), k.i32(0) == 0
+        twice = k.var(k.i64(0))
+        wide = k.to_i64
+        for i in k.range(1, c.count.value - 1):
+            dx1, dy1 = c.x[i] - c.x[0], c.y[i] - c.y[0]
+            dx2, dy2 = c.x[i + 1] - c.x[0], c.y[i + 1] - c.y[0]
+            twice.value = twice.value + (wide(dx1) * wide(dy2) - wide(dx2) * wide(dy1))
+        negative = k.select(twice.value < 0, 1, 0)
+        front = k.select(negative == batch.of(RASTER.FRONT_NEGATIVE), 1, 0)
+        mode = k.select(front != 0, batch.of(RASTER.MODES), batch.of(RASTER.MODES + 4))
+        dropped = k.select(front != 0, 1, 2) & batch.of(RASTER.CULL)
+        return front, mode, (dropped == 0) & (twice.value != 0)
+
+    def _origin(self) -> tuple[Value, Value]:
+        """The pixel of the corners' upper left: the same whatever is cut off by rectangles."""
+        k, c = self.k, self.clipper
+        low = [k.var(c.x[0]), k.var(c.y[0])]
+        for i in k.range(1, c.count.value):
+            for v, values in zip(low, (c.x, c.y), strict=True):
+                v.value = k.min(v.value, values[i])
+        return low[0].value >> SUBPIXEL_BITS, low[1].value >> SUBPIXEL_BITS
+
+    def _bias(self, lane: Value, w: Weights, mode: Value) -> Value:
+        """What polygon offset adds to depth (f32)."""
+        k, batch = self.k, self.batch
+        if self.kind < 3:
+            return k.f32(0.0)
+        of = batch.float_of
+        bias = k.var(0.0)
+        for _ in k.when(((batch.of(RASTER.OFFSETS) >> mode) & 1) != 0):
+            along_x, along_y = (k.abs(k.to_f32(v)) for v in w.depth[1:])
+            step = of(RASTER.OFFSET_STEP)
+            depths = [k.abs(batch.number(n * CORNER_VECTORS + WINDOW_Z, lane)) for n in range(3)]
+            most = k.min(k.max(k.max(depths[0], depths[1]), depths[2]), 3.0e38)
+            exponent = k.bits_f32(k.bits_i32(most) & 0x7F800000)
+            step = k.select(step == 0.0, exponent * 2.0**-23, step)
+            found = k.max(along_x, along_y) * of(RASTER.OFFSET_SLOPE) + step * of(RASTER.OFFSET_UNITS)
+            clamp = of(RASTER.OFFSET_CLAMP)
+            found = k.select(clamp > 0.0, k.min(found, clamp), k.select(clamp < 0.0, k.max(found, clamp), found))
+            bias.value = found
+        return bias.value
+
+    def _draw(self, lane: Value, clipped: Value, front: Value, mode: Value) -> None:
+        """Planes, and the shapes of what is left of a primitive."""
+        k, c, shapes = self.k, self.clipper, self.shapes
+        origin = self._origin()
+        weights = self.planes.weights(lane, origin, clipped)
+        bias = self._bias(lane, weights, mode)
+        weights.depth[0] = weights.depth[0] + k.to_f64(bias)
+        start = self.at.value
+        sprite = shapes.sprite(lane, c.x[0], c.y[0], origin) if self.kind == 1 else None
+        self.planes.store(start, lane, weights, front, sprite)
+        self.at.value = start + ((HEAD_SIZE + self.groups * (GROUP * PLANE.size) + (ALIGN - 1)) & -ALIGN)
+        first = self.at.value
+        owner = Owner(lane, start, origin, front, bias)
+        flags = self.batch.word(FLAGS, lane)
+
+        def fill() -> None:
+            whole = self.batch.of(RASTER.FILL_VIA_TRIANGLE) != 0
+            k.branch(whole, lambda: self._rectangle(owner), lambda: self._fan(owner))
+
+        def lines() -> None:
+            self._lines(owner, flags)
+
+        def points() -> None:
+            self._points(owner, flags)
+
+        k.switch(mode if self.kind == 3 else 3 - self.kind, [fill, lines, points])
+        # Planes that no shape shows need no room.
+        self.at.value = k.select(self.at.value == first, start, self.at.value)
+
+    def _fan(self, owner: Owner) -> None:
+        c, k = self.clipper, self.k
+        for i in k.range(1, c.count.value - 1):
+            self.shapes.triangle(owner, [c.x[0], c.x[i], c.x[i + 1]], [c.y[0], c.y[i], c.y[i + 1]])
+
+    def _rectangle(self, owner: Owner) -> None:
+        c = self.clipper
+        self.shapes.rectangle_of(owner, [c.x[n] for n in range(3)], [c.y[n] for n in range(3)])
+
+    def _lines(self, owner: Owner, flags: Value) -> None:
+        """A line, or the edges of a polygon."""
+        c, k = self.clipper, self.k
+        count = c.count.value if self.kind == 3 else k.i32(1)
+        made_by_clipping = self.batch.of(RASTER.GENERATED_EDGES) != 0
+        for i in k.range(0, count):
+            after = k.select(i + 1 == c.count.value, 0, i + 1)
+            if self.kind == 3:
+                edge = c.edge[i]
+                real = ((flags >> edge) & 1) != 0
+                wanted = ((edge != NO_EDGE) & real) | ((edge == NO_EDGE) & made_by_clipping)
+            else:
+                wanted = k.i32(0) == 0
+            begins = ((flags & FLAG_BEGINS) != 0) & (i == 0)
+            for _ in k.when(wanted):
+                self.shapes.line(owner, [c.x[i], c.x[after]], [c.y[i], c.y[after]], begins)
+
+    def _points(self, owner: Owner, flags: Value) -> None:
+        """A point, or the vertices of a polygon."""
+        c, k = self.clipper, self.k
+        for i in k.range(0, c.count.value):
+            source = c.source[i]
+            wanted = (source != NO_EDGE) & (((flags >> source) & 1) != 0) if self.kind == 3 else k.i32(0) == 0
+            for _ in k.when(wanted):
+                self.shapes.point(owner, c.x[i], c.y[i])
+
+
+@kernel(lanes=32, raster=I32, region=I32, scratch=I32, first=I32, last=I32)
+def set_up(
+    k: Lang, raster: Value, region: Value, scratch: Value, first: Value, last: Value, *, kind: int
+) -> None:  # fmt: skip
+    """Shapes of the primitives first..last-1, in order, in a region.
+
+    raster: offset of a RASTER record. region: of a REGION whose AT and END are set, to multiples of 32 with
+    `least_region` bytes between them at least; afterwards NEXT says which primitive comes next (`last`, unless there
+    was no more room), SHAPES_END where the shapes end. COME, GONE and SHAPES are counted on. STIPPLE carries a line's
+    stipple from call to call. scratch: of SCRATCH_SIZE bytes. kind: vertices of a primitive, 1 to 3.
+    """
+    work = _SetUp(k, raster, region, scratch, kind)
+    start = k.var(first & -LANES)
+    following = k.var(last)
+    most = room(SHAPE.size) * MAX_CORNERS + HEAD_SIZE + 2 * ALIGN
+    need = work.groups * (GROUP * PLANE.size) + most
+    full = k.var(0)
+    for _ in k.loop(lambda: (start.value < last) & (full.value == 0)):
+        base = start.value
+        numbers = k.iota() + base
+        left = k.var(work.batch.look(base, (numbers >= first) & (numbers < last)))
+        for _ in k.loop(lambda: (left.value != 0) & (full.value == 0)):
+            lane = k.trailing_zeros(left.value)
+            for _ in k.when(work.at.value + need > work.end):
+                full.value = 1
+                following.value = base + lane
+            for _ in k.when(full.value == 0):
+                left.value = left.value & (left.value - 1)
+                work.primitive(lane)
+        start.value = base + LANES
+    put = lambda word, v: k.store(I32, region + word, v)
+    add = lambda word, v: put(word, k.load(I32, region + word) + v)
+    put(REGION.SHAPES_END, work.at.value)
+    put(REGION.NEXT, following.value)
+    add(REGION.SHAPES, work.made.value)
+    add(REGION.COME, following.value - first)
+    add(REGION.GONE, work.gone.value)

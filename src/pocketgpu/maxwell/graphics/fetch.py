@@ -77,15 +77,16 @@ def value_of(k: Lang, bits: Value, width: Number, type: Number) -> Value:
 
     def floating() -> Value:
         small = lambda mantissa, signed: k.bits_i32(float_of(k, unsigned, mantissa, signed))
-        ways: list[Callable[[], Value]] = [
-            lambda: bits, lambda: small(10, True), lambda: small(6, False), lambda: small(5, False), lambda: bits ^ bits,
-        ]  # fmt: skip
+        ways: dict[int, Callable[[], Value]] = {
+            32: lambda: bits, 16: lambda: small(10, True), 11: lambda: small(6, False), 10: lambda: small(5, False),
+        }  # fmt: skip
+        nothing = lambda: k.splat(0)
         if isinstance(width, int):
-            return ways[{32: 0, 16: 1, 11: 2, 10: 3}.get(width, 4)]()
-        which = k.select(
-            width == 32, 0, k.select(width == 16, 1, k.select(width == 11, 2, k.select(width == 10, 3, 4)))
-        )
-        found: Value = k.switch(which, ways)
+            return ways.get(width, nothing)()
+        which = k.i32(len(ways))
+        for n, one in enumerate(ways):
+            which = k.select(width == one, n, which)
+        found: Value = k.switch(which, [*ways.values(), nothing])
         return found
 
     ways = {

@@ -125,7 +125,8 @@ class VertexRoom:
         column = VECTOR * (self.capacity // LANES + 1)
         sizes = (
             INPUT.size, ATTRIBUTE.size * MAX_ATTRIBUTES, 4 * CARRY_WORDS, 4 << TABLE_BITS,
-            column, column, column, column, column * PRIMITIVE_COLUMNS, VECTOR * self.page_vectors * (self.capacity // LANES), 0,
+            column, column, column, column, column * PRIMITIVE_COLUMNS,
+            VECTOR * self.page_vectors * (self.capacity // LANES), 0,
         )  # fmt: skip
         return self.start + sum((size + VECTOR - 1) // VECTOR * VECTOR for size in sizes[:n])
 

@@ -106,26 +106,24 @@ RASTER = Struct(
     # Samples: how many, whether shapes are those of multisampling, positions in 1/16 pixel, whether depth is taken at
     # the centre for all. Runs of the program for a pixel (sample shading).
     "SAMPLES", "MULTISAMPLE", f"SAMPLE_X:{MAX_SAMPLES}", f"SAMPLE_Y:{MAX_SAMPLES}", "CENTRE_DEPTH", "PASSES",
-    # Sample masks of the 2 x 2 pixels of a quad.
-    "SAMPLE_MASKS:4",
     # What clips pixels: window rectangles (0 off, 1 inside any, 2 outside all, 3 nothing passes) with left, top,
     # right, bottom (inclusive) of each; pixels killed by their depth (bit 0 below, 1 above); polygon stipple.
     "WINDOW_CLIPS", "WINDOWS:32", "DEPTH_KILL", "POLYGON_STIPPLE", "POLYGON_PATTERN:32",
-    "MASKED",  # whether any of these, a line's stipple or a sample mask may take pixels away
-    # The way of a block: depth wanted; handles of `test` and `write` (0: none) with the offset of their state; whether
-    # the test comes before the program; LAUNCH record of the program (0: none); registers with alpha, for smooth lines.
-    "DEPTH_WANTED", "TEST:2", "WRITE:2", "OUTPUT", "EARLY", "PROGRAM", "ALPHAS",
+    "MASKED",  # whether any of these or a line's stipple may take pixels away
+    # The way of a block: whether depth is wanted; the OUTPUT record with the handles of `test` and `write` (0: none is
+    # called); whether the test comes before the program; LAUNCH record of the program (0: none); bits of the registers
+    # that hold alpha, which smooth lines and points fade.
+    "DEPTH_WANTED", "OUTPUT", "EARLY", "PROGRAM", "ALPHAS",
 )  # fmt: skip
 """All that set-up and raster want to know of a draw. Filled by `raster_state.encode` but for places and handles."""
 REGION = Struct(
-    "AT", "END",  # where shapes go, and where there is no more room
+    "AT", "END",  # where the first shape goes; where there is no more room, from where planes go downwards
     "SHAPES_END",  # behind the last shape
     "NEXT",  # the primitive to go on with: behind the last one, unless room ran out
     "SHAPES", "COME", "GONE",  # shapes made; primitives that came to the clipper and that it let through
     "STIPPLE",  # pixels of the line strip under way
 )  # fmt: skip
 SHAPE = Struct(
-    "SIZE",  # bytes to the next shape
     "PLANES",  # offset of the planes, which shapes of one primitive share
     "ORIGIN_X", "ORIGIN_Y",  # pixels: where x = y = 0 of the planes is
     "LEFT", "TOP", "RIGHT", "BOTTOM",  # pixels, inclusive
@@ -149,7 +147,6 @@ FRAGMENTS = Struct(
     f"COVER:{MAX_SAMPLES}",  # ballots: sample s of which pixels is left
     "KILLED",  # ballot: what the program threw away
     "SAMPLE",  # the sample that the program runs for, -1: for the pixel
-    "MIN_Z", "MAX_Z",  # f32: the viewport's range, for depth that the program gives
     f"DEPTH:{MAX_SAMPLES * LANES}",  # f32 vectors: window depth of each sample (after bias, not clamped)
     f"SAMPLE_MASK:{LANES}",  # a vector: the program's sample mask, all ones if it gives none
     "OUTPUTS",  # offset of the program's R0; R n is VECTOR * n behind

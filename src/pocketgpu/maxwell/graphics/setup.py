@@ -51,7 +51,7 @@ class _SetUp:
         self.planes = PlaneMaker(self.batch, self.clipper)
         load = lambda word: k.load(I32, region + word)
         self.at = k.var(load(REGION.AT))
-        self.end = load(REGION.END)
+        self.free_end = k.var(load(REGION.END))  # where planes begin
         self.made = k.var(0)
         self.gone = k.var(0)
         self.shapes = ShapeMaker(self.batch, region, self.at, self.made)
@@ -124,12 +124,11 @@ class _SetUp:
         weights = self.planes.weights(lane, origin, clipped)
         bias = self._bias(lane, weights, mode)
         weights.depth[0] = weights.depth[0] + k.to_f64(bias)
-        start = self.at.value
         sprite = shapes.sprite(lane, c.x[0], c.y[0], origin) if self.kind == 1 else None
-        self.planes.store(start, lane, weights, front, sprite)
-        self.at.value = start + ((HEAD_SIZE + self.groups * (GROUP * PLANE.size) + (ALIGN - 1)) & -ALIGN)
-        first = self.at.value
-        owner = Owner(lane, start, origin, front, bias)
+        before, made = self.free_end.value, self.made.value
+        planes = (before - (HEAD_SIZE + self.groups * (GROUP * PLANE.size))) & -ALIGN
+        self.planes.store(planes, lane, weights, front, sprite)
+        owner = Owner(lane, planes, origin, front, bias)
         flags = self.batch.word(FLAGS, lane)
 
         def fill() -> None:
@@ -144,7 +143,7 @@ class _SetUp:
 
         k.switch(mode if self.kind == 3 else 3 - self.kind, [fill, lines, points])
         # Planes that no shape shows need no room.
-        self.at.value = k.select(self.at.value == first, start, self.at.value)
+        self.free_end.value = k.select(self.made.value == made, before, planes)
 
     def _fan(self, owner: Owner) -> None:
         c, k = self.clipper, self.k
@@ -205,7 +204,7 @@ def set_up(
         left = k.var(work.batch.look(base, (numbers >= first) & (numbers < last)))
         for _ in k.loop(lambda: (left.value != 0) & (full.value == 0)):
             lane = k.trailing_zeros(left.value)
-            for _ in k.when(work.at.value + need > work.end):
+            for _ in k.when(work.at.value + need > work.free_end.value):
                 full.value = 1
                 following.value = base + lane
             for _ in k.when(full.value == 0):

@@ -60,7 +60,7 @@ class ShapeMaker:
     def _emit(
         self, owner: Owner, kind: int, box: tuple[Value, Value, Value, Value], edges: list[Edge], fade: Value | int = 0
     ) -> Value:
-        """Write a shape if its box (left, top, right, bottom, inclusive) has a pixel that may be touched; whether it has.
+        """Write a shape if its box (left, top, right, bottom, inclusive) has a pixel that may be touched, and say so.
 
         The record can be completed with `_put` before `_done`.
         """
@@ -72,7 +72,7 @@ class ShapeMaker:
         seen = (left <= right) & (top <= bottom)
         for _ in k.when(seen):
             words = {
-                "SIZE": room(SHAPE.size), "PLANES": owner.planes, "ORIGIN_X": owner.origin[0],
+                "PLANES": owner.planes, "ORIGIN_X": owner.origin[0],
                 "ORIGIN_Y": owner.origin[1], "LEFT": left, "TOP": top, "RIGHT": right, "BOTTOM": bottom, "KIND": kind,
                 "FRONT": owner.front, "LAYER": batch.word(LAYER, owner.lane),
                 "VIEWPORT": batch.word(VIEWPORT_NUMBER, owner.lane), "EDGES": max(len(edges), 3), "FADE": fade,

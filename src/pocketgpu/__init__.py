@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pocketgpu.events import Event as Event
     from pocketgpu.maxwell.compute import RawModule as RawModule
     from pocketgpu.maxwell.gm20b import GM20B as GM20B
+    from pocketgpu.maxwell.texture_objects import Surface as Surface
+    from pocketgpu.maxwell.texture_objects import Texture as Texture
     from pocketgpu.pica.n3ds import N3DS as N3DS
 
 __version__ = "0.1.0"
@@ -44,6 +46,8 @@ _HOMES: dict[str, tuple[str, str]] = {
     "NoPictureError": ("pocketgpu.errors", "NoPictureError"),
     "PocketGPUError": ("pocketgpu.errors", "PocketGPUError"),
     "RawModule": ("pocketgpu.maxwell.compute", "RawModule"),
+    "Surface": ("pocketgpu.maxwell.texture_objects", "Surface"),
+    "Texture": ("pocketgpu.maxwell.texture_objects", "Texture"),
     "UsageError": ("pocketgpu.errors", "UsageError"),
     "errors": ("pocketgpu.errors", ""),
     "open": ("pocketgpu.capture", "open"),
@@ -61,6 +65,8 @@ __all__ = [
     "NoPictureError",
     "PocketGPUError",
     "RawModule",
+    "Surface",
+    "Texture",
     "UsageError",
     "__version__",
     "errors",

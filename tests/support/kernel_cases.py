@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu import RawModule
+from pocketgpu import RawModule, Surface, Texture
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "kernels"
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/case.json"))
@@ -24,9 +24,29 @@ class Case:
         self.about: dict[str, Any] = json.loads((self.folder / "case.json").read_text())
         self.buffers = {key: self._fill(what) for key, what in self.about["buffers"].items()}
 
-    @property
-    def textures(self) -> bool:
-        return bool(self.about.get("textures"))
+        self.images = {about["name"]: self._image(about) for about in self.about.get("textures", ())}
+
+    def _image(self, about: dict[str, Any]) -> Texture | Surface:
+        """A texture or surface as the case describes it."""
+        kind, numbers = about["kind"], about["format"].rpartition("_")[2].lower()
+        dtype = {"R32": "4", "R16": "2", "R8": "1"}[about["format"].partition("G")[0].partition("_")[0]]
+        letter = {"float": "f", "uint": "u", "sint": "i", "unorm": "u", "snorm": "i"}[numbers]
+        data = np.frombuffer((self.folder / about["data"]).read_bytes(), f"<{letter}{dtype}")
+        first = int(np.prod(about["shape"]))
+        # Where only sizes are asked for there are no texels.
+        array = (data[:first] if data.size else np.zeros(first, data.dtype)).reshape(about["shape"]).copy()
+        if kind.startswith("surface_"):
+            return Surface(array, kind.removeprefix("surface_"), numbers=numbers)
+        sampler = about.get("sampler", {})
+        address = sampler.get("address", "clamp_to_edge").replace("clamp_to_edge", "clamp")
+        levels = [array]
+        for n in range(1, about.get("levels", 1)):
+            shape = (*(max(1, side >> n) for side in about["shape"][:2]), *about["shape"][2:])
+            levels.append(np.zeros(shape, array.dtype))
+        return Texture(
+            levels, kind, numbers=numbers, filter=sampler.get("filter", "nearest"), address=address,
+            normalized=sampler.get("normalized", False), mip_filter=sampler.get("mip_filter", "none"),
+        )  # fmt: skip
 
     def _fill(self, what: dict[str, Any]) -> NDArray[np.uint8]:
         if "file" in what:
@@ -39,6 +59,8 @@ class Case:
             kind = parameter["type"]
             if kind == "ptr":
                 found.append(self.buffers[parameter["buffer"]])
+            elif kind == "tex":
+                found.append(self.images[parameter["texture"]])
             elif kind == "bytes":
                 found.append(bytes.fromhex(parameter.get("value", parameter.get("hex"))))
             else:
@@ -48,6 +70,9 @@ class Case:
     def run(self, evaluator: str, **options: Any) -> RawModule:
         module = RawModule(self.folder / "kernel.cubin", evaluator=evaluator)
         about = self.about
+        for texture in about.get("textures", ()):
+            if "symbol" in texture:
+                module.bind(texture["symbol"], self.images[texture["name"]])
         kernel = module.get_function(about["kernel"])
         kernel(about["grid"], about["block"], self.arguments(), shared_mem=about["smem_dynamic"], **options)
         return module

@@ -100,6 +100,7 @@ class Engine:
         self._functions: dict[int, Callable[..., None]] = {}
         self._got: dict[Any, Callable[..., None]] = {}
         self._handles: dict[Any, int] = {}
+        self._callbacks: list[Any] = []
 
     @staticmethod
     def _key(kernel: Kernel, static: dict[str, Any]) -> Any:
@@ -121,6 +122,21 @@ class Engine:
         """The run-time handle of a specialisation, for `Lang.invoke` in another kernel."""
         self.get(kernel, **static)
         return self._handles[self._key(kernel, static)]
+
+    def callback(self, function: Callable[..., None], *types: Type) -> int:
+        """A handle by which kernels can call a Python function with scalars of these types; it must not raise.
+
+        It lives as long as the engine.
+        """
+        if self.evaluator == "numpy":
+            handle = len(self._functions) + 1
+            self._functions[handle] = lambda *args: function(*(a.item() for a in args))
+            return handle
+        made = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *(_CTYPES[t.name] for t in types))(
+            lambda _, *args: function(*args)
+        )
+        self._callbacks.append(made)
+        return ctypes.cast(made, ctypes.c_void_p).value or 0
 
     def has(self, kernel: Kernel, /, **static: Any) -> bool:
         """Whether a specialisation can be had without compiling: it is loaded (by any engine) or in the disk cache."""

@@ -4,6 +4,8 @@
     sgemm = module.get_function("sgemm")
     sgemm((4, 4), (16, 16), (a, b, c, np.int32(64), np.float32(0.75)))
 
+Textures and surfaces are arguments like arrays (see texture_objects.py); references of a module get theirs by `bind`.
+
 Arrays are copied to the GPU before a launch and what the kernel wrote is copied back into them after it. What a kernel
 did wrong (memory that is not there, loops without an end) is in `module.events`; nothing is raised for it.
 """
@@ -26,11 +28,15 @@ from ..lanes import Engine
 from ..struct_words import Struct
 from .memory import MIB, GpuMemory
 from .memory import Mapping as GpuMapping
+from .sampling.store import HEADER_BYTES, SAMPLER_BYTES, Textures
 from .sass.elf import Cubin, Kernel, Relocation, read_cubin
 from .sass.launch import LIMIT, LOCAL_WINDOW, SHARED_WINDOW, Code, Launcher, Result, three
 from .sass.work import BANK_SIZE
+from .texture_objects import DESCRIPTOR, SLOTS, Slots, Surface, Texture
 
 WORK_SIZE = 320 * MIB
+TEXTURE_ROOM = 256 * MIB
+"""Host memory for copies of textures that kernels sample."""
 FIRST_ADDRESS = 1 << 32
 """Where memory begins that kernels see: compilers take what is below 4 GiB for shared and local memory."""
 GAP = 1 << 16
@@ -42,6 +48,12 @@ CALL_STACK = 1024
 BANK0 = Struct("SHARED_WINDOW", "LOCAL_WINDOW", "BLOCK:3", "GRID:3", "STACK_POINTER")
 R_32, R_64, R_G32, R_G64 = 1, 2, 3, 4
 """Relocations of NVIDIA's ELF files that write an address: words and pairs."""
+R_TEXTURE, R_IMMEDIATE, R_SURFACE = 6, 42, 52
+"""Those that want the handle of a texture or surface, and the immediate of an instruction."""
+DESCRIPTOR_SIZE_SYMBOL = ".nv.unified.texrefDescSize"
+DESCRIPTORS_AT = 0xB0
+"""Where bank 0 has the address of the table with a descriptor for each texture."""
+_IMMEDIATE_BIT = 20
 
 
 class Device:
@@ -52,13 +64,28 @@ class Device:
     """
 
     def __init__(self, evaluator: str = "llvm", threads: int = 1) -> None:
-        self.memory = GpuMemory(work_size=WORK_SIZE)
+        self.memory = GpuMemory(work_size=WORK_SIZE + TEXTURE_ROOM)
         self.engine = Engine(self.memory.arena, evaluator)
-        scratch = (self.memory.work_offset, self.memory.work_size)
-        self.launcher = Launcher(self.memory, self.engine, EventLog(), scratch, threads)
+        start = self.memory.work_offset
+        self.textures = Textures(self.memory, self.engine, (start + WORK_SIZE, TEXTURE_ROOM))
+        self.launcher = Launcher(self.memory, self.engine, EventLog(), (start, WORK_SIZE), threads, self.textures)
         self.lock = threading.RLock()
         self._next = FIRST_ADDRESS
         self._spare: dict[int, list[GpuMapping]] = {}
+
+    @cached_property
+    def slots(self) -> Slots:
+        """Headers and samplers of textures; memory for them is taken when the first one is made."""
+        sizes = (HEADER_BYTES, SAMPLER_BYTES, DESCRIPTOR)
+        slots = Slots(self.memory, *(self.memory.map(self._step(SLOTS * size), SLOTS * size) for size in sizes))
+        self.textures.pools = slots.pools
+        return slots
+
+    def _step(self, size: int) -> int:
+        """The next free address, for so many bytes."""
+        at = self._next
+        self._next += size + GAP
+        return at
 
     def allocate(self, size: int) -> GpuMapping:
         """Mapped memory of at least so many bytes; its contents are what the last owner left."""
@@ -66,9 +93,7 @@ class Device:
         spare = self._spare.get(pages)
         if spare:
             return spare.pop()
-        mapping = self.memory.map(self._next, pages)
-        self._next += pages + GAP
-        return mapping
+        return self.memory.map(self._step(pages), pages)
 
     def release(self, mapping: GpuMapping) -> None:
         """Give memory back for others."""
@@ -119,6 +144,7 @@ class RawModule:
         self._functions: dict[str, RawKernel] = {}
         self._globals: dict[int, GpuMapping] = {}
         self._banks: dict[int, bytearray] = {}
+        self.bound: dict[str, Texture | Surface] = {}
         self._load()
 
     @property
@@ -138,6 +164,36 @@ class RawModule:
                 raise UsageError(f"there is no kernel {name!r}", location=self.file, hint=f"There are: {known}.")
             self._functions[name] = RawKernel(self, kernel)
         return self._functions[name]
+
+    def bind(self, name: str, texture: Texture | Surface) -> None:
+        """Give a module's texture or surface reference (`texture<float4, 2> name`) its texture.
+
+        :raises UsageError: the module has no reference of the name.
+        """
+        known = sorted({r.symbol.name for r in self.cubin.relocations if r.type in (R_TEXTURE, R_SURFACE)})
+        if name not in known:
+            hint = f"There are: {', '.join(known)}." if known else "It has none."
+            raise UsageError(f"there is no texture reference {name!r}", location=self.file, hint=hint)
+        self.bound[name] = texture
+
+    def references(self, kernel: str) -> list[tuple[int, str]]:
+        """Texture and surface references of a kernel: (offset in bank 0, name)."""
+        wanted = [s.index for s in self.cubin.sections if s.name == f".nv.constant0.{kernel}"]
+        handles = [r for r in self.cubin.relocations if r.type in (R_TEXTURE, R_SURFACE)]
+        return [(r.offset, r.symbol.name) for r in handles if r.section in wanted]
+
+    def code_of(self, kernel: Kernel) -> bytes:
+        """A kernel's code with the immediates that only a loader knows."""
+        code = bytearray(kernel.code)
+        for relocation in self.cubin.relocations:
+            at = relocation.offset
+            if relocation.section != kernel.section.index or relocation.type != R_IMMEDIATE or at + 8 > len(code):
+                continue
+            if relocation.symbol.name == DESCRIPTOR_SIZE_SYMBOL:
+                mask = 0xFFFFFFFF << _IMMEDIATE_BIT
+                word = int.from_bytes(code[at : at + 8], "little") & ~mask | DESCRIPTOR << _IMMEDIATE_BIT
+                code[at : at + 8] = word.to_bytes(8, "little")
+        return bytes(code)
 
     def get_global(self, name: str) -> NDArray[np.uint8]:
         """The bytes of a `__device__` or `__constant__` variable, writable.
@@ -179,6 +235,8 @@ class RawModule:
         section = self.cubin.sections[relocation.section] if relocation.section < len(self.cubin.sections) else None
         if section is None or not section.name.startswith((".nv.constant", ".nv.global")):
             return
+        if relocation.type in (R_TEXTURE, R_SURFACE):
+            return  # handles are known at a launch
         symbol = relocation.symbol
         base = self._globals[symbol.section].address if symbol.section in self._globals else 0
         value = (base + symbol.value + relocation.addend) & 0xFFFF_FFFF_FFFF_FFFF
@@ -210,7 +268,7 @@ class RawKernel:
         targets = {a for branch in kernel.indirect for a in branch.targets}
         targets |= {s.value for s in kernel.functions if s.name != kernel.name} if kernel.indirect else set()
         targets |= self._table_words()
-        self.code = Code(kernel.name, kernel.code, max(kernel.registers, 1), start, tuple(sorted(targets)))
+        self.code = Code(kernel.name, module.code_of(kernel), max(kernel.registers, 1), start, tuple(sorted(targets)))
 
     def _table_words(self) -> set[int]:
         """Words of the kernel's own constants that could be code addresses: its tables of jumps."""
@@ -239,8 +297,8 @@ class RawKernel:
         """Launch the kernel and wait for its end.
 
         :param grid, block: blocks of the grid, threads of a block: one to three sizes each.
-        :param args: one for each parameter: arrays, NumPy scalars, numbers of Python, bytes of a struct, None for a
-            null pointer. Arrays that cannot be written are read only.
+        :param args: one for each parameter: arrays, NumPy scalars, numbers of Python, bytes of a struct, textures and
+            surfaces, None for a null pointer. Arrays that cannot be written are read only.
         :param shared_mem: bytes of dynamic shared memory.
         :param limit: instructions after which a warp is taken to hang.
         :param count: count instructions times lanes at work as well.
@@ -285,6 +343,15 @@ class RawKernel:
             data = arguments.bytes_of(value, parameter.size, f"argument {n} of {self.name}")
             at = base + parameter.offset
             bank[at : at + parameter.size] = data
+        if self.code.textures:
+            bank[DESCRIPTORS_AT : DESCRIPTORS_AT + 8] = struct.pack("<Q", arguments.device.slots.table.address)
+        for offset, name in self.module.references(self.name):
+            texture = self.module.bound.get(name)
+            if texture is None:
+                hint = f'module.bind("{name}", pocketgpu.Texture(...))'
+                raise UsageError(f"the texture reference {name!r} of {self.name} has no texture", hint=hint)
+            bank.extend(bytes(max(0, min(offset + 4, BANK_SIZE) - len(bank))))
+            bank[offset : offset + 4] = struct.pack("<I", arguments.handle_of(texture))
         return bytes(bank)
 
 
@@ -294,6 +361,7 @@ class _Arguments:
     def __init__(self, device: Device) -> None:
         self.device = device
         self.arrays: dict[tuple[int, int], tuple[NDArray[Any], GpuMapping]] = {}
+        self.surfaces: list[Surface] = []
 
     def bytes_of(self, value: Any, size: int, name: str) -> bytes:
         """An argument as the bytes of its parameter."""
@@ -303,8 +371,8 @@ class _Arguments:
             data = bytes(8)
         elif isinstance(value, bytes | bytearray | memoryview):
             data = bytes(value)
-        elif hasattr(value, "handle"):
-            data = struct.pack("<Q", value.handle(self.device))
+        elif isinstance(value, Texture | Surface):
+            data = struct.pack("<Q", self.handle_of(value))
         elif isinstance(value, np.generic | np.ndarray):
             data = value.tobytes()
         elif isinstance(value, bool | int):
@@ -316,6 +384,15 @@ class _Arguments:
         if len(data) != size:
             raise UsageError(f"{name} has {size} bytes, not {len(data)}")
         return data
+
+    def handle_of(self, texture: Texture | Surface) -> int:
+        """The handle of a texture or surface, its texels in the device's memory."""
+        if isinstance(texture, Surface):
+            if texture not in self.surfaces:
+                self.surfaces.append(texture)
+                return texture.handle(self.device)
+            return texture.place(self.device).handle
+        return texture.handle(self.device)
 
     @staticmethod
     def _integer(value: int, size: int, name: str) -> bytes:
@@ -342,6 +419,8 @@ class _Arguments:
         for array, mapping in self.arrays.values():
             if array.flags.writeable:
                 array[...] = self._view(mapping)[: array.nbytes].view(array.dtype).reshape(array.shape)
+        for surface in self.surfaces:
+            surface.take_back(self.device)
 
     def release(self) -> None:
         for _, mapping in self.arrays.values():

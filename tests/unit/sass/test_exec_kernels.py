@@ -14,8 +14,6 @@ pytestmark = pytest.mark.skipif(not NAMES, reason="needs the folder ../shared/ke
 @pytest.mark.parametrize("name", NAMES)
 def test_kernel_on_llvm(name: str) -> None:
     case = Case(name)
-    if case.textures:
-        pytest.skip("textures and surfaces")
     module = case.run("llvm")
     assert not any(case.errors().values()), case.errors()
     assert [event.message for event in module.events] == []
@@ -24,7 +22,5 @@ def test_kernel_on_llvm(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in SLOW_ON_NUMPY])
 def test_kernel_on_numpy(name: str) -> None:
     case = Case(name)
-    if case.textures:
-        pytest.skip("textures and surfaces")
     case.run("numpy")
     assert not any(case.errors().values()), case.errors()

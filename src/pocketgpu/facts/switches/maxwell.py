@@ -139,9 +139,37 @@ def _engines() -> Iterator[Switch]:
     )
 
 
+def _textures() -> Iterator[Switch]:
+    yield named(
+        "texture.fraction",
+        "How a place in a texture becomes one in 1/256 of a texel, which is what weights of filters have.",
+        round="CUDA's programming guide: 8 bits of fraction, with which 1 is exact",
+        truncate="as the 2D engine of the same vendor is taken to do",
+    )
+    yield named(
+        "texture.gradient_order",
+        "What the four words of TXD are.",
+        interleaved="NVIDIA's compiler: along x and y of the first coordinate, then of the second",
+        pairs="one simulator: both coordinates along x, then both along y",
+    )
+    yield named(
+        "texture.fetch_outside",
+        "What a fetch by texel numbers reads outside of the texture.",
+        zero="graphics interfaces with robust access: zero in all components",
+        clamp="the nearest texel",
+    )
+    yield named(
+        "texture.anisotropy",
+        "What limits the samples of an anisotropic filter.",
+        sampler="drivers: the sampler, whatever the header has",
+        least="class headers have a field in both: the smaller one",
+    )
+
+
 def switches() -> Iterator[Switch]:
     """All of them."""
     yield from _channel()
     yield from _memory()
     yield from _macros()
     yield from _engines()
+    yield from _textures()

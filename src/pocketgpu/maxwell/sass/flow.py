@@ -69,6 +69,8 @@ def reads(step: Step) -> int:
     found = _predicates([step.guard.n, *(p.n for p in step.predicates)])
     if step.test != ALWAYS or step.mods.get("x") or step.op in ("CSET", "CSETP", "P2R", "R2P", "IMNMX"):
         found |= 1 << FLAGS_BIT
+    if step.texture is not None:
+        return found | sum(_registers(n) for n in set(step.texture.sources))
     operation = OPERATIONS.get(step.op)
     if operation is not None:
         for source, letter in zip(step.sources, operation.sources, strict=False):
@@ -90,6 +92,8 @@ def reads(step: Step) -> int:
 def writes(step: Step) -> int:
     """Registers that an instruction can write."""
     found = _predicates(step.results)
+    if step.texture is not None:
+        return found | sum(_registers(n) for n in set(step.texture.results))
     operation = OPERATIONS.get(step.op)
     if operation is not None:
         wide = any(letter in _PAIRS for letter in operation.dest)
@@ -114,13 +118,9 @@ def written_words(step: Step) -> int:
         return 2 if step.mods.get("type", 0) in ((2, 5) if step.op == "ATOM" else (2, 3)) else 1
     if step.op == "CS2R":
         return 2
-    if step.op in ("TEX", "TLD", "TLD4", "TXD", "TXQ", "TMML", "TXA"):
-        return step.mods.get("mask", 15).bit_count()
-    if step.op in ("TEXS", "TLDS", "TLD4S"):
-        return 2
     if step.op == "ALD":
         return step.mods["size"] + 1
-    return 4 if step.op == "SULD" else 1
+    return 1
 
 
 def likely_functions(steps: tuple[Step, ...]) -> set[int]:

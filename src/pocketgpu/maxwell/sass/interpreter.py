@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...lanes import BOOL, I8, I16, I32, I64, U8, U16, Engine, Lang, Value, kernel
+from ..sampling.calls import SLOTS, TextureCall
+from ..sampling.records import V_RESULT
 from . import access, atomics, flow, stage_io
 from .access import Place
 from .control import Stack, instruction_at
@@ -43,7 +45,8 @@ from .work import (
 
 # Kinds of flow.
 CALL, NONE, PUSH, BRANCH, JUMP, LEAVE, BARRIER, REFUSED, ALL_LANES, OWN_LANES = range(10)
-REG, IMM, CONST = range(3)
+REG, IMM, CONST, UPPER = range(4)
+"""Kinds of sources; UPPER is an immediate of 64 bits whose lower word is zero."""
 _RZ = 255
 
 
@@ -106,10 +109,10 @@ class Interpreter(Machine):
         k = self.k
 
         def scalar() -> Value:
-            # An immediate of 64 bits has only zeros in its lower word; the tail is its upper one then.
             at = self.constants + source.n * BANK_SIZE + ((source.tail + 4 * n) & (BANK_SIZE - 1))
             at = k.select(source.kind == CONST, at, 0)
-            return k.splat(k.select(source.kind == CONST, k.load(I32, at), source.tail if n == 0 else k.i32(0)))
+            immediate = k.select(source.kind == (UPPER if n else IMM), source.tail, 0)
+            return k.splat(k.select(source.kind == CONST, k.load(I32, at), immediate))
 
         return k.branch(
             source.kind == REG, lambda: self.register(k.select(source.n == _RZ, _RZ, source.n + n)), scalar
@@ -125,10 +128,8 @@ class Interpreter(Machine):
         if letter in "fs":
             return [k.bits_f32(self._signed(self.word(source), source))]
         if letter == "d":
-            immediate = source.kind == IMM
-            low = k.select(immediate, k.splat(0), self.word(source))
-            high = k.select(immediate, k.splat(source.tail), self.word(source, 1))
-            return [k.bits_f64((k.to_i64(self._signed(high, source)) << 32) | k.to_i64(low, False))]
+            low, high = self.word(source), self._signed(self.word(source, 1), source)
+            return [k.bits_f64((k.to_i64(high) << 32) | k.to_i64(low, False))]
         if letter == "w":
             return [self.word(source), self.word(source, 1)]
         return [self.word(source)]
@@ -312,9 +313,26 @@ class Interpreter(Machine):
         step.mods = {name: step.mods[name] for name in ("kind", "barrier", "count")}
         self.arrive(step, mask)
 
+    def textures(self, mask: Value) -> None:
+        """Instructions on textures and surfaces: registers to a kernel, and what comes out into others."""
+        k, p = self.k, self.place
+        register = lambda n: self.field("SOURCES", n >> 2).lsr(8 * (n & 3)) & 0xFF
+        for n in range(SLOTS):
+            p.put(n, self.register(register(n)))
+        handle = k.load(I64, p.launch + LAUNCH.TEXTURE + (self.field("OFFSET") << 3))
+        number, what, writes = self.field("NUMBER"), self.field("MODS"), self.field("ENTRY") != 0
+        lanes = k.select(writes, k.ballot(stage_io.with_effect(self, mask)), k.ballot(mask))
+        for _ in k.when(lanes != 0):
+            k.invoke(handle, p.launch, p.slot, p.warp, number, lanes, what, self.field("BASE"))
+        for n in range(4):
+            self.set_register(register(SLOTS + n), p.take(V_RESULT + n), mask)
+        self.set_result(None, k.fit(True, BOOL, LANES), mask)
+
     def other_instruction(self, op: str, mask: Value) -> None:
         if op in ("LD", "LDL", "LDS", "ST", "STL", "STS"):
             self.memory(op, mask)
+        elif op == "TEX":
+            self.textures(mask)
         elif op == "LDC":
             self.constant_load(mask)
         elif op in ("ATOM", "ATOMS", "RED"):
@@ -346,7 +364,7 @@ _OTHERS: dict[str, tuple[tuple[str, int], ...]] = {
     "LDC": (("size", 3), ("mode", 2), ("bank", 5)), "S2R": (("sr", 8),), "CS2R": (("sr", 8),),
     "SHFL": (("mode", 2),), "VOTE": (("mode", 2),), "B2R": (("result", 1),),
     "BAR": (("kind", 3), ("barrier", 8), ("count", 12), ("barrier_register", 1), ("count_register", 1)),
-    "LEPC": (), "GETCRSPTR": (), "GETLMEMBASE": (), **stage_io.MODIFIERS,
+    "TEX": (), "LEPC": (), "GETCRSPTR": (), "GETLMEMBASE": (), **stage_io.MODIFIERS,
 }  # fmt: skip
 
 
@@ -614,11 +632,10 @@ def _flow_of(step: Step, stage: int) -> int:
     return CALL if _handled(op) else REFUSED
 
 
-def _source_words(source: Source, letter: str) -> tuple[int, int]:
-    kind = {"reg": REG, "imm": IMM, "const": CONST}[source.kind]
+def _source_words(source: Source) -> tuple[int, int]:
+    kind = {"reg": REG, "imm": UPPER if source.bits >> 32 else IMM, "const": CONST}[source.kind]
     head = kind | int(source.negated) << 2 | int(source.absolute) << 3 | source.n << 4
-    wide = letter in "dq"
-    tail = source.offset if kind == CONST else source.bits >> 32 if wide else source.bits
+    tail = source.offset if kind == CONST else source.bits >> 32 if kind == UPPER else source.bits
     return head, tail & 0xFFFFFFFF
 
 
@@ -654,10 +671,9 @@ def encode(
         put("RESULTS", sum(n << 4 * i for i, n in enumerate(results)))
         put("MODS", _mod_word(step))
         operation = OPERATIONS.get(step.op)
-        letters = operation.sources if operation is not None else "iiii"
         sources = _sources(step)
-        for n, (source, letter) in enumerate(zip(sources[:4], letters, strict=False)):
-            for i, v in enumerate(_source_words(source, letter)):
+        for n, source in enumerate(sources[:4] if operation is None else sources[: len(operation.sources)]):
+            for i, v in enumerate(_source_words(source)):
                 put("SOURCES", v, 2 * n + i)
         predicates = [p.n | p.negated << 3 for p in step.predicates]
         put("PREDICATES", sum(code << 4 * i for i, code in enumerate([*predicates, *[7] * 7][:7])))
@@ -667,7 +683,17 @@ def encode(
         put("ADDRESS", step.address)
         put("NUMBER", step.index)
         _put_flow(step, put)
+        if step.texture is not None:
+            _put_texture(step.texture, put)
     return words
+
+
+def _put_texture(call: TextureCall, put: Callable[..., None]) -> None:
+    registers = [min(n, _RZ) for n in (*call.sources, *call.results)]
+    for n in range(len(registers) // 4):
+        put("SOURCES", int.from_bytes(bytes(registers[4 * n : 4 * n + 4]), "little"), n)
+    for name, v in (("MODS", call.what), ("BASE", call.handle), ("OFFSET", call.kernel), ("ENTRY", call.action)):
+        put(name, v)
 
 
 def _sources(step: Step) -> list[Source]:

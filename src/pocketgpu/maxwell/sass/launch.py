@@ -15,6 +15,8 @@ from ...errors import UsageError
 from ...events import EventLog
 from ...lanes import Engine
 from ..memory import GpuMemory
+from ..sampling.records import ATOMIC, KERNELS
+from ..sampling.store import MIN_AREA, Textures
 from . import work
 from .access import GENERIC, access, memory, memory_index
 from .atomics import ADD, AND, F16_ADD, F32_ADD, MAX, MIN, OR, XOR, atomic
@@ -45,16 +47,6 @@ MAX_SLOTS = 512
 PROGRAM_ROOM = 8 << 20
 """Bytes for the instructions of a program that is interpreted."""
 TIERS = ("auto", "interpreter", "specialised")
-_FAULT_TEXT = {
-    work.UNMAPPED: "nothing is mapped at {va:#x}",
-    work.MISALIGNED: "{va:#x} is no multiple of {size}",
-    work.OUTSIDE_SHARED: "{low:#x} is outside of shared memory",
-    work.OUTSIDE_LOCAL: "{low:#x} is outside of local memory",
-    work.BAD_TARGET: "a jump to where no instruction is",
-    work.STACK_FULL: f"more than {work.STACK_ENTRIES} entries on the divergence stack",
-    work.STACK_EMPTY: "lanes wait for an entry of the divergence stack that is not there",
-    work.NOT_BUILT: "an instruction that only the 3D engine has",
-}
 
 
 @dataclass(frozen=True)
@@ -116,6 +108,12 @@ class Code:
         return {one for one in found if one[0] != GENERIC}
 
     @cached_property
+    def textures(self) -> tuple[int, ...]:
+        """Kernels on textures and surfaces that it needs (sampling/records.py numbers them)."""
+        found = [self.flow.steps[i].texture for i in self.flow.reached]
+        return tuple(sorted({call.kernel for call in found if call is not None}))
+
+    @cached_property
     def parallel(self) -> bool:
         """Whether blocks may run at once: no global atomic but those on integers that commute and give no result."""
         return all(_commutes(self.flow.steps[i]) for i in self.flow.reached)
@@ -130,8 +128,8 @@ def index_at(address: int) -> int:
 
 
 def _commutes(step: Step) -> bool:
-    if step.op in ("SUATOM", "SURED"):
-        return False
+    if step.texture is not None:
+        return step.texture.action != ATOMIC
     if step.op not in ("ATOM", "RED"):
         return True
     silent = step.op == "RED" or step.dest == 255
@@ -145,13 +143,15 @@ class Rules:
     """What a grid runs under beside its sizes.
 
     shared_window, local_window: where generic addresses show these memories. budget: steps after which the grid is
-    taken to hang. in_order: block after block, on one thread of the host.
+    taken to hang. in_order: block after block, on one thread of the host. texture_bank: the constant
+    bank with handles of textures.
     """
 
     shared_window: int = SHARED_WINDOW
     local_window: int = LOCAL_WINDOW
     budget: int = BUDGET
     in_order: bool = False
+    texture_bank: int = 0
 
 
 RULES = Rules()
@@ -186,6 +186,7 @@ class Launcher:
 
     :param scratch: arena offset and size of a part of the work area for records and slots.
     :param threads: of the host, over blocks, where the program allows it.
+    :param textures: what handles of textures mean; none of them means anything without.
     """
 
     def __init__(
@@ -195,10 +196,15 @@ class Launcher:
         events: EventLog,
         scratch: tuple[int, int],
         threads: int = 1,
+        textures: Textures | None = None,
     ) -> None:
         self.memory, self.engine, self.events, self.threads = memory, engine, events, max(1, threads)
         at = (scratch[0] + 4095) & ~4095
         self._end = scratch[0] + scratch[1]
+        if textures is None:
+            self._end = (self._end - MIN_AREA) & -64
+            textures = Textures(memory, engine, (self._end, MIN_AREA))
+        self.textures = textures
         self.slice, self.turns = SLICE, TURNS
         self.record = at
         self.ids = at + 4096
@@ -247,6 +253,13 @@ class Launcher:
         memories = words[LAUNCH.MEMORY // 4 : LAUNCH.MEMORY // 4 + 128].view(np.int64)
         for space, size, store in shape.code.accesses:
             memories[memory_index(space, size, store)] = get(memory, space=space, size=size, store=store)
+        if shape.code.textures:
+            self.textures.begin()
+            put("TEXTURES", self.textures.book)
+            put("TEXTURE_BANK", rules.texture_bank)
+            kernels = words[LAUNCH.TEXTURE // 4 : LAUNCH.TEXTURE // 4 + 2 * KERNELS].view(np.int64)
+            for number in shape.code.textures:
+                kernels[number] = self.textures.kernel(number)
         for n in range(3):
             words[LAUNCH.GRID // 4 + n], words[LAUNCH.BLOCK // 4 + n] = grid[n], block[n]
         values = {
@@ -317,6 +330,8 @@ class Launcher:
             self._run(shape, run, function, result, place, self._pieces(blocks))
         else:
             self._run_parallel(shape, run, function, result, place, parts)
+        if code.textures:
+            self.textures.check()
         result.seconds = perf_counter() - started
         return result
 
@@ -496,7 +511,9 @@ class Launcher:
             low = get(row, "LOW") & 0xFFFFFFFF
             va = low | (get(row, "HIGH") & 0xFFFFFFFF) << 32
             index = get(row, "INSTRUCTION")
-            text = _FAULT_TEXT[get(row, "KIND")].format(va=va, low=low, size=get(row, "SIZE"))
+            text = work.FAULT_TEXT[get(row, "KIND")].format(va=va, low=low, size=get(row, "SIZE"))
+            if get(row, "KIND") == work.NO_TEXTURE:
+                text += f": {self.textures.reason(low)}"
             thread = self._thread_name(get(row, "WARP"), get(row, "LANE"))
             where = f"block {self._block_name(get(row, 'NUMBER'))}, thread {thread}"
             code = shape.code

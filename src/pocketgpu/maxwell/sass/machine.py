@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value
+from ..sampling.calls import ABSENT, RZ
+from ..sampling.records import LOAD, V_RESULT
 from . import access, atomics, stage_io
 from .access import Place
 from .control import Stack
@@ -104,8 +106,6 @@ class Machine(ABC):
         sources = [
             v for s, letter in zip(step.sources, operation.sources, strict=False) for v in self.operand(s, letter)
         ]
-        if step.op in ("F2I", "F2F") and step.sources[0].kind == "imm":
-            sources = self._float_immediate(step)
         unit = Unit(
             self.k,
             step.mods,
@@ -118,11 +118,6 @@ class Machine(ABC):
         self.results(step, operation.dest, found, mask)
         if unit.flags_out is not None:
             self.set_flags(unit.flags_out, mask)
-
-    def _float_immediate(self, step: Step) -> list[Value]:
-        """An f32 immediate of a conversion, in the format that is converted from."""
-        bits = step.sources[0].bits
-        return [self.k.splat(bits), self.k.splat(0)]
 
     def results(self, step: Step, dest: str, found: Any, mask: Value) -> None:
         """Write what an operation gave."""
@@ -270,6 +265,7 @@ class Machine(ABC):
         """An instruction on textures or surfaces: registers to a kernel, and what comes out into others."""
         k, p, call = self.k, self.place, step.texture
         assert call is not None
+        mask = mask if call.action == LOAD else stage_io.with_effect(self, mask)
         for n, register in enumerate(call.sources):
             if register != ABSENT:
                 p.put(n, self.register(register))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from ..sampling.calls import TextureCall, texture_call
 from .isa import (
     PT,
     RZ,
@@ -62,6 +63,7 @@ class Step:
     """One instruction. `op` names a semantics of OPERATIONS, or a memory, warp or flow instruction.
 
     target: number of the instruction that it names, None if none or outside of the program. offset: of an address.
+    texture: what an instruction on textures or surfaces hands to a kernel; its op is "TEX".
     """
 
     index: int
@@ -81,6 +83,7 @@ class Step:
     base: int = RZ
     offset: int = 0
     name: str = ""
+    texture: TextureCall | None = None
 
     @property
     def guarded(self) -> bool:
@@ -141,9 +144,20 @@ class _Reader:
         found = self.roles.get(role)
         return found.n if isinstance(found, Pred) else PT
 
+    @property
+    def form(self) -> str:
+        return self.instruction.form
+
     def register(self, role: str) -> int:
-        found = self.roles.get(role)
+        found = self.roles.get("addr" if role == "base" else role)
+        if isinstance(found, Mem):
+            return RZ if found.register is None else found.register
         return found.n if isinstance(found, Reg) else RZ
+
+    def number(self, role: str) -> int | None:
+        """The value of an immediate operand, None if there is none."""
+        found = self.roles.get(role)
+        return found.bits if isinstance(found, Imm) else None
 
 
 def _mods(r: _Reader, names: Mapping[str, str]) -> dict[str, int]:
@@ -215,7 +229,8 @@ def _arithmetic(r: _Reader, op: str) -> tuple[dict[str, int], list[Source], list
     elif op in ("I2I", "I2F"):
         mods["part"] = r.raw("b.part")
     elif op in ("F2I", "F2F"):
-        mods["half"] = r.raw("b.part")
+        # An immediate half is one number, whatever half is asked for.
+        mods["half"] = 0 if isinstance(roles["b"], Imm) else r.raw("b.part")
     elif op == "MUFU" or op == "RRO":
         mods["fn"] = mods.pop("op")
     elif op == "FSWZADD":
@@ -358,12 +373,16 @@ def _step_of(program: Program, index: int) -> Step:
     r = _Reader(program[index])
     op = _SAME.get(r.instruction.op, r.instruction.op)
     step = _common(r, index, op)
+    texture = texture_call(op, r)
+    if texture is not None:
+        results = (r.result("p"),) if "p" in r.roles else ()
+        return replace(step, op="TEX", results=results, texture=texture)
+    if op in _STAGE_SOURCES:
+        return _stage_step(r, step)
     if op not in OPERATIONS:
         name = r.instruction.op
         step = _rest(r, step, program)
         if name in ("LDG", "STG"):
-    if op in _STAGE_SOURCES:
-        return _stage_step(r, step)
             step.mods["space"] = 1  # type: ignore[index]
         return step
     mods, sources, predicates = _arithmetic(r, op)

@@ -52,6 +52,7 @@ LAUNCH = Struct(
 BLOCK = Struct(
     "STEPS:2", "LANE_STEPS:2",  # 64 bits each, of all blocks that this slot has run
     "STATUS", "X", "Y", "Z", "NUMBER", "LIVE", "CLOCK", "FAULT_COUNT",
+    "HUNG",  # whether the warp of a stage did not come to its end: later ones are not run then
     # Of stages of graphics: what the warp that comes next works on, as offsets of the arena.
     "IN_AT", "OUT_AT",  # pages of inputs (planes for pixels) and of outputs
     "VERTICES_AT",  # vectors: for vertex i of each lane's primitive where its column of a page begins
@@ -60,7 +61,6 @@ BLOCK = Struct(
     "EMITTED_AT",  # vectors: how many vertices each lane has emitted; and for each of these stream and end of strip
     "FRAGMENTS",  # the record of the block of pixels
     "PIXEL_X", "PIXEL_Y",  # f32: centre of the block's first pixel, from the origin of the primitive
-    "HUNG",  # whether a warp did not come to its end: later ones are not run then
     f"CENTRE_X:{LANES}", f"CENTRE_Y:{LANES}",  # f32 vectors: where inputs of pixels are taken by default
     f"ARRIVED:{BARRIERS}", f"EXPECTED:{BARRIERS}", f"COUNT:{BARRIERS}", f"ALL:{BARRIERS}", f"SOME:{BARRIERS}",
     f"FAULT_LIST:{8 * FAULTS}",
@@ -94,6 +94,20 @@ SYNC, ARRIVE, POPC, AND, OR = range(5)
 # Kinds of faults.
 UNMAPPED, MISALIGNED, OUTSIDE_SHARED, OUTSIDE_LOCAL, BAD_TARGET, STACK_FULL, STACK_EMPTY, NOT_BUILT = range(8)
 NO_TEXTURE, OUTSIDE_SURFACE = 8, 9
+
+
+FAULT_TEXT = {
+    UNMAPPED: "nothing is mapped at {va:#x}",
+    MISALIGNED: "{va:#x} is no multiple of {size}",
+    OUTSIDE_SHARED: "{low:#x} is outside of shared memory",
+    OUTSIDE_LOCAL: "{low:#x} is outside of local memory",
+    BAD_TARGET: "a jump to where no instruction is",
+    STACK_FULL: f"more than {STACK_ENTRIES} entries on the divergence stack",
+    STACK_EMPTY: "lanes wait for an entry of the divergence stack that is not there",
+    NO_TEXTURE: "no texture has the handle {low:#x}",
+    OUTSIDE_SURFACE: "a place outside of a surface",
+    NOT_BUILT: "an instruction that only the 3D engine has",
+}
 
 
 def rounded(size: int, to: int = VECTOR) -> int:

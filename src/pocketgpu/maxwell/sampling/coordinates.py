@@ -1,0 +1,149 @@
+"""From coordinates to texels: wrapping, faces of cubes, fixed-point places and the level of detail.
+
+Places are in 1/256 of a texel, as the filters' weights have 8 bits (CUDA's programming guide says so of this vendor's
+texture units). Lanes are quads: lane = 4 * quad + 2 * y + x, which is what differences between neighbours need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...lanes import BOOL, Lang, Value
+from ...lanes.elementary import quick_log2
+from . import records as r
+
+ONE = 256
+_FARTHEST = float(1 << 30)
+_FAR_TEXEL = float(1 << 22)
+LOWEST = -1000.0
+"""The level of detail where nothing changes from pixel to pixel."""
+
+
+def places(k: Lang, scaled: Value, linear: Value, switches: Mapping[str, str]) -> Value:
+    """Places in 1/256 texel of coordinates counted in texels; lanes that are not linear have no fraction."""
+    shift = 0.5 if switches["texture.fraction"] == "round" else 0.0
+    smooth = k.to_i32(k.floor(scaled * float(ONE) - (ONE / 2 - shift)), -_FARTHEST, _FARTHEST)
+    near = k.to_i32(k.floor(scaled), -_FAR_TEXEL, _FAR_TEXEL) << 8
+    return k.select(linear, smooth, near)
+
+
+def modulo(k: Lang, x: Value, size: Value, powers: Value) -> Value:
+    """x modulo size, from 0 on. |x| is at most 2^22; powers: all sizes are powers of two."""
+
+    def general() -> Value:
+        q = k.to_i32(k.floor(k.to_f32(x) / k.to_f32(size)), -_FAR_TEXEL, _FAR_TEXEL)
+        rest = x - q * size  # the quotient may be one too large or too small
+        rest = k.select(rest < 0, rest + size, rest)
+        return k.select(rest >= size, rest - size, rest)
+
+    result: Value = k.branch(powers, lambda: x & (size - 1), general)
+    return result
+
+
+def confined(k: Lang, place: Value, size: Value, mode: Value) -> Value:
+    """Places for the modes that confine a coordinate to the texture before the filter looks at it (the CLAMP_OGLs)."""
+    once = (mode == r.ONCE_OGL) | (mode == r.CLAMP_OGL)
+
+    def clamp() -> Value:
+        # A coordinate of 0 lies half a texel before the first one.
+        mirrored = k.select(mode == r.ONCE_OGL, k.max(place, -ONE - place), place)
+        return k.clamp(mirrored, -ONE // 2, (size << 8) - ONE // 2)
+
+    result: Value = k.branch(once, clamp, lambda: place)
+    return result
+
+
+def wrap(k: Lang, x: Value, size: Value, mode: Value, powers: Value) -> tuple[Value, Value]:
+    """(texel inside of the texture, where the border shows instead) for a texel number and an address mode."""
+    inside = k.fit(False, BOOL, x.lanes)
+    edge = lambda x: k.clamp(x, 0, size - 1)
+    once = lambda: k.select(x < 0, -1 - x, x)
+
+    def mirror() -> tuple[Value, Value]:
+        m = modulo(k, x, size + size, powers)
+        return k.min(m, size + size - 1 - m), inside
+
+    def bordered(x: Value) -> tuple[Value, Value]:
+        return edge(x), ~x.below(size)
+
+    cases = [
+        lambda: (modulo(k, x, size, powers), inside), mirror, lambda: (edge(x), inside), lambda: bordered(x),
+        lambda: bordered(x), lambda: (edge(once()), inside), lambda: bordered(once()), lambda: bordered(once()),
+    ]  # fmt: skip
+    found, outside = k.switch(mode, cases)
+    return found, outside
+
+
+# -- faces of a cube --------------------------------------------------------------------------------------------------
+Faced = tuple[Value, Value, Value, Value]
+"""(face, coordinates on it, the major one) of a direction."""
+
+
+def face_of(k: Lang, x: Value, y: Value, z: Value) -> Faced:
+    """The face that a direction (numbers or integers) points to, its coordinates there, and how long it is along it."""
+    ax, ay, az = k.abs(x), k.abs(y), k.abs(z)
+    on_x, on_y = (ax >= ay) & (ax >= az), ay >= az
+    zero = 0.0 if x.type.kind == "float" else 0
+    pick = lambda a, b, c: k.select(on_x, a, k.select(on_y, b, c))
+    major = pick(x, y, z)
+    minus = major < zero
+    face = pick(k.splat(0), k.splat(2), k.splat(4)) + k.select(minus, k.splat(1), 0)
+    s = pick(k.select(minus, z, -z), x, k.select(minus, -x, x))
+    t = pick(-y, k.select(minus, -z, z), -y)
+    return face, s, t, k.abs(major)
+
+
+def direction_of(k: Lang, face: Value, s: Value, t: Value, one: Value) -> tuple[Value, Value, Value]:
+    """The direction of a point on a face, `one` being how far the face is away; the reverse of `face_of`."""
+    minus = (face & 1) != 0
+    on_x, on_y = face < 2, face < 4
+    far = k.select(minus, -one, one)
+    pick = lambda a, b, c: k.select(on_x, a, k.select(on_y, b, c))
+    x = pick(far, s, k.select(minus, -s, s))
+    y = pick(-t, far, -t)
+    z = pick(k.select(minus, s, -s), k.select(minus, -t, t), far)
+    return x, y, z
+
+
+def across_edges(k: Lang, face: Value, x: Value, y: Value, n: Value) -> tuple[Value, Value, Value, Value]:
+    """(face, x, y) where texels beside a face of n x n texels lie, and where there is none: beyond a corner."""
+    nowhere = ~x.below(n) & ~y.below(n)
+    doubled = lambda v: 2 * v + 1 - n
+    direction = direction_of(k, face, doubled(x), doubled(y), n)
+    to, s, t, _ = face_of(k, *direction)
+    inside = lambda v: k.clamp((v + n) >> 1, 0, n - 1)
+    here = x.below(n) & y.below(n)
+    return k.select(here, face, to), k.select(here, x, inside(s)), k.select(here, y, inside(t)), nowhere
+
+
+# -- the level of detail ----------------------------------------------------------------------------------------------
+def slopes(k: Lang, v: Value) -> tuple[Value, Value]:
+    """Differences of a value along x and along y inside of each quad, the same for its four lanes."""
+    lanes = range(v.lanes)
+    pick = lambda n: k.shuffle(v, [(lane & ~3) + n for lane in lanes])
+    first = pick(0)
+    return pick(1) - first, pick(2) - first
+
+
+def level_of(k: Lang, along_x: Sequence[Value], along_y: Sequence[Value]) -> Value:
+    """log2 of how many texels the next pixel is away, by the longer side of the footprint."""
+    longer = k.max(_squares(along_x), _squares(along_y))
+    return k.select(longer > 0.0, 0.5 * quick_log2(k, longer), LOWEST)
+
+
+def _squares(vs: Sequence[Value]) -> Value:
+    total = vs[0] * vs[0]
+    for v in vs[1:]:
+        total = total + v * v
+    return total
+
+
+def footprint(k: Lang, along_x: Sequence[Value], along_y: Sequence[Value], most: Value) -> tuple[Value, Value, Value]:
+    """(level of detail, samples, whether the longer side is that along x) of an anisotropic filter."""
+    x2, y2 = _squares(along_x), _squares(along_y)
+    longer, shorter = k.max(x2, y2), k.max(k.min(x2, y2), 1e-30)
+    ratio = k.sqrt(longer / shorter)
+    count = k.clamp(k.to_i32(-k.floor(-ratio), 1.0, 16.0), k.i32(1), most)
+    n = k.to_f32(count)
+    level = k.select(longer > 0.0, 0.5 * quick_log2(k, longer / (n * n)), LOWEST)
+    return level, count, x2 >= y2

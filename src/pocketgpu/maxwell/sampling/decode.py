@@ -1,0 +1,101 @@
+"""Copies of textures: which storage a texture gets, and its texels in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import UsageError
+from ...lanes import Engine
+from ..memory import GpuMemory
+from ..texture_header import MAX_LEVEL_BYTES, TextureHeader
+from ..textures import blocks
+from . import records as r
+
+_ONES, _ZERO, _ALPHA = (6, 7), 0, 5
+_CHANNELS = {"R": 0, "G": 1, "B": 2, "A": 3, "Y": 0}
+
+
+def types_of(texture: TextureHeader) -> set[str]:
+    """Types of the components that texels have; empty for compressed formats."""
+    found = set()
+    for component in texture.format.components:
+        channel = _CHANNELS.get(component.name[:1])
+        if channel is not None and component.type != "ignored":
+            found.add(component.type or texture.types[channel])
+    return found
+
+
+def is_integer(texture: TextureHeader) -> bool:
+    """Whether texels are integers, which no filter mixes."""
+    return types_of(texture) in ({"uint"}, {"sint"})
+
+
+def kind_of(texture: TextureHeader) -> int:
+    """The storage of a texture's copy.
+
+    :raises UsageError: the format has no description.
+    """
+    layout = texture.format
+    if not layout.bytes:
+        raise UsageError(f"the texture format {layout.name} has no description")
+    if is_integer(texture):
+        return r.INTEGER
+    # What the linear curve is for comes before the swizzle.
+    plain = all(code != _ALPHA for code in texture.swizzle[:3]) and texture.swizzle[3] in (_ALPHA, _ZERO, *_ONES)
+    if layout.compressed:
+        codec = blocks.codec(layout, texture.types, texture.srgb)
+        if codec.form == "unorm8":
+            return r.FLOAT if texture.srgb and not plain else r.SRGB8 if texture.srgb else r.UNORM8
+        return r.SRGB8 if codec.srgb and plain else r.FLOAT
+    parts = layout.components
+    bytes = layout.block == (1, 1) and bool(parts) and all(part.width == 8 for part in parts)
+    if bytes and types_of(texture) <= {"unorm", "zero", "one"}:
+        return r.UNORM8 if not texture.srgb else r.SRGB8 if plain else r.FLOAT
+    return r.FLOAT
+
+
+def storage_of(texture: TextureHeader, switches: Mapping[str, str]) -> tuple[int, int]:
+    """(address, bytes) of all that the texels of a texture come from.
+
+    :raises UsageError: it is too much.
+    """
+    if texture.layout == "block-linear":
+        size = texture.mips_with(switches).size
+    elif texture.layout == "pitch":
+        across, down = texture.format.block
+        row = -(-texture.width // across) * texture.format.bytes
+        size = (-(-texture.height // down) - 1) * texture.pitch + row
+    else:
+        size = texture.width * texture.format.bytes
+    if not 0 < size <= MAX_LEVEL_BYTES:
+        raise UsageError(f"a texture of {size} bytes is too large to be read")
+    return texture.address, size
+
+
+def canonical(
+    texture: TextureHeader, memory: GpuMemory, engine: Engine, switches: Mapping[str, str]
+) -> tuple[int, list[NDArray[Any]]]:
+    """(storage, an array (slices, height, width, 4) for each level of the view): uint8, float32 or 32-bit integers.
+
+    :raises UsageError: there is no decoder for the format, or a level is too large.
+    """
+    kind = kind_of(texture)
+    levels = []
+    for level in range(texture.last_level - texture.first_level + 1):
+        found, _ = texture.surface(level, 0, switches)
+        dtype: Any = np.uint8 if kind in (r.UNORM8, r.SRGB8) else np.int32 if kind == r.INTEGER else np.float32
+        slices = [(layer, z) for layer in range(texture.layers) for z in range(found.depth)]
+        texels = np.empty((len(slices), found.height, found.width, 4), dtype)
+        for n, (layer, z) in enumerate(slices):
+            arguments = (memory, engine, level, layer, z, switches)
+            if kind in (r.UNORM8, r.SRGB8):
+                texels[n] = texture.picture(*arguments)
+            else:
+                one = texture.decode(*arguments)
+                texels[n] = one.view(np.int32) if kind == r.INTEGER else one
+        levels.append(texels)
+    return kind, levels

@@ -1,0 +1,144 @@
+"""What a texture header and a sampler say, as the words of a record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...facts.maxwell.headers import TIC, TSC, as_number, tic_of
+from ..pixel_formats import srgb_to_linear
+from ..texture_header import TextureHeader
+from . import records as r
+from .decode import is_integer, kind_of
+
+_TARGETS: Mapping[str, int] = {name: code for code, name in (TIC["BL"]["TEXTURE_TYPE"].enum or {}).items()}
+_MOST_SAMPLES = (1, 2, 4, 6, 8, 10, 12, 16)
+_COMPONENTS = {"unorm": r.C_UNORM, "snorm": r.C_SNORM, "uint": r.C_UINT, "sint": r.C_SINT, "float": r.C_FLOAT}
+_FLAT = ("TWO_D", "TWO_D_ARRAY", "TWO_D_NO_MIPMAP")
+_ONE = 0x3F800000
+_ANISO, _OVERRIDE = 3, 1
+
+NOTHING: Mapping[str, Any] = {
+    "KIND": r.INTEGER, "TARGET": 1, "WIDTH": 0, "HEIGHT": 0, "DEPTH": 0, "LAYERS": 1, "LEVELS": 1, "FLAGS": 0,
+    "WRAP": [r.CLAMP_TO_EDGE] * 3, "MAG": r.POINT, "MIN": r.POINT, "MIP": r.MIP_NONE, "MAX_LOD": 0.0, "ANISOTROPY": 1,
+    "ELEMENT": 1,
+}  # fmt: skip
+"""The record of handles that name nothing: zeros."""
+
+
+def _signed(raw: int, width: int) -> int:
+    return raw - (raw >> (width - 1) << width)
+
+
+def _log2(n: int) -> int:
+    return n.bit_length() - 1
+
+
+def _pair(value: int) -> list[int]:
+    return [value & 0xFFFFFFFF, value >> 32 & 0xFFFFFFFF]
+
+
+def describe(texture: TextureHeader, header: bytes, sampler: bytes, switches: Mapping[str, str]) -> dict[str, Any]:
+    """A record's words by name but for LEVEL; f32 as floats.
+
+    :raises UsageError: as `TextureHeader.surface`.
+    """
+    kind, integer = kind_of(texture), is_integer(texture)
+    first = texture.first_level
+    size = [max(1, side >> first) for side in (texture.width, texture.height, texture.depth)]
+    levels = texture.last_level - first + 1
+    values = _sampling(texture, header, sampler, switches, integer)
+    flags = r.GOOD
+    if all(side & (side - 1) == 0 for side in size):
+        flags |= r.POWERS
+    if values.pop("normalized"):
+        flags |= r.NORMALIZED
+    else:
+        values["MIP"] = r.MIP_NONE
+    cube = texture.kind.startswith("CUBEMAP")
+    if cube and values.pop("cube") >= 2:
+        flags |= r.SEAMLESS
+    values.pop("cube", None)
+    if (levels > 1 and values["MIP"] != r.MIP_NONE) or values["MAG"] != values["MIN"] or values["ANISOTROPY"] > 1:
+        flags |= r.NEEDS_LEVEL
+    inside = all(mode in (r.WRAP, r.MIRROR, r.CLAMP_TO_EDGE, r.ONCE_EDGE) for mode in values["WRAP"])
+    plain = values["ANISOTROPY"] == 1 and not values["REDUCTION"] and texture.samples == (1, 1)
+    if texture.kind in _FLAT and kind == r.UNORM8 and inside and plain and flags & r.NORMALIZED:
+        flags |= r.FAST
+    if texture.layout != "block-linear":
+        flags |= r.PITCH_LINEAR
+    return values | _surface(texture, switches) | {
+        "KIND": kind, "TARGET": _TARGETS[texture.kind], "WIDTH": size[0], "HEIGHT": size[1], "DEPTH": size[2],
+        "LAYERS": texture.layers, "LEVELS": levels, "FLAGS": flags,
+        "SAMPLES": [_log2(n) for n in texture.samples],
+    }  # fmt: skip
+
+
+def _sampling(
+    texture: TextureHeader, header: bytes, sampler: bytes, switches: Mapping[str, str], integer: bool
+) -> dict[str, Any]:  # fmt: skip
+    """Everything that the sampler decides."""
+    form, words, number = tic_of(header), as_number(header), as_number(sampler)
+    assert form is not None
+    of_header = lambda name: form[name].raw(words) if name in form else 0
+    get = lambda name: TSC[name].raw(number)
+    mag, least, mip = get("MAG_FILTER"), get("MIN_FILTER"), get("MIP_FILTER")
+    most = 1
+    if least == _ANISO:
+        codes = [get("MAX_ANISOTROPY")]
+        if switches["texture.anisotropy"] == "least":
+            codes.append(of_header("MAX_ANISOTROPY"))
+        most = _MOST_SAMPLES[min(codes)]
+    bias = _signed(get("MIP_LOD_BIAS"), 13) + _signed(of_header("MIP_LOD_BIAS"), 13)
+    lowest = max(get("MIN_LOD_CLAMP"), of_header("MIN_LOD_CLAMP"))
+    modes = [get(f"ADDRESS_{axis}") for axis in "UVP"]
+    cube = get("CUBEMAP_INTERFACE_FILTERING")
+    if texture.kind.startswith("CUBEMAP") and cube == _OVERRIDE:
+        modes = [r.CLAMP_TO_EDGE] * 3
+    return {
+        "WRAP": modes,
+        "MAG": r.POINT if integer or mag <= r.POINT else r.LINEAR,
+        "MIN": r.POINT if integer or least <= r.POINT else r.LINEAR,
+        "MIP": r.MIP_POINT if integer and mip == r.MIP_LINEAR else max(mip, r.MIP_NONE),
+        "LOD_BIAS": bias / 256.0,
+        "MIN_LOD": lowest / 256.0,
+        "MAX_LOD": max(get("MAX_LOD_CLAMP"), lowest) / 256.0,
+        "BORDER": _border(texture, get, integer),
+        "COMPARE": get("DEPTH_COMPARE_FUNC"),
+        "ANISOTROPY": 1 if integer else most,
+        "REDUCTION": min(get("REDUCTION_FILTER"), 2),
+        "RAW_LOD": [get("MIP_LOD_BIAS"), get("MIN_LOD_CLAMP"), get("MAX_LOD_CLAMP")],
+        "normalized": texture.normalized and not get("FLOAT_COORD_NORMALIZATION"),
+        "cube": cube,
+    }
+
+
+def _border(texture: TextureHeader, get: Any, integer: bool) -> list[int]:
+    """Words of the border as a swizzled texel."""
+    words = [get(f"BORDER_COLOR_{c}") for c in "RGBA"]
+    if texture.srgb:
+        codes = np.array([get(f"S_R_G_B_BORDER_COLOR_{c}") for c in "RGB"]) / 255
+        words[:3] = srgb_to_linear(codes).astype(np.float32).view(np.uint32).tolist()
+    one = 1 if integer else _ONE
+    sources = {0: 0, 2: words[0], 3: words[1], 4: words[2], 5: words[3], 6: one, 7: one}
+    return [sources.get(code, 0) for code in texture.swizzle]
+
+
+def _surface(texture: TextureHeader, switches: Mapping[str, str]) -> dict[str, Any]:
+    """Where texels lie in guest memory, and what their bits are."""
+    level, address = texture.surface(0, 0, switches)
+    layout = level.layout
+    stride = texture.mips_with(switches).layer_stride if texture.layout == "block-linear" else 0
+    components: list[int] = []
+    for n, name in enumerate("RGBA"):
+        part = texture.format.component(name)
+        kind = _COMPONENTS.get((part.type or texture.types[n]).removesuffix("16"), 0) if part is not None else 0
+        components += [part.lo, part.width, kind] if part is not None and kind else [0, 0, r.C_NONE]
+    return {
+        "ADDRESS": _pair(address), "STRIDE": _pair(stride), "BLOCK_HEIGHT": layout.block_height_log2,
+        "BLOCK_DEPTH": layout.block_depth_log2, "BLOCK_SIZE": layout.block_size, "ROW_SIZE": layout.row_size,
+        "SLICE_SIZE": _pair(layout.slice_size), "PITCH": texture.pitch, "ELEMENT": texture.format.bytes,
+        "COMPONENT": components,
+    }  # fmt: skip

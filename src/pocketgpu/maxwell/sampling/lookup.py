@@ -1,0 +1,108 @@
+"""From a handle to the record of its texture, inside kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...lanes import F32, I32, I64, Lang, Value
+from ..sass.access import note_fault
+from ..sass.work import BANK_SIZE, LAUNCH, NO_TEXTURE, SCRATCH, VECTOR
+from .records import BOOK, ENTRY_WORDS, GOOD, HASH, PROBES, RECORD, TABLE_BITS, V_HANDLE, V_RESULT
+
+_MULTIPLIER = HASH - (1 << 32)
+
+
+@dataclass
+class Request:
+    """One call of a kernel of this package: its arguments, and the scratch vectors."""
+
+    k: Lang
+    launch: Value
+    slot: Value
+    warp: Value
+    instruction: Value
+    what: Value
+
+    def take(self, n: int, type: object = I32) -> Value:
+        """A scratch vector, I32 or F32."""
+        return self.k.load(type, self.slot + (SCRATCH + n * VECTOR), 32)  # type: ignore[arg-type]
+
+    def put(self, n: int, v: Value, mask: Value) -> None:
+        """Write lanes of a scratch vector of words."""
+        self.k.store(I32, self.slot + (SCRATCH + n * VECTOR), self.k.fit(v, I32, 32), mask)
+
+    def bits(self, field: tuple[int, int]) -> Value:
+        """A field of the call's word."""
+        low, width = field
+        return self.what.lsr(low) & ((1 << width) - 1)
+
+    def fault(self, kind: int, lanes: Value, low: Value) -> None:
+        """Note a fault of the first of some lanes."""
+        k = self.k
+        lane = k.trailing_zeros(lanes) & 31
+        note_fault(k, self.slot, kind, lane, low, k.i32(0), (self.instruction, self.warp, k.i32(0)))
+
+
+class Record:
+    """The record of a texture at an arena offset."""
+
+    def __init__(self, k: Lang, at: Value) -> None:
+        self.k, self.at = k, at
+
+    def word(self, name: str, n: int = 0) -> Value:
+        return self.k.load(I32, self.at + (RECORD.offsets[name] + 4 * n))
+
+    def number(self, name: str, n: int = 0) -> Value:
+        """A word that is an f32."""
+        return self.k.load(F32, self.at + (RECORD.offsets[name] + 4 * n))
+
+    def flag(self, bit: int) -> Value:
+        return (self.word("FLAGS") & bit) != 0
+
+
+def find(request: Request, handle: Value, use: int) -> Value:
+    """Arena offset of the record of a handle (a scalar). The host makes it if it is not in the table."""
+    k = request.k
+    book = k.load(I32, request.launch + LAUNCH.TEXTURES)
+    place, found = k.var((handle * _MULTIPLIER).lsr(32 - TABLE_BITS) + use), k.var(0)
+    left = k.var(PROBES)
+    for _ in k.loop(lambda: (left.value != 0) & (found.value == 0)):
+        at = book + BOOK.TABLE + ((place.value & ((1 << TABLE_BITS) - 1)) * (4 * ENTRY_WORDS))
+        same = (k.load(I32, at) == handle) & (k.load(I32, at + 4) == use + 1)
+        found.value = k.select(same, k.load(I32, at + 8), 0)
+        place.value = place.value + 1
+        left.value = left.value - 1
+    for _ in k.when(found.value == 0):
+        answer = request.slot + (SCRATCH + V_RESULT * VECTOR)
+        k.invoke(k.load(I64, book + BOOK.RESOLVE), answer, handle, k.i32(use))
+        found.value = k.load(I32, answer)
+    return found.value
+
+
+def each_texture(request: Request, mask: Value, handle: Value, use: int, body: Callable[[Record, Value], None]) -> None:
+    """Run `body` with a record and the lanes (a mask) that mean it, for each different handle among the lanes at work.
+
+    handle: number of a word of the bank of handles; below 0, handles are in a scratch vector. What a bad handle gives
+    is in the record of bad handles; it is noted as a fault here.
+    """
+    k = request.k
+    launch = request.launch
+    bank = k.load(I32, launch + LAUNCH.CONSTANTS) + k.load(I32, launch + LAUNCH.TEXTURE_BANK) * BANK_SIZE
+    fixed = handle >= 0
+    known = k.load(I32, k.select(fixed, bank + ((handle << 2) & (BANK_SIZE - 4)), 0))
+    left = k.var(mask)
+    for _ in k.loop(lambda: left.value != 0):
+        first = k.trailing_zeros(left.value) & 31
+        column = request.slot + (SCRATCH + V_HANDLE * VECTOR)
+        one = k.select(fixed, known, k.load(I32, column + (first << 2)))
+        same = k.ballot(request.take(V_HANDLE) == one)
+        here = left.value & k.select(fixed, k.i32(-1), same)
+        record = Record(k, find(request, one, use))
+        for _ in k.when(~record.flag(GOOD)):
+            request.fault(NO_TEXTURE, here, one)
+        body(record, k.mask_of(here))
+        left.value = left.value & ~here
+
+
+__all__ = ["Record", "Request", "each_texture", "find"]

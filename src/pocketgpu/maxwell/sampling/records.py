@@ -1,0 +1,131 @@
+"""Where textures lie in the work area, as byte offsets: the book, which every kernel starts from, and records.
+
+The book is at the beginning of the area that a `Textures` object has. Its table finds the record of a handle; an entry
+is (handle, use + 1, offset of the record), and one of NO entry ends nothing: look at all PROBES places.
+
+A record is what kernels need of a texture header and a sampler, in plain numbers:
+
+=====================  =================================================================================================
+KIND                   storage of the copy of the texels, one of UNORM8 to INTEGER below
+TARGET                 TEXTURE_TYPE of the header
+WIDTH HEIGHT DEPTH     of the first level that the view shows, in texels
+LAYERS LEVELS          layers (six for each cube), levels of the view
+LEVEL                  arena offset of each level's copy: layers, slices, rows of texels without gaps
+WRAP                   address modes along x, y, z, by the numbers of the sampler
+FLAGS                  bits FAST to SEAMLESS below
+MAG MIN MIP            filters: 1 point, 2 linear; MIP 1 none, 2 point, 3 linear
+LOD_BIAS MIN_LOD       f32; the bias is that of header and sampler together
+MAX_LOD
+BORDER                 words of the border colour as a texel of the copy has them: f32, or integers
+COMPARE                DEPTH_COMPARE_FUNC
+ANISOTROPY             samples along the longer side of a footprint, 1 for none
+REDUCTION              0 weighted sum, 1 minimum, 2 maximum
+SAMPLES                log2 of the samples of a pixel in x and y
+ADDRESS ... STRIDE     where a surface lies in guest memory (surface.py)
+COMPONENT              for each of red to alpha: lowest bit, width, type (a C_... below)
+=====================  =================================================================================================
+
+Texels of UNORM8 and SRGB8 are words with red in the lowest byte, those of FLOAT and INTEGER four words. They are
+swizzled already; red, green and blue of SRGB8 are still to be made linear (the table LINEAR of the book).
+"""
+
+from __future__ import annotations
+
+from ...struct_words import Struct
+
+MAX_LEVELS = 16
+TABLE_BITS = 11
+ENTRIES = 1 << TABLE_BITS
+ENTRY_WORDS = 4
+PROBES = 8
+HASH = 0x9E3779B1
+"""A handle times this, the upper bits of the product: the first place to look at."""
+
+BOOK = Struct("RESOLVE:2", "COUNT", "SPARE", "LINEAR:256", f"TABLE:{ENTRIES * ENTRY_WORDS}")
+
+RECORD = Struct(
+    "KIND", "TARGET", "WIDTH", "HEIGHT", "DEPTH", "LAYERS", "LEVELS", "FLAGS", f"LEVEL:{MAX_LEVELS}",
+    "WRAP:3", "MAG", "MIN", "MIP", "LOD_BIAS", "MIN_LOD", "MAX_LOD", "BORDER:4", "COMPARE", "ANISOTROPY", "REDUCTION",
+    "SAMPLES:2", "RAW_LOD:3",
+    "ADDRESS:2", "STRIDE:2", "BLOCK_HEIGHT", "BLOCK_DEPTH", "BLOCK_SIZE", "ROW_SIZE", "SLICE_SIZE:2", "PITCH",
+    "ELEMENT", "COMPONENT:12",
+)  # fmt: skip
+RECORD_ROOM = (RECORD.size + 63) // 64 * 64
+
+# Storage of texels.
+UNORM8, SRGB8, FLOAT, INTEGER = range(4)
+TEXEL_BYTES = (4, 4, 16, 16)
+
+# What a handle is wanted for: records for other things than sampling have no copy.
+SAMPLED, HEADER = range(2)
+
+# Bits of FLAGS.
+FAST = 1
+"""Two dimensions, words for texels, no border, no anisotropy, no reduction, normalized coordinates."""
+NEEDS_LEVEL = 2
+"""The level of detail decides about something."""
+NORMALIZED = 4
+POWERS = 8
+"""All sides are powers of two."""
+SEAMLESS = 16
+"""A cube whose faces are filtered across their edges."""
+PITCH_LINEAR = 32
+"""The surface has plain rows."""
+GOOD = 64
+"""The record is one of a texture; the record of bad handles has no flags."""
+
+# Types of components, as surfaces convert them.
+C_NONE, C_UNORM, C_SNORM, C_UINT, C_SINT, C_FLOAT = range(6)
+
+# Address modes, filters.
+WRAP, MIRROR, CLAMP_TO_EDGE, BORDER, CLAMP_OGL, ONCE_EDGE, ONCE_BORDER, ONCE_OGL = range(8)
+POINT, LINEAR = 1, 2
+MIP_NONE, MIP_POINT, MIP_LINEAR = 1, 2, 3
+
+# Scratch vectors of a call: what goes in, and where four words of results come out.
+V_HANDLE, V_X, V_Y, V_Z, V_LAYER, V_LOD, V_REFERENCE, V_OFFSETS = range(8)
+V_SAMPLE = 8
+"""Number of the sample; of a gather the second word of offsets; of gradients the first of four."""
+V_GRADIENTS = 8
+V_DATA = 4
+"""Data of a surface's store or atomic operation, four words from here on."""
+V_RESULT = 12
+
+# Kernels, by their place in a launch's record.
+SAMPLE, FETCH, GATHER, QUERY, SURFACE = range(5)
+KERNELS = 5
+
+
+class Call:
+    """Bits of the word that tells a kernel what an instruction wants; see calls.py for who packs it."""
+
+    DIMENSIONS, CUBE, ARRAY = (0, 2), (2, 1), (3, 1)
+    LOD, COMPARE, OFFSETS = (4, 3), (7, 1), (8, 3)
+    COMPONENT, HALVES, ORDER = (11, 2), (13, 1), (14, 8)
+    MULTISAMPLED, QUADS = (22, 1), (23, 1)
+    QUESTION = (24, 6)
+
+
+class SurfaceCall:
+    """The same for surfaces."""
+
+    DIMENSION, CLAMP, ACTION = (0, 3), (3, 2), (5, 2)
+    FORMATTED, BYTES, SIZE, MASK = (7, 1), (8, 1), (9, 3), (12, 4)
+    OPERATION, TYPE, SWAP, SILENT = (16, 4), (20, 3), (23, 1), (24, 1)
+
+
+# Level of detail: from neighbours, level 0, from neighbours with a bias, as given, by gradients.
+AUTO, ZERO, BIAS, LEVEL, GRADIENTS = range(5)
+# Offsets in texels: none, four bits each, six bits each in bytes, one pair for each texel, four bits each from bit 16.
+NO_OFFSETS, NIBBLES, BYTES, EACH, UPPER_NIBBLES = range(5)
+# What a surface instruction does.
+LOAD, STORE, ATOMIC = range(3)
+
+
+def packed(**values: tuple[tuple[int, int], int]) -> int:
+    """A call's word: ((lowest bit, width), value) by name."""
+    word = 0
+    for (low, width), value in values.values():
+        assert 0 <= value < 1 << width, value
+        word |= value << low
+    return word

@@ -1,0 +1,331 @@
+"""Filtered texture reads: TEX, TEXS, TXD.
+
+Two ways lead to the same kind of result. The quick one is for what nearly all programs do: two-dimensional textures of
+8-bit colours without a border, each lane one bilinear read, or two with mipmaps. The general one serves every target,
+filter and address mode, and loops over the texels of a footprint with one piece of code for all of them.
+
+Weights have 8 bits. Products of 8-bit colours and weights are summed exactly and divided once; other formats are summed
+as f32 in the order of texels (x first, then y, z, levels, samples).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...lanes import BOOL, F32, I32, Lang, Value, kernel
+from ..sass.work import LAUNCH
+from . import coordinates as c
+from . import records as r
+from .lookup import Record, Request, each_texture
+from .records import RECORD, Call
+from .texels import Colour, compared, finish, texel, texel_offsets
+
+_FULL = 255.0 * 65536.0
+
+
+class Sampling:
+    """One call, for the lanes that mean one texture."""
+
+    def __init__(self, request: Request, record: Record, lanes: Value, switches: Mapping[str, str]) -> None:
+        self.k, self.request, self.record, self.lanes = request.k, request, record, lanes
+        self.switches = switches
+        request_bits = request.bits
+        self.cube = request_bits(Call.CUBE) != 0
+        self.lod = request_bits(Call.LOD)
+
+    def _f32(self, n: int) -> Value:
+        return self.k.bits_f32(self.request.take(n))
+
+    # -- the level of detail ----------------------------------------------------------------------------------------
+    def quads(self) -> Value:
+        """Whether neighbouring lanes are neighbouring pixels."""
+        k, request = self.k, self.request
+        known = k.load(I32, request.launch + LAUNCH.QUADS) | request.bits(Call.QUADS)
+        return k.fit(known != 0, BOOL, 1)
+
+    def gradients(self, scale: tuple[Value, Value, Value]) -> tuple[list[Value], list[Value]]:
+        """How coordinates change along x and y, times `scale` (texels for coordinates); 0 where nothing tells."""
+        k = self.k
+        xyz = [self._f32(n) for n in (r.V_X, r.V_Y, r.V_Z)]
+        zero = k.splat(0.0, type=F32)
+
+        def by_quads() -> tuple[Value, ...]:
+            pairs = [c.slopes(k, v) for v in xyz]
+            return tuple(x for x, _ in pairs) + tuple(y for _, y in pairs)
+
+        def given() -> tuple[Value, ...]:
+            four = [self._f32(r.V_GRADIENTS + n) for n in range(4)]
+            if self.switches["texture.gradient_order"] == "pairs":
+                return four[0], four[1], zero, four[2], four[3], zero
+            return four[0], four[2], zero, four[1], four[3], zero
+
+        nothing = lambda: (zero,) * 6
+        way = k.select(self.lod == r.GRADIENTS, 2, k.select(self.quads(), 1, 0))
+        found = k.switch(way, [nothing, by_quads, given])
+        along = [list(found[:3]), list(found[3:])]
+
+        def on_faces() -> tuple[Value, ...]:
+            """Of the coordinates on the face: by the rule for quotients."""
+            _, s, t, major = c.face_of(k, *xyz)
+            x_major, y_major = k.abs(xyz[0]) == major, k.abs(xyz[1]) == major
+            pick = lambda v: k.select(x_major, v[0], k.select(y_major, v[1], v[2]))
+            sign = k.select(pick(xyz) < 0.0, k.splat(-1.0, type=F32), 1.0)
+            inverse = 0.5 / (major * major)
+            out = []
+            for d in along:
+                _, ds, dt = self._on_face(xyz, d)
+                dm = pick(d) * sign
+                out += [(ds * major - s * dm) * inverse, (dt * major - t * dm) * inverse, zero]
+            return tuple(out)
+
+        found = k.branch(self.cube, on_faces, lambda: tuple(along[0] + along[1]))
+        scaled = [v * scale[n % 3] for n, v in enumerate(found)]
+        return scaled[:3], scaled[3:]
+
+    def _on_face(self, xyz: list[Value], d: list[Value]) -> tuple[Value, Value, Value]:
+        """A change of a direction in the coordinates of the face that the direction is on."""
+        k = self.k
+        ax, ay, az = (k.abs(v) for v in xyz)
+        on_x, on_y = (ax >= ay) & (ax >= az), ay >= az
+        pick = lambda a, b, e: k.select(on_x, a, k.select(on_y, b, e))
+        minus = pick(*xyz) < 0.0
+        s = pick(k.select(minus, d[2], -d[2]), d[0], k.select(minus, -d[0], d[0]))
+        t = pick(-d[1], k.select(minus, -d[2], d[2]), -d[1])
+        return on_x, s, t
+
+    def scale(self) -> tuple[Value, Value, Value]:
+        """Texels of a coordinate's unit on the first level; 1 where coordinates count texels."""
+        k, record = self.k, self.record
+        normalized = record.flag(r.NORMALIZED)
+        one = lambda name: k.select(normalized, k.to_f32(record.word(name)), 1.0)
+        return one("WIDTH"), one("HEIGHT"), one("DEPTH")
+
+    def bounded(self, level: Value) -> Value:
+        """A level of detail with the bias of header and sampler, in their bounds."""
+        record = self.record
+        return self.k.clamp(level + record.number("LOD_BIAS"), record.number("MIN_LOD"), record.number("MAX_LOD"))
+
+    def explicit(self) -> Value:
+        """Level of detail that an instruction gives, or 0; of the lanes without one it is added to what quads say."""
+        k = self.k
+        given = self._f32(r.V_LOD)
+        used = (self.lod == r.LEVEL) | (self.lod == r.BIAS)
+        return k.select(used, k.select(given == given, given, 0.0), 0.0)
+
+    def from_pixels(self) -> Value:
+        """Whether the level comes from neighbours or gradients."""
+        return (self.lod == r.AUTO) | (self.lod == r.BIAS) | (self.lod == r.GRADIENTS)
+
+    def level(self) -> Value:
+        """The level of detail."""
+        k = self.k
+
+        def computed() -> Value:
+            return c.level_of(k, *self.gradients(self.scale())) + self.explicit()
+
+        return self.bounded(k.branch(self.from_pixels(), computed, self.explicit))
+
+    # -- the quick way ----------------------------------------------------------------------------------------------
+    def quick(self) -> None:
+        """Two dimensions, words for texels."""
+        k, record = self.k, self.record
+        mag, least, mip = record.word("MAG"), record.word("MIN"), record.word("MIP")
+        needed = record.flag(r.NEEDS_LEVEL)
+        level = k.branch(needed, self.level, lambda: k.splat(0.0, type=F32))
+        nearby = level <= 0.0
+        linear = k.select(nearby, k.splat(mag == r.LINEAR), k.splat(least == r.LINEAR))
+        s, t = self._f32(r.V_X), self._f32(r.V_Y)
+        layer = k.branch(
+            self.request.bits(Call.ARRAY) != 0,
+            lambda: k.clamp(self.request.take(r.V_LAYER) & 0xFFFF, 0, record.word("LAYERS") - 1),
+            lambda: k.splat(0),
+        )
+
+        def flat() -> tuple[Value, ...]:
+            width, height = record.word("WIDTH"), record.word("HEIGHT")
+            start = k.splat(record.word("LEVEL")) + layer * (width * height * 4)
+            return self._two(s, t, width, height, start, linear)
+
+        def levels() -> tuple[Value, ...]:
+            last = record.word("LEVELS") - 1
+            smooth = mip == r.MIP_LINEAR
+            fixed = k.to_i32(k.floor(level * 256.0 + k.select(smooth, 0.5, 128.0)), 0.0, 4095.0)
+            first = k.min(fixed >> 8, last)
+            part = k.select(smooth & (first < last), fixed & 255, 0)
+
+            def at(n: Value) -> tuple[Value, ...]:
+                width, height = (k.max(k.splat(record.word(side)).lsr(n), 1) for side in ("WIDTH", "HEIGHT"))
+                start = k.gather(I32, (n << 2) + (record.at + RECORD.LEVEL)) + layer * (width * height * 4)
+                return self._two(s, t, width, height, start, linear)
+
+            upper = at(first)
+
+            def both() -> tuple[Value, ...]:
+                lower, share = at(k.min(first + 1, last)), k.to_f32(part) * (1.0 / 256.0)
+                return tuple(a + (b - a) * share for a, b in zip(upper, lower, strict=True))
+
+            return tuple(k.branch(k.any((part != 0) & self.lanes), both, lambda: upper))
+
+        sums = k.branch(needed & (mip != r.MIP_NONE), levels, flat)
+        finish(self.request, [v / _FULL for v in sums], None, self.lanes)
+
+    def _two(
+        self, s: Value, t: Value, width: Value, height: Value, start: Value, linear: Value
+    ) -> tuple[Value, ...]:  # fmt: skip
+        """Sums of weights (65536 in all) times codes of 8 bits, four components."""
+        k, record = self.k, self.record
+        powers = record.flag(r.POWERS)
+        u = c.places(k, s * k.to_f32(width), linear, self.switches)
+        v = c.places(k, t * k.to_f32(height), linear, self.switches)
+        wide = k.splat(width) if width.lanes == 1 else width
+        high = k.splat(height) if height.lanes == 1 else height
+        around = lambda x, n, axis: c.wrap(k, x, n, record.word("WRAP", axis), powers)[0]
+        x0, y0 = around(u >> 8, wide, 0), around(v >> 8, high, 1)
+
+        def word(x: Value, y: Value) -> Value:
+            return k.gather(I32, ((y * wide + x) << 2) + start, self.lanes)
+
+        def one() -> tuple[Value, ...]:
+            w = word(x0, y0)
+            return tuple(k.to_f32(w.lsr(8 * n) & 255) * 65536.0 for n in range(4))
+
+        def four() -> tuple[Value, ...]:
+            x1, y1 = around((u >> 8) + 1, wide, 0), around((v >> 8) + 1, high, 1)
+            fx, fy = u & 255, v & 255
+            right = fx | (fx << 16)
+            left = 0x01000100 - right
+            below, above = k.to_f32(fy), k.to_f32(256 - fy)
+            even = 0x00FF00FF
+
+            def row(y: Value) -> tuple[Value, Value]:
+                a, b = word(x0, y), word(x1, y)
+                mixed = lambda a, b: k.mul_halves(a, left) + k.mul_halves(b, right)
+                return mixed(a & even, b & even), mixed(a.lsr(8) & even, b.lsr(8) & even)
+
+            top, bottom = row(y0), row(y1)
+            out = []
+            for n in range(4):
+                part = lambda pair, n=n: k.to_f32((pair[n & 1] & 0xFFFF) if n < 2 else pair[n & 1].lsr(16))
+                out.append(part(top) * above + part(bottom) * below)
+            return tuple(out)
+
+        return tuple(k.branch(k.any(linear & self.lanes), four, one))
+
+    # -- the general way --------------------------------------------------------------------------------------------
+    def general(self) -> None:
+        """Every target, filter and format."""
+        k, record, request = self.k, self.record, self.request
+        xyz = [self._f32(n) for n in (r.V_X, r.V_Y, r.V_Z)]
+        most = record.word("ANISOTROPY")
+        scale = self.scale()
+        zero, none = k.splat(0.0, type=F32), k.splat(1)
+
+        def several() -> tuple[Value, ...]:
+            along_x, along_y = self.gradients(scale)
+            level, count, by_x = c.footprint(k, along_x[:2], along_y[:2], most)
+            pick = lambda n: k.select(by_x, along_x[n], along_y[n]) / scale[n]
+            return self.bounded(level + self.explicit()), count, pick(0), pick(1)
+
+        wanted = (most > 1) & self.from_pixels() & ~self.cube
+        level, count, step_x, step_y = k.branch(wanted, several, lambda: (self.level(), none, zero, zero))
+        linear = k.select(
+            level <= 0.0, k.splat(record.word("MAG") == r.LINEAR), k.splat(record.word("MIN") == r.LINEAR)
+        )
+        mip, last = record.word("MIP"), record.word("LEVELS") - 1
+        smooth = mip == r.MIP_LINEAR
+        fixed = k.to_i32(k.floor(level * 256.0 + k.select(smooth, 0.5, 128.0)), 0.0, 4095.0)
+        fixed = k.select(mip == r.MIP_NONE, k.splat(0), fixed)
+        first = k.min(fixed >> 8, last)
+        part = k.select(smooth & (first < last), fixed & 255, 0)
+        face, s, t, major = c.face_of(k, *xyz)
+        half = 0.5 / k.select(major > 0.0, major, 1.0)
+        on_face = [s * half + 0.5, t * half + 0.5, zero]
+        xyz = [k.select(self.cube, a, b) for a, b in zip(on_face, xyz, strict=True)]
+        face = k.select(self.cube, face, k.splat(0))
+        layer = k.select(request.bits(Call.ARRAY) != 0, request.take(r.V_LAYER) & 0xFFFF, 0)
+        layer = k.select(self.cube, layer * 6 + face, layer)
+        layer = k.clamp(layer, 0, record.word("LAYERS") - 1)
+        total = Colour(k)
+        reduction = record.word("REDUCTION")
+        levels = k.select(k.any((part != 0) & self.lanes), 2, 1)
+        dimensions = request.bits(Call.DIMENSIONS)
+        corners = k.select(self.cube, 4, k.i32(1) << dimensions)
+        corners = k.select(k.any(linear & self.lanes), corners, 1)
+        taps = k.reduce("max", k.select(self.lanes, count, 1))
+        share = 1.0 / k.to_f32(count)
+        for tap in k.range(0, taps):
+            off = (k.to_f32(tap) + 0.5) * share - 0.5
+            at = [xyz[0] + step_x * off, xyz[1] + step_y * off, xyz[2]]
+            in_tap = tap < count
+            for second in k.range(0, levels):
+                number = k.min(first + second, last)
+                weight = k.select(k.i32(0) == second, 256 - part, part)
+                weight = k.select(in_tap, k.to_f32(weight) * (1.0 / 256.0) * share, 0.0)
+                self._level(at, layer, number, linear, corners, weight, total, reduction)
+        values = total.values()
+        integer = record.word("KIND") == r.INTEGER
+        finish(request, values, (integer, total.words()), self.lanes)
+
+    def _level(
+        self, at: list[Value], layer: Value, number: Value, linear: Value, corners: Value, weight: Value,
+        total: Colour, reduction: Value,
+    ) -> None:  # fmt: skip
+        """Add the texels around a place on one level."""
+        k, record, request = self.k, self.record, self.request
+        normalized = record.flag(r.NORMALIZED)
+        sizes = [k.max(k.splat(record.word(name)).lsr(number), 1) for name in ("WIDTH", "HEIGHT", "DEPTH")]
+        place = []
+        offsets = texel_offsets(request)
+        for axis in range(3):
+            scaled = at[axis] * k.select(normalized, k.to_f32(sizes[axis]), 1.0)
+            fixed = c.places(k, scaled, linear, self.switches) + (offsets[axis] << 8)
+            place.append(c.confined(k, fixed, sizes[axis], record.word("WRAP", axis)))
+        whole, parts = [p >> 8 for p in place], [p & 255 for p in place]
+        # Axes that a target has not got hold one texel.
+        dimensions = request.bits(Call.DIMENSIONS)
+        for axis, has in ((1, dimensions >= 2), (2, (dimensions >= 3) & ~self.cube)):
+            whole[axis] = k.select(has, whole[axis], 0)
+            parts[axis] = k.select(has, parts[axis], 0)
+        seamless = record.flag(r.SEAMLESS) & self.cube
+        lost = k.branch(seamless, lambda: self._lost(whole, parts, sizes[0]), lambda: k.splat(0.0, type=F32))
+        for corner in k.range(0, corners):
+            bits = [corner.lsr(n) & 1 for n in range(3)]
+            w = weight
+            for axis in range(3):
+                w = w * (k.to_f32(k.select(bits[axis] != 0, parts[axis], 256 - parts[axis])) * (1.0 / 256.0))
+            # A whole level's weight without what a corner of the cube, which has no texel, would have had.
+            w = w + lost * weight * (1.0 / 3.0)
+            x, y, z = (whole[n] + bits[n] for n in range(3))
+            found, nowhere = texel(request, record, x, y, z, layer, number, sizes, self.cube, self.lanes)
+            w = k.select(nowhere, 0.0, w)
+            total.add(compared(request, record, found), w, reduction)
+
+    def _lost(self, whole: list[Value], parts: list[Value], n: Value) -> Value:
+        """The weight of the texel beyond a corner of a cube's face."""
+        k = self.k
+        total = k.splat(0.0, type=F32)
+        for corner in range(4):
+            x, y = whole[0] + (corner & 1), whole[1] + (corner >> 1)
+            fx = parts[0] if corner & 1 else 256 - parts[0]
+            fy = parts[1] if corner >> 1 else 256 - parts[1]
+            total = total + k.select(~x.below(n) & ~y.below(n), k.to_f32(fx * fy) * (1.0 / 65536.0), 0.0)
+        return total
+
+
+@kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32, handle=I32)
+def sample(
+    k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, handle: Value,
+    *, switches: tuple[tuple[str, str], ...],
+) -> None:  # fmt: skip
+    """Filtered reads for the lanes of a mask. what, handle: see calls.py; vectors in and out: records.py."""
+    request = Request(k, launch, slot, warp, instruction, what)
+
+    def run(record: Record, lanes: Value) -> None:
+        one = Sampling(request, record, lanes, dict(switches))
+        plain = (Call.DIMENSIONS, 2), (Call.CUBE, 0), (Call.COMPARE, 0), (Call.OFFSETS, 0)
+        quick = record.flag(r.FAST)
+        for field, value in plain:
+            quick = quick & (request.bits(field) == value)
+        k.branch(quick, one.quick, one.general)
+
+    each_texture(request, mask, handle, r.SAMPLED, run)

@@ -1,0 +1,312 @@
+"""The host's side of textures: pools of headers and samplers, records of handles, copies of texels.
+
+    textures = Textures(memory, engine, (offset, size))      # a part of the work area
+    textures.pools = Pools(headers, last_header, samplers, last_sampler)
+    textures.begin()                                         # before each launch or draw
+    launch record: TEXTURES = textures.book, TEXTURE_BANK = the constant bank with handles,
+                   TEXTURE + 8 * n = textures.kernel(n) for the kernels that the program calls
+
+Kernels find handles in the book's table and call `resolve` for others. What was resolved counts until the next `begin`,
+which asks again: headers and samplers are read anew then, and the texels are decoded again only if the bytes that
+they came from have changed. Copies that nobody uses any more make room for others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import PocketGPUError, UsageError
+from ...facts.switches import DEFAULTS
+from ...lanes import I32, Engine
+from ..memory import GpuMemory
+from ..texture_header import TextureHeader
+from . import records as r
+from .decode import canonical, storage_of
+from .describe import NOTHING, describe
+from .fetch import fetch, gather, query
+from .records import BOOK, ENTRIES, ENTRY_WORDS, HASH, PROBES, RECORD, RECORD_ROOM, TABLE_BITS
+from .sample import sample
+from .surface import surface
+
+HEADER_BYTES = SAMPLER_BYTES = 32
+MAX_RECORDS = 4096
+KERNELS = (sample, fetch, gather, query, surface)
+SWITCHES = (
+    "texture.fraction", "texture.gradient_order", "texture.fetch_outside", "texture.anisotropy",
+    "memory.block_depth_base",
+)  # fmt: skip
+"""Choices that matter here."""
+_OF_KERNELS = ("texture.fraction", "texture.gradient_order", "texture.fetch_outside")
+MIN_AREA = 1 << 20
+
+
+@dataclass(frozen=True)
+class Pools:
+    """Where headers and samplers are: GPU addresses, and the last number that there is (-1: none).
+
+    joined: samplers have the numbers of headers (SET_SAMPLER_BINDING), not those of handles.
+    """
+
+    headers: int = 0
+    last_header: int = -1
+    samplers: int = 0
+    last_sampler: int = -1
+    joined: bool = False
+
+
+@dataclass
+class _Copy:
+    """Texels of a header in the work area. offset -1: not there any more."""
+
+    offset: int
+    size: int
+    levels: list[int]
+    kind: int
+    span: tuple[int, int]
+    stamp: int
+    sure: bool
+    digest: bytes
+    used: int = 0
+
+
+class Textures:
+    """Records and copies of the textures in use.
+
+    :param area: arena offset and size, at least 1 MiB, of a part of the work area that nobody else uses.
+    :raises UsageError: the area is too small.
+    """
+
+    def __init__(
+        self,
+        memory: GpuMemory,
+        engine: Engine,
+        area: tuple[int, int],
+        switches: Mapping[str, str] = DEFAULTS,
+    ) -> None:
+        self.memory, self.engine, self.switches = memory, engine, switches
+        self.book = (area[0] + 63) & -64
+        end = area[0] + area[1]
+        self._records = (self.book + BOOK.size + 63) & -64
+        count = min(MAX_RECORDS, (area[1] >> 3) // RECORD_ROOM)
+        self._texels = (self._records + count * RECORD_ROOM + 127) & -64
+        if area[1] < MIN_AREA:
+            raise UsageError(f"textures need {MIN_AREA} bytes of work area, not {area[1]}")
+        self._room = end - self._texels - 64  # vectors may be read a little beyond the last texel
+        self._free_records = list(range(self._records + (count - 1) * RECORD_ROOM, self._records, -RECORD_ROOM))
+        self.pools = Pools()
+        self.generation = 0
+        self._found: dict[tuple[int, int], int] = {}
+        self._reasons: dict[int, str] = {}
+        self._known: dict[tuple[bytes, bytes, int], int] = {}
+        self._copies: dict[bytes, _Copy] = {}
+        self._lock = threading.RLock()
+        self.errors: list[BaseException] = []
+        chosen = tuple((name, switches[name]) for name in _OF_KERNELS)
+        self._static: dict[str, Any] = {"switches": chosen}
+        self._write_book()
+
+    def _words(self, at: int, count: int) -> NDArray[np.int32]:
+        return self.memory.arena[at : at + 4 * count].view(np.int32)
+
+    def _write_book(self) -> None:
+        words = self._words(self.book, BOOK.size // 4)
+        words[:] = 0
+        handle = self.engine.callback(self._resolve, I32, I32, I32)
+        words[BOOK.RESOLVE // 4 : BOOK.RESOLVE // 4 + 2].view(np.int64)[0] = handle
+        at = BOOK.LINEAR // 4
+        from ..pixel_formats import srgb_to_linear
+
+        words[at : at + 256].view(np.float32)[:] = srgb_to_linear(np.arange(256) / 255)
+        # The record of bad handles: one texel of zeros, which lie in front of the other texels.
+        self._bad = self._records
+        self._put_record(self._bad, {**NOTHING, "LEVEL": self._texels - 64})
+        self.memory.arena[self._texels - 64 : self._texels] = 0
+
+    # -- for launches -----------------------------------------------------------------------------------------------
+    def kernel(self, number: int) -> int:
+        """The handle of a kernel, `records.SAMPLE` to `SURFACE`."""
+        return self.engine.handle(KERNELS[number], **self._static)
+
+    def later(self, number: int) -> None:
+        """Have a kernel made in the background."""
+        self.engine.later(KERNELS[number], **self._static)
+
+    def ready(self, number: int) -> bool:
+        """Whether a kernel can be had without compiling."""
+        return self.engine.has(KERNELS[number], **self._static)
+
+    def begin(self) -> None:
+        """What follows sees headers, samplers and texels as they are now."""
+        with self._lock:
+            self.generation += 1
+            self._words(self.book + BOOK.TABLE, ENTRIES * ENTRY_WORDS)[:] = 0
+            self._found.clear()
+            self._reasons.clear()
+
+    def check(self) -> None:
+        """Raise what went wrong in calls from kernels, where nothing can be raised."""
+        with self._lock:
+            if self.errors:
+                raise self.errors.pop()
+
+    def reason(self, handle: int) -> str:
+        """Why a handle is a bad one, "" if it is not."""
+        return self._reasons.get(handle & 0xFFFFFFFF, "")
+
+    # -- handles ----------------------------------------------------------------------------------------------------
+    def _resolve(self, answer: int, handle: int, use: int) -> None:
+        """What kernels call."""
+        try:
+            at = self.record(handle & 0xFFFFFFFF, use)
+        except BaseException as error:  # none may pass through compiled code
+            at = self._bad
+            self.errors.append(error)
+        self._words(answer, 1)[0] = at
+
+    def record(self, handle: int, use: int = r.SAMPLED) -> int:
+        """Arena offset of the record of a handle, made if need be; that of bad handles if it names nothing good."""
+        with self._lock:
+            key = (handle, use)
+            if key not in self._found:
+                try:
+                    self._found[key] = self._make(handle, use)
+                except PocketGPUError as error:
+                    self._found[key] = self._bad
+                    self._reasons[handle] = error.message if hasattr(error, "message") else str(error)
+                self._enter(handle, use, self._found[key])
+            return self._found[key]
+
+    def _enter(self, handle: int, use: int, at: int) -> None:
+        """Put a record into the table, if there is a place for it."""
+        first = ((handle * HASH & 0xFFFFFFFF) >> (32 - TABLE_BITS)) + use
+        table = self._words(self.book + BOOK.TABLE, ENTRIES * ENTRY_WORDS).reshape(ENTRIES, ENTRY_WORDS)
+        for n in range(PROBES):
+            row = table[(first + n) % ENTRIES]
+            if row[1] == 0:
+                # Other threads look for it: the number that makes the entry count comes last.
+                row[2], row[0] = at, np.uint32(handle).view(np.int32)
+                row[1] = use + 1
+                return
+
+    def _make(self, handle: int, use: int) -> int:
+        number = handle & 0xFFFFF
+        pools = self.pools
+        which = number if pools.joined else handle >> 20
+        header = self._entry(pools.headers, pools.last_header, number, HEADER_BYTES, "texture header")
+        sampler = bytes(SAMPLER_BYTES)
+        if use == r.SAMPLED or which <= pools.last_sampler:
+            sampler = self._entry(pools.samplers, pools.last_sampler, which, SAMPLER_BYTES, "sampler")
+        texture = TextureHeader.parse(header)
+        key = (header, sampler, use)
+        copy = self._copy(header, texture) if use == r.SAMPLED else None
+        if key not in self._known:
+            if not self._free_records:
+                self._drop_records()
+            self._known[key] = self._free_records.pop()
+            values = describe(texture, header, sampler, self.switches)
+            self._put_record(self._known[key], values)
+        at = self._known[key]
+        if copy is not None:
+            words = self._words(at, RECORD.size // 4)
+            words[RECORD.KIND // 4] = copy.kind
+            words[RECORD.LEVEL // 4 : RECORD.LEVEL // 4 + len(copy.levels)] = copy.levels
+        return at
+
+    def _entry(self, base: int, last: int, number: int, size: int, name: str) -> bytes:
+        if number > last:
+            raise UsageError(
+                f"there is no {name} {number}, the last one is {last}" if last >= 0 else f"there is no {name}"
+            )
+        data, missed = self.memory.try_read(base + number * size, size)
+        if missed:
+            raise UsageError(f"{name} {number} at {base + number * size:#x} is not mapped")
+        return data
+
+    def _drop_records(self) -> None:
+        """Forget records that nothing found since `begin` uses."""
+        used = set(self._found.values())
+        for key, at in list(self._known.items()):
+            if at not in used:
+                del self._known[key]
+                self._free_records.append(at)
+        if not self._free_records:
+            raise UsageError("more textures in one launch than there is room for")
+
+    def _put_record(self, at: int, values: Mapping[str, Any]) -> None:
+        words = self._words(at, RECORD.size // 4)
+        words[:] = 0
+        for name, value in values.items():
+            place = RECORD.offsets[name] // 4
+            items = value if isinstance(value, list | tuple) else [value]
+            for n, item in enumerate(items):
+                if isinstance(item, float):
+                    words[place + n : place + n + 1].view(np.float32)[0] = item
+                else:
+                    words[place + n] = np.uint32(item & 0xFFFFFFFF).view(np.int32)
+
+    # -- copies -----------------------------------------------------------------------------------------------------
+    def _copy(self, header: bytes, texture: TextureHeader) -> _Copy:
+        """Texels of a header as they are now."""
+        memory = self.memory
+        span = storage_of(texture, self.switches)
+        stamp = self._newest(span)
+        known = self._copies.get(header)
+        if known is not None:
+            known.used = self.generation
+            if known.sure and known.stamp == stamp:
+                return known
+        data, missed = memory.try_read(*span)
+        if missed == span[1]:
+            raise UsageError(f"nothing is mapped at {span[0]:#x}, where the texture begins")
+        digest = hashlib.blake2b(data, digest_size=16).digest()
+        # Kernels of the launch that runs now stamp with the version of now: what they write later looks the same.
+        sure = stamp < memory.version
+        if known is not None and known.digest == digest:
+            known.stamp, known.sure = stamp, sure
+            return known
+        kind, levels = canonical(texture, memory, self.engine, self.switches)
+        size = sum((level.nbytes + 63) & -64 for level in levels)
+        if known is not None and known.size == size:
+            at = known.offset
+        else:
+            self._copies.pop(header, None)
+            at = self._allocate(size)
+        offsets, place = [], at
+        for level in levels:
+            memory.arena[place : place + level.nbytes] = level.reshape(-1).view(np.uint8)
+            offsets.append(place)
+            place += (level.nbytes + 63) & -64
+        copy = _Copy(at, size, offsets, kind, span, stamp, sure, digest, self.generation)
+        self._copies[header] = copy
+        return copy
+
+    def _newest(self, span: tuple[int, int]) -> int:
+        spans = self.memory.spans(*span)
+        return max((self.memory.newest(offset, size) for offset, size in spans if offset is not None), default=0)
+
+    def _allocate(self, size: int) -> int:
+        """Room for texels: the first gap that is large enough, after what was used longest ago went."""
+        if size > self._room:
+            raise UsageError(f"a texture of {size} bytes is larger than the {self._room} that there are for textures")
+        while True:
+            at = self._texels
+            for copy in sorted(self._copies.values(), key=lambda copy: copy.offset):
+                if copy.offset - at >= size:
+                    break
+                at = max(at, copy.offset + copy.size)
+            if at + size <= self._texels + self._room:
+                return at
+            oldest = min(self._copies, key=lambda key: self._copies[key].used, default=None)
+            if oldest is None or self._copies[oldest].used == self.generation:
+                raise UsageError(f"{size} bytes more of textures than there is room for in one launch")
+            del self._copies[oldest]
+
+
+__all__ = ["MIN_AREA", "Pools", "Textures"]

@@ -1,0 +1,249 @@
+"""Surfaces: texels of guest memory read and written in place (SULD, SUST, SUATOM, SURED).
+
+A texel's address comes from the header, in its block-linear or plain layout; the bytes go through the kernels that all
+global memory goes through, which note what is not mapped. `.P` forms convert between texels and 32-bit values by the
+header's format, `.D` forms move bytes. Values beyond what a format can hold become its nearest one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from ...lanes import F32, I32, I64, Lang, Value, kernel
+from ..sass import access, atomics
+from ..sass.semantics.convert import half_to_f32, pack16
+from ..sass.semantics.unit import Unit
+from ..sass.work import LAUNCH, OUTSIDE_SURFACE
+from . import records as r
+from .lookup import Record, Request, each_texture
+from .records import SurfaceCall
+
+_GOB = 512
+# What `clamp` can be; other numbers ignore what is outside, as IGN does.
+_TO_EDGE, _TRAP = 1, 2
+_ARRAY_1D, _ARRAY_2D, _VOLUME = 2, 4, 5
+
+
+class _Surface:
+    """One call for the lanes that mean one surface."""
+
+    def __init__(self, request: Request, record: Record, lanes: Value) -> None:
+        self.k, self.request, self.record, self.lanes = request.k, request, record, lanes
+        self.formatted = request.bits(SurfaceCall.FORMATTED) != 0
+        self.element = record.word("ELEMENT")
+
+    # -- addresses --------------------------------------------------------------------------------------------------
+    def size_code(self) -> Value:
+        """The size of the access, as loads and stores number them."""
+        k, element = self.k, self.element
+        whole = k.select(
+            element == 1, 0, k.select(element == 2, 2, k.select(element <= 4, 4, k.select(element <= 8, 5, 6)))
+        )
+        return k.select(self.formatted, whole, self.request.bits(SurfaceCall.SIZE))
+
+    def locate(self, bytes: Value) -> tuple[Value, Value]:
+        """(addresses as i64, lanes that are inside) of accesses of so many bytes."""
+        k, record, request = self.k, self.record, self.request
+        dimension, clamp = request.bits(SurfaceCall.DIMENSION), request.bits(SurfaceCall.CLAMP)
+        x, second, third = (request.take(n) for n in (r.V_X, r.V_Y, r.V_Z))
+        zero = k.splat(0)
+        flat = dimension < 3
+        y = k.select(flat, zero, second)
+        z = k.select(dimension == _VOLUME, third, zero)
+        layer = k.select(dimension == _ARRAY_1D, second, k.select(dimension == _ARRAY_2D, third, zero))
+        in_bytes = (request.bits(SurfaceCall.BYTES) != 0) & ~self.formatted
+        width = record.word("WIDTH") * self.element
+        # A coordinate in texels that is far outside must not come back in as bytes.
+        near = k.select(in_bytes, x, k.clamp(x, -1, 1 << 26) * self.element)
+        most = k.max(width - bytes + 1, 0)
+        limits = [record.word(name) for name in ("HEIGHT", "DEPTH", "LAYERS")]
+        inside = near.below(most)
+        for v, limit in zip((y, z, layer), limits, strict=True):
+            inside = inside & v.below(limit)
+        edge = clamp == _TO_EDGE
+        confined = lambda v, limit: k.clamp(v, 0, k.max(limit - 1, 0))
+        near = k.select(edge, confined(near, most), near)
+        y, z, layer = (
+            k.select(edge, confined(v, limit), v) for v, limit in zip((y, z, layer), limits, strict=True)
+        )  # fmt: skip
+        inside = (inside | edge) & (most > 0) & record.flag(r.GOOD)
+        far = lambda v: k.to_i64(v)
+        scalar = lambda name: k.to_i64(record.word(name))
+        pair = lambda name: (k.to_i64(record.word(name, 1)) << 32) | k.to_i64(record.word(name), False)
+        base = pair("ADDRESS") + far(layer) * pair("STRIDE")
+
+        def plain() -> Value:
+            return far(y) * scalar("PITCH") + far(near)
+
+        def blocks() -> Value:
+            high, deep = record.word("BLOCK_HEIGHT"), record.word("BLOCK_DEPTH")
+            gob = y >> 3
+            at = far(gob >> high) * scalar("ROW_SIZE") + far(near >> 6) * scalar("BLOCK_SIZE")
+            at = at + far((gob & ((k.i32(1) << high) - 1)) * _GOB)
+            at = at + far(z >> deep) * pair("SLICE_SIZE")
+            at = at + far((z & ((k.i32(1) << deep) - 1)) * (k.i32(_GOB) << high))
+            within = ((near & 32) << 3) | ((y & 6) << 5) | ((near & 16) << 1) | ((y & 1) << 4) | (near & 15)
+            return at + far(within)
+
+        address = base + k.branch(record.flag(r.PITCH_LINEAR), plain, blocks)
+        outside = k.ballot(self.lanes & ~inside)
+        for _ in k.when((clamp == _TRAP) & (outside != 0) & record.flag(r.GOOD)):
+            request.fault(OUTSIDE_SURFACE, outside, k.i32(0))
+        return address, inside & self.lanes
+
+    # -- what instructions do ---------------------------------------------------------------------------------------
+    def run(self) -> None:
+        k, request = self.k, self.request
+        action, size = request.bits(SurfaceCall.ACTION), self.size_code()
+        bytes = k.select(size < 2, 1, k.select(size < 4, 2, k.select(size == 4, 4, k.select(size == 5, 8, 16))))
+        kind = self._type()
+        wide = (kind == atomics.U64) | (kind == atomics.S64)
+        bytes = k.select(action == r.ATOMIC, k.select(wide, 8, 4), bytes)
+        bytes = k.select(self.formatted & (action != r.ATOMIC), self.element, bytes)
+        data = [request.take(r.V_DATA + n) for n in range(4)]
+        address, here = self.locate(bytes)
+        request.put(access.LOW, k.low32(address), self.lanes)
+        request.put(access.HIGH, k.low32(address.lsr(32)), self.lanes)
+
+        def call(handle: int, what: Value) -> None:
+            number = k.ballot(here)
+            get = k.load(I64, request.launch + handle)
+            for _ in k.when(number != 0):
+                k.invoke(get, request.launch, request.slot, request.warp, request.instruction, number, what)
+
+        def load() -> None:
+            for n in range(4):
+                request.put(access.DATA + n, k.splat(0), self.lanes)
+            call(LAUNCH.ACCESS, size | access.GLOBAL << 4)
+            words = [k.select(here, request.take(access.DATA + n), 0) for n in range(4)]
+            found = k.branch(self.formatted, lambda: self.converted(words, here), lambda: tuple(words))
+            for n, v in enumerate(found):
+                request.put(r.V_RESULT + n, v, self.lanes)
+
+        def store() -> None:
+            words = k.branch(self.formatted, lambda: self.encoded(data), lambda: tuple(data))
+            for n, v in enumerate(words):
+                request.put(access.DATA + n, v, self.lanes)
+            call(LAUNCH.ACCESS, size | access.GLOBAL << 4 | 1 << 8)
+
+        def combine() -> None:
+            for n, v in enumerate(data):
+                request.put(atomics.OPERAND + n, v, self.lanes)
+            swap = request.bits(SurfaceCall.SWAP) != 0
+            op = k.select(swap, atomics.SWAP, request.bits(SurfaceCall.OPERATION))
+            silent = request.bits(SurfaceCall.SILENT)
+            what = op | (k.select(swap, 0, kind) << 4) | (k.select(wide, 1, 0) << 12) | (silent << 13)
+            call(LAUNCH.ATOMIC, what | access.GLOBAL << 8)
+            for n in range(2):
+                request.put(r.V_RESULT + n, k.select(here, request.take(atomics.OPERAND + n), 0), self.lanes)
+
+        k.switch(action, [load, store, combine])
+
+    def _type(self) -> Value:
+        """The type of an atomic operation: as the instruction says, or by the format."""
+        k, first = self.k, self.record.word("COMPONENT", 2)
+        by_format = k.select(first == r.C_SINT, atomics.S32, k.select(first == r.C_FLOAT, atomics.F32_ADD, atomics.U32))
+        return k.select(self.formatted, by_format, self.request.bits(SurfaceCall.TYPE))
+
+    # -- formats ----------------------------------------------------------------------------------------------------
+    def converted(self, words: Sequence[Value], here: Value) -> tuple[Value, ...]:
+        """Texels as four 32-bit values."""
+        k, found = self.k, []
+        integer = self._integer()
+        for n in range(4):
+            low, width, kind = (self.record.word("COMPONENT", 3 * n + i) for i in range(3))
+            word = k.switch(low >> 5, [partial(_same, w) for w in words])
+            unsigned = word.lsr(k.splat(low & 31)) & self._mask(width)
+            shift = k.splat((32 - width) & 31)
+            signed = (unsigned << shift) >> shift
+            one = k.splat(k.select(integer, 1, 0x3F800000)) if n == 3 else k.splat(0)
+            found.append(k.select(here, self._value(kind, unsigned, signed, width, one), 0))
+        return tuple(found)
+
+    def _value(self, kind: Value, unsigned: Value, signed: Value, width: Value, one: Value) -> Value:
+        """What the bits of a component mean; `one` for a component that is not there."""
+        k = self.k
+        unorm = lambda: k.bits_i32(k.to_f32(unsigned) / self._largest(width))
+        snorm = lambda: k.bits_i32(k.max(k.to_f32(signed) / self._largest(width - 1), -1.0))
+        number = lambda: self._from_float(unsigned, width)
+        found: Value = k.switch(kind, [lambda: one, unorm, snorm, lambda: unsigned, lambda: signed, number])
+        return found
+
+    def encoded(self, values: Sequence[Value]) -> tuple[Value, ...]:
+        """Four 32-bit values as the words of texels."""
+        k = self.k
+        words = [k.splat(0)] * 4
+        for n in range(4):
+            low, width, kind = (self.record.word("COMPONENT", 3 * n + i) for i in range(3))
+            code = (self._code(kind, values[n], width) & self._mask(width)) << k.splat(low & 31)
+            words = [k.select((low >> 5) == i, w | code, w) for i, w in enumerate(words)]
+        return tuple(words)
+
+    def _code(self, kind: Value, word: Value, width: Value) -> Value:
+        """The bits for a 32-bit value."""
+        k, number = self.k, self.k.bits_f32(word)
+        most, positive = self._mask(width), self._mask(width - 1)
+
+        def rounded(largest: Value, least: float) -> Value:
+            scaled = k.clamp(number, least, 1.0) * largest
+            half = k.select(scaled < 0.0, k.splat(-0.5, type=F32), 0.5)
+            return k.to_i32(k.select(number == number, scaled + half, 0.0), -8388608.0, 16777216.0)
+
+        cases = [
+            lambda: k.splat(0), lambda: rounded(self._largest(width), 0.0),
+            lambda: rounded(self._largest(width - 1), -1.0), lambda: k.select(k.splat(most).below(word), most, word),
+            lambda: k.clamp(word, -1 - positive, positive), lambda: self._to_float(word, width),
+        ]  # fmt: skip
+        found: Value = k.switch(kind, cases)
+        return found
+
+    def _integer(self) -> Value:
+        kind = self.record.word("COMPONENT", 2)
+        return (kind == r.C_UINT) | (kind == r.C_SINT)
+
+    def _mask(self, width: Value) -> Value:
+        """So many bits, a scalar."""
+        k = self.k
+        return k.select(width >= 32, -1, (k.i32(1) << (width & 31)) - 1)
+
+    def _largest(self, width: Value) -> Value:
+        """The largest number of so many bits as an f32; widths are at most 24 where it matters."""
+        k = self.k
+        return k.to_f32((k.i32(1) << k.clamp(width, 0, 24)) - 1)
+
+    def _from_float(self, code: Value, width: Value) -> Value:
+        k = self.k
+        half = code << k.splat(k.select(width == 16, 0, 15 - width))
+        small = lambda: k.bits_i32(half_to_f32(Unit(k, {}), half & 0xFFFF))
+        found: Value = k.branch(width == 32, lambda: code, small)
+        return found
+
+    def _to_float(self, word: Value, width: Value) -> Value:
+        k = self.k
+
+        def smaller() -> Value:
+            half = pack16(Unit(k, {}), k.bits_i64(k.to_f64(k.bits_f32(word))), 0) & 0xFFFF
+            cut = k.splat(15 - width)
+            nan, minus = (half & 0x7FFF) > 0x7C00, (half & 0x8000) != 0
+            even = (half + ((k.splat(1) << (cut - 1)) - 1) + (half.lsr(cut) & 1)).lsr(cut)
+            infinity = k.splat(0x7C00).lsr(cut)
+            short = k.select(nan, infinity + 1, k.select(minus, 0, k.min(even, infinity)))
+            return k.select(width == 16, half, short)
+
+        found: Value = k.branch(width == 32, lambda: word, smaller)
+        return found
+
+
+def _same(word: Value) -> Value:
+    return word
+
+
+@kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32, handle=I32)
+def surface(
+    k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, handle: Value,
+    *, switches: tuple[tuple[str, str], ...],
+) -> None:  # fmt: skip
+    """Loads, stores and atomic operations on surfaces for the lanes of a mask."""
+    request = Request(k, launch, slot, warp, instruction, what)
+    each_texture(request, mask, handle, r.HEADER, lambda record, lanes: _Surface(request, record, lanes).run())

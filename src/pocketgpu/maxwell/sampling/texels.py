@@ -1,0 +1,186 @@
+"""Single texels, sums of them, and what instructions get of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...lanes import BOOL, F32, I32, Lang, Value
+from ..sass.semantics.convert import pack16
+from ..sass.semantics.unit import Unit
+from ..sass.work import LAUNCH, SCRATCH, VECTOR
+from . import coordinates as c
+from . import records as r
+from .lookup import Record, Request
+from .records import BOOK, RECORD, Call
+
+Words = tuple[Value, Value, Value, Value]
+
+
+def texel_offsets(request: Request) -> list[Value]:
+    """Offsets in texels along x, y and z that an instruction gives, or 0."""
+    k, mode = request.k, request.bits(Call.OFFSETS)
+    nibbles = (mode == r.NIBBLES) | (mode == r.UPPER_NIBBLES)
+    word = request.take(r.V_OFFSETS)
+    word = k.select(mode == r.UPPER_NIBBLES, word.lsr(16), word)
+    found = []
+    for axis in range(3):
+        short, long = word.bits(4 * axis, 4, signed=True), word.bits(8 * axis, 6, signed=True)
+        one = k.select(nibbles, short, k.select(mode == r.BYTES, long, k.splat(0)))
+        found.append(one)
+    return found
+
+
+def level_start(k: Lang, record: Record, number: Value, layer: Value, sizes: Sequence[Value]) -> tuple[Value, Value]:
+    """(arena offset of a level's copy, texels before a layer): per lane."""
+    start = k.gather(I32, (number << 2) + (record.at + RECORD.LEVEL))
+    volume = record.word("TARGET") == 2  # THREE_D: slices are where layers are
+    return start, k.select(volume, k.splat(0), layer * (sizes[0] * sizes[1]))
+
+
+def load_texel(request: Request, record: Record, start: Value, index: Value, lanes: Value) -> Words:
+    """Four words of texels by their numbers: bits of f32, or integers."""
+    k, kind = request.k, record.word("KIND")
+
+    def word() -> Value:
+        return k.gather(I32, start + (index << 2), lanes)
+
+    def unorm() -> Words:
+        w = word()
+        a, b, g, e = (k.bits_i32(k.to_f32(w.lsr(8 * n) & 255) / 255.0) for n in range(4))
+        return a, b, g, e
+
+    def srgb() -> Words:
+        w = word()
+        linear = k.load(I32, request.launch + LAUNCH.TEXTURES) + BOOK.LINEAR
+        red, green, blue = (k.gather(I32, ((w.lsr(8 * n) & 255) << 2) + linear) for n in range(3))
+        return red, green, blue, k.bits_i32(k.to_f32(w.lsr(24)) / 255.0)
+
+    def wide() -> Words:
+        at = k.select(lanes, start + (index << 4), 0)
+        a, b, g, e = (k.gather(I32, at + 4 * n) for n in range(4))
+        return a, b, g, e
+
+    found: Words = k.switch(kind, [unorm, srgb, wide, wide])
+    return found
+
+
+def texel(
+    request: Request, record: Record, x: Value, y: Value, z: Value, layer: Value, number: Value,
+    sizes: Sequence[Value], cube: Value, lanes: Value,
+) -> tuple[Words, Value]:  # fmt: skip
+    """(words of texels at places on a level, address modes applied; where there is none, beyond a cube's corner)."""
+    k = request.k
+    powers = record.flag(r.POWERS)
+    no = k.fit(False, BOOL, 32)
+
+    def wrapped() -> tuple[Value, ...]:
+        px, out_x = c.wrap(k, x, sizes[0], record.word("WRAP", 0), powers)
+        py, out_y = c.wrap(k, y, sizes[1], record.word("WRAP", 1), powers)
+        pz, out_z = c.wrap(k, z, sizes[2], record.word("WRAP", 2), powers)
+        dimensions = request.bits(Call.DIMENSIONS)
+        outside = out_x | (out_y & (dimensions >= 2)) | (out_z & (dimensions >= 3) & ~cube)
+        return px, py, pz, layer, outside, no
+
+    def on_cube() -> tuple[Value, ...]:
+        whole = k.udiv(layer, 6) * 6
+        face, px, py, nowhere = c.across_edges(k, layer - whole, x, y, sizes[0])
+        return px, py, k.splat(0), k.clamp(whole + face, 0, record.word("LAYERS") - 1), no, nowhere
+
+    px, py, pz, layer, outside, nowhere = k.branch(cube & record.flag(r.SEAMLESS), on_cube, wrapped)
+    start, before = level_start(k, record, number, layer, sizes)
+    samples = [record.word("SAMPLES", n) for n in range(2)]
+    # Of multisampled textures the first sample of each pixel.
+    index = before + ((pz * sizes[1] + py) << (samples[0] + samples[1])) * sizes[0] + (px << samples[0])
+    found = load_texel(request, record, start, index, lanes)
+    border = tuple(k.select(outside, k.splat(record.word("BORDER", n)), found[n]) for n in range(4))
+    words: Words = k.branch(k.any(outside), lambda: border, lambda: found)
+    return words, nowhere
+
+
+def compared(request: Request, record: Record, words: Words) -> Words:
+    """1 or 0 in all four for a comparison of the reference with the first component, if the instruction wants one."""
+    k = request.k
+    depth, reference = k.bits_f32(words[0]), k.bits_f32(request.take(r.V_REFERENCE))
+
+    def test() -> Words:
+        tests = [
+            lambda: k.fit(False, BOOL, 32), lambda: reference < depth, lambda: reference == depth,
+            lambda: reference <= depth, lambda: reference > depth, lambda: reference != depth,
+            lambda: reference >= depth, lambda: k.fit(True, BOOL, 32),
+        ]  # fmt: skip
+        one = k.select(k.switch(record.word("COMPARE"), tests), k.splat(0x3F800000), 0)
+        return one, one, one, one
+
+    found: Words = k.branch(request.bits(Call.COMPARE) != 0, test, lambda: words)
+    return found
+
+
+class Colour:
+    """A sum of texels by weights, or the least or greatest of those that have a weight."""
+
+    def __init__(self, k: Lang) -> None:
+        self.k = k
+        self.sums = [k.var(k.splat(0.0, type=F32)) for _ in range(4)]
+        self.last = [k.var(k.splat(0)) for _ in range(4)]
+        self.empty = k.var(k.fit(True, BOOL, 32))
+
+    def add(self, words: Words, weight: Value, reduction: Value) -> None:
+        k = self.k
+        counts = weight > 0.0
+        before = [v.value for v in self.sums]
+        values = [k.bits_f32(w) for w in words]
+        fresh = self.empty.value
+
+        def weighted() -> tuple[Value, ...]:
+            return tuple(a + weight * v for a, v in zip(before, values, strict=True))
+
+        def least() -> tuple[Value, ...]:
+            return tuple(k.select(fresh, v, k.min(a, v)) for a, v in zip(before, values, strict=True))
+
+        def greatest() -> tuple[Value, ...]:
+            return tuple(k.select(fresh, v, k.max(a, v)) for a, v in zip(before, values, strict=True))
+
+        after = k.switch(reduction, [weighted, least, greatest])
+        for n in range(4):
+            self.sums[n].value = k.select(counts, after[n], before[n])
+            self.last[n].value = k.select(counts, words[n], self.last[n].value)
+        self.empty.value = fresh & ~counts
+
+    def values(self) -> list[Value]:
+        return [v.value for v in self.sums]
+
+    def words(self) -> list[Value]:
+        """Of the texel that was added last: integers are not filtered."""
+        return [v.value for v in self.last]
+
+
+def finish(
+    request: Request, values: Sequence[Value], integers: tuple[Value, Sequence[Value]] | None, lanes: Value
+) -> None:  # fmt: skip
+    """Hand four f32 to the instruction, or where the scalar `integers[0]` says so its four words."""
+    k = request.k
+    words = [k.bits_i32(v) for v in values]
+    if integers is not None:
+        chosen, others = integers
+        words = [k.select(chosen, b, a) for a, b in zip(words, others, strict=True)]
+    hand_over(request, words, lanes, None if integers is None else integers[0])
+
+
+def hand_over(request: Request, words: Sequence[Value], lanes: Value, integers: Value | None) -> None:
+    """Four words to the instruction; f32 as pairs of halves where it wants those (of integers the lower halves)."""
+    k = request.k
+    for n, word in enumerate(words):
+        request.put(r.V_RESULT + n, word, lanes)
+    for _ in k.when(request.bits(Call.HALVES) != 0):
+        order = request.bits(Call.ORDER)
+        vector = lambda n: k.load(
+            I32, request.slot + (SCRATCH + r.V_RESULT * VECTOR) + (((order.lsr(2 * n)) & 3) << 7), 32
+        )
+        halves = []
+        for n in range(4):
+            word = vector(n)
+            wide = k.bits_i64(k.to_f64(k.bits_f32(word)))
+            half = pack16(Unit(k, {}), wide, 0)
+            halves.append(half if integers is None else k.select(integers, word & 0xFFFF, half))
+        for n in range(2):
+            request.put(r.V_RESULT + n, halves[2 * n] | (halves[2 * n + 1] << 16), lanes)

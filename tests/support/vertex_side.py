@@ -60,13 +60,28 @@ class VertexSide:
     def words(self, at: int, count: int) -> NDArray[np.int32]:
         return self.arena[at : at + 4 * count].view(np.int32)
 
-    def begin(self, draw: Draw, shape: InputShape | None = None, **more: Any) -> InputShape:
+    def begin(
+        self, draw: Draw, shape: InputShape | None = None, instances: int = 1, tier: str = "auto", **more: Any
+    ) -> InputShape:
         shape = shape or InputShape.of(draw.state)
+        inline_at = 0
         if draw.inline is not None:
-            at = self.slot - 4096 + 2048  # behind the launch record
-            self.words(at, len(draw.inline))[:] = draw.inline.view(np.int32)
-            more["inline_at"] = at
-        self.input.fill(draw, shape, self.launch, shape.vectors, 0, **more)
+            inline_at = self.slot - 4096 + 2048  # behind the launch record
+            self.words(inline_at, len(draw.inline))[:] = draw.inline.view(np.int32)
+        state = draw.state
+        self.plan = self.input.plan(
+            state,
+            draw.topology,
+            draw.index_bytes,
+            draw.indexed,
+            shape,
+            self.launch,
+            shape.vectors,
+            0,
+            tier=tier,
+            **more,
+        )  # fmt: skip
+        self.input.begin(self.plan, state, draw.first, draw.count, draw.instance, instances, inline_at)
         launch = self.words(self.launch, LAUNCH.size // 4)
         launch[:] = 0
         launch[LAUNCH.RUN // 4 : LAUNCH.RUN // 4 + 2].view(np.int64)[0] = self.engine.handle(copy_page)

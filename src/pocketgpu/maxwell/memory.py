@@ -108,6 +108,8 @@ class GpuMemory(Arena):
         self._extents: list[_Extent] = []
         self._starts: list[int] = []
         self._spare_tables: list[int] = []
+        #: How often what addresses show has changed: who remembers offsets of addresses asks whether it is the same.
+        self.map_changes = 0
         self._tables_top = page_table.TABLES
         super().__init__(end, end + TAIL_GUARD_SIZE, work_size)
         # Where kernels can write it; fresh memory of the arena is zero, too.
@@ -299,6 +301,7 @@ class GpuMemory(Arena):
 
     def _enter(self, start: int, end: int, word: int, step: int) -> None:
         """Write words into the lower tables: `word` for the first page, `step` more for each further one."""
+        self.map_changes += 1
         for at in range(start >> TABLE_SHIFT, ((end - 1) >> TABLE_SHIFT) + 1):
             table = int(self._root[at])
             if table == 0:
@@ -491,6 +494,7 @@ class GpuMemory(Arena):
         self._extents, self._starts = list(state.extents), [e.start for e in state.extents]
 
     def _forget_mappings(self) -> None:
+        self.map_changes += 1
         self.arena[page_table.TABLES : self._tables_top] = 0
         self._root[:] = 0
         self._spare_tables, self._tables_top = [], page_table.TABLES

@@ -16,7 +16,7 @@ from .. import page_table
 from ..engines.pixels import float_of
 from ..engines.vertices import FLOAT, SINT, SNORM, SSCALED, UINT, UNORM, USCALED
 from ..sass.work import LANES, VECTOR
-from .vertex_records import ATTRIBUTE, ELEMENTS, INPUT_PAGE, INSTANCE_NUMBERS, RAW, WANTED
+from .vertex_records import ATTRIBUTE, BASE_INSTANCE, ELEMENTS, INPUT_PAGE, INSTANCE_NUMBERS, RAW, WANTED
 
 _CHANNELS = "RGBA"
 RAW_WORDS = 4
@@ -40,7 +40,7 @@ def element_numbers(k: Lang, entry: Value, room: Value) -> Value:
     def by_instance() -> Value:
         instance = k.load(I32, room + INSTANCE_NUMBERS, LANES)
         step = k.branch(frequency == 1, lambda: instance, lambda: k.udiv(instance, k.splat(frequency)))
-        return step + _word(k, entry, "BASE_INSTANCE")
+        return step + k.load(I32, room + BASE_INSTANCE)
 
     found: Value = k.branch(_word(k, entry, "INSTANCED") != 0, by_instance, lambda: k.load(I32, room + ELEMENTS, LANES))
     return found

@@ -1,7 +1,8 @@
 """What the vertex side needs of a draw, from registers: the map of a vertex program's inputs, streams, indices.
 
-`InputShape` depends on few registers and on what a program reads; it is kept and used again. `fill` is what every draw
-takes. Source: class header B197 and the Python model in `engines.vertices`.
+`InputShape` depends on few registers and on what a program reads, a `VertexPlan` on some more; both are kept and used
+again. `VertexInput.begin` is what every draw takes.
+Source: class header B197 and the Python model in `engines.vertices`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...facts.maxwell import B197
 from ...facts.maxwell.formats import VERTEX
 from ...lanes import Engine
 from ..engines import topology
-from ..engines.draws import Draw
 from ..engines.state import State
 from ..engines.vertices import ATTRIBUTES, SINT, UINT
 from ..memory import GpuMemory
@@ -123,17 +124,18 @@ def _topology_words(number: int, patch: int) -> dict[str, int]:
 
 
 class _Words:
-    """A record by names."""
+    """A record by names, in an array of its own."""
 
-    def __init__(self, words: NDArray[np.uint32], offsets: Mapping[str, int]) -> None:
-        self._words, self._offsets = words.data, offsets
+    def __init__(self, size: int, offsets: Mapping[str, int]) -> None:
+        self.words = np.zeros(size // 4, np.uint32)
+        self._offsets = offsets
 
     def put(self, name: str, v: int, n: int = 0) -> None:
-        self._words[self._offsets[name] // 4 + n] = v & 0xFFFFFFFF
+        self.words[self._offsets[name] // 4 + n] = v & 0xFFFFFFFF
 
     def put_wide(self, name: str, v: int) -> None:
-        at = self._offsets[name] // 4
-        self._words[at], self._words[at + 1] = v & 0xFFFFFFFF, v >> 32 & 0xFFFFFFFF
+        self.put(name, v)
+        self.put(name, v >> 32, 1)
 
 
 def _piece(memory: GpuMemory, address: int, size: int) -> tuple[int, int]:
@@ -148,31 +150,87 @@ def _piece(memory: GpuMemory, address: int, size: int) -> tuple[int, int]:
     return (0, 0) if first is None else (first, length)
 
 
+@dataclass(frozen=True)
+class _Source:
+    """Where registers tell of an attribute's stream: words of FORMAT, of LIMIT, and of INSTANCE."""
+
+    attribute: Fetched
+    format: int
+    limit: int
+    instance: int
+
+    @classmethod
+    def of(cls, a: Fetched) -> _Source:
+        half, i = "AB"[a.stream >> 4], a.stream & 15
+        names = (f"{half}_FORMAT", f"LIMIT_{half}_A", f"INSTANCE_{half}")
+        methods = [B197[f"SET_VERTEX_STREAM_{name}"] for name in names]
+        places = [m.word + i * m.stride for m in methods]
+        return cls(a, *places)
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """Registers that the attribute's record depends on: FORMAT with location and frequency behind it."""
+        return (*range(self.format, self.format + 4), self.limit, self.limit + 1, self.instance)
+
+
+@dataclass(eq=False)
+class VertexPlan:
+    """What of the vertex side registers decide; good for all draws that agree in PLAN_WORDS, topology and indices.
+
+    Where streams and indices lie is looked up again whenever registers or mappings say something else.
+    """
+
+    words: NDArray[np.uint32]
+    entries: NDArray[np.uint32]
+    sources: tuple[_Source, ...]
+    index_bytes: int
+    uses_start: bool
+    id_base: int
+    adds_base: bool
+    tier: str
+    places: NDArray[np.int64]
+    """Registers that say where streams and indices are; `key` is what they said."""
+    key: bytes = b""
+    changes: int = -1
+    """`GpuMemory.map_changes` when they were looked up."""
+    index_piece: tuple[int, int] = (0, 0)
+    waiting: bool = False
+    """Whether any attribute still has general code."""
+
+
+_INDEX_BASE, _INDEX_LIMIT = (B197[f"SET_INDEX_BUFFER_{c}"].word for c in "AC")
+
+
+def _plan_words() -> NDArray[np.int64]:
+    """Registers that shapes and plans depend on, but for where streams and indices are."""
+    names = [
+        "SET_ATTRIBUTE_DEFAULT", "SET_DA_PRIMITIVE_RESTART", "SET_DA_PRIMITIVE_RESTART_INDEX",
+        "SET_DA_PRIMITIVE_RESTART_VERTEX_ARRAY", "SET_DA_OUTPUT", "SET_VERTEX_ID_BASE", "SET_PROVOKING_VERTEX",
+        "SET_PATCH", "SET_VERTEX_ATTRIBUTE_A", "SET_VERTEX_ATTRIBUTE_B", "SET_VERTEX_STREAM_A_FORMAT",
+        "SET_VERTEX_STREAM_B_FORMAT",
+    ]  # fmt: skip
+    methods = [B197[name] for name in names]
+    return np.array(sorted(m.word + i * m.stride for m in methods for i in range(m.count)), np.int64)
+
+
+PLAN_WORDS = _plan_words()
+
+
 class VertexInput:
     """Fills the INPUT record of draws.
 
-    :param room: where everything lies. launch: offset of the LAUNCH record of the vertex stage.
+    :param room: where everything lies.
     """
 
     def __init__(self, memory: GpuMemory, engine: Engine, room: VertexRoom, switches: Mapping[str, str]) -> None:
-        self.memory, self.engine, self.room, self.switches = memory, engine, room, switches
-        arena = memory.arena
-        words = lambda at, size: arena[at : at + size].view(np.uint32)
-        self.words = words(room.input, INPUT.size)
-        self._input = _Words(self.words, INPUT.offsets)
-        self._entries = [
-            _Words(words(room.attributes + i * ATTRIBUTE.size, ATTRIBUTE.size), ATTRIBUTE.offsets)
-            for i in range(ATTRIBUTES)
-        ]
-        self.words[:] = 0
-        for name, at in (
-            ("CAPACITY", room.capacity), ("NUMBERS", room.numbers), ("SLOTS", room.slots), ("SHADE", room.shade),
-            ("SHADE_INSTANCES", room.shade_instances), ("TABLE", room.table), ("CARRY", room.carry),
-            ("ATTRIBUTES", room.attributes),
-        ):  # fmt: skip
-            self._input.put(name, at)
-        for place, at in ((PRIMITIVES.COLUMNS, room.columns), (PRIMITIVES.STRIDE, room.column_stride)):
-            self._input.put("PRIMITIVES", at, place // 4)
+        self.memory, self.engine, self.room = memory, engine, room
+        self._adds_base = switches["draw.array_base_vertex"] == "add"
+        self._per_vertex = switches["draw.zero_frequency"] == "per-vertex"
+        words = lambda at, size: memory.arena[at : at + size].view(np.uint32)
+        self._input = words(room.input, INPUT.size)
+        self._entries = words(room.attributes, ATTRIBUTE.size * ATTRIBUTES)
+        self._handles: dict[tuple[int, int, int], int] = {}
+        self._asked: set[tuple[int, int, int]] = set()
 
     @property
     def vertices(self) -> int:
@@ -184,93 +242,174 @@ class VertexInput:
         """Offset of the PRIMITIVES record."""
         return self.room.input + INPUT.PRIMITIVES
 
-    def fill(
-        self, draw: Draw, shape: InputShape, launch: int, output_vectors: int, output_map: int, instances: int = 1,
-        neighbours: bool = False, inline_at: int = 0, tier: str = "auto",
-    ) -> None:  # fmt: skip
-        """Set the record up for a draw and as many instances, counted from the draw's own.
+    def plan(
+        self, state: State, topology: int, index_bytes: int, indexed: bool, shape: InputShape, launch: int,
+        output_vectors: int, output_map: int, neighbours: bool = False, tier: str = "auto",
+    ) -> VertexPlan:  # fmt: skip
+        """Work out what registers decide.
 
+        :param index_bytes: of an index in the index buffer, 0: there is none. indexed: whether there are indices.
         :param launch: offset of the vertex stage's LAUNCH record. output_vectors, output_map: of its pages of outputs.
         :param neighbours: whether a geometry program wants the neighbours of lines and triangles.
-        :param inline_at: arena offset of the indices, where the draw brings its own.
         """
-        state, put, wide = draw.state, self._input.put, self._input.put_wide
-        base_vertex = draw.base_vertex if draw.indexed or self.switches["draw.array_base_vertex"] == "add" else 0
-        uses_start = draw.indexed or state.field("SET_DA_OUTPUT", "VERTEX_ID_USES_ARRAY_START")
-        restart = draw.restart
-        size = 4 if draw.inline is not None else draw.index_bytes
-        source, limit, at, amount = 0, 0, 0, 0
-        if draw.inline is not None:
-            at, amount = inline_at, draw.count
-        elif size:
-            source = state.address("SET_INDEX_BUFFER_A") + size * draw.first
-            limit = state.address("SET_INDEX_BUFFER_C")
-            at, length = _piece(self.memory, source, min(limit + 1 - source, size * draw.count))
-            amount = length // size if at % size == 0 else 0
-        wide("SOURCE", source)
-        wide("LIMIT", limit)
-        for name, v in (
-            ("INDEX_BYTES", size), ("INDEX_AT", at), ("INDEX_ROOM", amount), ("FIRST", draw.first),
-            ("COUNT", draw.count), ("INSTANCE", draw.instance), ("INSTANCES", instances), ("BASE_VERTEX", base_vertex),
-            ("BASE_INSTANCE", draw.base_instance),
-            ("ID_OFFSET", state.word("SET_VERTEX_ID_BASE") - (0 if uses_start else draw.first)),
-            ("RESTARTS", int(restart is not None)), ("RESTART", restart or 0), ("FIRST_PRIMITIVE", 0),
-            ("LAST_PROVOKES", state.field("SET_PROVOKING_VERTEX")), ("NEIGHBOURS", int(neighbours)),
-            ("POSITION", 0), ("DONE_INSTANCES", 0), ("CARRIED", 0), ("RUN_BASE", 0), ("RUN_DONE", 0), ("RUN_HUB", 0),
-            ("MORE", 1), ("LAUNCH", launch), ("INPUT_VECTORS", shape.vectors), ("OUTPUT_VECTORS", output_vectors),
-            ("VERTEX_ID_AT", shape.vertex_id_at), ("INSTANCE_ID_AT", shape.instance_id_at),
-            ("INTEGER_ONE_AT", shape.integer_one_at), ("ATTRIBUTE_COUNT", len(shape.attributes)),
-        ):  # fmt: skip
-            put(name, v)
+        record, room = _Words(INPUT.size, INPUT.offsets), self.room
+        restart = state.field("SET_DA_PRIMITIVE_RESTART", "ENABLE")
+        if not indexed:
+            restart = restart and state.field("SET_DA_PRIMITIVE_RESTART_VERTEX_ARRAY", "ENABLE")
+        restart_index = state.word("SET_DA_PRIMITIVE_RESTART_INDEX")
         patch = min(max(state.field("SET_PATCH", "SIZE"), 1), MAX_PATCH)
-        words = _topology_words(draw.topology, patch)
-        for name, v in words.items():
-            put(name, v)
-        put("PRIMITIVES", words["KIND"], PRIMITIVES.KIND // 4)
-        for place, v in (
-            (VERTICES.PAGES, self.room.pages), (VERTICES.PAGE_SIZE, output_vectors * VECTOR), (VERTICES.MAP, output_map)
+        topology_words = _topology_words(topology, patch)
+        for name, v in (
+            ("CAPACITY", room.capacity), ("NUMBERS", room.numbers), ("SLOTS", room.slots), ("SHADE", room.shade),
+            ("SHADE_INSTANCES", room.shade_instances), ("TABLE", room.table), ("CARRY", room.carry),
+            ("ATTRIBUTES", room.attributes), ("INDEX_BYTES", index_bytes or 4 * indexed), ("RESTARTS", restart),
+            ("RESTART", restart_index), ("LAST_PROVOKES", state.field("SET_PROVOKING_VERTEX")),
+            ("NEIGHBOURS", neighbours), ("MORE", 1), ("LAUNCH", launch), ("INPUT_VECTORS", shape.vectors),
+            ("OUTPUT_VECTORS", output_vectors), ("VERTEX_ID_AT", shape.vertex_id_at),
+            ("INSTANCE_ID_AT", shape.instance_id_at), ("INTEGER_ONE_AT", shape.integer_one_at),
+            ("ATTRIBUTE_COUNT", len(shape.attributes)), *topology_words.items(),
         ):  # fmt: skip
-            put("VERTICES", v, place // 4)
-        wide("FETCH_CAREFUL", self.engine.handle(fetch_careful))
-        self._fill_attributes(state, shape, draw.base_instance, tier)
+            record.put(name, int(v))
+        for part, v in (
+            (PRIMITIVES.KIND, topology_words["KIND"]), (PRIMITIVES.COLUMNS, room.columns),
+            (PRIMITIVES.STRIDE, room.column_stride),
+        ):  # fmt: skip
+            record.put("PRIMITIVES", v, part // 4)
+        for part, v in (
+            (VERTICES.PAGES, room.pages), (VERTICES.PAGE_SIZE, output_vectors * VECTOR), (VERTICES.MAP, output_map)
+        ):  # fmt: skip
+            record.put("VERTICES", v, part // 4)
+        record.put_wide("FETCH_CAREFUL", self.engine.handle(fetch_careful))
+        sources = tuple(_Source.of(a) for a in shape.attributes)
+        places = {word for source in sources for word in source.words}
+        if index_bytes:
+            places |= {_INDEX_BASE, _INDEX_BASE + 1, _INDEX_LIMIT, _INDEX_LIMIT + 1}
+        return VertexPlan(
+            record.words, _entries(shape), sources, index_bytes,
+            indexed or bool(state.field("SET_DA_OUTPUT", "VERTEX_ID_USES_ARRAY_START")),
+            state.word("SET_VERTEX_ID_BASE"), indexed or self._adds_base, tier, np.array(sorted(places), np.int64),
+        )  # fmt: skip
 
-    def _fill_attributes(self, state: State, shape: InputShape, base_instance: int, tier: str) -> None:
+    def begin(
+        self, plan: VertexPlan, state: State, first: int, count: int, instance: int = 0, instances: int = 1,
+        inline_at: int = 0,
+    ) -> None:  # fmt: skip
+        """Set the records up for a draw.
+
+        :param first, count: vertices, or indices. instance: the first one's number. inline_at: arena offset of 32-bit
+            indices that the draw brings itself.
+        """
+        key = state.registers[plan.places].tobytes()
+        if plan.changes != self.memory.map_changes or key != plan.key or plan.waiting:
+            self._look_up(plan, state)
+            plan.key, plan.changes = key, self.memory.map_changes
+        self._input[:] = plan.words
+        self._entries[: len(plan.entries)] = plan.entries
+        put, size = self._input.data, plan.index_bytes
+        if size:
+            registers = state.registers.data
+            source = _address(registers, _INDEX_BASE) + size * first
+            at, room = plan.index_piece
+            at, room = at + size * first, room - size * first
+            put[_SOURCE], put[_SOURCE + 1] = source & 0xFFFFFFFF, source >> 32
+            put[_LIMIT], put[_LIMIT + 1] = registers[_INDEX_LIMIT + 1], registers[_INDEX_LIMIT] & 0xFF
+            if room > 0 and at % size == 0:
+                put[_INDEX_AT], put[_INDEX_ROOM] = at, room // size
+        elif inline_at:
+            put[_INDEX_AT], put[_INDEX_ROOM] = inline_at, count
+        put[_FIRST], put[_COUNT], put[_INSTANCE], put[_INSTANCES] = first, count, instance, instances
+        if plan.adds_base:
+            put[_BASE_VERTEX] = state.word("SET_GLOBAL_BASE_VERTEX_INDEX")
+        put[_BASE_INSTANCE] = state.word("SET_GLOBAL_BASE_INSTANCE_INDEX")
+        put[_ID_OFFSET] = plan.id_base - (0 if plan.uses_start else first) & 0xFFFFFFFF
+
+    def _look_up(self, plan: VertexPlan, state: State) -> None:
+        """Find out where streams and indices are, and which code reads attributes."""
+        registers, memory = state.registers.data, self.memory
         pieces: dict[int, tuple[int, int]] = {}
-        for entry, a in zip(self._entries, shape.attributes, strict=False):
-            half, i = "AB"[a.stream >> 4], a.stream & 15
-            start = state.address(f"SET_VERTEX_STREAM_{half}_LOCATION_A", i)
-            limit = state.address(f"SET_VERTEX_STREAM_LIMIT_{half}_A", i)
-            stride = state.field(f"SET_VERTEX_STREAM_{half}_FORMAT", "STRIDE", i)
-            frequency = state.word(f"SET_VERTEX_STREAM_{half}_FREQUENCY", i)
-            instanced = state.field(f"SET_VERTEX_STREAM_INSTANCE_{half}", "IS_INSTANCED", i)
-            if not frequency and self.switches["draw.zero_frequency"] == "per-vertex":
+        put, e, plan.waiting = plan.entries.data, 0, False
+        for source in plan.sources:
+            a, word = source.attribute, source.format
+            start, limit = _address(registers, word + 1), _address(registers, source.limit)
+            stride, frequency, instanced = (
+                registers[word] & _STRIDE,
+                registers[word + 3],
+                registers[source.instance] & 1,
+            )
+            if not frequency and self._per_vertex:
                 instanced = 0
-            if a.stream not in pieces:
-                pieces[a.stream] = _piece(self.memory, start, limit + 1 - start)
-            at, room = pieces[a.stream]
-            spare = room - a.offset - a.bytes
+            piece = pieces.get(a.stream)
+            if piece is None:
+                piece = pieces[a.stream] = _piece(memory, start, limit + 1 - start)
+            at, spare = piece[0] + a.offset, piece[1] - a.offset - a.bytes
             good = 0 if spare < 0 else spare // stride + 1 if stride else 0xFFFFFFFF
-            align = 4 if not (at + a.offset | stride) & 3 else 2 if not (at + a.offset | stride) & 1 else 1
-            entry.put_wide("HANDLE", self._handle(a, align, tier))
-            for name, v in (("ADDRESS", start + a.offset), ("START", start), ("LIMIT", limit)):
-                entry.put_wide(name, v)
-            for name, v in (
-                ("AT", at + a.offset), ("GOOD", good), ("STRIDE", stride), ("INSTANCED", instanced),
-                ("FREQUENCY", frequency), ("BASE_INSTANCE", base_instance), ("BYTES", a.bytes), ("TYPE", a.type),
-            ):  # fmt: skip
-                entry.put(name, v)
-            for n, (lo, width) in enumerate(components(VERTEX[a.format])):
-                entry.put("TO", a.to[n], n)
-                entry.put("LO", lo, n)
-                entry.put("WIDTH", width, n)
+            odd = at | stride
+            handle, final = self._handle(a.format, a.type, 1 if odd & 1 else 2 if odd & 2 else 4, plan.tier)
+            plan.waiting |= not final
+            address = start + a.offset
+            put[e + _E_HANDLE], put[e + _E_HANDLE + 1] = handle & 0xFFFFFFFF, handle >> 32
+            put[e + _E_ADDRESS], put[e + _E_ADDRESS + 1] = address & 0xFFFFFFFF, address >> 32
+            put[e + _E_START], put[e + _E_START + 1] = start & 0xFFFFFFFF, start >> 32
+            put[e + _E_LIMIT], put[e + _E_LIMIT + 1] = limit & 0xFFFFFFFF, limit >> 32
+            put[e + _E_AT], put[e + _E_GOOD], put[e + _E_STRIDE] = at, good, stride
+            put[e + _E_INSTANCED], put[e + _E_FREQUENCY] = instanced, frequency
+            e += ATTRIBUTE.size // 4
+        if plan.index_bytes:
+            base, limit = _address(registers, _INDEX_BASE), _address(registers, _INDEX_LIMIT)
+            plan.index_piece = _piece(memory, base, limit + 1 - base)
 
-    def _handle(self, a: Fetched, align: int, tier: str) -> int:
-        """The code for a format: its own, or for the time being the general one."""
-        static: dict[str, Any] = {"format": a.format, "type": a.type, "align": align}
-        engine = self.engine
+    def _handle(self, format: int, type: int, align: int, tier: str) -> tuple[int, bool]:
+        """The code for a format: its own, or for the time being the general one; and whether that is for good."""
+        engine, code = self.engine, (format, type, align)
         if tier == "general":
-            return engine.handle(fetch_general)
-        if tier == "auto" and not engine.has(fetch, **static) and engine.has(fetch_general):
-            engine.later(fetch, **static)
-            return engine.handle(fetch_general)
-        return engine.handle(fetch, **static)
+            return engine.handle(fetch_general), True
+        known = self._handles.get(code)
+        if known is not None:
+            return known, True
+        static: dict[str, Any] = {"format": format, "type": type, "align": align}
+        if tier == "auto":
+            if code in self._asked:
+                at_hand = engine.loaded(fetch, **static)
+            else:  # without the general code nothing is gained by waiting
+                at_hand = engine.has(fetch, **static) or not engine.has(fetch_general)
+            if not at_hand:
+                if code not in self._asked:
+                    self._asked.add(code)
+                    engine.later(fetch, **static)
+                return engine.handle(fetch_general), False
+        handle = self._handles[code] = engine.handle(fetch, **static)
+        return handle, True
+
+
+def _entries(shape: InputShape) -> NDArray[np.uint32]:
+    """ATTRIBUTE records with all that does not depend on streams."""
+    entries = [np.zeros(0, np.uint32)]
+    for a in shape.attributes:
+        entry = _Words(ATTRIBUTE.size, ATTRIBUTE.offsets)
+        entry.put("BYTES", a.bytes)
+        entry.put("TYPE", a.type)
+        for n, (lo, width) in enumerate(components(VERTEX[a.format])):
+            entry.put("TO", a.to[n], n)
+            entry.put("LO", lo, n)
+            entry.put("WIDTH", width, n)
+        entries.append(entry.words)
+    return np.concatenate(entries)
+
+
+def _address(registers: Any, word: int) -> int:
+    """The 40-bit address in two words."""
+    return (int(registers[word]) & 0xFF) << 32 | int(registers[word + 1])
+
+
+_STRIDE = B197["SET_VERTEX_STREAM_A_FORMAT"]["STRIDE"].mask
+_E_HANDLE, _E_ADDRESS, _E_START, _E_LIMIT, _E_AT, _E_GOOD, _E_STRIDE, _E_INSTANCED, _E_FREQUENCY = (
+    ATTRIBUTE.offsets[name] // 4
+    for name in ("HANDLE", "ADDRESS", "START", "LIMIT", "AT", "GOOD", "STRIDE", "INSTANCED", "FREQUENCY")
+)
+_SOURCE, _LIMIT, _INDEX_AT, _INDEX_ROOM, _FIRST, _COUNT, _INSTANCE, _INSTANCES = (
+    INPUT.offsets[name] // 4
+    for name in ("SOURCE", "LIMIT", "INDEX_AT", "INDEX_ROOM", "FIRST", "COUNT", "INSTANCE", "INSTANCES")
+)
+_BASE_VERTEX, _BASE_INSTANCE, _ID_OFFSET = (
+    INPUT.offsets[name] // 4 for name in ("BASE_VERTEX", "BASE_INSTANCE", "ID_OFFSET")
+)

@@ -24,6 +24,7 @@ from .records import (
 INPUT = Struct(
     # the draw
     "SOURCE:2", "LIMIT:2",  # addresses of the first index and of the last byte that may be read, 64 bits each
+    "FETCH_CAREFUL:2",  # handle
     "INDEX_BYTES",  # 0: vertices are counted on from FIRST
     "INDEX_AT", "INDEX_ROOM",  # arena offset of the first index, and how many lie there in one piece
     "FIRST", "COUNT", "INSTANCE", "INSTANCES", "BASE_VERTEX", "BASE_INSTANCE",
@@ -38,7 +39,6 @@ INPUT = Struct(
     # attributes and the vertex stage
     "LAUNCH", "ATTRIBUTES", "ATTRIBUTE_COUNT", "INPUT_VECTORS", "OUTPUT_VECTORS", "VERTEX_ID_AT", "INSTANCE_ID_AT",
     "INTEGER_ONE_AT",
-    "FETCH_CAREFUL:2",
     # results
     f"VERTICES:{VERTICES.size // 4}", f"PRIMITIVES:{PRIMITIVES.size // 4}",
 )  # fmt: skip
@@ -46,18 +46,20 @@ INPUT = Struct(
 
 ATTRIBUTE = Struct(
     "HANDLE:2",  # of the kernel that fetches it where all elements are good
-    "AT", "GOOD",  # arena offset of element 0, and below which number elements are good
-    "STRIDE", "INSTANCED", "FREQUENCY", "BASE_INSTANCE",
     "ADDRESS:2", "START:2", "LIMIT:2",  # of element 0; of the stream, and its last byte; 64 bits each
-    "BYTES", "TYPE",
+    "AT", "GOOD",  # arena offset of element 0, and below which number elements are good
+    "STRIDE", "INSTANCED", "FREQUENCY", "BYTES", "TYPE",
     "TO:4", "LO:4", "WIDTH:4",  # offset into the page, lowest bit and bits of each component; no bits: there is none
+    "SPARE",
 )  # fmt: skip
+assert ATTRIBUTE.size % 8 == 0
 """An attribute that a program reads from a stream."""
 MAX_ATTRIBUTES = 32
 
 # Room of a thread for what goes into a vertex program: two vectors of element numbers, raw words, which lanes are in
-# use (a ballot), then the page.
+# use (a ballot) and the base instance, then the page.
 ELEMENTS, INSTANCE_NUMBERS, RAW, WANTED, INPUT_PAGE = (n * VECTOR for n in (0, 1, 2, 6, 7))
+BASE_INSTANCE = WANTED + 4
 TABLE_BITS = 14
 MAX_PATCH = 32
 CARRY_WORDS = 64

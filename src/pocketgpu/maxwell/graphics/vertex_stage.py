@@ -12,7 +12,7 @@ from .assembly import assemble_run, carry_over, new_run
 from .indices import assign_slots, read_numbers, word
 from .records import PAGE_DUMP, PAGE_ONE, PAGE_ZERO, PRIMITIVES, VERTICES
 from .stages import run_stage
-from .vertex_records import ATTRIBUTE, ELEMENTS, INPUT, INPUT_PAGE, INSTANCE_NUMBERS, WANTED
+from .vertex_records import ATTRIBUTE, BASE_INSTANCE, ELEMENTS, INPUT, INPUT_PAGE, INSTANCE_NUMBERS, WANTED
 
 
 def _put(k: Lang, record: Value, name: str, v: Value | int) -> None:
@@ -110,6 +110,7 @@ def run_vertices(k: Lang, record: Value, slot: Value, room: Value, first: Value,
     attributes, shade, instances = get("ATTRIBUTES"), get("SHADE"), get("SHADE_INSTANCES")
     clear_page(k, page, get("INPUT_VECTORS"))
     k.store(I32, page + get("INTEGER_ONE_AT"), k.splat(1))
+    k.store(I32, room + BASE_INSTANCE, get("BASE_INSTANCE"))
     for p in k.range(first, last):
         at = p << 7
         some = k.iota() + (p << 5) < count

@@ -96,16 +96,18 @@ class _Text:
         return decode(int(words[place]), offset_of(index))
 
     def end(self, index: int) -> int:
-        """The first instruction from one on that ends a row of them, or is none."""
-        while True:
+        """The first instruction from one on that ends a row of them, or is none; or one LIMIT instructions on."""
+        stop = index + LIMIT
+        while index < stop:
             number, place = divmod(index, _CHUNK_COUNT)
             _, words, _, ends = self._chunk(number)
             at = int(np.searchsorted(ends, place))
             if at < len(ends):
                 return number * _CHUNK_COUNT + int(ends[at])
-            index = (number + 1) * _CHUNK_COUNT
             if len(words) < _CHUNK_COUNT:
                 return number * _CHUNK_COUNT + max(len(words), place)
+            index = (number + 1) * _CHUNK_COUNT
+        return index
 
     def bundle(self, number: int) -> bytes:
         """A control word and its three instructions."""
@@ -206,9 +208,7 @@ def gather(read: Read, entry: int) -> Gathered:
 def _parts(walk: _Walk) -> list[tuple[int, int]]:
     """First and last bundle of each part, as far apart as the parts are."""
     bundles = sorted({index // 3 for index in walk.reached})
-    if walk.absolute:
-        bundles[0] = 0
-    parts = [(bundles[0], bundles[0])]
+    parts = [(0 if walk.absolute else bundles[0], bundles[0])]
     for bundle in bundles[1:]:
         first, last = parts[-1]
         if bundle - last > GAP and not walk.absolute:

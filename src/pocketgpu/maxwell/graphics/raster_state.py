@@ -1,0 +1,296 @@
+"""What registers say about set-up and raster, as words of RASTER and VIEWPORT records, and the table of pixel inputs.
+
+What is left to who draws are places: VERTICES, PRIMITIVES, VIEWPORTS, INPUTS, OUTPUT, PROGRAM; and EARLY, DEPTH_WANTED
+and ALPHAS, which depend on programs and targets. Sources: class header B197; drivers, where headers only have names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.state import State
+from .headers import LINEAR
+from .planes import GROUP, HEAD_SIZE, plane_offset
+from .raster import INSIDE_ANY, KILL_ABOVE, KILL_BELOW, NOTHING, OUTSIDE_ALL
+from .records import (
+    ATTRIBUTE_SPACE,
+    FILL,
+    LINE,
+    MAP_WORDS,
+    MAX_SAMPLES,
+    PAGE_ONE,
+    PAGE_ZERO,
+    PIXEL_INPUT,
+    PLANE,
+    POINT,
+    RASTER,
+    VIEWPORT,
+    VIEWPORT_COUNT,
+)
+
+POSITION, LAYER, VIEWPORT_INDEX, POINT_SIZE, DISTANCES = 0x70, 0x64, 0x68, 0x6C, 0x2C0
+"""Addresses in attribute space of what set-up reads itself."""
+SAMPLES = {0: 1, 1: 2, 2: 4, 3: 8, 4: 8, 5: 2, 6: 16, 8: 4, 9: 4, 10: 8, 11: 8}
+"""SET_ANTI_ALIAS to samples of a pixel; of modes with virtual coverage the samples that have colours."""
+_MODES = {0x1B00: POINT, 0x1B01: LINE, 0x1B02: FILL}
+_CULL = {0x404: 1, 0x405: 2, 0x408: 3}
+_COUNTER_CLOCKWISE = 0x901
+_XYZ, _Z = 3, 5
+"""SET_VIEWPORT_CLIP_CONTROL.GEOMETRY_CLIP that cut at near and far plane."""
+_DEPTH_STEPS = {"Z16": 2.0**-16, "ZF32": 0.0}
+_SIGN = -(1 << 31)
+_MOST = (1 << 15) - 1
+_PLAIN = {
+    POSITION: "X", POSITION + 4: "Y", POSITION + 8: "Z", POSITION + 12: "INVERSE_W", 0x60: "PRIMITIVE_ID",
+    LAYER: "LAYER", VIEWPORT_INDEX: "VIEWPORT", 0x2E0: "POINT_S", 0x2E4: "POINT_T", 0x3FC: "FRONT",
+}  # fmt: skip
+"""Inputs of pixel programs that set-up makes."""
+_FRONT_COLORS, _COLOR_BYTES = range(0x280, 0x2A0), 0x20
+_TEXTURES = range(0x300, 0x3A0)
+_S, _T, _NOTHING, _ONE = 1, 2, 3, 4
+_FROM_S = 2
+
+Words = NDArray[np.int32]
+
+
+def float_word(v: float) -> int:
+    """The bits of an f32 as a signed number."""
+    return int(np.float32(v).view(np.int32))
+
+
+def sample_count(state: State) -> int:
+    """Samples of a pixel of the targets."""
+    return SAMPLES.get(state.field("SET_ANTI_ALIAS", "SAMPLES"), 1)
+
+
+class _Record:
+    """Words of a record by name."""
+
+    def __init__(self, offsets: Mapping[str, int], words: Words) -> None:
+        self._offsets, self.words = offsets, words
+
+    def put(self, name: str, *values: int) -> None:
+        at = self._offsets[name] // 4
+        self.words[at : at + len(values)] = np.array(values, np.int64).astype(np.uint32).view(np.int32)
+
+    def put_float(self, name: str, *values: float) -> None:
+        at = self._offsets[name] // 4
+        self.words[at : at + len(values)] = np.array(values, np.float32).view(np.int32)
+
+
+def encode(state: State, vertex_map: Words, raster: Words, viewports: Words) -> None:
+    """Fill a RASTER record and VIEWPORT_COUNT VIEWPORT records (i32 words, zeroed or of an earlier draw).
+
+    vertex_map: where attributes are in pages, for who reads them (VERTICES.MAP).
+    """
+    r = _Record(RASTER.offsets, raster)
+    field = state.field
+    place = lambda address: int(vertex_map[address >> 2])
+    optional = lambda address: -1 if place(address) == PAGE_ZERO else place(address)
+    from_program = field("SET_RT_LAYER", "CONTROL") != 0
+    r.put("LAYER_AT", place(LAYER) if from_program else -1)
+    r.put("LAYER", field("SET_RT_LAYER", "V"))
+    r.put("LAYER_BY_VIEWPORT", field("SET_OFFSET_RENDER_TARGET_INDEX", "BY_VIEWPORT_INDEX"))
+    r.put("VIEWPORT_AT", optional(VIEWPORT_INDEX))
+    own_size = field("SET_ATTRIBUTE_POINT_SIZE", "ENABLE")
+    slot = 4 * field("SET_ATTRIBUTE_POINT_SIZE", "SLOT")
+    r.put("POINT_SIZE_AT", optional(slot) if own_size and slot < ATTRIBUTE_SPACE else -1)
+    _clip(state, r, vertex_map)
+    _faces(state, r)
+    _lines_and_points(state, r)
+    _samples(state, r)
+    _masks(state, r)
+    r.put("HALF", 128 * field("SET_VIEWPORT_PIXEL", "CENTER"))
+    r.put("CONSERVATIVE", field("SET_CONSERVATIVE_RASTER", "ENABLE"))
+    r.put("FILL_VIA_TRIANGLE", field("SET_FILL_VIA_TRIANGLE", "MODE"))
+    size = VIEWPORT.size // 4
+    for n in range(VIEWPORT_COUNT if optional(VIEWPORT_INDEX) != -1 else 1):
+        _viewport(state, n, vertex_map, _Record(VIEWPORT.offsets, viewports[n * size : (n + 1) * size]))
+
+
+def _transforms(state: State) -> bool:
+    return bool(state.field("SET_VIEWPORT_SCALE_OFFSET", "ENABLE"))
+
+
+def _clip(state: State, r: _Record, vertex_map: Words) -> None:
+    field = state.field
+    planes = [n for n in range(8) if field("SET_USER_CLIP_ENABLE", f"PLANE{n}")]
+    r.put("USER_PLANES", sum(1 << n for n in planes))
+    r.put("USER_CULLS", sum(field("SET_USER_CLIP_OP", f"PLANE{n}") << n for n in planes))
+    r.put("DISTANCES", *(int(vertex_map[(DISTANCES >> 2) + n]) for n in range(8)))
+    cuts = field("SET_VIEWPORT_CLIP_CONTROL", "GEOMETRY_CLIP") in (_XYZ, _Z) and _transforms(state)
+    r.put("CLIP_Z", int(cuts))
+    r.put("NEAR_ZERO", field("SET_VIEWPORT_Z_CLIP", "RANGE"))
+    below = 0 if field("SET_VIEWPORT_CLIP_CONTROL", "PIXEL_MIN_Z") else KILL_BELOW
+    above = 0 if field("SET_VIEWPORT_CLIP_CONTROL", "PIXEL_MAX_Z") else KILL_ABOVE
+    # What is cut off needs no killing, and rounding would take pixels at the cut.
+    r.put("DEPTH_KILL", 0 if cuts else below | above)
+
+
+def _faces(state: State, r: _Record) -> None:
+    field, number = state.field, state.float
+    drops = _CULL.get(field("OGL_SET_CULL_FACE"), 0) if field("OGL_SET_CULL", "ENABLE") else 0
+    r.put("CULL", drops)
+    # y goes down, so what is counter-clockwise to a viewer has a negative area.
+    negative = int(field("OGL_SET_FRONT_FACE") == _COUNTER_CLOCKWISE) ^ field("SET_WINDOW_ORIGIN", "FLIP_Y")
+    r.put("FRONT_NEGATIVE", negative)
+    r.put("MODES", *(_MODES.get(field(f"SET_{side}_POLYGON_MODE"), FILL) for side in ("FRONT", "BACK")))
+    r.put("TWO_SIDED", field("SET_TWO_SIDED_LIGHT", "ENABLE"))
+    names = ((FILL, "FILL"), (LINE, "LINE"), (POINT, "POINT"))
+    r.put("OFFSETS", sum(field(f"SET_POLY_OFFSET_{name}", "ENABLE") << bit for bit, name in names))
+    r.put_float("OFFSET_SLOPE", number("SET_SLOPE_SCALE_DEPTH_BIAS"))
+    r.put_float("OFFSET_UNITS", number("SET_DEPTH_BIAS") / 2)  # drivers store twice the units
+    r.put_float("OFFSET_CLAMP", number("SET_DEPTH_BIAS_CLAMP"))
+    names_of = state.block["SET_ZT_FORMAT"]["V"].enum or {}
+    format = names_of.get(field("SET_ZT_FORMAT"), "")
+    r.put_float("OFFSET_STEP", _DEPTH_STEPS.get(format.split("_")[0], 2.0**-24))
+
+
+def _lines_and_points(state: State, r: _Record) -> None:
+    field, number = state.field, state.float
+    aliased = field("SET_ALIASED_LINE_WIDTH_ENABLE")
+    r.put_float("LINE_WIDTH", number("SET_ALIASED_LINE_WIDTH_FLOAT" if aliased else "SET_LINE_WIDTH_FLOAT"))
+    samples = sample_count(state) > 1 and bool(field("SET_ANTI_ALIAS_ENABLE"))
+    r.put("LINE_SMOOTH", int(bool(field("SET_ANTI_ALIASED_LINE", "ENABLE")) and not samples))
+    r.put("LINE_STIPPLE", field("SET_LINE_STIPPLE", "ENABLE"))
+    r.put("STIPPLE_FACTOR", field("SET_LINE_STIPPLE_PARAMETERS", "FACTOR"))
+    r.put("STIPPLE_PATTERN", field("SET_LINE_STIPPLE_PARAMETERS", "PATTERN"))
+    r.put("GENERATED_EDGES", int(field("SET_LINE_MODE_POLYGON_CLIP", "GENERATED_EDGE") == 0))
+    r.put_float("POINT_SIZE", number("SET_POINT_SIZE"))
+    r.put("POINT_SPRITE", field("SET_POINT_SPRITE", "ENABLE"))
+    r.put("SPRITE_LOWER", int(field("SET_POINT_SPRITE_SELECT", "ORIGIN") == 0))
+    r.put("POINT_SMOOTH", int(bool(field("SET_ANTI_ALIASED_POINT", "ENABLE")) and not samples))
+
+
+def _samples(state: State, r: _Record) -> None:
+    field = state.field
+    count = sample_count(state)
+    on = count > 1 and bool(field("SET_ANTI_ALIAS_ENABLE"))
+    r.put("SAMPLES", count)
+    r.put("MULTISAMPLE", int(on))
+    for axis in "XY":
+        at = [field("SET_ANTI_ALIAS_SAMPLE_POSITIONS", f"{axis}{s & 3}", s >> 2) for s in range(MAX_SAMPLES)]
+        r.put(f"SAMPLE_{axis}", *(at if on else [8] * MAX_SAMPLES))
+    r.put("CENTRE_DEPTH", field("SET_NONMULTISAMPLED_Z"))
+    passes = field("SET_HYBRID_ANTI_ALIAS_CONTROL", "PASSES")
+    passes |= field("SET_HYBRID_ANTI_ALIAS_CONTROL", "PASSES_EXTENDED") << 4
+    r.put("PASSES", min(max(passes, 1), count) if on else 1)
+
+
+def _masks(state: State, r: _Record) -> None:
+    field = state.field
+    windows = 0
+    if field("SET_WINDOW_CLIP_ENABLE"):
+        windows = (INSIDE_ANY, OUTSIDE_ALL, NOTHING, NOTHING)[field("SET_WINDOW_CLIP_TYPE")]
+        for n in range(8):
+            across = [field("SET_WINDOW_CLIP_HORIZONTAL", name, n) for name in ("XMIN", "XMAX")]
+            down = [field("SET_WINDOW_CLIP_VERTICAL", name, n) for name in ("YMIN", "YMAX")]
+            at = RASTER.WINDOWS // 4 + 4 * n
+            r.words[at : at + 4] = (across[0], down[0], across[1] - 1, down[1] - 1)
+    r.put("WINDOW_CLIPS", windows)
+    stipple = field("SET_POLYGON_STIPPLE", "ENABLE")
+    r.put("POLYGON_STIPPLE", stipple)
+    if stipple:
+        r.put("POLYGON_PATTERN", *(state.word("SET_POLYGON_STIPPLE_PATTERN", n) for n in range(32)))
+    r.put("MASKED", int(bool(windows or stipple or field("SET_LINE_STIPPLE", "ENABLE"))))
+
+
+def _viewport(state: State, n: int, vertex_map: Words, v: _Record) -> None:
+    field, number = state.field, state.float
+    at = POSITION >> 2
+    swizzle = [field("SET_VIEWPORT_COORDINATE_SWIZZLE", axis, n) for axis in "XYZW"]
+    source = [int(vertex_map[at + (code >> 1)]) for code in swizzle]
+    if _transforms(state):
+        v.put_float("SCALE", *(number(f"SET_VIEWPORT_SCALE_{axis}", n) for axis in "XYZ"))
+        v.put_float("OFFSET", *(number(f"SET_VIEWPORT_OFFSET_{axis}", n) for axis in "XYZ"))
+    else:  # positions are places on the screen
+        v.put_float("SCALE", 1.0, 1.0, 1.0)
+        v.put_float("OFFSET", 0.0, 0.0, 0.0)
+        source[3], swizzle[3] = PAGE_ONE, 0
+    v.put("SOURCE", *source)
+    v.put("SIGN", *(_SIGN if code & 1 else 0 for code in swizzle))
+    low, high = number("SET_VIEWPORT_CLIP_MIN_Z", n), number("SET_VIEWPORT_CLIP_MAX_Z", n)
+    if field("SET_VIEWPORT_CLIP_CONTROL", "MIN_Z_ZERO_MAX_Z_ONE"):
+        low, high = 0.0, 1.0
+    v.put_float("MIN_Z", min(low, high))
+    v.put_float("MAX_Z", max(low, high))
+    across, down = _extent(state, "SET_SURFACE_CLIP", "X", "Y", 0), _extent(state, "SET_VIEWPORT_CLIP", "X0", "Y0", n)
+    rectangles = [across, down]
+    if field("SET_SCISSOR_ENABLE", "V", n):
+        get = lambda name, axis: field(f"SET_SCISSOR_{name}", f"{axis}", n)
+        rectangles.append((
+            get("HORIZONTAL", "XMIN"), get("VERTICAL", "YMIN"), get("HORIZONTAL", "XMAX") - 1,
+            get("VERTICAL", "YMAX") - 1,
+        ))  # fmt: skip
+    lefts, tops, rights, bottoms = zip(*rectangles, strict=True)
+    v.put("LEFT", max(lefts))
+    v.put("TOP", max(tops))
+    v.put("RIGHT", min(*rights, _MOST))
+    v.put("BOTTOM", min(*bottoms, _MOST))
+
+
+def _extent(state: State, name: str, x: str, y: str, n: int) -> tuple[int, int, int, int]:
+    """A rectangle given by its start and its size: left, top, right, bottom, inclusive."""
+    get = state.field
+    left, width = get(f"{name}_HORIZONTAL", x, n), get(f"{name}_HORIZONTAL", "WIDTH", n)
+    top, height = get(f"{name}_VERTICAL", y, n), get(f"{name}_VERTICAL", "HEIGHT", n)
+    return left, top, left + width - 1, top + height - 1
+
+
+def limit(viewports: Words, width: int, height: int) -> None:
+    """Let no viewport reach beyond a target of this size in pixels (used after `encode`)."""
+    table = viewports.reshape(-1, VIEWPORT.size // 4)
+    for name, size in (("RIGHT", width), ("BOTTOM", height)):
+        column = table[:, VIEWPORT.offsets[name] // 4]
+        np.minimum(column, size - 1, out=column)
+
+
+@dataclass(frozen=True, eq=False)
+class PixelInputs:
+    """What a pixel program reads: PIXEL_INPUT records (`table`), how many (`groups`), and the map for LAUNCH.IN_MAP."""
+
+    table: Words
+    groups: int
+    map: Words
+
+
+def pixel_inputs(state: State, inputs: Mapping[int, int], vertex_map: Words) -> PixelInputs:
+    """The inputs of a pixel program by its header (`Header.inputs`: address to kind of interpolation)."""
+    read = [address for address in sorted(inputs) if address not in _PLAIN]
+    groups = -(-len(read) // GROUP)
+    table = np.zeros((max(groups, 1), PIXEL_INPUT.size // 4), np.int32)
+    columns = {name: at // 4 for name, at in PIXEL_INPUT.offsets.items()}
+    table[:, columns["FRONT"] : columns["FRONT"] + 2 * GROUP] = PAGE_ZERO
+    map = np.zeros(MAP_WORDS, np.int32)
+    for address, name in _PLAIN.items():
+        map[address >> 2] = plane_offset(name)
+    for n, address in enumerate(read):
+        row, column = table[n // GROUP], n % GROUP
+        front = int(vertex_map[address >> 2])
+        back = int(vertex_map[(address + _COLOR_BYTES) >> 2]) if address in _FRONT_COLORS else front
+        row[columns["FRONT"] + column], row[columns["BACK"] + column] = front, back
+        row[columns["LINEAR"] + column] = float_word(1.0) if inputs[address] == LINEAR else 0
+        row[columns["SPRITE"] + column] = _sprite(state, address)
+        map[address >> 2] = HEAD_SIZE + n * PLANE.size
+    return PixelInputs(table.reshape(-1), groups, map)
+
+
+def _sprite(state: State, address: int) -> int:
+    """What a point with sprites shows instead of a texture coordinate."""
+    if address not in _TEXTURES or not state.field("SET_POINT_SPRITE", "ENABLE"):
+        return 0
+    number, component = divmod(address - _TEXTURES.start, 16)
+    if not state.field("SET_POINT_SPRITE_SELECT", f"TEXTURE{number}"):
+        return 0
+    mode = state.field("SET_POINT_SPRITE_SELECT", "RMODE")
+    r = _NOTHING if mode == 0 else _S if mode == _FROM_S else 0
+    return (_S, _T, r, _ONE)[component // 4]
+
+
+def alpha_registers(first_registers: Iterable[int | None]) -> int:
+    """RASTER.ALPHAS of `Header.target_registers`."""
+    return sum(1 << (n + 3) for n in first_registers if n is not None)

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from ...lanes import F32, I32, I64, Lang, Value
 from ..sass import driver
+from ..sass.stage_io import PIXEL, pixel_centres, sample_shift
 from ..sass.work import BLOCK, DONE, LANES, LAUNCH, LEFT, READY, REGISTERS, VECTOR, WAITING, WARP, WARPS
-from ..sass.stage_io import NONE, PIXEL, VERTEX, CONTROL, EVALUATION, GEOMETRY, pixel_centres, sample_shift
 from .records import FRAGMENTS, MAX_SAMPLES
 
 

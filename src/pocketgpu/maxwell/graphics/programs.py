@@ -1,0 +1,500 @@
+"""Programs of the stages of a draw: found, made into code, and set up to run.
+
+A `StageLaunch` is one stage of the pipeline with its place in the work area: the launch record that `run_stage` takes,
+maps, constant banks, and a slot for each thread of the host. `bind` sets a program up; everything that has not changed
+since the last draw is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import UsageError
+from ...events import EventLog
+from ...lanes import Engine
+from ..engines.constants import Binding
+from ..memory import GpuMemory
+from ..sampling.records import KERNELS, LOAD
+from ..sampling.store import Textures
+from ..sass import work
+from ..sass.access import GENERIC, GLOBAL, access, memory, memory_index
+from ..sass.atomics import atomic
+from ..sass.control import unstack
+from ..sass.decoder import SassError
+from ..sass.driver import fault
+from ..sass.flow import Flow, reads, writes
+from ..sass.interpreter import at_hand, encode, handles_of, interpret, interpret_warp, operations_of
+from ..sass.isa import offset_of
+from ..sass.machine import Machine
+from ..sass.specialise import flow_of, run_stage_warp
+from ..sass.stage_io import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
+from ..sass.work import (
+    BANK_SIZE,
+    BANKS,
+    BLOCK,
+    FAULT,
+    FAULT_TEXT,
+    FAULTS,
+    LAUNCH,
+    NO_TEXTURE,
+    STEP,
+    VECTOR,
+    WARP,
+    SlotLayout,
+)
+from .code import CodeReader, Found
+from .headers import Header
+from .records import LANE_X, LANE_Y, MAP_WORDS
+
+_NOTHING: NDArray[np.int32] = np.zeros((0, 2), np.int32)
+STAGES = (VERTEX, VERTEX, CONTROL, EVALUATION, GEOMETRY, PIXEL)
+"""Stage of each number of the pipeline: it has two vertex programs, of which the first feeds the second."""
+NAMES = ("vertex A", "vertex B", "tessellation control", "tessellation evaluation", "geometry", "pixel")
+SLICE = 1 << 20
+"""Steps of a warp's turn."""
+LIMIT = 1 << 24
+"""Steps after which a warp of a stage is taken to hang."""
+MAX_LOCAL = 1 << 19
+"""Bytes of local memory of a thread, at most."""
+LOCAL_WINDOW, SHARED_WINDOW = 0x0200_0000, 0x0100_0000
+PROGRAM_ROOM = 2 << 20
+"""Bytes for the instructions of a program that is interpreted; longer ones are not."""
+MAPS = ("IN_MAP", "OUT_MAP", "PATCH_MAP")
+_RECORD_ROOM = 4096
+_MAP_BYTES = 4 * MAP_WORDS
+_BANKS_ROOM = 32 * BANK_SIZE
+"""Constant banks of a stage; instructions can name 32 of them, of which the last always read as zero."""
+_STAGE_ROOM = 2 * _RECORD_ROOM + _BANKS_ROOM + PROGRAM_ROOM
+TIERS = ("auto", "interpreter", "specialised")
+
+
+class StageProgram:
+    """A program of one stage. `header`: what its header says; `flow`: its blocks."""
+
+    def __init__(self, found: Found, header: Header, flow: Flow) -> None:
+        self.found, self.header, self.flow = found, header, flow
+        self.asked = False
+        """Whether specialised code was asked for."""
+
+    @cached_property
+    def steps(self) -> list[Any]:
+        """The steps that can be executed."""
+        return [self.flow.steps[i] for i in sorted(self.flow.reached)]
+
+    @cached_property
+    def static(self) -> dict[str, Any]:
+        """What specialised code depends on."""
+        return {
+            "code": self.found.code, "indirect": (), "stage": self.header.stage,
+            "outputs": self.header.output_registers,
+        }  # fmt: skip
+
+    @cached_property
+    def registers(self) -> int:
+        """Registers that need room."""
+        named = sum(1 << n for n in self.header.output_registers)
+        for step in self.steps:
+            named |= reads(step) | writes(step)
+        beyond = max(self.header.mask_register or 0, self.header.depth_register or 0, 3) + 1
+        return max((named & ((1 << 255) - 1)).bit_length(), beyond)
+
+    @cached_property
+    def jumps(self) -> bool:
+        """Whether it goes where only running it tells."""
+        return any(step.indirect is not None for step in self.steps)
+
+    @cached_property
+    def operations(self) -> set[str]:
+        """Operations that the interpreter needs."""
+        return operations_of(self.flow.steps, self.flow.reached, self.header.stage)
+
+    @property
+    def fits_interpreter(self) -> bool:
+        """Whether it is short enough to be interpreted."""
+        return len(self.flow.steps) * STEP.size <= PROGRAM_ROOM
+
+    def encoded(self, engine: Engine) -> NDArray[np.uint32]:
+        """The instructions as the interpreter of an engine takes them."""
+        if self._encoded is None or self._encoded[0] is not engine:
+            handles = handles_of(engine, self.operations)
+            self._encoded = engine, encode(self.flow.steps, handles, self.header.stage)
+        return self._encoded[1]
+
+    _encoded: tuple[Engine, NDArray[np.uint32]] | None = None
+
+    @cached_property
+    def accesses(self) -> set[tuple[int, int, bool]]:
+        """Memory instructions that need a kernel of their own: (space, size, whether they store)."""
+        loads, stores = ("LD", "LDL", "LDS"), ("ST", "STL", "STS")
+        found = {(Machine.space_of(s), s.mods.get("size", 4) & 7, s.op in stores)
+                 for s in self.steps if s.op in loads + stores}  # fmt: skip
+        return {one for one in found if one[0] != GENERIC}
+
+    @cached_property
+    def changes_memory(self) -> bool:
+        """Whether it can store or do atomics: then the order of pixels can matter to others."""
+        return any(
+            (s.op == "ST" and Machine.space_of(s) in (GENERIC, GLOBAL)) or s.op in ("ATOM", "RED")
+            or (s.texture is not None and s.texture.action != LOAD)
+            for s in self.steps
+        )  # fmt: skip
+
+    @cached_property
+    def textures(self) -> tuple[int, ...]:
+        """Kernels on textures and surfaces that it needs (sampling/records.py numbers them)."""
+        return tuple(sorted({s.texture.kernel for s in self.steps if s.texture is not None}))
+
+    @cached_property
+    def handle_bytes(self) -> int:
+        """Bytes that it can see of the constant bank with handles of textures."""
+        return max((4 * s.texture.handle + 4 for s in self.steps if s.texture is not None), default=0)
+
+    @cached_property
+    def constants(self) -> dict[int, int]:
+        """Constant banks that it reads and how many bytes of each it can see."""
+        seen: dict[int, int] = {}
+        for step in self.steps:
+            for source in step.sources:
+                if source.kind == "const":
+                    seen[source.n] = max(seen.get(source.n, 0), (source.offset & (BANK_SIZE - 4)) + 8)
+            if step.op == "LDC":
+                for bank in range(BANKS) if step.mods.get("mode", 0) >= 2 else (step.mods["bank"],):
+                    seen[bank] = BANK_SIZE
+            if step.indirect is not None and hasattr(step.indirect, "bank"):
+                seen[step.indirect.bank] = BANK_SIZE
+        return {bank: min(size, BANK_SIZE) for bank, size in sorted(seen.items()) if bank < BANKS}
+
+    def layout(self) -> SlotLayout:
+        """Offsets in a slot."""
+        return SlotLayout(1, self.registers, 0, self.header.local_size)
+
+
+@dataclass
+class _Copied:
+    """What a constant bank was filled from."""
+
+    address: int = -1
+    offset: int = -1
+    size: int = 0
+    version: int = -1
+
+
+class StageLaunch:
+    """One stage of the pipeline, set up to run. record: arena offset of its launch record (what `run_stage` takes).
+
+    Stages of a draw are bound in the order of the pipeline.
+    """
+
+    def __init__(self, programs: Programs, pipeline: int, at: int) -> None:
+        self._programs, self.pipeline, self.record = programs, pipeline, at
+        self.name = NAMES[pipeline]
+        self.program: StageProgram | None = None
+        self.slots: list[int] = []
+        """A slot for each thread of the host."""
+        self._constants = at + 2 * _RECORD_ROOM
+        self._copied = [_Copied() for _ in range(BANKS)]
+        self._maps: dict[str, Any] = {}
+        self._final = False
+        self._program_room = self._constants + _BANKS_ROOM
+        self.words = programs.words(at, LAUNCH.size // 4)
+        self._watch = _NOTHING
+
+    # -- what a draw asks for ---------------------------------------------------------------------------------------
+    def bind(
+        self,
+        program: StageProgram,
+        bindings: Sequence[Binding | None],
+        texture_bank: int = 0,
+        tier: str = "auto",
+    ) -> bool:
+        """Set a program up with its constant buffers; whether there is room for it.
+
+        The caller has opened a version of the memory before, so that later writes of the buffers are seen; and told
+        the textures that a draw begins.
+
+        :param texture_bank: the constant bank with handles of textures (SET_BINDLESS_TEXTURE).
+        :param tier: "interpreter" or "specialised" to run on one of them only.
+        """
+        if program is not self.program:
+            if not self._set_program(program):
+                return False
+            self._final = False
+        if not self._final:
+            self._choose(program, tier)
+        banks = program.constants
+        if program.handle_bytes > banks.get(texture_bank, 0):
+            banks = banks | {texture_bank: program.handle_bytes}
+        if program.textures:
+            self.set(TEXTURE_BANK=min(texture_bank, BANKS - 1))
+        for bank, wanted in banks.items():
+            self._fill(bank, wanted, bindings[bank] if bank < len(bindings) else None)
+        return True
+
+    def set(self, **values: int) -> None:
+        """Words of the launch record by name."""
+        for name, v in values.items():
+            self.words[LAUNCH.offsets[name] >> 2] = (v + 0x8000_0000 & 0xFFFF_FFFF) - 0x8000_0000
+
+    def set_map(self, name: str, table: NDArray[np.int32]) -> int:
+        """One of MAPS; returns the arena offset where it lies."""
+        at = self.record + _RECORD_ROOM + MAPS.index(name) * _MAP_BYTES
+        if self._maps.get(name) is not table:
+            self._programs.words(at, MAP_WORDS)[:] = table
+            self._maps[name] = table
+            self.set(**{name: at})
+        return at
+
+    # -- the program ------------------------------------------------------------------------------------------------
+    def _set_program(self, program: StageProgram) -> bool:
+        layout, header = program.layout(), program.header
+        slots = self._programs.room_for_slots(self, layout.size) if header.local_size <= MAX_LOCAL else None
+        if slots is None:
+            self._programs.refuse_memory(self, header.local_size)
+            return False
+        self.program, self.slots = program, slots
+        self._maps = {}
+        words, get = self.words, self._programs.engine.handle
+        words[:] = 0
+        words[:8].view(np.int64)[:4] = get(access), get(atomic), get(fault), get(unstack)
+        memories = words[LAUNCH.MEMORY // 4 : LAUNCH.MEMORY // 4 + 128].view(np.int64)
+        for space, size, store in program.accesses:
+            memories[memory_index(space, size, store)] = get(memory, space=space, size=size, store=store)
+        textures = self._programs.textures
+        if textures is not None and program.textures:
+            kernels = words[LAUNCH.TEXTURE // 4 : LAUNCH.TEXTURE // 4 + 2 * KERNELS].view(np.int64)
+            for number in program.textures:
+                kernels[number] = textures.kernel(number)
+            self.set(TEXTURES=textures.book)
+        registers = work.REGISTERS
+        at = lambda n: 0 if n is None else registers + VECTOR * n
+        self.set(
+            THREADS=32, WARPS=1, REGISTERS=program.registers, WARP_STRIDE=layout.warp_stride, WARPS_AT=work.WARPS,
+            SHARED_AT=layout.shared_at, LOCAL_AT=layout.local_at, LOCAL_SIZE=layout.local,
+            LOCAL_STRIDE=layout.local_stride, SLICE=SLICE, TURNS=LIMIT // SLICE, CONSTANTS=self._constants,
+            THREAD_IDS=self._programs.thread_ids, SHARED_WINDOW=SHARED_WINDOW, LOCAL_WINDOW=LOCAL_WINDOW,
+            STAGE=header.stage, KILLS=int(header.kills), MOST_EMITTED=header.most_vertices,
+            MASK_AT=at(header.mask_register), DEPTH_AT=at(header.depth_register), Y_DIRECTION=0x3F80_0000,
+        )  # fmt: skip
+        for slot in slots:
+            self._programs.words(slot, work.SCRATCH // 4)[:] = 0
+        size = layout.size // 4
+        area = self._programs.words(slots[0], size * len(slots)).reshape(len(slots), size)
+        first = BLOCK.FAULT_COUNT // 4
+        self._watch = area[:, first : first + 2]
+        return True
+
+    def _choose(self, program: StageProgram, tier: str) -> None:
+        """Which code runs it: specialised code as soon as it is there."""
+        engine, static = self._programs.engine, program.static
+        run = LAUNCH.RUN // 4
+        handles = self.words[run : run + 4].view(np.int64)
+        special = tier == "specialised" or (tier == "auto" and self._special_at_hand(program))
+        general = 0
+        if not special or (program.jumps and program.fits_interpreter):
+            general = self._interpreter(program)
+        handles[:] = (engine.handle(run_stage_warp, **static), general) if special else (general, 0)
+        self._final = special or tier == "interpreter"
+
+    def _special_at_hand(self, program: StageProgram) -> bool:
+        engine, static = self._programs.engine, program.static
+        if engine.evaluator == "numpy" or engine.loaded(run_stage_warp, **static):
+            return True
+        if engine.has(run_stage_warp, **static) or not program.fits_interpreter:
+            return True
+        if at_hand(engine, program.operations):
+            if not program.asked:
+                engine.later(run_stage_warp, **static)
+            program.asked = True
+            return False
+        # Neither is there: the special one is made now, the other for those that come later.
+        for op in sorted(program.operations):
+            engine.later(interpret, op=op)
+        engine.later(interpret_warp)
+        return True
+
+    def _interpreter(self, program: StageProgram) -> int:
+        engine, at = self._programs.engine, self._program_room
+        if self.words[LAUNCH.PROGRAM // 4] != at:
+            encoded = program.encoded(engine)
+            self._programs.words(at, encoded.size)[:] = encoded.reshape(-1).view(np.int32)
+            self.set(PROGRAM=at, INSTRUCTIONS=len(program.flow.steps), CLEAR=1)
+        return engine.handle(interpret_warp)
+
+    def forget(self) -> None:
+        """Nothing is set up any more."""
+        self.program, self._watch = None, _NOTHING
+
+    # -- constants --------------------------------------------------------------------------------------------------
+    def _fill(self, bank: int, wanted: int, binding: Binding | None) -> None:
+        """Have a bank show a buffer, as far as the program can see it; zero behind the buffer."""
+        copied, memory = self._copied[bank], self._programs.memory
+        size = 0 if binding is None else min(binding.size, wanted)
+        offset = None
+        if binding is not None and size:
+            offset = memory.offset_of(binding.address, size)
+            version = -1 if offset is None else memory.newest(offset, size)
+            same = copied.address == binding.address and copied.offset == offset and copied.version == version
+            if same and copied.size == size and offset is not None:
+                return
+        elif copied.size == 0:
+            return
+        arena, at = memory.arena, self._constants + bank * BANK_SIZE
+        if binding is not None and size:
+            if offset is not None:
+                arena[at : at + size] = arena[offset : offset + size]
+            else:
+                data, missed = memory.try_read(binding.address, size)
+                arena[at : at + size] = np.frombuffer(data, np.uint8)
+                if missed:
+                    text = f"{self.name} program: constant buffer {bank} is not mapped at {binding.address:#x}"
+                    self._programs.events.report("fault", "draw.constants", text, self._programs.place)
+            copied.address, copied.offset = binding.address, -1 if offset is None else offset
+            copied.version = version
+        if copied.size > size:
+            arena[at + size : at + copied.size] = 0
+        copied.size = size
+
+    # -- events -----------------------------------------------------------------------------------------------------
+    def settle(self, place: str) -> None:
+        """After a draw: tell of faults and of warps that did not end."""
+        if not self._watch.any():
+            return
+        for slot, (faults, hung) in zip(self.slots, self._watch, strict=True):
+            if faults:
+                self._tell_faults(slot, int(faults), place)
+            if hung:
+                self._tell_hang(slot, place)
+        self._watch[:] = 0
+
+    def _where(self, number: int, lane: int) -> str:
+        if self.pipeline == len(STAGES) - 1:
+            x, y = (number & 0xFFFF) + LANE_X[lane], (number >> 16 & 0xFFFF) + LANE_Y[lane]
+            return f"pixel ({x}, {y})"
+        return f"lane {lane} of the warp that begins with number {number}"
+
+    def _tell_faults(self, slot: int, count: int, place: str) -> None:
+        assert self.program is not None
+        events = self._programs.events
+        words = self._programs.words(slot + BLOCK.FAULT_LIST, FAULTS * FAULT.size // 4).reshape(FAULTS, -1)
+        for row in words[: min(count, FAULTS)]:
+            get = lambda name, row=row: int(row[FAULT.offsets[name] // 4])
+            low, index = get("LOW") & 0xFFFFFFFF, get("INSTRUCTION")
+            va = low | (get("HIGH") & 0xFFFFFFFF) << 32
+            text = FAULT_TEXT[get("KIND")].format(va=va, low=low, size=get("SIZE"))
+            if get("KIND") == NO_TEXTURE and self._programs.textures is not None:
+                text += f": {self._programs.textures.reason(low)}"
+            step = self.program.flow.steps[index]
+            at = f"{self.name} program, {offset_of(index):#06x} ({step.name})"
+            events.report("fault", "draw.fault", f"{at}: {text}; {self._where(get('NUMBER'), get('LANE'))}", place)
+        if count > FAULTS:
+            events.report("fault", "draw.fault", f"{self.name} program: further faults", place, count - FAULTS)
+
+    def _tell_hang(self, slot: int, place: str) -> None:
+        words = self._programs.words(slot + work.WARPS, WARP.size // 4)
+        resume = int(words[WARP.RESUME // 4])
+        where = self._where(int(self._programs.words(slot + BLOCK.NUMBER, 1)[0]), 0)
+        text = f"{self.name} program, {offset_of(resume):#06x}: {LIMIT} instructions and no end; {where}"
+        self._programs.events.report("hang", "draw.hang", text, place)
+
+
+class Programs:
+    """All programs that draws of one machine use, and the stages of the pipeline.
+
+    :param scratch: arena offset and size of a part of the work area.
+    :param threads: of the host: how many slots each stage has.
+    :param textures: what handles of textures mean; programs with textures need it.
+    :raises UsageError: the part is too small.
+    """
+
+    def __init__(
+        self,
+        memory: GpuMemory,
+        engine: Engine,
+        events: EventLog,
+        scratch: tuple[int, int],
+        threads: int = 1,
+        textures: Textures | None = None,
+    ) -> None:
+        self.textures = textures
+        self.memory, self.engine, self.events, self.threads = memory, engine, events, max(1, threads)
+        self.place = ""
+        start = (scratch[0] + 4095) & -4096
+        self._end = scratch[0] + scratch[1]
+        self.thread_ids = start
+        stages = start + 3 * 4096
+        self._slots = stages + len(STAGES) * _STAGE_ROOM
+        if self._slots + (1 << 20) > self._end:
+            raise UsageError(f"{scratch[1]} bytes of work area are too few for the stages of draws")
+        self.words(self.thread_ids, 32)[:] = np.arange(32)
+        self.stages = [StageLaunch(self, n, stages + n * _STAGE_ROOM) for n in range(len(STAGES))]
+        self._sizes = [0] * len(STAGES)
+        self._reader = CodeReader(memory)
+        self._known: dict[Found, StageProgram] = {}
+
+    def words(self, at: int, count: int) -> NDArray[np.int32]:
+        """Words of the arena."""
+        return self.memory.arena[at : at + 4 * count].view(np.int32)
+
+    def find(self, pipeline: int, address: int, place: str = "") -> StageProgram | None:
+        """The program of a stage of the pipeline whose header is at a GPU address; None, and an event, if none is."""
+        self.place = place
+        found = self._reader.read(address)
+        program = None if found is None else self._known.get(found)
+        if program is None:
+            program = self._make(found, pipeline, address, place)
+        elif program.header.stage != STAGES[pipeline]:
+            self._refuse(pipeline, address, f"is for stage {program.header.stage}", place)
+            return None
+        return program
+
+    def _make(self, found: Found | None, pipeline: int, address: int, place: str) -> StageProgram | None:
+        if found is None:
+            self._refuse(pipeline, address, "is not there", place)
+            return None
+        header = Header.of(found.header)
+        if not header.fits or header.stage != STAGES[pipeline]:
+            self._refuse(pipeline, address, f"has a header for stage {header.stage}", place)
+            return None
+        try:
+            flow = flow_of(found.code, 0, (), header.output_registers)
+        except SassError as error:
+            self._refuse(pipeline, address, f"cannot be read: {error}", place)
+            return None
+        program = self._known[found] = StageProgram(found, header, flow)
+        return program
+
+    def _refuse(self, pipeline: int, address: int, what: str, place: str) -> None:
+        self.events.report("fault", "draw.program", f"the {NAMES[pipeline]} program at {address:#x} {what}", place)
+
+    def refuse_memory(self, stage: StageLaunch, local: int) -> None:
+        """There is no room for the threads of a program."""
+        text = f"the {stage.name} program wants {local} bytes of local memory a thread: it is not run"
+        self.events.report("fault", "draw.program", text, self.place)
+
+    def room_for_slots(self, stage: StageLaunch, size: int) -> list[int] | None:
+        """Slots of that size for a stage, one for each thread; None if there is no room."""
+        n = stage.pipeline
+        if size > self._sizes[n]:
+            sizes = [*self._sizes[:n], size, *self._sizes[n + 1 :]]
+            if self._slots + sum(sizes) * self.threads > self._end:
+                return None
+            # Stages lie one behind the other: those behind this one move.
+            self._sizes = sizes
+            for other in self.stages[n + 1 :]:
+                other.forget()
+        at = self._slots + sum(self._sizes[:n]) * self.threads
+        return [at + i * size for i in range(self.threads)]
+
+    def settle(self, place: str = "") -> None:
+        """After a draw: events of all stages."""
+        for stage in self.stages:
+            stage.settle(place)
+
+
+__all__ = ["NAMES", "STAGES", "Programs", "StageLaunch", "StageProgram"]

@@ -166,10 +166,26 @@ def _textures() -> Iterator[Switch]:
     )
 
 
+def _output() -> Iterator[Switch]:
+    yield named(
+        "output.blend_index",
+        "Which blend state and colour mask count for a colour that SET_CT_SELECT sends to a slot of another number.",
+        target="the registers' names: those of the slot",
+        output="one simulator: those of the program's output",
+    )
+    yield named(
+        "output.alpha_equation",
+        "Whether alpha is blended with an equation of its own while SET_BLEND_SEPARATE_FOR_ALPHA is 0.",
+        flag="the register's name: it takes the one of the colours",
+        always="simulators: it has its own all the time",
+    )
+
+
 def switches() -> Iterator[Switch]:
     """All of them."""
     yield from _channel()
     yield from _memory()
     yield from _macros()
     yield from _engines()
+    yield from _output()
     yield from _textures()

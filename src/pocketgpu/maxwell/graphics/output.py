@@ -211,11 +211,20 @@ class _Colour:
         assert isinstance(self.channels.bytes, int)
         return bits == (1 << 8 * self.channels.bytes) - 1
 
+    def _cover(self, sample: Number) -> Value:
+        """Ballot of the pixels whose sample is written."""
+        k, left_out = self.k, self.draw("LEFT_OUT")
+        cover = _cover(k, self.fragments, sample)
+        if isinstance(left_out, int) and not left_out:
+            return cover
+        out = (left_out if isinstance(left_out, Value) else k.i32(left_out)).lsr(sample) & 1
+        return k.select(out == 0, cover, 0)
+
     def _write_wide(self, block: WideBlock) -> None:
         """Write all samples of a block at once."""
         k, count = self.k, 1 << sum(block.grid)
         pixels = block.pixels()
-        covers = [_cover(k, self.fragments, sample) & pixels for sample in range(count)]
+        covers = [self._cover(sample) & pixels for sample in range(count)]
         some = every = covers[0]
         for cover in covers[1:]:
             some, every = some | cover, every & cover
@@ -232,10 +241,9 @@ class _Colour:
                     out += [k.select(mask, a, b) for a, b in zip(new, old, strict=True)]
                 return tuple(out)
 
-            if self._blind:  # then nothing need be loaded for a whole block
-                words = k.branch(every == _ALL, lambda: tuple(plain) * count, merged)
-            else:
-                words = merged()
+            # A whole block need not be loaded where nothing depends on it.
+            whole: bool | Value = every == _ALL if self._blind else False
+            words = k.branch(whole, lambda: tuple(plain) * count, merged)
             size = self.channels.words
             block.store(places, [words[i * size : i * size + size] for i in range(count)])
 
@@ -246,7 +254,7 @@ class _Colour:
         source = self.source()
         plain = self.channels.pack(k, source, self.srgb)
         for sample in k.range(0, self.draw("SAMPLES")):
-            cover = _cover(k, self.fragments, sample) & pixels
+            cover = self._cover(sample) & pixels
             for _ in k.when(cover != 0):
                 mask = k.mask_of(cover)
                 if self._blind:

@@ -96,12 +96,13 @@ class ColorKey:
 
 @dataclass(frozen=True)
 class WriteKey(DiscardKey):
-    """What shapes the code of `output.write`. logic: operation of colours whose mode is LOGIC. zero_wins: a product
-    with 0 is 0."""
+    """What shapes the code of `output.write`. left_out: samples that no colour is written to, a bit each. logic: of
+    colours whose mode is LOGIC. zero_wins: a product with 0 is 0."""
 
     grid_x: int = 0
     grid_y: int = 0
     discard_in_write: int = 0
+    left_out: int = 0
     to_one: int = 0
     logic: int = 0
     zero_wins: int = 0

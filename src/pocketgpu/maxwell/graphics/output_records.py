@@ -46,7 +46,7 @@ OUTPUT = Struct(
     "Z_TYPE", "Z_LOW", "Z_WIDTH", "S_WORD", "S_LOW", "DEPTH_FUNCTION", "DEPTH_WRITE", "BOUNDS",
     "STENCIL_TEST", "FRONT_FUNCTION", "FRONT_FAIL", "FRONT_DEPTH_FAIL", "FRONT_PASS",
     "BACK_FUNCTION", "BACK_FAIL", "BACK_DEPTH_FAIL", "BACK_PASS",
-    "TO_ONE", "LOGIC", "ZERO_WINS",
+    "LEFT_OUT", "TO_ONE", "LOGIC", "ZERO_WINS",
     "COLORS",  # how many there are
     f"ZETA:{SURFACE.size // 4 - 1}", "ZETA_BYTES",  # a SURFACE: the depth and stencil target
     f"COLOR:{MAX_TARGETS * COLOR.size // 4}",

@@ -68,7 +68,12 @@ class Lang(ABC):
     def __init__(self, lanes: int) -> None:
         self.lanes = lanes
         self._open: list[tuple[str, str]] = []  # (kind, place) of the control flow being written
+        self.hurried = False
         self._graphs: list[tuple[int, int]] = []  # (constructs open in a block, blocks) of the graphs being written
+
+    def hurry(self) -> None:
+        """Have code made quickly rather than as well as can be: for long kernels that somebody waits for."""
+        self.hurried = True
 
     # -- constants and coercion ---------------------------------------------------------------------------------
     def const(self, x: float | int | bool, type: Type, lanes: int = 1) -> Value:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
+from . import machine_code
 from .language import Jump, Lang, Next
 from .values import BOOL, I32, I64, Array, Type, Value, Var, fail, place
 
@@ -109,6 +110,8 @@ class LLVMLang(Lang):
         signature = ", ".join(["ptr noalias %arena"] + [f"{_ty(t, 1)} %a{i}" for i, t in enumerate(self.params)])
         head = [*sorted(self._declared), f"define void @{self.name}({signature}) #0 {{", "entry:", *self._slots]
         tail = ["ret void", "}", 'attributes #0 = { nounwind "no-stack-arg-probe" }', *_WEIGHTS]
+        if self.hurried:
+            head.insert(0, machine_code.HURRIED)
         return "\n".join([*head, "br label %body", "body:", *self._out, *tail]) + "\n"
 
     # -- emission -----------------------------------------------------------------------------------------------

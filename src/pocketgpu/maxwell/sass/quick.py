@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ...lanes import I32, Lang, Value
 from .. import page_table
 from .access import BYTES, PAGE, Place
-from .flow import words_of, writes
+from .flow import Flow, words_of, writes
 from .isa import RZ
 from .steps import Step
 from .work import LANES, LAUNCH
@@ -37,6 +37,22 @@ class Access:
     asks: bool
     low: int
     high: int
+
+
+def repeated(flow: Flow) -> set[int]:
+    """Blocks that may run more than once in a thread: those between a branch backwards, or a CONT, and its target.
+
+    Only these are worth more code.
+    """
+    pairs = []
+    last_continue = max((i for i in flow.reached if flow.steps[i].op == "CONT"), default=-1)
+    for index in flow.reached:
+        step = flow.steps[index]
+        if step.target is not None and step.target <= index and step.op == "BRA":
+            pairs.append((step.target, index))
+        elif step.target is not None and step.op == "PCNT":
+            pairs.append((step.target, last_continue))
+    return {b.number for b in flow.blocks if any(first <= b.last and b.first <= last for first, last in pairs)}
 
 
 def accesses(steps: tuple[Step, ...], first: int, last: int) -> dict[int, Access]:
@@ -168,4 +184,4 @@ class GlobalRow:
             k.store(I32, at, k.shuffle(v, list(range(n * HALF, (n + 1) * HALF))))
 
 
-__all__ = ["ALIKE", "GLOBAL_ROW", "ROW", "Access", "GlobalRow", "SharedRows", "accesses"]
+__all__ = ["ALIKE", "GLOBAL_ROW", "ROW", "Access", "GlobalRow", "SharedRows", "accesses", "repeated"]

@@ -44,10 +44,12 @@ class Residence:
         return [flow.block_at[i] for i in dict.fromkeys(after) if i in flow.block_at]
 
     def _stops(self, number: int) -> bool:
+        return self._last[number].op in STOPS or self.goes_astray(number)
+
+    def goes_astray(self, number: int) -> bool:
+        """Whether a block can go on to where no instruction is."""
         last, known = self._last[number], self.flow.block_at
-        if last.op in STOPS:
-            return True
-        if last.op in ("BRA", "CAL") and last.target not in known:
+        if last.op in ("BRA", "CAL") and last.indirect is None and last.target not in known:
             return True
         falls = last.op not in ENDS or divides(last) or last.op == "BAR"
         return falls and self.flow.blocks[number].last + 1 not in known
@@ -72,7 +74,8 @@ class Residence:
             for index in range(block.first, block.last + 1):
                 step = flow.steps[index]
                 whole = surely_writes(step) & ~flow.kept
-                needed |= (reads(step) | writes(step) & ~whole) & ~killed  # what spares lanes needs what they have
+                read = reads(step) | (flow.outputs if step.op == "EXIT" else 0)
+                needed |= (read | writes(step) & ~whole) & ~killed  # what spares lanes needs what they have
                 killed |= whole
             effects.append((needed, killed))
         found = [needed for needed, _ in effects]

@@ -17,7 +17,7 @@ from .decoder import decode_program
 from .flow import CALLED, DIVERGED, FLAGS_BIT, LEAVES, NOTHING, PREDICATE_BIT, PUSHES, Flow, divides
 from .isa import PT, RZ, Const, Indirect
 from .machine import Machine
-from .quick import ALIKE, GLOBAL_ROW, Access, GlobalRow, SharedRows, accesses
+from .quick import ALIKE, GLOBAL_ROW, Access, GlobalRow, SharedRows, accesses, repeated
 from .residence import Residence
 from .semantics import OPERATIONS, Flags, Unit, bits, float32
 from .stage_io import NONE, PIXEL
@@ -37,6 +37,9 @@ from .work import (
     WARP,
     WARPS,
 )
+
+LONG = 250
+"""Instructions of a program from which on its code is made in a hurry."""
 
 
 @lru_cache(maxsize=64)
@@ -227,6 +230,8 @@ class Warp(Machine):
     def run(self) -> None:
         """All of it."""
         flow, places = self.flow, self.residence
+        if len(flow.reached) > LONG:
+            self.k.hurry()
         blocks: list[Any] = []
 
         def add(block: Any) -> int:
@@ -248,14 +253,16 @@ class Warp(Machine):
         for index in flow.returns if places.whole else places.come_back:
             wanted = places.back(flow.block_at[index])
             self.back[index] = add(partial(self._store, wanted, self.number[index])) if wanted else self.number[index]
-        self.stop, self.edge = {}, {}
+        self.stop: dict[int, int] = {}
+        self.astray: dict[int, int] = {}
+        self.edge: dict[tuple[int, int], int] = {}
         for b in flow.blocks:
+            wanted = places.to_stack(b.number)
+            pop = self.names["pop"]
             if places.may_stop(b.number):
-                wanted = places.to_stack(b.number)
-                self.stop[b.number] = (
-                    add(partial(self._store, wanted, self.names["pop"])) if wanted else self.names["pop"]
-                )
-                self.stop[-1 - b.number] = add(partial(self._astray, b))
+                self.stop[b.number] = add(partial(self._store, wanted, pop)) if wanted else pop
+            if places.goes_astray(b.number):
+                self.astray[b.number] = add(partial(self._astray, b))
             for target in places.directly(b.number):
                 wanted = places.edge(b.number, target)
                 if wanted:
@@ -268,8 +275,9 @@ class Warp(Machine):
         """Blocks with quick accesses have a careful form, in pieces from one access that asks to the next."""
         self.tails: dict[int, int] = {}
         self.pieces: dict[int, dict[int, int]] = {}
+        worth = repeated(self.flow)
         for b in self.flow.blocks:
-            quick = accesses(self.flow.steps, b.first, b.last)
+            quick = accesses(self.flow.steps, b.first, b.last) if b.number in worth else {}
             if not quick:
                 continue
             ends = self.flow.steps[b.last].op in flows.ENDS
@@ -366,8 +374,8 @@ class Warp(Machine):
     def _block(self, block: Any) -> Any:
         flow, k = self.flow, self.k
         self.floats = {}
-        self.quick = accesses(flow.steps, block.first, block.last)
         self.careful = self.pieces.get(block.number, {})
+        self.quick = accesses(flow.steps, block.first, block.last) if self.careful else {}
         last = flow.steps[block.last]
         count = block.last - block.first + 1
         self.left.value = self.left.value - count
@@ -486,7 +494,7 @@ class Warp(Machine):
     def _to(self, index: int, block: Any) -> Any:
         """Go on at an instruction; backwards only while the turn lasts."""
         if index not in self.number:
-            return self.stop[-1 - block.number]
+            return self.astray[block.number]
         over = self.edge.get((block.number, index))
         return self._in_turn(index, block) if over is None else over
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ....lanes import I64, Value
 from .float32 import directed, flush, saturate
 from .integer import _if, _select
-from .unit import Flag, Unit, i32, operation
+from .unit import Flag, Flags, Unit, i32, operation
 
 _SIGN64 = -(1 << 63)
 _INFINITY64 = 0x7FF << 52
@@ -176,7 +176,10 @@ def f2i(u: Unit, low: Value, high: Value) -> tuple[Value, Value, Flag]:
     double = source == 3
     word = _select(u, wide, u.zeros(), _if(u, double, u.k.splat(-0x80000000)))
     low, high = k.select(nan, word, results[0]), k.select(nan, -0x80000000, results[1])
-    u.result_flags(low)
+    upper = _select(u, wide, high, low >> 31)
+    if u.wants_flags:
+        no = u.mask(False)
+        u.flags_out = Flags(no, no, upper < 0, (low | _if(u, wide, high)) == 0)
     return low, high, wide
 
 
@@ -235,14 +238,14 @@ def i2f(u: Unit, low: Value, high: Value) -> tuple[Value, Value, Flag]:
     """An integer as a number. rounding: to nearest even 0, down 1, up 2, towards zero 3."""
     k, source, to, rounding = u.k, u.code("from"), u.code("to"), u.code("rounding")
     plain = all(isinstance(v, int) for v in (source, to, rounding)) and to == 2 and rounding == 0
-    if plain and source not in (3, 7) and u.known(u.negated(0), False) and u.known(u.absolute(0), False):
+    if plain and not u.wants_flags and source not in (3, 7) and u.known(u.negated(0), False) and u.known(u.absolute(0), False):
         magnitude, minus = _short_source(u, low, source)
         number = k.bits_i32(k.to_f32(magnitude) if minus is None else k.to_f32(k.to_f64(minus)))
         return number, u.zeros(), False
     magnitude, minus = _integer_source(u, low, high, source)
     names = ("F16", "F16", "F32", "F64")
     result = u.pick("to", [lambda n=n: number_of(u, magnitude, minus, rounding, n) for n in names])
-    u.result_flags(result[0])
+    u.number_flags(*result, to)
     return result[0], result[1], to == 3
 
 
@@ -321,5 +324,5 @@ def f2f(u: Unit, low: Value, high: Value) -> tuple[Value, Value, Flag]:
         return k.low32(kept), k.low32(kept.lsr(32))
 
     result = u.pick("to", [single, half, single, double])
-    u.result_flags(result[0])
+    u.number_flags(*result, to)
     return result[0], result[1], to == 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ....lanes import F32, Value
+from ....lanes import F32, F64, Value
 from ....lanes.fused import sum_to_odd
 from .integer import set_word
 from .unit import Flags, Unit, combine, operation
@@ -121,19 +121,21 @@ def _product_rule(u: Unit, fmz: bool | Value, a: Value, b: Value, product: Value
 
 @operation("FMUL", "f", "ff", rounding=2, ftz=2, sat=1, scale=3)
 def fmul(u: Unit, a: Value, b: Value) -> Value:
-    """a * b, with a first scaled by a power of two."""
+    """a * b, and a power of two, rounded once."""
     k = u.k
     ftz, fmz = _flush_mode(u)
     a, b = flush(u, a, ftz), flush(u, b, ftz)
     scale = u.code("scale")
-    if isinstance(scale, Value) or scale:
-        a = a * u.pick("scale", [lambda s=s: k.splat(s, type=F32) for s in _SCALES])
-    exact = lambda: k.to_f64(a) * k.to_f64(b)
+    plain = isinstance(scale, int) and scale == 0
+    scales = [lambda s=s: k.splat(s, type=F64) for s in _SCALES]
+    # Exact: 48 bits, and exponents that are far from the limits of an f64.
+    exact = lambda: k.to_f64(a) * k.to_f64(b) * (1.0 if plain else u.pick("scale", scales))
 
     def in_direction(rounding: int) -> Value:
         return directed(u, exact(), rounding)
 
-    product = u.pick("rounding", [lambda: a * b, *(lambda n=n: in_direction(n) for n in (1, 2, 3))])
+    nearest = lambda: a * b if plain else k.to_f32(exact())
+    product = u.pick("rounding", [nearest, *(lambda n=n: in_direction(n) for n in (1, 2, 3))])
     return _finish(u, _product_rule(u, fmz, a, b, product), ftz)
 
 
@@ -145,7 +147,10 @@ def ffma(u: Unit, a: Value, b: Value, c: Value) -> Value:
     a, b, c = (flush(u, v, ftz) for v in (a, b, c))
     total = rounded(u, lambda: k.fma(a, b, c), lambda: (k.to_f64(a) * k.to_f64(b), k.to_f64(c)))
     if not u.known(fmz, False):
-        total = k.select(u.mask(fmz) & ((a == 0.0) | (b == 0.0)), 0.0 + c, total)
+        # The product is +0 then; a sum with -0 is -0 only when rounding down.
+        plus = lambda: 0.0 + c
+        alone = u.pick("rounding", [plus, lambda: c, plus, plus])
+        total = k.select(u.mask(fmz) & ((a == 0.0) | (b == 0.0)), alone, total)
     return _finish(u, total, ftz)
 
 

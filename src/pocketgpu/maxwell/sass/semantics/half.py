@@ -105,7 +105,7 @@ def hfma2(u: Unit, a: Value, b: Value, c: Value, old: Value) -> Value:
     x, y = _numbers(u, 0, "swizzle_a", a), _numbers(u, 1, "swizzle_b", b)
     z = _numbers(u, 2, "swizzle_c", c)
     parts = [
-        _zero_rule(u, p, q, sum_to_odd(u.k, p * q, r), r) for p, q, r in zip(x, y, z, strict=True)
+        _zero_rule(u, p, q, sum_to_odd(u.k, p * q, r), 0.0 + r) for p, q, r in zip(x, y, z, strict=True)
     ]  # fmt: skip
     return _result(u, parts[0], parts[1], old)
 

@@ -97,8 +97,8 @@ def iadd3(u: Unit, a: Value, b: Value, c: Value) -> Value:
         return a + b + c
     values = []
     for i, v in enumerate(parts):
-        # With .X a negated operand is inverted: its one comes with the carry of the word below.
-        minus = k.to_i64(_select(u, x, ~v, -v), False) if u.flag("x") is not False else k.to_i64(-v, False)
+        # The complement and one, so that the carry tells of a borrow; with .X the one comes from the word below.
+        minus = k.to_i64(~v, False) + k.to_i64(i32(u, u.mask(_not(x))), False)
         values.append(_select(u, u.negated(i), minus, k.to_i64(v, False)))
     first = values[0] + values[1]
     if not u.known(x, False):

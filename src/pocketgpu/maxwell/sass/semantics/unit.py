@@ -105,6 +105,20 @@ class Unit:
         self.flags_out = Flags(no if carry is None else carry, no if overflow is None else overflow, result < 0, zero)
 
 
+    def number_flags(self, low: Value, high: Value, format: Code) -> None:
+        """Set the condition code from the bits of a float: 1 f16, 2 f32, 3 f64. No number sets sign and zero."""
+        if not self.wants_flags:
+            return
+        k = self.k
+        half, double = lambda: low << 16, lambda: high | k.select(low == 0, self.zeros(), 1)
+        # Above the sign bit of a word, and no denormal one of a double lost.
+        bits = k.switch(format, [lambda: low, half, lambda: low, double])
+        infinity = k.switch(format, [lambda: k.splat(v) for v in (0x7F800000, 0x7C000000, 0x7F800000, 0x7FF00000)])
+        size = bits & 0x7FFFFFFF
+        unordered, no = size > infinity, self.mask(False)
+        self.flags_out = Flags(no, no, ((bits < 0) & (size != 0)) | unordered, (size == 0) | unordered)
+
+
 Semantics = Callable[..., Any]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....lanes import I64, Value
-from .integer import _if, _mask_select, _select
+from .integer import _both, _if, _mask_select, _select
 from .unit import Unit, combine, i32, operation
 
 _COMMON = {"type_a": 4, "type_b": 4, "sat": 1, "op": 3}
@@ -78,7 +78,7 @@ def vadd(u: Unit, a: Value, b: Value, c: Value) -> Value:
     """a + b, either negated; both signs set mean a + b + 1."""
     x, y = _part(u, "type_a", a), _part(u, "type_b", b)
     na, nb = u.negated(0), u.negated(1)
-    both = (na and nb) if isinstance(na, bool) and isinstance(nb, bool) else na & nb
+    both = _both(na, nb)
     total = _select(u, na, -x, x) + _select(u, nb, -y, y)
     total = _select(u, both, x + y + 1, total)
     return finish(u, total, c, u.flag("ud"))
@@ -105,8 +105,11 @@ def _amount(u: Unit, v: Value) -> Value:
 
 @operation("VSHL", "i", "iii", **_COMMON, ud=1, w=1)
 def vshl(u: Unit, a: Value, b: Value, c: Value) -> Value:
-    x = _part(u, "type_a", a) << _amount(u, _part(u, "type_b", b))
-    return finish(u, x & 0xFFFFFFFF if u.known(u.flag("sat"), False) else x, c, u.flag("ud"))
+    k, amount = u.k, _amount(u, _part(u, "type_b", b))
+    x = _part(u, "type_a", a) << k.min(amount, 31)
+    # By 32 a word without a sign would need 64 bits and one for the sign; all that is large saturates alike.
+    x = k.select(amount == 32, k.clamp(x, -(1 << 40), 1 << 40) << 1, x)
+    return finish(u, x, c, u.flag("ud"))
 
 
 @operation("VSHR", "i", "iii", **_COMMON, ud=1, w=1)
@@ -121,15 +124,18 @@ def vmad(u: Unit, a: Value, b: Value, c: Value) -> Value:
     x, y = _part(u, "type_a", a), _part(u, "type_b", b)
     # The result has a sign if a factor has one, or something is negated.
     kind_a, kind_b = u.code("type_a"), u.code("type_b")
-    signed = (kind_a >= 8) | (kind_b >= 8) | u.negated(0) | u.negated(2)
-    addend = _select(u, signed, k.to_i64(c), k.to_i64(c, False))
     na, nc = u.negated(0), u.negated(2)
-    both = (na and nc) if isinstance(na, bool) and isinstance(nc, bool) else na & nc
+    both, one = _both(na, nc), na ^ nc
+    signed = (kind_a >= 8) | (kind_b >= 8) | one
+    addend = _select(u, signed, k.to_i64(c), k.to_i64(c, False))
     product = x * y
     total = _select(u, na, -product, product) + _select(u, nc, -addend, addend)
     total = _select(u, both, product + addend + 1, total)
-    total = u.pick("shift", [lambda: total, lambda: total >> 7, lambda: total >> 15])
-    clipped = k.clamp(total, *_limits(u, signed, 32))
+    move = lambda n: _select(u, signed, total >> n, total.lsr(n))
+    total = u.pick("shift", [lambda: total, lambda: move(7), lambda: move(15)])
+    # Without a sign the total can have all 64 bits.
+    most = k.splat(0xFFFFFFFF, type=I64)
+    clipped = _select(u, signed, k.clamp(total, -(1 << 31), (1 << 31) - 1), k.select(total.below(most), total, most))
     result = k.low32(_select(u, u.flag("sat"), clipped, total))
     u.result_flags(result)
     return result
@@ -190,5 +196,6 @@ def vabsdiff4(u: Unit, a: Value, b: Value, c: Value) -> Value:
         total = total + _if(u, wanted, d)
         shift = 8 * lane
         merged = _select(u, wanted, (merged & ~(0xFF << shift)) | ((d & 0xFF) << shift), merged)
-    op = u.code("op")
-    return _select(u, op == 1, total, merged)
+    result = _select(u, u.code("op") == 1, total, merged)
+    u.result_flags(result)
+    return result

@@ -38,11 +38,14 @@ from .waits import SemaphoreWait, Wait
 
 if TYPE_CHECKING:
     from .grids import Grids
+    from .sampling.store import Textures
 
 MIB = 1 << 20
 SCRATCH_SIZE = 64 * MIB
 GRIDS_SIZE = 160 * MIB
 """Where grids keep their threads; nothing of it is touched before there is one."""
+TEXTURES_SIZE = 256 * MIB
+"""For copies of texels as samplers want them."""
 MACRO_BUDGET = 1 << 28
 """Instructions that the macros of one submission may take."""
 HOST_CLASS = 0xB06F
@@ -72,7 +75,7 @@ class GM20B:
             raise UsageError(str(error), hint="See: pocketgpu switches") from error
         self.threads = threads
         self.workers = Workers(threads)
-        self.memory = GpuMemory(work_size=work_size(SCRATCH_SIZE + 64 + GRIDS_SIZE))
+        self.memory = GpuMemory(work_size=work_size(SCRATCH_SIZE + 64 + GRIDS_SIZE + TEXTURES_SIZE))
         self.layout = WorkLayout(self.memory.work_offset)
         self.scratch = ((self.layout.end + 63) & ~63, SCRATCH_SIZE)
         self.engine = LanesEngine(self.memory.arena, evaluator)
@@ -233,12 +236,20 @@ class GM20B:
         self.wait(SemaphoreWait(address, payload, operation, self.place))
 
     @cached_property
+    def textures(self) -> Textures:
+        """What handles of textures mean to shaders. Whoever runs shaders sets its `pools` first."""
+        from .sampling.store import Textures
+
+        area = (sum(self.scratch) + GRIDS_SIZE, TEXTURES_SIZE)
+        return Textures(self.memory, self.engine, area, self.switches)
+
+    @cached_property
     def grids(self) -> Grids:
         """What runs the grids of compute launches."""
         from .grids import Grids
 
         area = (sum(self.scratch), GRIDS_SIZE)
-        return Grids(self.memory, self.engine, self.events, area, self.threads)
+        return Grids(self.memory, self.engine, self.events, area, self.threads, self.textures)
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     def present(self, gpu_va: int, surface: Surface) -> Picture:

@@ -16,6 +16,7 @@ from ..lanes import Engine
 from .engines.queue_metadata import Launch
 from .memory import GpuMemory
 from .programs import Programs
+from .sampling.store import Pools, Textures
 from .sass.launch import Launcher, Result, Rules
 from .sass.work import BANK_SIZE
 
@@ -23,8 +24,6 @@ LIMIT = 1 << 28
 """Instructions of a warp after which it is taken to hang: much more than a frame of the console has time for."""
 BUDGET = 1 << 34
 """Instructions of all warps of a grid after which that is."""
-AREA = 160 << 20
-"""Bytes of work area."""
 
 Read = Callable[[int, int, str], bytes]
 """Bytes of guest memory at an address, so many, and what they are for the event if they are not there."""
@@ -35,12 +34,19 @@ class Grids:
 
     :param area: arena offset and size of a part of the work area for nobody else.
     :param threads: of the host, over blocks, where the program allows it.
+    :param textures: what handles of textures mean, once its pools are set.
     """
 
     def __init__(
-        self, memory: GpuMemory, engine: Engine, events: EventLog, area: tuple[int, int], threads: int = 1
+        self,
+        memory: GpuMemory,
+        engine: Engine,
+        events: EventLog,
+        area: tuple[int, int],
+        threads: int = 1,
+        textures: Textures | None = None,
     ) -> None:
-        self.launcher = Launcher(memory, engine, events, area, threads)
+        self.launcher = Launcher(memory, engine, events, area, threads, textures)
         self.programs = Programs(memory)
         self.limit, self.budget = LIMIT, BUDGET
         self.tier = "auto"
@@ -64,11 +70,14 @@ class Grids:
         low, high = launch.local_bytes
         if high:
             raise UsageError(f"{high} bytes of local memory from the end of its window downwards")
+        if code.textures:
+            self.launcher.textures.pools = pools_of(launch)
         rules = Rules(
             shared_window=state.word("SET_SHADER_SHARED_MEMORY_WINDOW"),
             local_window=state.word("SET_SHADER_LOCAL_MEMORY_WINDOW"),
             budget=self.budget,
-            in_order=bool(launch.flag("SEQUENTIALLY_RUN_CTAS")),
+            in_order=launch.flag("SEQUENTIALLY_RUN_CTAS"),
+            texture_bank=state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT"),
         )
         return self.launcher.launch(
             code, launch.grid, launch.block, constants, launch.shared_bytes, low,
@@ -76,4 +85,16 @@ class Grids:
         )  # fmt: skip
 
 
-__all__ = ["AREA", "Grids"]
+def pools_of(launch: Launch) -> Pools:
+    """Where a launch finds headers and samplers of its textures."""
+    state = launch.state
+    return Pools(
+        state.address("SET_TEX_HEADER_POOL_A"),
+        state.field("SET_TEX_HEADER_POOL_C", "MAXIMUM_INDEX"),
+        state.address("SET_TEX_SAMPLER_POOL_A"),
+        state.field("SET_TEX_SAMPLER_POOL_C", "MAXIMUM_INDEX"),
+        joined=launch.flag("SAMPLER_INDEX"),
+    )
+
+
+__all__ = ["Grids", "pools_of"]

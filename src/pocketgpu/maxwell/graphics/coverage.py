@@ -108,8 +108,8 @@ class Coverage:
         return self._inside((x << SUBPIXEL_BITS) + half, (y << SUBPIXEL_BITS) + half)
 
     def samples(self, x: Value, y: Value, allowed: Value, count: Value, store: Value) -> Value:
-        """Store a ballot for each of `count` samples from `store` on, of pixels in `allowed`; the ballot of pixels
-        with any."""
+        """Store a ballot for each of `count` samples from `store` on, of pixels in `allowed` that masks let through;
+        the ballot of pixels with any."""
         k = self.k
         x, y = x << SUBPIXEL_BITS, y << SUBPIXEL_BITS
         reach = (BLOCK_WIDTH * SUBPIXELS, BLOCK_HEIGHT * SUBPIXELS)
@@ -124,14 +124,15 @@ class Coverage:
             for s in k.range(0, count):
                 at = self.raster + (s << 2)
                 dx, dy = (k.load(I32, at + w) * _UNIT for w in (RASTER.SAMPLE_X, RASTER.SAMPLE_Y))
-                found = self._inside(x + dx, y + dy) & allowed
+                found = self._inside(x + dx, y + dy) & allowed & k.load(I32, at + RASTER.SAMPLES_LEFT)
                 k.store(I32, store + (s << 2), found)
                 some.value = some.value | found
 
         def whole() -> None:
             for s in k.range(0, count):
-                k.store(I32, store + (s << 2), allowed)
-            some.value = allowed
+                found = allowed & k.load(I32, self.raster + (s << 2) + RASTER.SAMPLES_LEFT)
+                k.store(I32, store + (s << 2), found)
+                some.value = some.value | found
 
         for _ in k.when(~nowhere):
             k.branch(everywhere, whole, partly)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from ...lanes import F32, I32, I64, Lang, Value, kernel
 from ..sass.work import BLOCK, LANES, VECTOR
 from .coverage import Coverage, lane_x, lane_y
-from .output_records import OUTPUT
 from .planes import plane_offset
 from .records import (
     BLOCK_HEIGHT,
@@ -89,6 +88,9 @@ class _Raster:
         for name in ("LAYER", "VIEWPORT", "FRONT"):
             k.store(I32, self.fragments + FRAGMENTS.offsets[name], k.load(I32, shape + SHAPE.offsets[name]))
         k.store(I32, self.slot + BLOCK.IN_AT, k.load(I32, shape + SHAPE.PLANES))
+        viewport = self.viewports + k.load(I32, shape + SHAPE.VIEWPORT) * VIEWPORT.size
+        for name in ("MIN_Z", "MAX_Z"):
+            k.store(F32, self.fragments + FRAGMENTS.offsets[name], k.load(F32, viewport + VIEWPORT.offsets[name]))
 
     # -- blocks ---------------------------------------------------------------------------------------------------
     def _block(self, coverage: Coverage, shape: Value, x: Value, y: Value) -> None:
@@ -102,7 +104,7 @@ class _Raster:
             for _ in k.when(allowed.value != 0):
                 covered.value = coverage.samples(x, y, allowed.value, self.count, cover)
         else:
-            covered = k.var(coverage.centres(x, y) & allowed.value)
+            covered = k.var(coverage.centres(x, y) & allowed.value & self.of(RASTER.SAMPLES_LEFT))
         for _ in k.when(covered.value != 0):
             put = lambda word, v: k.store(I32, self.fragments + word, v)
             if not self.multi:
@@ -124,8 +126,7 @@ class _Raster:
         k = self.k
         plane = k.load(I32, shape + SHAPE.PLANES) + plane_offset("Z")
         c, dx, dy = (k.load(F32, plane + w) for w in (PLANE.C, PLANE.DX, PLANE.DY))
-        limits = self.viewports + k.load(I32, shape + SHAPE.VIEWPORT) * VIEWPORT.size
-        low, high = (k.load(F32, limits + w) for w in (VIEWPORT.MIN_Z, VIEWPORT.MAX_Z))
+        low, high = (k.load(F32, self.fragments + w) for w in (FRAGMENTS.MIN_Z, FRAGMENTS.MAX_Z))
         x, y = (k.splat(first[0]) + k.to_f32(lane_x(k)), k.splat(first[1]) + k.to_f32(lane_y(k)))
         kill = self.of(RASTER.DEPTH_KILL)
         bias = k.load(F32, shape + SHAPE.BIAS)
@@ -135,9 +136,7 @@ class _Raster:
             px, py = x, y
             if self.multi:
                 at = self.raster + (s << 2)
-                shift = lambda word, at=at: k.select(
-                    centre, 0.0, k.to_f32(k.load(I32, at + word) - 8) * (1 / 16)
-                )
+                shift = lambda word, at=at: k.select(centre, 0.0, k.to_f32(k.load(I32, at + word) - 8) * (1 / 16))
                 px, py = x + shift(RASTER.SAMPLE_X), y + shift(RASTER.SAMPLE_Y)
             z = k.fma(dx, px, k.fma(dy, py, c))
             k.store(F32, self.fragments + FRAGMENTS.DEPTH + s * VECTOR, k.clamp(z, low, high))
@@ -154,16 +153,15 @@ class _Raster:
     def _call(self, word: int) -> None:
         """A kernel of the output, if there is one."""
         k = self.k
-        for _ in k.when(self.output != 0):
-            function = k.load(I64, self.output + word)
-            for _ in k.when(function != 0):
-                k.invoke(function, k.to_i64(self.output), k.to_i64(self.fragments))
+        function = k.load(I64, self.raster + word)
+        for _ in k.when(function != 0):
+            k.invoke(function, self.output, self.fragments)
 
     def _run(self, shape: Value, first: list[Value]) -> None:
         """Tests, program and writes: once, or for the samples one after the other."""
         k = self.k
         for _ in k.when(self.early):
-            self._call(OUTPUT.TEST)
+            self._call(RASTER.TEST)
 
         def whole() -> None:
             for _ in k.when(self.fragment(FRAGMENTS.COVERED) != 0):
@@ -201,9 +199,9 @@ class _Raster:
             for _ in k.when(k.load(I32, shape + SHAPE.FADE) != FADE_NONE):
                 self._fade(shape, first)
         for _ in k.when(~self.early):
-            self._call(OUTPUT.TEST)
+            self._call(RASTER.TEST)
         for _ in k.when(self.fragment(FRAGMENTS.COVERED) != 0):
-            self._call(OUTPUT.WRITE)
+            self._call(RASTER.WRITE)
 
     # -- what takes pixels away, wholly or in part ------------------------------------------------------------------
     def _fade(self, shape: Value, first: list[Value]) -> None:

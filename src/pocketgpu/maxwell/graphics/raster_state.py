@@ -175,6 +175,11 @@ def _samples(state: State, r: _Record) -> None:
     for axis in "XY":
         at = [field("SET_ANTI_ALIAS_SAMPLE_POSITIONS", f"{axis}{s & 3}", s >> 2) for s in range(MAX_SAMPLES)]
         r.put(f"SAMPLE_{axis}", *(at if on else [8] * MAX_SAMPLES))
+    # A mask for each pixel of a quad; quads have four lanes in a row.
+    masked = field("SET_SAMPLE_MASK", "RASTER_OUT_ENABLE")
+    masks = [field(f"SET_SAMPLE_MASK_X{n & 1}_Y{n >> 1}") if masked else -1 for n in range(4)]
+    quads = [sum((mask >> s & 1) << n for n, mask in enumerate(masks)) for s in range(MAX_SAMPLES)]
+    r.put("SAMPLES_LEFT", *(0x11111111 * quad for quad in quads))
     r.put("CENTRE_DEPTH", field("SET_NONMULTISAMPLED_Z"))
     passes = field("SET_HYBRID_ANTI_ALIAS_CONTROL", "PASSES")
     passes |= field("SET_HYBRID_ANTI_ALIAS_CONTROL", "PASSES_EXTENDED") << 4

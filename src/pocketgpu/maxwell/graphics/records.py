@@ -88,7 +88,7 @@ PLANE_NAMES = (
 FILL, LINE, POINT = range(3)
 """How polygons are drawn, and what a shape came from."""
 RASTER = Struct(
-    # Where vertices and primitives are (offsets of VERTICES and PRIMITIVES records), and of VIEWPORT and PIXEL_INPUT tables.
+    # Offsets of a VERTICES and a PRIMITIVES record, and of tables of VIEWPORT and PIXEL_INPUT.
     "VERTICES", "PRIMITIVES", "VIEWPORTS", "INPUTS", "INPUT_GROUPS",
     # Page offsets of the layer, viewport index and point size that programs give, -1: they give none.
     "LAYER_AT", "VIEWPORT_AT", "POINT_SIZE_AT", "LAYER", "LAYER_BY_VIEWPORT",
@@ -106,14 +106,15 @@ RASTER = Struct(
     # Samples: how many, whether shapes are those of multisampling, positions in 1/16 pixel, whether depth is taken at
     # the centre for all. Runs of the program for a pixel (sample shading).
     "SAMPLES", "MULTISAMPLE", f"SAMPLE_X:{MAX_SAMPLES}", f"SAMPLE_Y:{MAX_SAMPLES}", "CENTRE_DEPTH", "PASSES",
+    f"SAMPLES_LEFT:{MAX_SAMPLES}",  # ballots: sample s of which pixels sample masks let through
     # What clips pixels: window rectangles (0 off, 1 inside any, 2 outside all, 3 nothing passes) with left, top,
     # right, bottom (inclusive) of each; pixels killed by their depth (bit 0 below, 1 above); polygon stipple.
     "WINDOW_CLIPS", "WINDOWS:32", "DEPTH_KILL", "POLYGON_STIPPLE", "POLYGON_PATTERN:32",
     "MASKED",  # whether any of these or a line's stipple may take pixels away
-    # The way of a block: whether depth is wanted; the OUTPUT record with the handles of `test` and `write` (0: none is
-    # called); whether the test comes before the program; LAUNCH record of the program (0: none); bits of the registers
-    # that hold alpha, which smooth lines and points fade.
-    "DEPTH_WANTED", "OUTPUT", "EARLY", "PROGRAM", "ALPHAS",
+    # The way of a block: whether depth is wanted; handles of `test` and `write` (0: not called), which take the
+    # offset of an OUTPUT record; whether the test comes before the program; LAUNCH record of the program (0: none); bits of the
+    # registers that hold alpha, which smooth lines and points fade.
+    "DEPTH_WANTED", "TEST:2", "WRITE:2", "OUTPUT", "EARLY", "PROGRAM", "ALPHAS",
 )  # fmt: skip
 """All that set-up and raster want to know of a draw. Filled by `raster_state.encode` but for places and handles."""
 REGION = Struct(
@@ -147,6 +148,7 @@ FRAGMENTS = Struct(
     f"COVER:{MAX_SAMPLES}",  # ballots: sample s of which pixels is left
     "KILLED",  # ballot: what the program threw away
     "SAMPLE",  # the sample that the program runs for, -1: for the pixel
+    "MIN_Z", "MAX_Z",  # f32: the viewport's range, for depth that the program gives
     f"DEPTH:{MAX_SAMPLES * LANES}",  # f32 vectors: window depth of each sample (after bias, not clamped)
     f"SAMPLE_MASK:{LANES}",  # a vector: the program's sample mask, all ones if it gives none
     "OUTPUTS",  # offset of the program's R0; R n is VECTOR * n behind

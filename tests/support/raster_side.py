@@ -1,0 +1,238 @@
+"""The raster side of a Maxwell draw alone: vertices and primitives as numbers, coverage and depth as pictures.
+
+What would test and write blocks is a kernel that notes what came: how many samples of each pixel, the last depth, the
+last value of each input (taken from the planes).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.facts.maxwell import B197
+from pocketgpu.lanes import F32, I32, Engine, Lang, Value, kernel
+from pocketgpu.maxwell.engines.state import State
+from pocketgpu.maxwell.graphics import raster_state, setup
+from pocketgpu.maxwell.graphics.coverage import lane_x, lane_y
+from pocketgpu.maxwell.graphics.headers import PERSPECTIVE, Layout, layout_of
+from pocketgpu.maxwell.graphics.planes import GROUP, HEAD_SIZE
+from pocketgpu.maxwell.graphics.raster import raster_shapes
+from pocketgpu.maxwell.graphics.records import (
+    FRAGMENTS,
+    PAGE_ONE,
+    PLANE,
+    PRIMITIVE_COLUMNS,
+    PRIMITIVES,
+    PROVOKING,
+    RASTER,
+    REGION,
+    VERTICES,
+    VIEWPORT,
+    VIEWPORT_COUNT,
+)
+from pocketgpu.maxwell.sass.work import BLOCK, LANES, VECTOR
+
+WIDTH, HEIGHT = 64, 48
+ARENA = 8 << 20
+_INPUTS = 8  # that are noted
+
+
+@kernel(lanes=32, output=I32, fragments=I32)
+def note(k: Lang, output: Value, fragments: Value) -> None:
+    """Add up samples, and keep depth and inputs, of the pixels of a block. output: offset of the offsets of the
+    pictures (samples, depth of sample 0, inputs) and of the slot, and of how many inputs there are."""
+
+    def word(n: int) -> Value:
+        return k.load(I32, output + (4 * n))
+
+    def of(name: str) -> Value:
+        return k.load(I32, fragments + FRAGMENTS.offsets[name])
+
+    x, y = lane_x(k) + of("X"), lane_y(k) + of("Y")
+    pixel = (y * WIDTH + x) << 2
+    covered = k.mask_of(of("COVERED"))
+    at = pixel + word(0)
+    total = k.var(k.gather(I32, at, covered))
+    for s in k.range(0, of("SAMPLES")):
+        here = k.mask_of(k.load(I32, fragments + (s << 2) + FRAGMENTS.COVER))
+        total.value = total.value + k.select(here, 1, 0)
+    k.scatter(I32, at, total.value, covered)
+    k.scatter(F32, pixel + word(1), k.load(F32, fragments + FRAGMENTS.DEPTH, LANES), covered)
+    slot = word(3)
+    planes = k.load(I32, slot + BLOCK.IN_AT)
+    px, py = (k.load(F32, slot + w) for w in (BLOCK.PIXEL_X, BLOCK.PIXEL_Y))
+    for n in k.range(0, word(4)):
+        plane = planes + HEAD_SIZE + n * PLANE.size
+        c, dx, dy = (k.load(F32, plane + w) for w in (PLANE.C, PLANE.DX, PLANE.DY))
+        v = k.fma(dx, k.to_f32(lane_x(k)) + px, k.fma(dy, k.to_f32(lane_y(k)) + py, k.splat(c)))
+        w = (
+            k.load(F32, planes + 5 * PLANE.size),
+            k.load(F32, planes + 5 * PLANE.size + 4),
+            k.load(F32, planes + 5 * PLANE.size + 8),
+        )
+        inverse = k.fma(w[1], k.to_f32(lane_x(k)) + px, k.fma(w[2], k.to_f32(lane_y(k)) + py, k.splat(w[0])))
+        place = pixel + word(2) + n * (WIDTH * HEIGHT * 4)
+        k.scatter(F32, place, v / inverse, covered)
+
+
+@dataclass
+class Picture:
+    """samples: covered samples of each pixel, of all shapes. depth: of the last one. inputs: (n, HEIGHT, WIDTH),
+    perspective divided out. shapes: how many were made."""
+
+    samples: NDArray[np.int32]
+    depth: NDArray[np.float32]
+    inputs: NDArray[np.float32]
+    shapes: int
+    come: int
+    gone: int
+
+
+def registers(**values: Any) -> State:
+    """The class's registers as a plain OpenGL program has them for a window of WIDTH x HEIGHT; `values` by name of the
+    method (a word, a float), or METHOD__FIELD."""
+    state = State(B197, np.zeros(1 << 14, np.uint32))
+
+    def put(name: str, value: Any) -> None:
+        name, _, part = name.partition("__")
+        name, _, index = name.partition("_AT_")
+        method = B197[name]
+        at = method.word + int(index or 0) * method.stride
+        if isinstance(value, float):
+            value = int(np.float32(value).view(np.uint32))
+        if part:
+            bits = method[part]
+            value = int(state.registers[at]) & ~bits.mask | (value << bits.lo & bits.mask)
+        state.registers[at] = value
+
+    start = {
+        "SET_VIEWPORT_SCALE_X": WIDTH / 2, "SET_VIEWPORT_SCALE_Y": -HEIGHT / 2, "SET_VIEWPORT_SCALE_Z": 0.5,
+        "SET_VIEWPORT_OFFSET_X": WIDTH / 2, "SET_VIEWPORT_OFFSET_Y": HEIGHT / 2, "SET_VIEWPORT_OFFSET_Z": 0.5,
+        "SET_VIEWPORT_COORDINATE_SWIZZLE": 0x6420, "SET_VIEWPORT_CLIP_HORIZONTAL": WIDTH << 16,
+        "SET_VIEWPORT_CLIP_VERTICAL": HEIGHT << 16, "SET_VIEWPORT_CLIP_MAX_Z": 1.0,
+        "SET_SURFACE_CLIP_HORIZONTAL": WIDTH << 16, "SET_SURFACE_CLIP_VERTICAL": HEIGHT << 16,
+        "SET_VIEWPORT_SCALE_OFFSET": 1, "SET_VIEWPORT_CLIP_CONTROL__GEOMETRY_CLIP": 3,
+        "SET_FRONT_POLYGON_MODE": 0x1B02, "SET_BACK_POLYGON_MODE": 0x1B02, "OGL_SET_FRONT_FACE": 0x901,
+        "SET_POINT_SIZE": 1.0, "SET_LINE_WIDTH_FLOAT": 1.0, "SET_ALIASED_LINE_WIDTH_FLOAT": 1.0,
+    }  # fmt: skip
+    for name, value in (start | values).items():
+        put(name, value)
+    return state
+
+
+@dataclass
+class Raster:
+    """A small machine for set-up and raster. attributes: address to the words of all vertices (f32)."""
+
+    evaluator: str = "llvm"
+    engine: Engine = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.arena = np.zeros(ARENA, np.uint8)
+        self.engine = Engine(self.arena, self.evaluator)
+
+    def words(self, at: int, count: int) -> NDArray[np.int32]:
+        return self.arena[at : at + 4 * count].view(np.int32)
+
+    def draw(
+        self,
+        state: State,
+        attributes: dict[int, NDArray[Any]],
+        primitives: NDArray[Any],
+        *,
+        provoking: int = 0,
+        flags: int = 15,
+        parts: int = 1,
+        inputs: dict[int, int] | None = None,
+        region_size: int = 1 << 20,
+        depth: bool = True,
+    ) -> Picture:
+        """Draw primitives (n, 1 to 3: numbers of vertices). attributes: 0x70 (n, 4) is the position."""
+        self.arena[:] = 0
+        at = 4096
+
+        def take(size: int) -> int:
+            nonlocal at
+            found, at = at, at + -(-size // 4096) * 4096
+            return found
+
+        flat = {a + 4 * c: np.asarray(v)[:, c] for a, v in attributes.items() for c in range(np.asarray(v).shape[1])}
+        layout: Layout = layout_of(flat)
+        count = len(next(iter(flat.values())))
+        page_size = layout.vectors * VECTOR
+        pages = take(page_size * (count // LANES + 1))
+        for first in range(0, count, LANES):
+            page = pages + first // LANES * page_size
+            self.words(page + PAGE_ONE, LANES)[:] = np.float32(1.0).view(np.int32)
+            for address, values in flat.items():
+                part = np.asarray(values[first : first + LANES], np.float32)
+                self.words(page + int(layout.read[address >> 2]), len(part))[:] = part.view(np.int32)
+        primitives = np.asarray(primitives, np.int32)
+        number, kind = primitives.shape
+        stride = (number // LANES + 2) * VECTOR
+        columns = take(stride * PRIMITIVE_COLUMNS)
+        for column in range(kind):
+            self.words(columns + column * stride, number)[:] = primitives[:, column]
+        self.words(columns + PROVOKING * stride, number)[:] = primitives[:, provoking]
+        self.words(columns + (PROVOKING + 1) * stride, number)[:] = np.arange(number)
+        self.words(columns + (PROVOKING + 2) * stride, number)[:] = flags
+        vertices, lists = take(VERTICES.size), take(PRIMITIVES.size)
+        self.words(vertices, 4)[:] = pages, page_size, 0, count
+        self.words(lists, 4)[:] = number, kind - 1, columns, stride
+        raster, viewports = take(RASTER.size), take(VIEWPORT.size * VIEWPORT_COUNT)
+        record = self.words(raster, RASTER.size // 4)
+        raster_state.encode(state, layout.read, record, self.words(viewports, VIEWPORT.size // 4 * VIEWPORT_COUNT))
+        wanted = {a: PERSPECTIVE for a in flat if a >= 0x80} if inputs is None else inputs
+        table = raster_state.pixel_inputs(state, wanted, layout.read)
+        table_at = take(table.table.nbytes)
+        self.words(table_at, table.table.size)[:] = table.table
+        output = take(64)
+        samples, depths, values = (take(WIDTH * HEIGHT * 4 * n) for n in (1, 1, _INPUTS))
+        slot, fragments, scratch = take(BLOCK.size), take(FRAGMENTS.size), take(setup.SCRATCH_SIZE)
+        noted = min(len(wanted), _INPUTS)
+        self.words(output, 5)[:] = samples, depths, values, slot, noted
+        self.words(raster + RASTER.WRITE, 2).view(np.int64)[0] = self.engine.handle(note)
+        places = {
+            "VERTICES": vertices, "PRIMITIVES": lists, "VIEWPORTS": viewports, "INPUTS": table_at,
+            "INPUT_GROUPS": table.groups, "OUTPUT": output, "DEPTH_WANTED": int(depth),
+        }  # fmt: skip
+        for name, v in places.items():
+            record[RASTER.offsets[name] // 4] = v
+        multi = bool(record[RASTER.SAMPLES // 4] > 1)
+        region, room = take(REGION.size), take(region_size)
+        words = self.words(region, REGION.size // 4)
+        words[REGION.AT // 4], words[REGION.END // 4] = room, room + region_size
+        set_up, run = self.engine.get(setup.set_up, kind=kind), self.engine.get(raster_shapes, multi=multi)
+        following = 0
+        while following < number:
+            set_up(raster, region, scratch, following, number)
+            assert words[REGION.NEXT // 4] > following, "no room for one primitive"
+            following = int(words[REGION.NEXT // 4])
+            for part in range(parts):
+                run(raster, region, slot, fragments, part, parts)
+        self.region, self.record = words.copy(), record
+        shape = (HEIGHT, WIDTH)
+        found = self.words(values, noted * WIDTH * HEIGHT).view(np.float32).reshape(noted, *shape)
+        return Picture(
+            self.words(samples, WIDTH * HEIGHT).reshape(shape).copy(),
+            self.words(depths, WIDTH * HEIGHT).view(np.float32).reshape(shape).copy(),
+            found.copy(),
+            int(words[REGION.SHAPES // 4]),
+            int(words[REGION.COME // 4]),
+            int(words[REGION.GONE // 4]),
+        )
+
+
+def clip_of(window: NDArray[Any], z: float | NDArray[Any] = 0.0, w: float | NDArray[Any] = 1.0) -> NDArray[np.float32]:
+    """Clip positions of places on the screen (n, 2), pixels from the upper left."""
+    window = np.asarray(window, np.float64)
+    ndc = np.stack([window[:, 0] / (WIDTH / 2) - 1, 1 - window[:, 1] / (HEIGHT / 2)], 1)
+    w = np.broadcast_to(np.asarray(w, np.float64), (len(window),))
+    z = np.broadcast_to(np.asarray(z, np.float64), (len(window),))
+    return np.stack([ndc[:, 0] * w, ndc[:, 1] * w, z * w, w], 1).astype(np.float32)
+
+
+assert GROUP == 8

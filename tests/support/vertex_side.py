@@ -52,7 +52,7 @@ class VertexSide:
     def __init__(self, bench: Bench, capacity: int = 256, page_vectors: int = 64) -> None:
         self.bench, self.engine, self.arena = bench, bench.host.engine, bench.memory.arena
         start = bench.host.scratch[0]
-        self.launch, self.slot, self.thread_room = start, start + 4096, start + 32768
+        self.launch, self.slot, self.map, self.thread_room = start, start + 4096, start + 28672, start + 32768
         self.room = VertexRoom(start + 131072, capacity, page_vectors)
         assert self.room.size < bench.host.scratch[1] - 131072
         self.input = VertexInput(bench.memory, self.engine, self.room, bench.host.switches)
@@ -69,17 +69,10 @@ class VertexSide:
             inline_at = self.slot - 4096 + 2048  # behind the launch record
             self.words(inline_at, len(draw.inline))[:] = draw.inline.view(np.int32)
         state = draw.state
+        self.words(self.map, len(shape.map))[:] = shape.map
         self.plan = self.input.plan(
-            state,
-            draw.topology,
-            draw.index_bytes,
-            draw.indexed,
-            shape,
-            self.launch,
-            shape.vectors,
-            0,
-            tier=tier,
-            **more,
+            state, draw.topology, draw.index_bytes, draw.indexed, shape, self.launch, shape.vectors, self.map,
+            tier=tier, **more,
         )  # fmt: skip
         self.input.begin(self.plan, state, draw.first, draw.count, draw.instance, instances, inline_at)
         launch = self.words(self.launch, LAUNCH.size // 4)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pocketgpu.lanes import I32, I64, Engine, Jump, LaneError, Lang, kernel
+from pocketgpu.lanes import I32, I64, Engine, Jump, LaneError, Lang, Value, kernel
 
 OUT = 4096
 
@@ -103,6 +103,31 @@ def test_evaluators_agree() -> None:
         assert (run(body, "llvm") == run(body, "numpy")).all(), body
 
 
+@kernel(lanes=32)
+def escaping(k: Lang) -> None:
+    """Count up; from 5 on leave in the middle of the block, and at 8 for good."""
+    k.hurry()
+    n, early, late = k.var(0), k.var(0), k.var(0)
+
+    def count() -> Any:
+        n.value = n.value + 1
+        k.escape(n.value >= 5, 1, lambda: setattr(early, "value", early.value + n.value))
+        late.value = late.value + 1
+        return (n.value == 100, -1, 0, False)
+
+    def left() -> Any:
+        return (n.value == 8, -1, 0, False)
+
+    k.graph([count, left])
+    for i, v in enumerate((n, early, late)):
+        k.store(I32, OUT + 4 * i, v.value)
+
+
+@pytest.mark.parametrize("evaluator", ["llvm", "numpy"])
+def test_escape_from_a_block(evaluator: str) -> None:
+    assert run(escaping, evaluator)[:3].tolist() == [8, 5 + 6 + 7 + 8, 4]
+
+
 def test_mistakes_are_told() -> None:
     @kernel(lanes=32)
     def lost(k: Lang) -> None:
@@ -110,3 +135,15 @@ def test_mistakes_are_told() -> None:
 
     with pytest.raises(LaneError, match="goes on to 7"):
         Engine(np.zeros(8192, np.uint8), "llvm").get(lost)
+
+    @kernel(lanes=32, n=I32)
+    def inside(k: Lang, n: Value) -> None:
+        def block() -> int:
+            for _ in k.when(n > 1):
+                k.escape(n > 2, 0)
+            return -1
+
+        k.graph([block])
+
+    with pytest.raises(LaneError, match="not what is open inside"):
+        Engine(np.zeros(8192, np.uint8), "llvm").get(inside)

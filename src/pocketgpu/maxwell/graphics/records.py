@@ -112,8 +112,8 @@ RASTER = Struct(
     "WINDOW_CLIPS", "WINDOWS:32", "DEPTH_KILL", "POLYGON_STIPPLE", "POLYGON_PATTERN:32",
     "MASKED",  # whether any of these or a line's stipple may take pixels away
     # The way of a block: whether depth is wanted; handles of `test` and `write` (0: not called), which take the
-    # offset of an OUTPUT record; whether the test comes before the program; LAUNCH record of the program (0: none); bits of the
-    # registers that hold alpha, which smooth lines and points fade.
+    # offset of an OUTPUT record; whether the test comes before the program; LAUNCH record of the program (0: none);
+    # bits of the registers that hold alpha, which smooth lines and points fade.
     "DEPTH_WANTED", "TEST:2", "WRITE:2", "OUTPUT", "EARLY", "PROGRAM", "ALPHAS",
 )  # fmt: skip
 """All that set-up and raster want to know of a draw. Filled by `raster_state.encode` but for places and handles."""

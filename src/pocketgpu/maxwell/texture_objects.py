@@ -317,11 +317,13 @@ class Texture(Image):
             "MAX_ANISOTROPY": _ANISOTROPY.index(anisotropy),
             "DEPTH_COMPARE": int(compare is not None), "DEPTH_COMPARE_FUNC": _COMPARES[compare or "never"],
             "CUBEMAP_INTERFACE_FILTERING": 3 if seamless else 0,
-            **{f"BORDER_COLOR_{c}": word for c, word in zip("RGBA", words, strict=True)},
             **{f"S_R_G_B_BORDER_COLOR_{c}": code for c, code in zip("RGB", codes, strict=True)},
             "MIP_LOD_BIAS": fixed(lod_bias, -16.0), "MIN_LOD_CLAMP": fixed(lod_range[0], 0.0),
             "MAX_LOD_CLAMP": fixed(lod_range[1], 0.0),
         })  # fmt: skip
+        # The border is whatever the texels are: the same bits, as numbers with a fraction or without.
+        first = TSC["BORDER_COLOR_R"].lo // 32
+        self._words[first : first + 4] = words
         self._uploaded: weakref.WeakSet[Device] = weakref.WeakSet()
 
     def _more(self) -> dict[str, Any]:

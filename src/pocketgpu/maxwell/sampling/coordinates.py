@@ -40,14 +40,18 @@ def modulo(k: Lang, x: Value, size: Value, powers: Value) -> Value:
     return result
 
 
-def confined(k: Lang, place: Value, size: Value, mode: Value) -> Value:
-    """Places for the modes that confine a coordinate to the texture before the filter looks at it (the CLAMP_OGLs)."""
+def confined(k: Lang, place: Value, size: Value, mode: Value, linear: Value) -> Value:
+    """Places for the modes that confine a coordinate to the texture before the filter looks at it (the CLAMP_OGLs).
+
+    Half of the border comes in where lanes are linear; the others have the last texel there.
+    """
     once = (mode == r.ONCE_OGL) | (mode == r.CLAMP_OGL)
 
     def clamp() -> Value:
         # A coordinate of 0 lies half a texel before the first one.
         mirrored = k.select(mode == r.ONCE_OGL, k.max(place, -ONE - place), place)
-        return k.clamp(mirrored, -ONE // 2, (size << 8) - ONE // 2)
+        low, high = k.select(linear, k.splat(-ONE // 2), 0), k.select(linear, ONE // 2, ONE)
+        return k.min(k.max(mirrored, low), (size << 8) - high)
 
     result: Value = k.branch(once, clamp, lambda: place)
     return result

@@ -82,7 +82,7 @@ def gather(
         whole = []
         for axis in range(2):
             fixed = c.places(k, at[axis] * scale[axis], always, sampling.switches) + (offsets[axis] << 8)
-            whole.append(c.confined(k, fixed, sizes[axis], record.word("WRAP", axis)) >> 8)
+            whole.append(c.confined(k, fixed, sizes[axis], record.word("WRAP", axis), always) >> 8)
         component = request.bits(Call.COMPONENT)
         out = [k.var(k.splat(0)) for _ in range(4)]
         for n in k.range(0, 4):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ...lanes import F32, I32, I64, Lang, Value
 from ..sass.access import note_fault
-from ..sass.work import BANK_SIZE, LAUNCH, NO_TEXTURE, SCRATCH, VECTOR
-from .records import BOOK, ENTRY_WORDS, GOOD, HASH, PROBES, RECORD, TABLE_BITS, V_HANDLE, V_RESULT
+from ..sass.work import BANK_SIZE, BLOCK, LAUNCH, NO_TEXTURE, SCRATCH, VECTOR
+from .records import BOOK, ENTRY_WORDS, GOOD, HASH, PROBES, RECORD, TABLE_BITS, V_HANDLE
 
 _MULTIPLIER = HASH - (1 << 32)
 
@@ -74,7 +74,7 @@ def find(request: Request, handle: Value, use: int) -> Value:
         place.value = place.value + 1
         left.value = left.value - 1
     for _ in k.when(found.value == 0):
-        answer = request.slot + (SCRATCH + V_RESULT * VECTOR)
+        answer = request.slot + BLOCK.ANSWER
         k.invoke(k.load(I64, book + BOOK.RESOLVE), answer, handle, k.i32(use))
         found.value = k.load(I32, answer)
     return found.value

@@ -279,7 +279,7 @@ class Sampling:
         for axis in range(3):
             scaled = at[axis] * k.select(normalized, k.to_f32(sizes[axis]), 1.0)
             fixed = c.places(k, scaled, linear, self.switches) + (offsets[axis] << 8)
-            place.append(c.confined(k, fixed, sizes[axis], record.word("WRAP", axis)))
+            place.append(c.confined(k, fixed, sizes[axis], record.word("WRAP", axis), linear))
         whole, parts = [p >> 8 for p in place], [p & 255 for p in place]
         # Axes that a target has not got hold one texel.
         dimensions = request.bits(Call.DIMENSIONS)

@@ -52,6 +52,7 @@ LAUNCH = Struct(
 BLOCK = Struct(
     "STEPS:2", "LANE_STEPS:2",  # 64 bits each, of all blocks that this slot has run
     "STATUS", "X", "Y", "Z", "NUMBER", "LIVE", "CLOCK", "FAULT_COUNT",
+    "ANSWER",  # where the host puts what a kernel asked it for
     "HUNG",  # whether the warp of a stage did not come to its end: later ones are not run then
     # Of stages of graphics: what the warp that comes next works on, as offsets of the arena.
     "IN_AT", "OUT_AT",  # pages of inputs (planes for pixels) and of outputs
@@ -139,6 +140,11 @@ class SlotLayout:
     @property
     def local_at(self) -> int:
         return self.shared_at + rounded(self.shared)
+
+    @property
+    def clearing(self) -> int:
+        """Vectors that are cleared for a block."""
+        return (self.shared + self.local_stride * self.warps) // VECTOR
 
     @property
     def size(self) -> int:

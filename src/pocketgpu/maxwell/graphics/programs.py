@@ -285,8 +285,8 @@ class StageLaunch:
             self._programs.words(slot, work.SCRATCH // 4)[:] = 0
         size = layout.size // 4
         area = self._programs.words(slots[0], size * len(slots)).reshape(len(slots), size)
-        first = BLOCK.FAULT_COUNT // 4
-        self._watch = area[:, first : first + 2]
+        faults, hung = BLOCK.FAULT_COUNT // 4, BLOCK.HUNG // 4
+        self._watch = area[:, faults : hung + 1 : hung - faults]
         return True
 
     def _choose(self, program: StageProgram, tier: str) -> None:

@@ -247,6 +247,23 @@ def test_endless_warps_and_endless_grids() -> None:
     assert c.launches[0].result is not None and 1000 < c.launches[0].result.steps < 1 << 16
 
 
+def test_memory_of_blocks_begins_as_zero() -> None:
+    """Whatever ran there before."""
+    c = Console()
+    c.run(HEAD + "STL [0x4], R0\nSTS [0x8], R0\nMOV R4, RZ" + TAIL, local=16, shared=16, blocks=(8,))
+    c.run(HEAD + "LDL R5, [0x4]\nLDS R4, [0x8]\nLOP.OR R4, R4, R5" + TAIL, local=16, shared=16, blocks=(8,))
+    assert not c.out(256).any() and not c.told
+
+
+def test_clearing_memory_counts() -> None:
+    """A grid that does nothing but have its blocks' memory cleared comes to an end, too."""
+    c = Console()
+    c.gpu.grids.budget = 1 << 20
+    c.run("EXIT", local=1 << 16, blocks=((1 << 31) - 1,))
+    assert [id for id, _ in c.told] == ["compute.hang"]
+    assert c.launches[0].result is not None and c.launches[0].result.steps < 1000
+
+
 def test_threads_give_the_same() -> None:
     one, two = Console(threads=1), Console(threads=2)
     for c in (one, two):

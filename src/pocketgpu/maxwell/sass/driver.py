@@ -72,10 +72,17 @@ def _begin(k: Lang, launch: Value, slot: Value, number: Value) -> None:
             k.store(I32, record + WARP.FLAGS + 4 * n, 0)
         k.store(I64, record + WARP.STEPS, 0)
         k.store(I64, record + WARP.LANE_STEPS, 0)
-    # Shared memory begins as zero, so that every run gives the same.
-    size, at = of(LAUNCH.SHARED_SIZE), slot + of(LAUNCH.SHARED_AT)
-    for i in k.range(0, size, SHARED_CLEAR):
-        k.store(I32, at + i, k.splat(0))
+    # Shared and local memory begin as zero, so that every run gives the same.
+    for size, at in _cleared(k, launch):
+        for i in k.range(0, size, SHARED_CLEAR):
+            k.store(I32, slot + at + i, k.splat(0))
+
+
+def _cleared(k: Lang, launch: Value) -> list[tuple[Value, Value]]:
+    """(bytes, offset in a slot) of what is cleared for a block."""
+    of = lambda word: k.load(I32, launch + word)
+    local = of(LAUNCH.WARPS) * of(LAUNCH.LOCAL_STRIDE)
+    return [(of(LAUNCH.SHARED_SIZE), of(LAUNCH.SHARED_AT)), (local, of(LAUNCH.LOCAL_AT))]
 
 
 def _arrive(k: Lang, slot: Value, record: Value) -> None:
@@ -140,13 +147,18 @@ def run_blocks(
     room = k.to_i64(k.load(I32, launch + LAUNCH.TURNS)) * k.to_i64(k.load(I32, launch + LAUNCH.SLICE)) * k.to_i64(count)
     left = k.var(room)
 
+    # Clearing memory takes time as well: as many steps as vectors.
+    cleared = k.var(k.i64(0))
+    clearing = sum((k.to_i64(size.lsr(VECTOR.bit_length() - 1)) for size, _ in _cleared(k, launch)), k.i64(0))
+
     def more() -> Value:
-        short = k.load(I64, slot + BLOCK.STEPS) < LONG
+        short = k.load(I64, slot + BLOCK.STEPS) + cleared.value < LONG
         return (number.value < stop.value) & ((status.value == RUNNING) | (status.value == FINISHED)) & short
 
     for _ in k.loop(more):
         for _ in k.when(first >= 0):
             _begin(k, launch, slot, number.value)
+            cleared.value = cleared.value + clearing
         left.value = room
         status.value = RUNNING
         for _ in k.loop(lambda: status.value == RUNNING):

@@ -178,6 +178,7 @@ class _Shape:
     first_slot: int
     rounds: int = 1
     budget: int = BUDGET
+    begun: int = 0
     free: list[int] = field(default_factory=list)
 
 
@@ -436,7 +437,7 @@ class Launcher:
         while True:
             if current is None:
                 current = next(pieces, None)
-            if current is not None and result.steps > shape.budget:
+            if current is not None and result.steps + shape.begun * shape.layout.clearing > shape.budget:
                 self._tell_endless(shape, result, place)
                 current, pieces = None, iter(())
             slot = self._take_slot(shape) if current is not None else None
@@ -445,6 +446,8 @@ class Launcher:
                 at = self._begin_slot(shape, slot)
                 run(self.record, at, *function(), first, last)
                 status, number = self._status(at)
+                with self._lock:
+                    shape.begun += number + 1 - first
                 current = (number + 1, last) if number + 1 < last else None
                 if self._settle(shape, at, status, 1, rounds, result, place):
                     waiting.append((slot, 1))

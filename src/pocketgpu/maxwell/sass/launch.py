@@ -23,6 +23,7 @@ from .atomics import ADD, AND, F16_ADD, F32_ADD, MAX, MIN, OR, XOR, atomic
 from .control import unstack
 from .driver import fault, run_blocks
 from .flow import Flow, reads, writes
+from .functions import called, function, function_index
 from .interpreter import at_hand, encode, handles_of, interpret, interpret_warp, operations_of
 from .isa import BUNDLE, WORD, offset_of
 from .machine import Machine
@@ -112,6 +113,11 @@ class Code:
         """Kernels on textures and surfaces that it needs (sampling/records.py numbers them)."""
         found = [self.flow.steps[i].texture for i in self.flow.reached]
         return tuple(sorted({call.kernel for call in found if call is not None}))
+
+    @cached_property
+    def functions(self) -> list[Step]:
+        """Instructions that call a function."""
+        return list(called(self.flow).values())
 
     @cached_property
     def parallel(self) -> bool:
@@ -254,6 +260,9 @@ class Launcher:
         memories = words[LAUNCH.MEMORY // 4 : LAUNCH.MEMORY // 4 + 128].view(np.int64)
         for space, size, store in shape.code.accesses:
             memories[memory_index(space, size, store)] = get(memory, space=space, size=size, store=store)
+        functions = words[LAUNCH.FUNCTION // 4 : LAUNCH.FUNCTION // 4 + 16].view(np.int64)
+        for step in shape.code.functions:
+            functions[function_index(step)] = get(function, fn=step.mods["fn"], saturated=step.mods["sat"])
         if shape.code.textures:
             self.textures.begin()
             put("TEXTURES", self.textures.book)

@@ -11,10 +11,11 @@ from typing import Any
 
 from ...lanes import BOOL, I32, I64, Jump, Lang, Value, Var, kernel
 from . import flow as flows
-from .access import Place
+from .access import DATA, Place
 from .control import Stack, instruction_at
 from .decoder import decode_program
 from .flow import CALLED, DIVERGED, FLAGS_BIT, LEAVES, NOTHING, PREDICATE_BIT, PUSHES, Flow, divides
+from .functions import called, function_index
 from .isa import PT, RZ, Const, Indirect
 from .machine import Machine
 from .quick import ALIKE, GLOBAL_ROW, Access, GlobalRow, SharedRows, accesses, repeated
@@ -77,6 +78,7 @@ class Warp(Machine):
         self.guarded = False
         self.everyone = k.iota() >= 0
         self.rows = SharedRows(place)
+        self.called = called(flow) if stage == NONE else {}
         self.quick: dict[int, Access] = {}
         """Accesses that the block being written does itself, and for those that ask where the careful form is."""
         self.careful: dict[int, int] = {}
@@ -401,6 +403,16 @@ class Warp(Machine):
             mask = mask & bits.test_flags(unit)
         self.settle_all()
         return self._flow(last, mask, block)
+
+    def arithmetic(self, step: Step, mask: Value) -> None:
+        if step.index not in self.called:
+            super().arithmetic(step, mask)
+            return
+        k, p = self.k, self.place
+        (x,) = self.operand(step.sources[0], "s")
+        p.put(DATA, k.bits_i32(x))
+        k.invoke(p.handle(LAUNCH.FUNCTION + 8 * function_index(step)), p.slot)
+        self.set_register(step.dest, p.take(DATA), mask)
 
     # -- memory -----------------------------------------------------------------------------------------------------
     def load(self, step: Step, mask: Value) -> None:

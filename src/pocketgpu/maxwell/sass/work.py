@@ -30,6 +30,7 @@ MAX_WARPS = 32
 # Handles of kernels that others call come first, 64 bits each.
 LAUNCH = Struct(
     "ACCESS:2", "ATOMIC:2", "FAULT:2", "UNSTACK:2", f"MEMORY:{2 * 64}", f"TEXTURE:{2 * 5}",
+    "FUNCTION:16",
     "RUN:2", "FALLBACK:2",  # handles of what runs a warp, and of what goes on where that cannot (0: nothing)
     "GRID:3", "BLOCK:3", "THREADS", "WARPS", "REGISTERS", "WARP_STRIDE", "WARPS_AT", "SHARED_AT", "SHARED_SIZE",
     "LOCAL_AT", "LOCAL_SIZE", "LOCAL_STRIDE", "SLICE", "CONSTANTS", "THREAD_IDS", "PROGRAM", "INSTRUCTIONS", "START",

@@ -602,3 +602,24 @@ def test_headers() -> None:
     geometry = Header.of(header(GEOMETRY, MAX_OUTPUT_VERTEX_COUNT=12, OUTPUT_TOPOLOGY=7, STREAM_OUT_MASK=5))
     assert (geometry.most_vertices, geometry.topology, geometry.streams, geometry.threads) == (12, 7, 5, 1)
     assert not Header.of(header(PIXEL, SHADER_TYPE=VERTEX)).fits and not Header.of(bytes(0x50)).fits
+
+
+@ways()
+@pytest.mark.parametrize(
+    ("pipeline", "store"),
+    [
+        (5, "AST a[0x70], R0"),
+        (1, "AST.P a[0x20], R0"),
+        (4, "OUT.EMIT R1, R1, RZ\nAST.128 a[0x70], R0"),
+        (5, "OUT.EMIT R1, R1, RZ"),
+    ],
+)
+def test_outputs_that_a_stage_does_not_have(evaluator: str, tier: str, pipeline: int, store: str) -> None:
+    """They change nothing, the zeros at the arena's beginning least of all, where words that nobody set lead to."""
+    case = StageCase(pipeline, f"MOV32I R0, 0x7\n{store}\nEXIT", evaluator, tier)
+    case.set_block(FRAGMENTS=case.allocate(FRAGMENTS.size))
+    if pipeline == 4:
+        case.set_block(EMITTED_AT=case.allocate(1024))
+    case.run()
+    assert not case.memory.arena[: 1 << 17].any()
+    assert not list(case.events)

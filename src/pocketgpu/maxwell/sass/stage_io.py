@@ -326,12 +326,14 @@ def emitted_by(m: Machine) -> Value:
     return m.k.load(I32, m.place.of_block(BLOCK.EMITTED_AT), LANES)
 
 
-def room_for_vertices(m: Machine, mask: Value) -> Value:
-    """The lanes of a mask that may write outputs: geometry programs have a number of vertices to emit."""
+def _writable(m: Machine, patch: Flag, mask: Value) -> Value:
+    """The lanes of a mask that may write an output: pixel programs have none, patches are those of control programs,
+    and geometry programs have a number of vertices to emit."""
     k = m.k
-    allowed = lambda: k.ballot(emitted_by(m) < m.place.of_launch(LAUNCH.MOST_EMITTED))
-    number = k.branch(_is(m.stage, GEOMETRY), allowed, lambda: k.i32(-1))
-    return mask & k.mask_of(number)
+    allowed = _and(_not(_is(m.stage, NONE, PIXEL)), _or(_not(patch), _is(m.stage, CONTROL)))
+    few = lambda: k.ballot(emitted_by(m) < m.place.of_launch(LAUNCH.MOST_EMITTED))
+    room = k.branch(_is(m.stage, GEOMETRY), few, lambda: k.i32(-1))
+    return mask & k.mask_of(k.branch(allowed, lambda: room, lambda: k.i32(0)))
 
 
 def above(k: Lang, n: Any, count: int) -> Any:
@@ -355,7 +357,7 @@ def attribute_load(m: Machine, step: Step, mask: Value) -> None:
 def attribute_store(m: Machine, step: Step, mask: Value) -> None:
     """AST: words into outputs, or into the patch (.P)."""
     k, size = m.k, step.mods["size"]
-    mask = room_for_vertices(m, mask)
+    mask = _writable(m, step.mods["p"] != 0, mask)
     for n in range(4):
         for _ in k.when(size >= n):
             access = _Access(m, step, n, True, mask)

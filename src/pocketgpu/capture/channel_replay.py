@@ -28,7 +28,7 @@ SCREEN = "screen"
 """The name of the only screen."""
 
 COUNTS = (
-    "draws", "clears", "copies", "blits", "uploads", "launches", "semaphores", "syncpoint_increments", "constbuf_binds",
+    "draws", "clears", "copies", "blits", "uploads", "launches", "launch_steps", "semaphores", "syncpoint_increments", "constbuf_binds",
     "macro_calls", "macro_steps", "methods", "words",
 )  # fmt: skip
 """What frames tell of the machine's counts."""
@@ -156,11 +156,10 @@ class Replay:
             self.machine.events.report("warning", "present.fence", message, at=f"f{frame}")
 
     def tell_unshaded(self, counts: Mapping[str, int], frame: int) -> None:
-        """Programs of shaders do not run yet: say what is missing from the picture."""
-        for name, verb in (("draws", "are looked at, not shaded"), ("launches", "are looked at, not run")):
-            if counts[name]:
-                message = f"{name} {verb} yet: what they would write is missing"
-                self.machine.events.report("warning", f"{name}.not-shaded", message, at=f"f{frame}", count=counts[name])
+        """Draws are not shaded yet: say what is missing from the picture."""
+        if counts["draws"]:
+            message = "draws are looked at, not shaded yet: what they would write is missing"
+            self.machine.events.report("warning", "draws.not-shaded", message, at=f"f{frame}", count=counts["draws"])
 
     def picture(self, present: Present, frame: int) -> NDArray[np.uint8] | None:
         """Upright RGB (height, width, 3) of a surface as it is in memory now; None where there is no memory."""

@@ -244,6 +244,9 @@ def _features(record: Any) -> Iterable[Feature]:
             yield Feature("report", f"{record.operation} {record.report}".strip())
         case "Draw":
             yield Feature("draw", f"{record.topology_name}, {'indexed' if record.indexed else 'arrays'}")
+        case "Launch":
+            sizes = " of ".join("x".join(map(str, three)) for three in (record.grid, record.block))
+            yield Feature("launch", f"{sizes} threads, program {record.program:#x}")
         case other:
             yield Feature(other.lower(), "")
 

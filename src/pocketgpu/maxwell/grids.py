@@ -22,8 +22,8 @@ from .sass.work import BANK_SIZE
 
 LIMIT = 1 << 28
 """Instructions of a warp after which it is taken to hang: much more than a frame of the console has time for."""
-BUDGET = 1 << 34
-"""Instructions of all warps of a grid after which that is."""
+BUDGET = 1 << 31
+"""Instructions of all warps of a grid after which that is: as many as the console's GPU can do in a quarter second."""
 
 Read = Callable[[int, int, str], bytes]
 """Bytes of guest memory at an address, so many, and what they are for the event if they are not there."""

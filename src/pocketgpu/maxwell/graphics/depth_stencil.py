@@ -23,10 +23,13 @@ _STENCIL_WORDS = 3  # of a face in OUTPUT.STENCIL
 
 
 def to_steps(k: Lang, depth: Value, top: Value) -> Value:
-    """The nearest step of unorm depth, halves up; `top` (f32) is the last. Nothing of up to 24 bits is lost."""
-    scaled = k.clamp(depth, 0.0, 1.0) * top
+    """The nearest of up to 2^24 steps of unorm depth, halves up; `top` (f32) is the last."""
+    depth = k.clamp(depth, 0.0, 1.0)
+    scaled = depth * top
+    lost = k.fma(depth, top, -scaled)  # a product that only rounding made a half goes down
     whole = k.to_i32(scaled, 0, _WIDEST)
-    return whole + k.select(scaled - k.to_f32(whole) >= 0.5, 1, 0)
+    rest = scaled - k.to_f32(whole)
+    return whole + k.select((rest > 0.5) | ((rest == 0.5) & (lost >= 0.0)), 1, 0)
 
 
 class DepthStencil:

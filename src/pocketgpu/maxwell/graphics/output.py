@@ -193,7 +193,7 @@ class _Colour:
         def blend() -> Words:
             constant = [k.load(F32, draw.record + (OUTPUT.CONSTANT + 4 * i)) for i in range(4)]
             blender = Blender(k, self.own, self.channels.clamp(k, constant), draw("ZERO_WINS"))
-            second = self._registers(draw.word("SECOND_SOURCE"), 15)
+            second = self._registers(draw("SECOND_SOURCE"), draw("SECOND_WRITTEN"))
             first, second = self.channels.clamp(k, source), self.channels.clamp(k, second)
             target = self.channels.unpack(k, old, self.srgb)
             return self.channels.pack(k, blender.blend(first, second, target), self.srgb)

@@ -93,11 +93,18 @@ class ColorKey:
     alpha_source: int = 1
     alpha_target: int = 0
 
+    @property
+    def factors(self) -> tuple[int, ...]:
+        """The blend factors in use."""
+        every = (self.color_source, self.color_target, self.alpha_source, self.alpha_target)
+        return every if self.mode == BLEND else ()
+
 
 @dataclass(frozen=True)
 class WriteKey(DiscardKey):
     """What shapes the code of `output.write`. left_out: samples that no colour is written to, a bit each. logic: of
-    colours whose mode is LOGIC. zero_wins: a product with 0 is 0."""
+    colours whose mode is LOGIC. zero_wins: a product with 0 is 0. second_source, second_written: as source and written
+    of ColorKey, for the second colour of a blend."""
 
     grid_x: int = 0
     grid_y: int = 0
@@ -106,6 +113,8 @@ class WriteKey(DiscardKey):
     to_one: int = 0
     logic: int = 0
     zero_wins: int = 0
+    second_source: int = 0
+    second_written: int = 0
     colors: tuple[ColorKey, ...] = ()
 
 

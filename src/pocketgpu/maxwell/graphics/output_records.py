@@ -39,14 +39,13 @@ OUTPUT = Struct(
     "ALPHA_REFERENCE", "BOUNDS_LOW", "BOUNDS_HIGH",  # f32
     "STENCIL:6",  # reference, bits to compare, bits to write: of front faces, of back faces
     "CONSTANT:4",  # blend constant, f32
-    "SECOND_SOURCE",  # register that holds red of the second colour of a blend
     # What is static in specialised code, see TestKey and WriteKey.
     "SAMPLES", "GRID_X", "GRID_Y",
     "DISCARD_IN_TEST", "DISCARD_IN_WRITE", "KILLS", "MASKS", "ALPHA_REGISTER", "ALPHA_FUNCTION", "TO_COVERAGE",
     "Z_TYPE", "Z_LOW", "Z_WIDTH", "S_WORD", "S_LOW", "DEPTH_FUNCTION", "DEPTH_WRITE", "BOUNDS",
     "STENCIL_TEST", "FRONT_FUNCTION", "FRONT_FAIL", "FRONT_DEPTH_FAIL", "FRONT_PASS",
     "BACK_FUNCTION", "BACK_FAIL", "BACK_DEPTH_FAIL", "BACK_PASS",
-    "LEFT_OUT", "TO_ONE", "LOGIC", "ZERO_WINS",
+    "LEFT_OUT", "TO_ONE", "LOGIC", "ZERO_WINS", "SECOND_SOURCE", "SECOND_WRITTEN",
     "COLORS",  # how many there are
     f"ZETA:{SURFACE.size // 4 - 1}", "ZETA_BYTES",  # a SURFACE: the depth and stencil target
     f"COLOR:{MAX_TARGETS * COLOR.size // 4}",

@@ -21,7 +21,7 @@ from ..engines.clear import SAMPLE_GRIDS
 from ..engines.state import State
 from . import output
 from .blend import FACTORS, LOGIC_OPERATIONS, OPERATIONS
-from .channels import ABSENT, FLOAT32, NUMBER_FLOAT, NUMBER_INTEGER, UNORM, Channels
+from .channels import ABSENT, FLOAT32, NUMBER_FLOAT, NUMBER_INTEGER, NUMBER_UNORM, UNORM, Channels
 from .headers import Header
 from .output_keys import (
     BLEND,
@@ -354,7 +354,7 @@ class _Maker:
         saturate = 0
         if channels.numbers != NUMBER_INTEGER and on("SET_PS_SATURATE", f"OUTPUT{out}"):
             saturate = 1 + state.field("SET_PS_SATURATE", f"CLAMP_RANGE{out}")
-        if channels.numbers < NUMBER_FLOAT and saturate == 1 + channels.numbers:
+        if channels.numbers == NUMBER_UNORM and saturate == 1:
             saturate = 0  # the format does so itself
         mode = PLAIN
         encoded = any(c.type == "srgb" for c in target.format.components) and on("SET_SRGB_WRITE")
@@ -396,12 +396,16 @@ class _Maker:
         logic = 0
         if LOGIC in modes:
             logic = self.reader.choice(_logic_operations(), "SET_LOGIC_OP_FUNC", 0, LOGIC_OPERATIONS.index("copy"))
+        second = {}
+        if any(FACTORS[factor].endswith(("second color", "second alpha")) for c in colors for factor in c.factors):
+            second = {"second_source": self.program.registers[1] or 0, "second_written": self.program.targets[1]}
         left_out = 0
         if on("SET_SAMPLE_MASK", "COLOR_TARGET_ENABLE"):
             left_out = ~state.field("SET_COLOR_TARGET_SAMPLE_MASK") & ((1 << self.samples) - 1)
         return WriteKey(
             **common, left_out=left_out, to_one=int(on("SET_ANTI_ALIAS_ALPHA_CONTROL", "ALPHA_TO_ONE")), logic=logic,
             zero_wins=int(BLEND in modes and on("SET_BLEND_FLOAT_OPTION", "ZERO_TIMES_ANYTHING_IS_ZERO")),
+            **second,
             colors=colors,
         )  # fmt: skip
 
@@ -424,7 +428,6 @@ class _Maker:
         face = [(f"{p}STENCIL_FUNC_REF", f"{p}STENCIL_FUNC_MASK", f"{p}STENCIL_MASK") for p in ("SET_", self._back)]
         put("STENCIL", [state.field(name) for names in face for name in names])
         put("CONSTANT", [state.word(f"SET_BLEND_CONST_{c}") for c in ("RED", "GREEN", "BLUE", "ALPHA")])
-        put("SECOND_SOURCE", [self.program.registers[1] or 0])
         put("COLORS", [len(targets)])
         if zeta is not None:
             self._surface(words, OUTPUT.ZETA, zeta)

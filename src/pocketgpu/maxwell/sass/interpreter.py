@@ -487,7 +487,7 @@ class _Loop:
     def _all_lanes(self) -> None:
         """SAM."""
         self.spared.value = self.active.value
-        self.active.value = self.k.i32(-1)
+        self.active.value = self.alive.value
         self._next()
 
     def _own_lanes(self) -> None:

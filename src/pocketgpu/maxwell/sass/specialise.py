@@ -480,12 +480,13 @@ class Warp(Machine):
             self.other(step, self.active.value, mask)
 
     def _all_lanes(self, on: bool) -> None:
-        """SAM: all lanes are at work, RAM: those before. Helpers of derivatives that other branches hold take part."""
+        """SAM: all lanes that have not ended are at work, RAM: those before. So helpers of derivatives take part that
+        other branches hold."""
         if self.stage == PIXEL:
             k = self.k
             if on:
                 self.spared.value = k.ballot(self.active.value)
-            self.active.value = self.everyone if on else k.mask_of(self.spared.value)
+            self.active.value = k.mask_of(self.alive.value if on else self.spared.value)
 
     def _push(self, step: Step) -> None:
         k = self.k

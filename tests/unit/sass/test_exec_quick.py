@@ -176,6 +176,8 @@ GLOBAL = {
     "over the end of a page": 4 * LANE + 0x1000 - 32,
     "page for each half": 4 * LANE + 0x1000 - 64,
     "alike": 0 * LANE + 8,
+    "far apart": 380 * LANE,
+    "far apart, some beyond": 400 * LANE,
     "unmapped": 4 * LANE + 0x3000 - 64,
     "misaligned": 4 * LANE + 1,
 }

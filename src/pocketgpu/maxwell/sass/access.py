@@ -1,14 +1,14 @@
 """Memory of threads: global memory through the page table, shared and local memory of a slot, constant banks.
 
 One kernel for each space and size (`memory`) serves all programs: quickly where lanes stay in one page or in bounds of
-shared or local memory, else through another that goes lane by lane (`access`). What cannot be reached
-reads as zero and is noted as a fault with instruction, lane, warp and block.
+shared or local memory, a little less so where lanes have pages of their own, else through another that goes lane by lane
+(`access`). What cannot be reached reads as zero and is noted as a fault with instruction, lane, warp and block.
 """
 
 from __future__ import annotations
 
 from ...arena import PAGE_SIZE
-from ...lanes import I8, I16, I32, I64, U8, U16, Lang, Value, kernel
+from ...lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value, kernel
 from .. import page_table
 from .work import (
     BLOCK,
@@ -262,8 +262,22 @@ def _quick(
     mapped = (word != 0) & (va.lsr(page_table.ADDRESS_BITS) == 0)
     same = (((low ^ low0) & -PAGE) == 0) & (high == high0) & aligned
     page = word & -PAGE
-    good = _all(k, same | ~mask) & (mapped | (number == 0))
-    if writes:
-        for _ in k.when(good & (number != 0)):
-            page_table.stamp(k, page)
-    return good, (low & (PAGE - 1)) + page
+
+    def together() -> tuple[Value, Value]:
+        if writes:
+            for _ in k.when(number != 0):
+                page_table.stamp(k, page)
+        return k.fit(True, BOOL, 1), (low & (PAGE - 1)) + page
+
+    def each() -> tuple[Value, Value]:
+        own = (k.to_i64(high) << 32) | k.to_i64(low, False)
+        pages = page_table.entry(k, k.select(mask, own, 0))
+        inside = (pages != 0) & (own.lsr(page_table.ADDRESS_BITS) == 0) & aligned
+        good, offsets = _all(k, inside | ~mask), (pages & -PAGE) + (low & (PAGE - 1))
+        if writes:
+            for _ in k.when(good):
+                page_table.stamp(k, offsets, mask)
+        return good, offsets
+
+    good, offsets = k.branch(_all(k, same | ~mask) & (mapped | (number == 0)), together, each)
+    return good, offsets

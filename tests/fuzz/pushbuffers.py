@@ -24,15 +24,19 @@ if __name__ == "__main__":
 
 import numpy as np
 
-from pocketgpu.builder.maxwell import PushBuffer, Surface
+from pocketgpu.builder.maxwell import Grid, PushBuffer, Surface
 from pocketgpu.facts.maxwell import A140, B0B5, B06F, B1C0, B197, TWOD, Method, MethodBlock
+from pocketgpu.facts.maxwell.headers import QMD
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.memory import Backing
+from pocketgpu.maxwell.sass.assembler import assemble
+from pocketgpu.maxwell.stats import ChannelStats
 
 SLOWEST = 10.0
 COMPARED = 250
-MACRO_BUDGET = 5000
-"""Instructions for the macros of a case: endless ones shall end soon."""
+MACRO_BUDGET = WARP_LIMIT = 5000
+"""Instructions for the macros of a case, and for a warp of a grid: endless ones shall end soon."""
+GRID_BUDGET = 50_000
 
 CODE, DATA, ALIAS, SMALL = 0x5_0000_0000, 0x5_0010_0000, 0x5_0020_0000, 0x7F_FFFF_E000
 """Where pushbuffers, surfaces, the same surfaces again, and the last pages of the address space are mapped."""
@@ -50,6 +54,8 @@ class Stage:
     def __init__(self, evaluator: str = "llvm") -> None:
         self.gpu = GM20B(evaluator=evaluator)
         self.gpu.macro_budget = MACRO_BUDGET
+        self.gpu.grids.limit, self.gpu.grids.budget = WARP_LIMIT, GRID_BUDGET
+        self.gpu.grids.tier = "interpreter"  # specialised code for every random program would take the day
 
     def set(self) -> None:
         """Switch the machine off and on, and map its memory with unmapped memory between."""
@@ -278,7 +284,7 @@ def _order(r: random.Random, pb: PushBuffer) -> None:
 
 
 def _draw(r: random.Random, pb: PushBuffer) -> None:
-    """Draws, constant buffers and launches: kept as records."""
+    """Draws, constant buffers, and launches of what lies in memory."""
     pb.on(B197).method("SET_CONSTANT_BUFFER_SELECTOR_A", _number(r)).address(
         "SET_CONSTANT_BUFFER_SELECTOR_B", _address(r)
     )
@@ -292,6 +298,55 @@ def _draw(r: random.Random, pb: PushBuffer) -> None:
         pb.on(B1C0).method("SEND_PCAS_A", _address(r) >> 8).method("SEND_SIGNALING_PCAS_B", 3)
 
 
+def _grid(r: random.Random, pb: PushBuffer) -> None:
+    """A grid with its program; perhaps some of it is damaged."""
+    pb.on(B1C0)
+    code = bytearray(r.choice(_PROGRAMS))
+    if r.random() < 0.3:
+        at = r.randrange(0, len(code), 8)
+        code[at : at + 8] = r.getrandbits(64).to_bytes(8, "little")
+    place, bank, out = DATA + 0x400 * r.randrange(16), DATA + 0x8000, DATA + 0x100 * r.randrange(64)
+    out = r.choice((out, ALIAS, SMALL + 0x1F00, _address(r)))
+    pb.inline(place, bytes(code)).inline(bank, out.to_bytes(8, "little"))
+    fields = {}
+    for _ in range(r.choice((0, 0, 1, 2, 4))):
+        field = r.choice(_QMD_FIELDS)
+        fields[field.name] = r.choice((0, 1, (1 << field.width) - 1, r.getrandbits(field.width)))
+    grid = Grid(
+        place,
+        [r.choice((1, 1, 2, 3)) for _ in range(r.choice((1, 2, 3)))],
+        [r.choice((1, 4, 8, 5)) for _ in range(r.choice((1, 2, 3)))],
+        {r.choice((0, 0, 0, 1)): (bank, r.choice((8, 256, 0x1FFFF)))},
+        shared=r.choice((0, 64, 1000, 0xC000)),
+        local=r.choice((0, 16, 100)),
+        releases=[(_address(r), r.getrandbits(32)) for _ in range(r.choice((0, 0, 1, 2)))],
+        after=DATA + 0x9000 + 256 * r.randrange(2) if r.random() < 0.1 else None,
+        fields=fields,
+    )
+    pb.launch(DATA + 0x9000 + 256 * r.randrange(2), grid)
+
+
+_ADDRESS = """
+    S2R R0, SR_CTAID.X
+    S2R R1, SR_TID.X
+    ISCADD R0, R0, R1, 0x3
+    SHL R2, R0, 0x2
+    IADD R2.CC, R2, c[0x0][0x0]
+    IADD.X R3, RZ, c[0x0][0x4]
+"""
+_PROGRAMS = [
+    assemble(_ADDRESS + text + "EXIT").code
+    for text in (
+        "STG.E [R2], R0\n",
+        "LDG.E.64 R4, [R2]\nIADD R4, R4, R5\nSTG.E [R2+0x8], R4\n",
+        "SHL R5, R1, 0x2\nSTS [R5], R0\nBAR.SYNC 0x0\nLDS R4, [R5+0x4]\nSTL [0x8], R4\nST.E [R2], R4, PT\n",
+        "MOV32I R4, 0x10\nagain: IADD32I R4, R4, -0x1\nISETP.NE.AND P0, PT, R4, R1, PT\n@P0 BRA `(again)\n"
+        "RED.E.ADD [R2], R4\n",
+    )
+]
+_QMD_FIELDS = [field for field in QMD["01_07"].elements() if not field.name.startswith(("QMD_RESERVED", "HW_ONLY"))]
+
+
 def _noise(r: random.Random, pb: PushBuffer) -> None:
     """Words with no plan, or headers with plausible parts."""
     words = []
@@ -303,7 +358,7 @@ def _noise(r: random.Random, pb: PushBuffer) -> None:
 
 
 _JOBS: list[Callable[[random.Random, PushBuffer], None]] = [
-    _clear, _copy, _copy, _blit, _blit, _inline, _macro, _macro, _order, _draw, _noise,
+    _clear, _copy, _copy, _blit, _blit, _inline, _macro, _macro, _order, _draw, _grid, _noise,
 ]  # fmt: skip
 
 
@@ -330,6 +385,16 @@ def make(seed: int, number: int) -> tuple[list[np.ndarray], list[int]]:
     return np.split(words, cuts), entries
 
 
+_COUNTED = (
+    "draws", "clears", "copies", "blits", "uploads", "launches", "launch_steps", "macro_calls", "methods", "words",
+)  # fmt: skip
+
+
+def _small(stats: ChannelStats) -> bool:
+    """Whether the slow evaluator can do it, too."""
+    return stats.macro_steps < 1000 and stats.words < 2000 and stats.launch_steps < 500
+
+
 def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], None] | None = None) -> Counter[str]:
     """Run `cases` cases from number `first` on; AssertionError names the one in which something goes wrong."""
     counts: Counter[str] = Counter()
@@ -348,13 +413,13 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
         assert not (where := stage.damage()), f"seed {seed}, case {number}: written {where}"
         counts["cases"] += 1
         stats = stage.gpu.stats
-        for name in ("draws", "clears", "copies", "blits", "uploads", "launches", "macro_calls", "methods", "words"):
+        for name in _COUNTED:
             counts[name] += getattr(stats, name)
         for event in stage.gpu.events.drain():
             counts[event.id] += event.count
         if report is not None and number % 1000 == 999:
             report(counts)
-        if (number - first) % COMPARED == COMPARED - 1 and stats.macro_steps < 1000 and stats.words < 2000:
+        if (number - first) % COMPARED == COMPARED - 1 and _small(stats):
             oracle = oracle or Stage("numpy")
             oracle.set()
             oracle.run(segments, entries)

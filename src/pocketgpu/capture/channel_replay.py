@@ -28,8 +28,8 @@ SCREEN = "screen"
 """The name of the only screen."""
 
 COUNTS = (
-    "draws", "clears", "copies", "blits", "uploads", "launches", "launch_steps", "semaphores", "syncpoint_increments", "constbuf_binds",
-    "macro_calls", "macro_steps", "methods", "words",
+    "draws", "clears", "copies", "blits", "uploads", "launches", "launch_steps", "semaphores", "syncpoint_increments",
+    "constbuf_binds", "macro_calls", "macro_steps", "methods", "words",
 )  # fmt: skip
 """What frames tell of the machine's counts."""
 

@@ -29,7 +29,7 @@ from .snapshots import Snapshots
 from .state import State
 from .windows import read
 
-MAX_CHAIN = 1 << 12
+MAX_CHAIN = 256
 """Grids that one launch may lead to by QMDs that depend on others."""
 STEPS_PER_TICK = 4
 """How fast time passes for grids: instructions of warps in a tick of 614.4 MHz. Rough: the chip can do several times

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pocketgpu.cli import terminal
+from pocketgpu.cli.launch_images import array_file, read_image
 from pocketgpu.cli.options import debug_option, json_option
 from pocketgpu.cli.outcome import Outcome
 from pocketgpu.cli.replay import write_file
@@ -57,10 +58,18 @@ class _Argument:
                 return bytes.fromhex(rest)
             if kind in ("in", "inout", "zeros", "out"):
                 return self._array(kind, rest)
+            if kind in ("texture", "surface"):
+                image, self.out = read_image(kind, rest)
+                return image
         except (ValueError, OverflowError) as error:
             raise UsageError(f"{text!r}: {error}", location="--arg") from None
-        known = "u32:5, f32:0.5, bytes:00ff, in:FILE, inout:FILE[>OUT], zeros:BYTES[>OUT]"
+        known = "u32:5, f32:0.5, bytes:00ff, in:FILE, inout:FILE[>OUT], zeros:BYTES[>OUT], texture:FILE, surface:FILE"
         raise UsageError(f"{text!r} is no argument", location="--arg", hint=f"Arguments are {known}.")
+
+    @property
+    def data(self) -> bytes:
+        """What it holds, as the bytes of a file."""
+        return array_file(self.value) if hasattr(self.value, "arrays") else bytes(self.value.tobytes())
 
     def _array(self, kind: str, rest: str) -> np.ndarray[Any, Any]:
         import numpy as np
@@ -93,7 +102,15 @@ class _Argument:
     multiple=True,
     metavar="KIND:VALUE",
     help="An argument: u32:5, f32:0.5 (u8 to s64, f16 to f64), bytes:HEX, in:FILE, inout:FILE, zeros:BYTES. "
-    "With >OUT behind an array it is written to a file afterwards.",
+    "texture:FILE[,OPTION=VALUE...], surface:FILE. With >OUT behind an array or a surface it is written to a file "
+    "afterwards.",
+)
+@click.option(
+    "--bind",
+    "references",
+    multiple=True,
+    metavar="NAME=KIND:FILE",
+    help="The texture or surface of a reference of the module: tref=texture:FILE[,OPTION=VALUE...].",
 )
 @click.option("--shared", type=click.IntRange(0), default=0, metavar="BYTES", help="Dynamic shared memory.")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads of this computer.")
@@ -114,6 +131,7 @@ def launch(
     grid: str,
     block: str,
     args: tuple[str, ...],
+    references: tuple[str, ...],
     shared: int,
     threads: int,
     evaluator: str,
@@ -128,14 +146,19 @@ def launch(
             raise UsageError("which kernel?", location="--kernel", hint=f"The file has: {known}.")
         kernel = module.kernels[0]
     arguments = [_Argument(text) for text in args]
+    bound = []
+    for text in references:
+        name, _, image = text.partition("=")
+        bound.append(_Argument(image))
+        module.bind(name, bound[-1].value)
     function = module.get_function(kernel)
     result = function(
         _sizes(grid, "--grid"), _sizes(block, "--block"), [a.value for a in arguments], shared_mem=shared
     )  # fmt: skip
     written = []
-    for argument in arguments:
+    for argument in [*arguments, *bound]:
         if argument.out is not None:
-            write_file(argument.out, argument.value.tobytes())
+            write_file(argument.out, argument.data)
             written.append(str(argument.out))
     outcome.add_events(module.events)
     outcome.extra.update(

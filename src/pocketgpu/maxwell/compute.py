@@ -174,6 +174,8 @@ class RawModule:
         if name not in known:
             hint = f"There are: {', '.join(known)}." if known else "It has none."
             raise UsageError(f"there is no texture reference {name!r}", location=self.file, hint=hint)
+        if not isinstance(texture, Texture | Surface):
+            raise UsageError(f"a texture reference takes a Texture or a Surface, not {type(texture).__name__}")
         self.bound[name] = texture
 
     def references(self, kernel: str) -> list[tuple[int, str]]:

@@ -149,6 +149,7 @@ class Raster:
         inputs: dict[int, int] | None = None,
         region_size: int = 1 << 20,
         depth: bool = True,
+        only_set_up: bool = False,
     ) -> Picture:
         """Draw primitives (n, 1 to 3: numbers of vertices). attributes: 0x70 (n, 4) is the position."""
         self.arena[:] = 0
@@ -206,12 +207,13 @@ class Raster:
         words = self.words(region, REGION.size // 4)
         words[REGION.AT // 4], words[REGION.END // 4] = room, room + region_size
         set_up, run = self.engine.get(setup.set_up, kind=kind), self.engine.get(raster_shapes, multi=multi)
-        following = 0
+        following, self.pieces = 0, []
         while following < number:
             set_up(raster, region, scratch, following, number)
             assert words[REGION.NEXT // 4] > following, "no room for one primitive"
             following = int(words[REGION.NEXT // 4])
-            for part in range(parts):
+            self.pieces.append(following)
+            for part in range(0 if only_set_up else parts):
                 run(raster, region, slot, fragments, part, parts)
         self.region, self.record = words.copy(), record
         shape = (HEIGHT, WIDTH)

@@ -155,6 +155,20 @@ def test_a_region_that_is_small_only_takes_longer(raster: Raster) -> None:
     np.testing.assert_array_equal(one.depth, several.depth)
 
 
+def test_very_large_shapes_come_in_pieces(raster: Raster) -> None:
+    """So that nobody waits for ever before a program can be interrupted."""
+    size = 16384 << 16
+    state = registers(
+        SET_SURFACE_CLIP_HORIZONTAL=size, SET_SURFACE_CLIP_VERTICAL=size, SET_VIEWPORT_CLIP_HORIZONTAL=size,
+        SET_VIEWPORT_CLIP_VERTICAL=size, **plain_window(),
+    )  # fmt: skip
+    at = {0x70: positions(np.array([[[0, 0], [16000, 0], [0, 16000]]]) * 256)}
+    raster.draw(state, at, [[0, 1, 2]] * 5, only_set_up=True)
+    assert raster.pieces == [1, 2, 3, 4, 5]
+    raster.draw(registers(), at, [[0, 1, 2]] * 5, only_set_up=True)
+    assert raster.pieces == [5]
+
+
 def boxes(**values: object) -> Picture:
     """A triangle over everything."""
     return Raster().draw(registers(**values), {0x70: clip_of([[-10, -10], [300, -10], [-10, 300]])}, [[0, 1, 2]])

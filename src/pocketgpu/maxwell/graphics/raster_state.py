@@ -32,6 +32,26 @@ from .records import (
     VIEWPORT_COUNT,
 )
 
+RASTER_NAMES = (
+    "SET_RT_LAYER", "SET_OFFSET_RENDER_TARGET_INDEX", "SET_ATTRIBUTE_POINT_SIZE", "SET_VIEWPORT_PIXEL",
+    "SET_CONSERVATIVE_RASTER", "SET_FILL_VIA_TRIANGLE", "SET_VIEWPORT_SCALE_OFFSET", "SET_USER_CLIP_ENABLE",
+    "SET_USER_CLIP_OP", "SET_VIEWPORT_CLIP_CONTROL", "SET_VIEWPORT_Z_CLIP", "OGL_SET_CULL", "OGL_SET_CULL_FACE",
+    "OGL_SET_FRONT_FACE", "SET_WINDOW_ORIGIN", "SET_FRONT_POLYGON_MODE", "SET_BACK_POLYGON_MODE", "SET_TWO_SIDED_LIGHT",
+    "SET_POLY_OFFSET_FILL", "SET_POLY_OFFSET_LINE", "SET_POLY_OFFSET_POINT", "SET_SLOPE_SCALE_DEPTH_BIAS",
+    "SET_DEPTH_BIAS", "SET_DEPTH_BIAS_CLAMP", "SET_ZT_FORMAT", "SET_ALIASED_LINE_WIDTH_ENABLE",
+    "SET_ALIASED_LINE_WIDTH_FLOAT", "SET_LINE_WIDTH_FLOAT", "SET_ANTI_ALIAS", "SET_ANTI_ALIAS_ENABLE",
+    "SET_ANTI_ALIASED_LINE", "SET_LINE_STIPPLE", "SET_LINE_STIPPLE_PARAMETERS", "SET_LINE_MODE_POLYGON_CLIP",
+    "SET_POINT_SIZE", "SET_POINT_SPRITE", "SET_POINT_SPRITE_SELECT", "SET_ANTI_ALIASED_POINT",
+    "SET_ANTI_ALIAS_SAMPLE_POSITIONS", "SET_NONMULTISAMPLED_Z", "SET_HYBRID_ANTI_ALIAS_CONTROL", "SET_SAMPLE_MASK",
+    "SET_SAMPLE_MASK_X0_Y0", "SET_SAMPLE_MASK_X1_Y0", "SET_SAMPLE_MASK_X0_Y1", "SET_SAMPLE_MASK_X1_Y1",
+    "SET_WINDOW_CLIP_ENABLE", "SET_WINDOW_CLIP_TYPE", "SET_WINDOW_CLIP_HORIZONTAL", "SET_WINDOW_CLIP_VERTICAL",
+    "SET_POLYGON_STIPPLE", "SET_POLYGON_STIPPLE_PATTERN", "SET_VIEWPORT_COORDINATE_SWIZZLE", "SET_VIEWPORT_SCALE_X",
+    "SET_VIEWPORT_SCALE_Y", "SET_VIEWPORT_SCALE_Z", "SET_VIEWPORT_OFFSET_X", "SET_VIEWPORT_OFFSET_Y",
+    "SET_VIEWPORT_OFFSET_Z", "SET_VIEWPORT_CLIP_MIN_Z", "SET_VIEWPORT_CLIP_MAX_Z", "SET_VIEWPORT_CLIP_HORIZONTAL",
+    "SET_VIEWPORT_CLIP_VERTICAL", "SET_SURFACE_CLIP_HORIZONTAL", "SET_SURFACE_CLIP_VERTICAL", "SET_SCISSOR_ENABLE",
+    "SET_SCISSOR_HORIZONTAL", "SET_SCISSOR_VERTICAL",
+)  # fmt: skip
+"""The methods that `encode` and `pixel_inputs` read."""
 POSITION, LAYER, VIEWPORT_INDEX, POINT_SIZE, DISTANCES = 0x70, 0x64, 0x68, 0x6C, 0x2C0
 """Addresses in attribute space of what set-up reads itself."""
 SAMPLES = {0: 1, 1: 2, 2: 4, 3: 8, 4: 8, 5: 2, 6: 16, 8: 4, 9: 4, 10: 8, 11: 8}
@@ -299,3 +319,17 @@ def _sprite(state: State, address: int) -> int:
 def alpha_registers(first_registers: Iterable[int | None]) -> int:
     """RASTER.ALPHAS of `Header.target_registers`."""
     return sum(1 << (n + 3) for n in first_registers if n is not None)
+
+
+_LEFT_OUT = (
+    ("SET_POLY_SMOOTH", "ENABLE", "polygons with smooth edges have hard ones"),
+    ("SET_TIR", "MODE", "samples of raster are those of the targets"),
+    ("SET_CLIP_ID_TEST", "ENABLE", "clip ids are not tested"),
+    ("SET_WINDOW_OFFSET_X", "V", "the window is not moved"),
+    ("SET_WINDOW_OFFSET_Y", "V", "the window is not moved"),
+)
+
+
+def left_out(state: State) -> list[str]:
+    """What the registers ask of raster that it does not do, as texts for events."""
+    return [f"{name}: {text}" for name, part, text in _LEFT_OUT if state.field(name, part)]

@@ -120,7 +120,7 @@ RASTER = Struct(
 REGION = Struct(
     "AT", "END",  # where the first shape goes; where there is no more room, from where planes go downwards
     "SHAPES_END",  # behind the last shape
-    "NEXT",  # the primitive to go on with: behind the last one, unless room ran out
+    "NEXT",  # the primitive to go on with: behind the last one, unless room ran out or the shapes are very large
     "SHAPES", "COME", "GONE",  # shapes made; primitives that came to the clipper and that it let through
     "STIPPLE",  # pixels of the line strip under way
 )  # fmt: skip

@@ -29,6 +29,8 @@ from .records import (
 )
 from .shapes import ALIGN, Owner, ShapeMaker, room
 
+MAX_AREA = 1 << 19
+"""Of the boxes of the shapes that one region holds, in 256 pixels: a second of work, then somebody may interrupt."""
 SCRATCH_SIZE = assembled.SCRATCH_SIZE
 """Bytes of scratch that `set_up` needs."""
 
@@ -52,9 +54,9 @@ class _SetUp:
         load = lambda word: k.load(I32, region + word)
         self.at = k.var(load(REGION.AT))
         self.free_end = k.var(load(REGION.END))  # where planes begin
-        self.made = k.var(0)
         self.gone = k.var(0)
-        self.shapes = ShapeMaker(self.batch, region, self.at, self.made)
+        self.shapes = ShapeMaker(self.batch, region, self.at)
+        self.made = self.shapes.made
         self.groups = self.batch.of(RASTER.INPUT_GROUPS)
 
     def primitive(self, lane: Value) -> None:
@@ -189,8 +191,9 @@ def set_up(
 
     raster: offset of a RASTER record. region: of a REGION whose AT and END are set, to multiples of 32 with
     `least_region` bytes between them at least; afterwards NEXT says which primitive comes next (`last`, unless there
-    was no more room), SHAPES_END where the shapes end. COME, GONE and SHAPES are counted on. STIPPLE carries a line's
-    stipple from call to call. scratch: of SCRATCH_SIZE bytes. kind: vertices of a primitive, 1 to 3.
+    was no more room, or MAX_AREA is passed), SHAPES_END where the shapes end. COME, GONE and SHAPES are counted on.
+    STIPPLE carries a line's stipple from call to call. scratch: of SCRATCH_SIZE bytes. kind: vertices of a primitive,
+    1 to 3.
     """
     work = _SetUp(k, raster, region, scratch, kind)
     start = k.var(first & -LANES)
@@ -204,7 +207,8 @@ def set_up(
         left = k.var(work.batch.look(base, (numbers >= first) & (numbers < last)))
         for _ in k.loop(lambda: (left.value != 0) & (full.value == 0)):
             lane = k.trailing_zeros(left.value)
-            for _ in k.when(work.at.value + need > work.free_end.value):
+            tight = work.at.value + need > work.free_end.value
+            for _ in k.when(tight | (work.shapes.area.value > MAX_AREA)):
                 full.value = 1
                 following.value = base + lane
             for _ in k.when(full.value == 0):

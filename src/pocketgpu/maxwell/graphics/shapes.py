@@ -40,11 +40,15 @@ Edge = tuple[Value, Value, Value]
 
 
 class ShapeMaker:
-    """Writes shapes to a region from `at` on."""
+    """Writes shapes to a region from `at` on, and counts them.
 
-    def __init__(self, batch: Batch, region: Value, at: Var, made: Var) -> None:
+    area: of their boxes, in 256 pixels.
+    """
+
+    def __init__(self, batch: Batch, region: Value, at: Var) -> None:
         k = self.k = batch.k
-        self.batch, self.region, self.at, self.made = batch, region, at, made
+        self.batch, self.region, self.at = batch, region, at
+        self.made, self.area = k.var(0), k.var(0)
         self.multi = batch.of(RASTER.MULTISAMPLE) != 0
         self.xs, self.ys = k.array(4, I32, lanes=1), k.array(4, I32, lanes=1)
 
@@ -71,6 +75,7 @@ class ShapeMaker:
         right, bottom = k.min(box[2], of(VIEWPORT.RIGHT)), k.min(box[3], of(VIEWPORT.BOTTOM))
         seen = (left <= right) & (top <= bottom)
         for _ in k.when(seen):
+            self.area.value = self.area.value + (((right - left + 1) * (bottom - top + 1)) >> 8)
             words = {
                 "PLANES": owner.planes, "ORIGIN_X": owner.origin[0],
                 "ORIGIN_Y": owner.origin[1], "LEFT": left, "TOP": top, "RIGHT": right, "BOTTOM": bottom, "KIND": kind,

@@ -1,0 +1,82 @@
+"""Registers as words of set-up and raster."""
+
+from __future__ import annotations
+
+import numpy as np
+from support.raster_side import registers
+
+from pocketgpu.facts.maxwell import B197
+from pocketgpu.maxwell.engines.state import State
+from pocketgpu.maxwell.graphics.headers import FLAT, LINEAR, PERSPECTIVE, layout_of
+from pocketgpu.maxwell.graphics.planes import HEAD_SIZE, plane_offset
+from pocketgpu.maxwell.graphics.raster_state import RASTER_NAMES, encode, left_out, limit, pixel_inputs
+from pocketgpu.maxwell.graphics.records import MAP_WORDS, PIXEL_INPUT, PLANE, RASTER, VIEWPORT, VIEWPORT_COUNT
+
+MAP = layout_of([0x64, 0x68, *range(0x6C, 0x380, 4)]).read
+
+
+def words_of(state: State) -> tuple[np.ndarray, np.ndarray]:
+    raster = np.zeros(RASTER.size // 4, np.int32)
+    viewports = np.zeros(VIEWPORT.size // 4 * VIEWPORT_COUNT, np.int32)
+    encode(state, MAP, raster, viewports)
+    return raster, viewports
+
+
+def test_nothing_but_the_named_methods_counts() -> None:
+    rng = np.random.default_rng(1)
+    mine = np.zeros(1 << 14, bool)
+    for name in RASTER_NAMES:
+        method = B197[name]
+        mine[[method.word + n * method.stride for n in range(method.count or 1)]] = True
+    for _ in range(20):
+        a, b = (rng.integers(0, 1 << 32, 1 << 14, np.uint64).astype(np.uint32) for _ in range(2))
+        b[mine] = a[mine]
+        one, other = State(B197, a), State(B197, b)
+        for x, y in zip(words_of(one), words_of(other), strict=True):
+            np.testing.assert_array_equal(x, y)
+        inputs = dict.fromkeys(range(0x280, 0x3A0, 4), PERSPECTIVE)
+        np.testing.assert_array_equal(pixel_inputs(one, inputs, MAP).table, pixel_inputs(other, inputs, MAP).table)
+
+
+def test_an_earlier_draw_leaves_nothing_behind() -> None:
+    rng = np.random.default_rng(2)
+    state = State(B197, rng.integers(0, 1 << 32, 1 << 14, np.uint64).astype(np.uint32))
+    state.registers[B197["SET_WINDOW_CLIP_ENABLE"].word] = 1
+    state.registers[B197["SET_POLYGON_STIPPLE"].word] = 1
+    raster, viewports = words_of(state)
+    again = np.full_like(raster, 77)
+    encode(state, MAP, again, np.full_like(viewports, 77))
+    skipped = ("VERTICES", "PRIMITIVES", "VIEWPORTS", "INPUTS", "INPUT_GROUPS", "DEPTH_WANTED", "TEST", "WRITE",
+               "OUTPUT", "EARLY", "PROGRAM", "ALPHAS")  # fmt: skip
+    sizes = dict(zip(RASTER.offsets, np.diff([*RASTER.offsets.values(), RASTER.size]) // 4, strict=True))
+    for name, at in RASTER.offsets.items():
+        if name not in skipped:
+            part = slice(at // 4, at // 4 + sizes[name])
+            np.testing.assert_array_equal(raster[part], again[part], err_msg=name)
+
+
+def test_inputs_of_a_pixel_program() -> None:
+    inputs = {0x70: FLAT, 0x7C: FLAT, 0x80: PERSPECTIVE, 0x84: LINEAR, 0x280: PERSPECTIVE, 0x3FC: FLAT}
+    found = pixel_inputs(registers(), inputs, MAP)
+    assert found.groups == 1 and len(found.map) == MAP_WORDS
+    table = {name: found.table[at // 4 : at // 4 + 8] for name, at in PIXEL_INPUT.offsets.items()}
+    assert table["FRONT"][:3].tolist() == [MAP[0x80 >> 2], MAP[0x84 >> 2], MAP[0x280 >> 2]]
+    assert table["BACK"][:3].tolist() == [MAP[0x80 >> 2], MAP[0x84 >> 2], MAP[0x2A0 >> 2]]
+    assert table["LINEAR"].view(np.float32)[:3].tolist() == [0.0, 1.0, 0.0]
+
+    def at(address):
+        return found.map[address >> 2]
+
+    assert [at(a) for a in (0x80, 0x84, 0x280)] == [HEAD_SIZE + n * PLANE.size for n in range(3)]
+    assert at(0x70) == plane_offset("X") and at(0x3FC) == plane_offset("FRONT") and at(0x90) == plane_offset("ZERO")
+
+
+def test_targets_limit_viewports() -> None:
+    _, viewports = words_of(registers())
+    limit(viewports, 40, 100)
+    assert viewports[VIEWPORT.RIGHT // 4] == 39 and viewports[VIEWPORT.BOTTOM // 4] == 47
+
+
+def test_what_raster_leaves_out_is_told() -> None:
+    assert left_out(registers()) == []
+    assert left_out(registers(SET_POLY_SMOOTH=1)) == ["SET_POLY_SMOOTH: polygons with smooth edges have hard ones"]

@@ -182,7 +182,7 @@ def list_geometry(k: Lang, record: Value, groups: Value, stream: Value) -> None:
                     second = k.select(triangle, k.select(turned, a, k.select(swapped, vertex, b)), vertex)
                     third = k.select(swapped, b, vertex)
                     early = k.select(triangle, a, first)
-                    begins = k.select((length.value == kind + 1) | triangle, FLAG_BEGINS | _EDGES, _EDGES)
+                    begins = k.select((length.value == kind + 1) | (kind != LINE_LIST), FLAG_BEGINS | _EDGES, _EDGES)
                     at = columns + (listed.value << 2)
                     for column, v in (
                         (V0, first), (V1, second), (V2, third), (PROVOKING, k.select(last_provokes, vertex, early)),

@@ -37,6 +37,8 @@ fuzz: $(VENV)/.ready-test
 	$(BIN)/python tests/fuzz/lists.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/pushbuffers.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/sass.py --cases $(FUZZ)
+	$(BIN)/python tests/fuzz/sass_arithmetic.py --cases $(FUZZ)
+	$(BIN)/python tests/fuzz/sass_programs.py --cases $(FUZZ) --specialised $$(( $(FUZZ) / 100 )) --numpy $$(( $(FUZZ) / 1000 ))
 	$(BIN)/python tests/fuzz/shader.py --cases $(FUZZ) --specialised $$(( $(FUZZ) / 100 ))
 
 oracle: $(VENV)/.ready-run

@@ -16,6 +16,8 @@ from .work import LANES, LAUNCH, MISALIGNED, OUTSIDE_LOCAL, OUTSIDE_SHARED, SCRA
 
 # Operations by their number in ATOM; EXCH is 8, compare-and-swap has the number 15 here.
 ADD, MIN, MAX, INC, DEC, AND, OR, XOR, EXCH, SAFEADD, SWAP = 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 15
+NOTHING = 14
+"""The last number that no operation has: memory stays as it is."""
 # Types by their number in ATOM.
 U32, S32, U64, F32_ADD, F16_ADD, S64 = range(6)
 OPERAND, SECOND = DATA, DATA + 2

@@ -260,7 +260,7 @@ class Interpreter(Machine):
         if op == "ATOMS":
             kind = k.select(kind == 3, atomics.S64, kind)
         wide = k.select(swap, mods["size"], k.select((kind == atomics.U64) | (kind == atomics.S64), 1, 0))
-        code = k.select(swap, atomics.SWAP, mods["op"])
+        code = k.select(swap, atomics.SWAP, k.min(mods["op"], atomics.NOTHING))
         for i in range(2):
             n = self.source(i).n
             p.put(atomics.OPERAND + 2 * i, self.register(n))
@@ -656,9 +656,11 @@ def encode(
     steps: tuple[Step, ...], handles: dict[str, int], stage: int = stage_io.NONE
 ) -> NDArray[np.uint32]:  # fmt: skip
     """Records of a program. handles: of `interpret` for the operations that are at hand."""
-    words = np.zeros((len(steps), STEP.size // 4), np.uint32)
     column = {name: at // 4 for name, at in STEP.offsets.items()}
-    for row, step in zip(words, steps, strict=True):
+    rows = []
+    for step in steps:
+        row = [0] * (STEP.size // 4)
+        rows.append(row)
         put = lambda name, v, n=0, row=row: row.__setitem__(column[name] + n, v & 0xFFFFFFFF)
         handle = handles.get(step.op, handles["GETCRSPTR"])
         put("HANDLE", handle)
@@ -685,7 +687,7 @@ def encode(
         _put_flow(step, put)
         if step.texture is not None:
             _put_texture(step.texture, put)
-    return words
+    return np.array(rows, np.uint32).reshape(-1, STEP.size // 4)
 
 
 def _put_texture(call: TextureCall, put: Callable[..., None]) -> None:

@@ -238,7 +238,7 @@ class Machine(ABC):
         if mods.get("cas"):
             wide, op = bool(mods.get("size")), atomics.SWAP
         else:
-            wide, op = atomics.wide_type(kind), mods.get("op", 0)
+            wide, op = atomics.wide_type(kind), min(mods.get("op", 0), atomics.NOTHING)
         p.put(access.LOW, low)
         p.put(access.HIGH, high)
         for n, source in enumerate(step.sources[:2]):

@@ -65,6 +65,9 @@ class Bits:
 
     def get(self, word: Word) -> Word:
         """The number that they are in a word, or in each word of an array."""
+        if len(self.pieces) == 1:
+            low, width = self.pieces[0]
+            return (word >> low) & ((1 << width) - 1)
         number = word & 0
         for low, width in self.pieces:
             number = number << width | (word >> low) & ((1 << width) - 1)
@@ -180,16 +183,20 @@ class OperandField:
     enum: Enum | None = None
     literal: str = ""
 
+    @cached_property
+    def _by_name(self) -> dict[str, Attribute]:
+        return {one.name: one for one in reversed(self.attributes)}
+
     def attribute(self, name: str) -> Attribute | None:
         """The attribute of a name."""
-        return next((one for one in self.attributes if one.name == name), None)
+        return self._by_name.get(name)
 
     def number(self, name: str, default: int) -> int:
         """What stands after "=" of an attribute."""
         found = self.attribute(name)
         return default if found is None else found.value
 
-    @property
+    @cached_property
     def signed(self) -> bool:
         """Whether its number, or the offset of its address, has a sign."""
         return self.kind in ("I", "C", "CS", "M", "A", "T", "RX", "K") and self.attribute("unsigned") is None

@@ -237,15 +237,15 @@ def _integer_source(u: Unit, low: Value, high: Value, kind: Value | int) -> tupl
 def i2f(u: Unit, low: Value, high: Value) -> tuple[Value, Value, Flag]:
     """An integer as a number. rounding: to nearest even 0, down 1, up 2, towards zero 3."""
     k, source, to, rounding = u.k, u.code("from"), u.code("to"), u.code("rounding")
-    plain = all(isinstance(v, int) for v in (source, to, rounding)) and to == 2 and rounding == 0
-    if plain and not u.wants_flags and source not in (3, 7) and u.known(u.negated(0), False) and u.known(u.absolute(0), False):
+    plain = all(isinstance(v, int) for v in (source, to, rounding)) and to == 2 and rounding == 0 and not u.wants_flags
+    if plain and source not in (3, 7) and u.known(u.negated(0), False) and u.known(u.absolute(0), False):
         magnitude, minus = _short_source(u, low, source)
         number = k.bits_i32(k.to_f32(magnitude) if minus is None else k.to_f32(k.to_f64(minus)))
         return number, u.zeros(), False
     magnitude, minus = _integer_source(u, low, high, source)
     names = ("F16", "F16", "F32", "F64")
     result = u.pick("to", [lambda n=n: number_of(u, magnitude, minus, rounding, n) for n in names])
-    u.number_flags(*result, to)
+    u.number_flags(result[0], result[1], to)
     return result[0], result[1], to == 3
 
 
@@ -324,5 +324,5 @@ def f2f(u: Unit, low: Value, high: Value) -> tuple[Value, Value, Flag]:
         return k.low32(kept), k.low32(kept.lsr(32))
 
     result = u.pick("to", [single, half, single, double])
-    u.number_flags(*result, to)
+    u.number_flags(result[0], result[1], to)
     return result[0], result[1], to == 3

@@ -10,7 +10,6 @@ import pytest
 from support.stage_case import CODE, DATA, PixelCase, StageCase, call_stage, header
 
 from pocketgpu.maxwell.engines.constants import Binding
-from pocketgpu.maxwell.graphics.code import end_of_code
 from pocketgpu.maxwell.graphics.headers import LINEAR, PERSPECTIVE, Header, layout_of, patch_layout
 from pocketgpu.maxwell.graphics.programs import StageProgram
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, LANE_X, LANE_Y
@@ -485,7 +484,7 @@ def test_faults_name_pixel_and_place(evaluator: str, tier: str) -> None:
     case.run(1 << 6)
     (event,) = case.events
     assert (event.kind, event.id, event.at) == ("fault", "draw.fault", "here")
-    assert event.message == "pixel program, 0x0018 (LDG): nothing is mapped at 0x700012340; pixel (18, 9)"
+    assert event.message == "pixel program 0x100000000+0x0018 (LDG): nothing is mapped at 0x700012340; pixel (18, 9)"
     assert not case.output(0, np.int32).any()
     case.run(1 << 6)
     assert [e.count for e in case.events] == [2]
@@ -569,15 +568,6 @@ def test_programs_change_with_their_memory() -> None:
     case.set_block(OUT_AT=out)
     case.run()
     assert (case.get(out, outputs, 0x70, np.int32) == 2).all()
-
-
-def test_where_code_ends() -> None:
-    """At the last instruction that nothing goes on behind, whatever follows."""
-    code = assemble("SSY b\n@P0 BRA a\nSYNC\na:\nNOP\nSYNC\nb:\nEXIT\nNOP").code
-    assert end_of_code(code + bytes(32)) == end_of_code(code) == 0x40
-    assert end_of_code(assemble("@P0 EXIT\nNOP\nNOP").code) is None
-    loop = assemble("again:\nNOP\n@P0 BRA again\nEXIT").code
-    assert end_of_code(loop + b"\xff" * 64) == len(loop)
 
 
 def test_headers() -> None:

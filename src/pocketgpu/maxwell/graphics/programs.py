@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ...errors import UsageError
 from ...events import EventLog
 from ...lanes import Engine
+from .. import programs
 from ..engines.constants import Binding
 from ..memory import GpuMemory
 from ..sampling.records import KERNELS, LOAD
@@ -30,7 +31,8 @@ from ..sass.decoder import SassError
 from ..sass.driver import fault
 from ..sass.flow import Flow, reads, writes
 from ..sass.interpreter import at_hand, encode, handles_of, interpret, interpret_warp, operations_of
-from ..sass.isa import offset_of
+from ..sass.isa import BUNDLE, WORD
+from ..sass.launch import Code, index_at
 from ..sass.machine import Machine
 from ..sass.specialise import flow_of, run_stage_warp
 from ..sass.stage_io import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
@@ -48,8 +50,7 @@ from ..sass.work import (
     WARP,
     SlotLayout,
 )
-from .code import CodeReader, Found
-from .headers import Header
+from .headers import HEADER_SIZE, Header
 from .records import LANE_X, LANE_Y, MAP_WORDS
 
 _NOTHING: NDArray[np.int32] = np.zeros((0, 2), np.int32)
@@ -71,14 +72,19 @@ _MAP_BYTES = 4 * MAP_WORDS
 _BANKS_ROOM = 32 * BANK_SIZE
 """Constant banks of a stage; instructions can name 32 of them, of which the last always read as zero."""
 _STAGE_ROOM = 2 * _RECORD_ROOM + _BANKS_ROOM + PROGRAM_ROOM
-TIERS = ("auto", "interpreter", "specialised")
+MAX_SEEN = 4096
+"""Programs that are remembered by their address."""
 
 
 class StageProgram:
-    """A program of one stage. `header`: what its header says; `flow`: its blocks."""
+    """A program of one stage. `header`: what its header says; `flow`: its blocks; `address`: where it was seen last.
 
-    def __init__(self, found: Found, header: Header, flow: Flow) -> None:
-        self.found, self.header, self.flow = found, header, flow
+    :raises SassError: its code cannot be read.
+    """
+
+    def __init__(self, code: Code, header: Header) -> None:
+        self.code, self.header, self.address = code, header, 0
+        self.flow: Flow = flow_of(*code.key, header.output_registers)
         self.asked = False
         """Whether specialised code was asked for."""
 
@@ -90,8 +96,9 @@ class StageProgram:
     @cached_property
     def static(self) -> dict[str, Any]:
         """What specialised code depends on."""
+        data, start, indirect = self.code.key
         return {
-            "code": self.found.code, "indirect": (), "stage": self.header.stage,
+            "code": data, "start": start, "indirect": indirect, "stage": self.header.stage,
             "outputs": self.header.output_registers,
         }  # fmt: skip
 
@@ -280,6 +287,7 @@ class StageLaunch:
             THREAD_IDS=self._programs.thread_ids, SHARED_WINDOW=SHARED_WINDOW, LOCAL_WINDOW=LOCAL_WINDOW,
             STAGE=header.stage, KILLS=int(header.kills), MOST_EMITTED=header.most_vertices,
             MASK_AT=at(header.mask_register), DEPTH_AT=at(header.depth_register), Y_DIRECTION=0x3F80_0000,
+            START=index_at(program.code.start),
         )  # fmt: skip
         for slot in slots:
             self._programs.words(slot, work.SCRATCH // 4)[:] = 0
@@ -390,17 +398,34 @@ class StageLaunch:
             if get("KIND") == NO_TEXTURE and self._programs.textures is not None:
                 text += f": {self._programs.textures.reason(low)}"
             step = self.program.flow.steps[index]
-            at = f"{self.name} program, {offset_of(index):#06x} ({step.name})"
+            at = f"{self._named()}+{self.program.code.offset_at(index)} ({step.name})"
             events.report("fault", "draw.fault", f"{at}: {text}; {self._where(get('NUMBER'), get('LANE'))}", place)
         if count > FAULTS:
             events.report("fault", "draw.fault", f"{self.name} program: further faults", place, count - FAULTS)
 
+    def _named(self) -> str:
+        assert self.program is not None
+        return f"{self.name} program {self.program.address:#x}"
+
     def _tell_hang(self, slot: int, place: str) -> None:
+        assert self.program is not None
         words = self._programs.words(slot + work.WARPS, WARP.size // 4)
         resume = int(words[WARP.RESUME // 4])
         where = self._where(int(self._programs.words(slot + BLOCK.NUMBER, 1)[0]), 0)
-        text = f"{self.name} program, {offset_of(resume):#06x}: {LIMIT} instructions and no end; {where}"
+        loop = f"{LIMIT} instructions and no end around {self.program.code.offset_at(resume)}"
+        text = f"{self._named()}: {loop}; {where}"
         self._programs.events.report("hang", "draw.hang", text, place)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """A program at an address, as long as its pages do not change."""
+
+    pipeline: int
+    offset: int
+    size: int
+    version: int
+    program: StageProgram
 
 
 class Programs:
@@ -434,43 +459,60 @@ class Programs:
         self.words(self.thread_ids, 32)[:] = np.arange(32)
         self.stages = [StageLaunch(self, n, stages + n * _STAGE_ROOM) for n in range(len(STAGES))]
         self._sizes = [0] * len(STAGES)
-        self._reader = CodeReader(memory)
-        self._known: dict[Found, StageProgram] = {}
+        self._code = programs.Programs(memory)
+        self._known: dict[Any, StageProgram] = {}
+        self._seen: dict[int, _Seen] = {}
 
     def words(self, at: int, count: int) -> NDArray[np.int32]:
         """Words of the arena."""
         return self.memory.arena[at : at + 4 * count].view(np.int32)
 
-    def find(self, pipeline: int, address: int, place: str = "") -> StageProgram | None:
-        """The program of a stage of the pipeline whose header is at a GPU address; None, and an event, if none is."""
+    def find(
+        self, pipeline: int, address: int, region: int | None = None, place: str = ""
+    ) -> StageProgram | None:  # fmt: skip
+        """The program of a stage of the pipeline whose header is at a GPU address; None, and an event, if none is.
+
+        :param region: the program region, if the program can jump to other places of it.
+        """
         self.place = place
-        found = self._reader.read(address)
-        program = None if found is None else self._known.get(found)
-        if program is None:
-            program = self._make(found, pipeline, address, place)
-        elif program.header.stage != STAGES[pipeline]:
-            self._refuse(pipeline, address, f"is for stage {program.header.stage}", place)
-            return None
-        return program
+        seen = self._seen.get(address)
+        if seen is not None and seen.pipeline == pipeline:
+            memory = self.memory
+            if memory.offset_of(address, seen.size) == seen.offset:
+                version = memory.newest(seen.offset, seen.size)
+                if version == seen.version:
+                    seen.program.address = address
+                    return seen.program
+        return self._look(pipeline, address, region)
 
-    def _make(self, found: Found | None, pipeline: int, address: int, place: str) -> StageProgram | None:
-        if found is None:
-            self._refuse(pipeline, address, "is not there", place)
-            return None
-        header = Header.of(found.header)
+    def _look(self, pipeline: int, address: int, region: int | None) -> StageProgram | None:
+        memory, start = self.memory, address + HEADER_SIZE
+        if memory.unmapped(address, HEADER_SIZE):
+            return self._refuse(pipeline, address, "is not mapped")
+        header = Header.of(memory.read(address, HEADER_SIZE))
         if not header.fits or header.stage != STAGES[pipeline]:
-            self._refuse(pipeline, address, f"has a header for stage {header.stage}", place)
-            return None
+            return self._refuse(pipeline, address, f"has a header for stage {header.stage}")
+        # Control words are counted from where the code begins.
+        base = start if region is None or (start - region) % BUNDLE or start < region else region
         try:
-            flow = flow_of(found.code, 0, (), header.output_registers)
+            code = self._code.find(base, start - base)
+            key = (header, code.key)
+            program = self._known.get(key)
+            if program is None:
+                program = self._known[key] = StageProgram(code, header)
         except SassError as error:
-            self._refuse(pipeline, address, f"cannot be read: {error}", place)
-            return None
-        program = self._known[found] = StageProgram(found, header, flow)
+            return self._refuse(pipeline, address, f"cannot be read: {error}")
+        program.address = address
+        size = HEADER_SIZE + len(code.data)
+        offset = memory.offset_of(address, size)
+        if offset is not None and code.start == WORD and len(code.origins) == 1:
+            if len(self._seen) >= MAX_SEEN:
+                self._seen.clear()
+            self._seen[address] = _Seen(pipeline, offset, size, memory.newest(offset, size), program)
         return program
 
-    def _refuse(self, pipeline: int, address: int, what: str, place: str) -> None:
-        self.events.report("fault", "draw.program", f"the {NAMES[pipeline]} program at {address:#x} {what}", place)
+    def _refuse(self, pipeline: int, address: int, what: str) -> None:
+        self.events.report("fault", "draw.program", f"the {NAMES[pipeline]} program at {address:#x} {what}", self.place)
 
     def refuse_memory(self, stage: StageLaunch, local: int) -> None:
         """There is no room for the threads of a program."""

@@ -657,11 +657,11 @@ def run_warp(
 
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32)
 def run_stage_warp(
-    k: Lang, launch: Value, slot: Value, warp: Value, *, code: bytes, indirect: tuple[int, ...], stage: int,
-    outputs: tuple[int, ...],
+    k: Lang, launch: Value, slot: Value, warp: Value, *, code: bytes, start: int, indirect: tuple[int, ...],
+    stage: int, outputs: tuple[int, ...],
 ) -> None:  # fmt: skip
     """Run the only warp of a stage of graphics. outputs: registers that its record has for each lane that ended."""
-    flow = flow_of(code, 0, indirect, outputs)
+    flow = flow_of(code, start, indirect, outputs)
     record = slot + WARPS
     Warp(k, Place(k, launch, slot, warp, record), flow, False, stage, outputs).run()
 

@@ -468,7 +468,7 @@ class Programs:
         return self.memory.arena[at : at + 4 * count].view(np.int32)
 
     def find(
-        self, pipeline: int, address: int, region: int | None = None, place: str = ""
+        self, pipeline: int, address: int, place: str = "", region: int | None = None
     ) -> StageProgram | None:  # fmt: skip
         """The program of a stage of the pipeline whose header is at a GPU address; None, and an event, if none is.
 

@@ -15,7 +15,9 @@ from pathlib import Path
 from common import ROOT, Report, machine, show
 
 HERE = Path(__file__).resolve().parent
-NAMES = ("pixels", "shapes", "features", "shader", "draws", "startup", "captures", "layouts", "textures", "channel")
+NAMES = (
+    "pixels", "shapes", "features", "shader", "draws", "startup", "captures", "layouts", "textures", "channel", "sass",
+)  # fmt: skip
 OUT = ROOT / "build" / "bench.json"
 
 

@@ -1,7 +1,7 @@
 """Memory of threads: global memory through the page table, shared and local memory of a slot, constant banks.
 
 One kernel for each space and size (`memory`) serves all programs: quickly where lanes stay in one page or in bounds of
-shared or local memory, a little less so where lanes have pages of their own, else through another that goes lane by lane
+shared or local memory, a little less so where lanes have their own pages, else through another that goes lane by lane
 (`access`). What cannot be reached reads as zero and is noted as a fault with instruction, lane, warp and block.
 """
 

@@ -312,7 +312,7 @@ def make(seed: int, number: int) -> Program:
     bank[0x20:0x24] = (256).to_bytes(4, "little")
     bank[0x140:] = _numbers(r, WORDS)
     bank[0x140:0x150] = BUFFER.to_bytes(8, "little") + (BUFFER + SIZE // 2).to_bytes(8, "little")
-    return Program(pack(words), bytes(bank), _numbers(r, 64) * (SIZE // 256), r.choice((1, 32, 40, 64, 96)), woven)
+    return Program(pack(words), bytes(bank), _numbers(r, 64) * (SIZE // 256), r.choice((1, 32, 32, 40, 64, 96)), woven)
 
 
 _SPECIAL = (0, 1, 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF, 0x3F800000, 0x7F800000, 0x7FC00001, 0x00000001, 0x80000001)

@@ -33,7 +33,8 @@ from pocketgpu.maxwell.graphics.records import (
     VIEWPORT,
     VIEWPORT_COUNT,
 )
-from pocketgpu.maxwell.sass.work import BLOCK, LANES, VECTOR
+from pocketgpu.maxwell.sass.stage_io import PIXEL
+from pocketgpu.maxwell.sass.work import BLOCK, DONE, LANES, LAUNCH, REGISTERS, VECTOR, WARP, WARPS
 
 WIDTH, HEIGHT = 64, 48
 ARENA = 8 << 20
@@ -76,6 +77,50 @@ def note(k: Lang, output: Value, fragments: Value) -> None:
         inverse = k.fma(w[1], k.to_f32(lane_x(k)) + px, k.fma(w[2], k.to_f32(lane_y(k)) + py, k.splat(w[0])))
         place = pixel + word(2) + n * (WIDTH * HEIGHT * 4)
         k.scatter(F32, place, v / inverse, covered)
+
+
+@kernel(lanes=32, launch=I32, slot=I32, warp=I32)
+def ones(k: Lang, launch: Value, slot: Value, warp: Value) -> None:
+    """A pixel program: R0 is the number of the sample, R1 how often it has run, R2 0, R3 1.0."""
+    record = slot + WARPS
+    registers = record + REGISTERS
+    fragments = k.load(I32, slot + BLOCK.FRAGMENTS)
+    runs = k.load(I32, launch + LAUNCH.PROGRAM) + 1
+    k.store(I32, launch + LAUNCH.PROGRAM, runs)
+    values = (k.load(I32, fragments + FRAGMENTS.SAMPLE), runs, k.i32(0), k.bits_i32(k.f32(1.0)))
+    for n, v in enumerate(values):
+        k.store(I32, registers + n * VECTOR, k.splat(v))
+    k.store(I32, record + WARP.STATE, DONE)
+
+
+@kernel(lanes=32, output=I32, fragments=I32)
+def log(k: Lang, output: Value, fragments: Value) -> None:
+    """Note a call: SAMPLE, COVERED, the ballots of four samples, R1 of the program; and add up alpha of sample 0."""
+
+    def of(name):
+        return k.load(I32, fragments + FRAGMENTS.offsets[name])
+
+    at = k.load(I32, output)
+    registers = of("OUTPUTS")
+    covers = [k.load(I32, fragments + FRAGMENTS.COVER + 4 * s) for s in range(4)]
+    runs = k.load(I32, k.select(registers == 0, output, registers + VECTOR))
+    for n, v in enumerate((of("SAMPLE"), of("COVERED"), *covers, runs)):
+        k.store(I32, at + 4 * n, v)
+    k.store(I32, output, at + 32)
+    x, y = lane_x(k) + of("X"), lane_y(k) + of("Y")
+    place = ((y * WIDTH + x) << 2) + k.load(I32, output + 4)
+    for _ in k.when(registers != 0):
+        covered = k.mask_of(covers[0])
+        alpha = k.load(F32, registers + 3 * VECTOR, LANES)
+        k.scatter(F32, place, k.gather(F32, place, covered) + alpha, covered)
+
+
+@dataclass
+class Calls:
+    """What `log` saw. alpha: sum for each pixel; blocks: rows of SAMPLE, COVERED, four ballots, runs of the program."""
+
+    alpha: NDArray[np.float32]
+    blocks: NDArray[np.int32]
 
 
 @dataclass
@@ -150,8 +195,14 @@ class Raster:
         region_size: int = 1 << 20,
         depth: bool = True,
         only_set_up: bool = False,
+        words: dict[str, int] | None = None,
+        logs: tuple[str, ...] = (),
     ) -> Picture:
-        """Draw primitives (n, 1 to 3: numbers of vertices). attributes: 0x70 (n, 4) is the position."""
+        """Draw primitives (n, 1 to 3: numbers of vertices). attributes: 0x70 (n, 4) is the position.
+
+        words: of the RASTER record. logs: TEST, WRITE: call `log` there (with PROGRAM 1 in `words`: run `ones`), and
+        keep what it saw in `calls`.
+        """
         self.arena[:] = 0
         at = 4096
 
@@ -192,7 +243,7 @@ class Raster:
         self.words(table_at, table.table.size)[:] = table.table
         output = take(64)
         samples, depths, values = (take(WIDTH * HEIGHT * 4 * n) for n in (1, 1, _INPUTS))
-        slot, fragments, scratch = take(BLOCK.size), take(FRAGMENTS.size), take(setup.SCRATCH_SIZE)
+        slot, fragments, scratch = take(WARPS + REGISTERS + 8 * VECTOR), take(FRAGMENTS.size), take(setup.SCRATCH_SIZE)
         noted = min(len(wanted), _INPUTS)
         self.words(output, 5)[:] = samples, depths, values, slot, noted
         self.words(raster + RASTER.WRITE, 2).view(np.int64)[0] = self.engine.handle(note)
@@ -202,29 +253,46 @@ class Raster:
         }  # fmt: skip
         for name, v in places.items():
             record[RASTER.offsets[name] // 4] = v
+        for name, v in (words or {}).items():
+            record[RASTER.offsets[name] // 4] = v
+        launch, calls, alpha = take(LAUNCH.size), take(1 << 20), take(WIDTH * HEIGHT * 4)
+        if logs:
+            self.words(output, 2)[:] = calls, alpha
+            for name in ("TEST", "WRITE"):
+                handle = self.engine.handle(log) if name in logs else 0
+                self.words(raster + RASTER.offsets[name], 2).view(np.int64)[0] = handle
+            self.words(launch + LAUNCH.STAGE, 1)[0] = PIXEL
+            self.words(launch + LAUNCH.SLICE, 1)[0] = self.words(launch + LAUNCH.TURNS, 1)[0] = 1
+            self.words(launch + LAUNCH.SAMPLES_AT, 1)[0] = launch
+            self.words(launch + LAUNCH.RUN, 2).view(np.int64)[0] = self.engine.handle(ones)
+            record[RASTER.PROGRAM // 4] = launch if (words or {}).get("PROGRAM") else 0
         multi = bool(record[RASTER.SAMPLES // 4] > 1)
         region, room = take(REGION.size), take(region_size)
-        words = self.words(region, REGION.size // 4)
-        words[REGION.AT // 4], words[REGION.END // 4] = room, room + region_size
+        state_of = self.words(region, REGION.size // 4)
+        state_of[REGION.AT // 4], state_of[REGION.END // 4] = room, room + region_size
         set_up, run = self.engine.get(setup.set_up, kind=kind), self.engine.get(raster_shapes, multi=multi)
         following, self.pieces = 0, []
         while following < number:
             set_up(raster, region, scratch, following, number)
-            assert words[REGION.NEXT // 4] > following, "no room for one primitive"
-            following = int(words[REGION.NEXT // 4])
+            assert state_of[REGION.NEXT // 4] > following, "no room for one primitive"
+            following = int(state_of[REGION.NEXT // 4])
             self.pieces.append(following)
             for part in range(0 if only_set_up else parts):
                 run(raster, region, slot, fragments, part, parts)
-        self.region, self.record = words.copy(), record
+        seen = self.words(calls, (int(self.words(output, 1)[0]) - calls) // 4 if logs else 0).reshape(-1, 8)[:, :7]
+        self.calls = Calls(
+            self.words(alpha, WIDTH * HEIGHT).view(np.float32).reshape(HEIGHT, WIDTH).copy(), seen.copy()
+        )
+        self.region, self.record = state_of.copy(), record
         shape = (HEIGHT, WIDTH)
         found = self.words(values, noted * WIDTH * HEIGHT).view(np.float32).reshape(noted, *shape)
         return Picture(
             self.words(samples, WIDTH * HEIGHT).reshape(shape).copy(),
             self.words(depths, WIDTH * HEIGHT).view(np.float32).reshape(shape).copy(),
             found.copy(),
-            int(words[REGION.SHAPES // 4]),
-            int(words[REGION.COME // 4]),
-            int(words[REGION.GONE // 4]),
+            int(state_of[REGION.SHAPES // 4]),
+            int(state_of[REGION.COME // 4]),
+            int(state_of[REGION.GONE // 4]),
         )
 
 

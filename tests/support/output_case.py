@@ -30,7 +30,7 @@ RECORD, TABLES, FRAGMENTS_AT, REGISTERS = 0x1000, 0x4000, 0x8000, 0xA000
 TARGETS, TARGET_ROOM = 0x10000, 0x10000
 SIZE = TARGETS + 9 * TARGET_ROOM
 GRIDS = {0: (1, 1), 1: (2, 1), 2: (2, 2), 3: (4, 2), 6: (4, 4)}
-SWITCHES = {"output.blend_index": "target", "output.alpha_equation": "flag"}
+SWITCHES = {"output.blend_index": "target", "output.alpha_equation": "flag", "output.depth_bounds": "first"}
 
 
 def sample_at(sample: int) -> tuple[int, int]:
@@ -111,8 +111,8 @@ def run(case: Case, evaluator: str, general: bool = False) -> Result:
     arena[TARGETS:] = case.memory
     table = np.frombuffer(srgb_tables(), np.uint8)
     arena[TABLES : TABLES + len(table)] = table
-    base = lambda target: TARGETS + place_of(target)
-    words = out.record(TABLES, base(out.zeta) if out.zeta else 0, [base(t) for t in out.colours])
+    zeta = TARGETS + place_of(out.zeta) if out.zeta else 0
+    words = out.record(TABLES, zeta, [TARGETS + place_of(target) for target in out.colours])
     arena[RECORD : RECORD + words.nbytes] = words.view(np.uint8)
     put: Any = arena.view(np.int32)
     samples = out.test_key.samples
@@ -145,7 +145,11 @@ def run(case: Case, evaluator: str, general: bool = False) -> Result:
         test(RECORD, FRAGMENTS_AT)
     if out.writes:
         write(RECORD, FRAGMENTS_AT)
-    read = lambda name, n=1: put[(FRAGMENTS_AT + FRAGMENTS.offsets[name]) // 4 :][:n].view(np.uint32).tolist()
+
+    def read(name: str, count: int = 1) -> list[int]:
+        found = put[(FRAGMENTS_AT + FRAGMENTS.offsets[name]) // 4 :][:count]
+        return [int(word) for word in found.view(np.uint32)]
+
     passed = read("PASSED", 2)
     return Result(
         arena[TARGETS:].copy(), read("COVER", samples), read("COVERED")[0], passed[0] | passed[1] << 32, out
@@ -268,9 +272,9 @@ class Model:
         if early and not self._kept(sample, lane):
             return
         self.cover[sample] |= 1 << lane
-        if self._on("SET_SAMPLE_MASK", "COLOR_TARGET_ENABLE"):
-            if not state.field("SET_COLOR_TARGET_SAMPLE_MASK") >> sample & 1:
-                return
+        masked = self._on("SET_SAMPLE_MASK", "COLOR_TARGET_ENABLE")
+        if masked and not state.field("SET_COLOR_TARGET_SAMPLE_MASK") >> sample & 1:
+            return
         for out in range(state.field("SET_CT_SELECT", "TARGET_COUNT")):
             slot = state.field("SET_CT_SELECT", f"TARGET{out}")
             number = out if state.field("SET_CT_MRT_ENABLE") else 0
@@ -283,12 +287,15 @@ class Model:
 
     def _kept(self, sample: int, lane: int) -> bool:
         case, state = self.case, self.state
-        if (case.kills and case.killed >> lane & 1) or (case.gives_mask and not int(case.masks[lane]) >> sample & 1):
+        usage = "SET_PS_OUTPUT_SAMPLE_MASK_USAGE"
+        multisampled = self._on("SET_ANTI_ALIAS_ENABLE", "V") or not self._on(usage, "QUALIFY_BY_ANTI_ALIAS_ENABLE")
+        masked = case.gives_mask and self._on(usage) and multisampled
+        if (case.kills and case.killed >> lane & 1) or (masked and not int(case.masks[lane]) >> sample & 1):
             return False
         alpha = self._output(0, lane)[3]
-        if self._on("SET_ALPHA_TEST"):
-            if not compare(state.word("SET_ALPHA_FUNC"), alpha, state.float("SET_ALPHA_REF")):
-                return False
+        tested, function = self._on("SET_ALPHA_TEST"), state.word("SET_ALPHA_FUNC")
+        if tested and not compare(function, alpha, state.float("SET_ALPHA_REF")):
+            return False
         if self._on("SET_ANTI_ALIAS_ALPHA_CONTROL", "ALPHA_TO_COVERAGE"):
             dithered = state.field("SET_ALPHA_TO_COVERAGE_DITHER_CONTROL", "DITHER_FOOTPRINT") == 1
             step = (1, 5, 7, 3)[LANE_X[lane] % 2 + LANE_Y[lane] % 2 * 2] / 8 if dithered else 0.5
@@ -345,12 +352,13 @@ class Model:
         passes = True
         if stencilled and s is not None:
             back = "BACK_" if self._on("SET_TWO_SIDED_STENCIL_TEST") and not case.front else ""
-            get = lambda name: state.word(f"SET_{back}STENCIL_{name}")
+            reference, mask, write, function, *operations = (
+                state.word(f"SET_{back}STENCIL_{name}")
+                for name in ("FUNC_REF", "FUNC_MASK", "MASK", "FUNC", "OP_FAIL", "OP_ZFAIL", "OP_ZPASS")
+            )
             old = word >> s.lo & 255
-            reference, mask = get("FUNC_REF"), get("FUNC_MASK")
-            passes = compare(get("FUNC"), reference & mask, old & mask)
-            name = "OP_FAIL" if not passes else "OP_ZPASS" if near else "OP_ZFAIL"
-            new, write = stencil_operation(get(name), old, reference), get("MASK")
+            passes = compare(function, reference & mask, old & mask)
+            new = stencil_operation(operations[passes + (passes and near)], old, reference)
             word = word & ~(255 << s.lo) | ((new & write) | (old & ~write)) << s.lo
         if passes and near and tested and self._on("SET_DEPTH_WRITE") and z is not None:
             code = incoming
@@ -424,9 +432,10 @@ class Model:
         state = self.state
         types = {c.type for c in format.components if c.name in "RGBA"}
         low, high = (-np.inf, np.inf) if "float" in types else (-1.0, 1.0) if "snorm" in types else (0.0, 1.0)
-        cut = lambda values: [clamp(v, low, high) for v in values]
-        constant = cut([state.float(f"SET_BLEND_CONST_{n}") for n in ("RED", "GREEN", "BLUE", "ALPHA")])
-        second, colour = cut(self._output(1, lane)), cut(colour)
+        constant = [state.float(f"SET_BLEND_CONST_{n}") for n in ("RED", "GREEN", "BLUE", "ALPHA")]
+        colour, second, constant = (
+            [clamp(v, low, high) for v in values] for values in (colour, self._output(1, lane), constant)
+        )
         target = [0.0, 0.0, 0.0, 1.0]
         for c in format.components:
             if c.name in "RGBA":
@@ -436,10 +445,10 @@ class Model:
         out = []
         for i in range(4):
             part = "ALPHA" if i == 3 and self._on(f"{prefix}SEPARATE_FOR_ALPHA", index=index) else "COLOR"
-            get = lambda name, part=part: state.word(f"{prefix}{part}_{name}", index)
-            source, dest = get("SOURCE_COEFF"), get("DEST_COEFF")
+            names = ("SOURCE_COEFF", "DEST_COEFF", "OP")
+            source, dest, operation = (state.word(f"{prefix}{part}_{name}", index) for name in names)
             if source in (0xC, 0xD):
                 source, dest = (5, 6) if source == 0xC else (6, 5)
             fs, fd = (factor(n, i, colour, target, constant, second) for n in (source, dest))
-            out.append(equation(get("OP"), colour[i], fs, target[i], fd))
+            out.append(equation(operation, colour[i], fs, target[i], fd))
         return out

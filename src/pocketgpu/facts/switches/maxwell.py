@@ -179,6 +179,12 @@ def _output() -> Iterator[Switch]:
         flag="the register's name: it takes the one of the colours",
         always="simulators: it has its own all the time",
     )
+    yield named(
+        "output.depth_bounds",
+        "Where the depth bounds test stands.",
+        first="OpenGL's extension and Vulkan: before the stencil test; what it refuses changes nothing",
+        depth="notes on the chip: behind the stencil test; what it refuses has failed the depth test",
+    )
 
 
 def switches() -> Iterator[Switch]:

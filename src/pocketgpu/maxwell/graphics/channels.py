@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 from ...facts.maxwell.formats import Component, PixelLayout
 from ...lanes import Lang, Value
@@ -63,6 +63,7 @@ class Channels:
     numbers: Number
 
     @classmethod
+    @cache
     def of(cls, layout: PixelLayout, srgb: bool) -> Channels:
         """The channels of a format. srgb: colours are encoded (SET_SRGB_WRITE), where the format says so."""
         found = [layout.component(name) for name in "RGBA"]

@@ -1,8 +1,8 @@
 """Depth bounds, stencil and depth of one block, for all formats: what is left, and what is stored.
 
 Depth is compared as it is stored: unorm in steps, `round(z * (2^n - 1))`, floats as they are. The bounds look at the
-stored depth and come first, as OpenGL and Vulkan have it: what they refuse changes no stencil.
-Source: class header for the numbers of functions and operations.
+stored depth; what they refuse changes no stencil, or counts as failed depth test (the switch output.depth_bounds).
+Source: class header for the numbers of functions and operations, OpenGL for what they mean.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...lanes import F32, I32, Lang, Value
 from ...lanes.comparisons import compare, update_stencil
 from ..sass.work import LANES, VECTOR
 from .channels import ABSENT, FLOAT32
-from .output_keys import COMPARISONS, NO_TEST, Settings, indexed
+from .output_keys import BOUNDS_FIRST, COMPARISONS, NO_BOUNDS, NO_TEST, Settings, indexed
 from .pixel_access import Number, Words
 from .records import FRAGMENTS
 
@@ -41,7 +41,7 @@ class DepthStencil:
         self.stencil_word, self.stencil_low = settings("S_WORD"), settings("S_LOW")
         self.function = settings("DEPTH_FUNCTION")
         self.testing, self.writing = self.function != NO_TEST, settings("DEPTH_WRITE") != 0
-        self.bounding, self.stencil = settings("BOUNDS") != 0, settings("STENCIL_TEST") != 0
+        self.bounds, self.stencil = settings("BOUNDS"), settings("STENCIL_TEST") != 0
         width = settings("Z_WIDTH")
         self.mask: Number = (1 << width) - 1 if isinstance(width, int) else k.i32(-1).lsr(32 - width)
         self.top = k.f32(float(self.mask)) if isinstance(self.mask, int) else k.to_f32(self.mask)
@@ -51,7 +51,7 @@ class DepthStencil:
     @property
     def needed(self) -> bool | Value:
         """Whether there is anything to do."""
-        return self.testing | self.bounding | self.stencil
+        return self.testing | (self.bounds != NO_BOUNDS) | self.stencil
 
     @property
     def stores(self) -> bool | Value:
@@ -96,11 +96,13 @@ class DepthStencil:
         k = self.k
         everywhere = k.mask_of(cover)
         stored = words[0].lsr(self.low) & self.mask
-        mask: Value = k.branch(self.bounding, lambda: everywhere & self._within(stored), lambda: everywhere)
+        every = k.mask_of(k.i32(-1))
+        within: Value = k.branch(self.bounds != NO_BOUNDS, lambda: self._within(stored), lambda: every)
+        mask: Value = k.branch(self.bounds == BOUNDS_FIRST, lambda: everywhere & within, lambda: everywhere)
         incoming = self.incoming(sample)
         # A target without depth passes the test.
         test: Callable[[], Value] = lambda: self._compared(incoming, stored)
-        near: Value = k.branch(self.testing & (self.type != ABSENT), test, lambda: k.mask_of(k.i32(-1)))
+        near: Value = within & k.branch(self.testing & (self.type != ABSENT), test, lambda: every)
 
         def with_stencil() -> tuple[Value, ...]:
             return self._stencil(words, mask, near)

@@ -15,6 +15,8 @@ from .pixel_access import Number
 NO_TEST = 8
 """Of functions, which go from 0 (never) to 7 (always)."""
 COMPARISONS = ("never", "less", "equal", "lequal", "greater", "notequal", "gequal", "always")
+NO_BOUNDS, BOUNDS_FIRST, BOUNDS_WITH_DEPTH = range(3)
+"""Depth bounds that come before stencil, or with depth."""
 NO_COVERAGE, COVERAGE, COVERAGE_DITHERED = range(3)
 PLAIN, BLEND, LOGIC = range(3)
 """What becomes of a colour: it is stored, blended, or combined bit by bit."""
@@ -42,7 +44,8 @@ class TestKey(DiscardKey):
 
     grid_x, grid_y: log2 of the samples of a pixel beside and below each other. bytes: of a sample of depth and
     stencil. wide: how they are reached, see `pixel_access`. z_type: ABSENT, UNORM or FLOAT32 of `channels`, with its
-    bits in the first word; s_word, s_low: where stencil is. stencil operations: see `lanes.comparisons`.
+    bits in the first word; s_word, s_low: where stencil is. bounds: NO_BOUNDS and so on. stencil operations: see
+    `lanes.comparisons`.
     """
 
     __test__ = False  # no test case, whatever its name

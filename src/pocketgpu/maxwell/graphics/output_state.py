@@ -25,10 +25,13 @@ from .channels import ABSENT, FLOAT32, NUMBER_FLOAT, NUMBER_INTEGER, NUMBER_UNOR
 from .headers import Header
 from .output_keys import (
     BLEND,
+    BOUNDS_FIRST,
+    BOUNDS_WITH_DEPTH,
     COMPARISONS,
     COVERAGE,
     COVERAGE_DITHERED,
     LOGIC,
+    NO_BOUNDS,
     NO_TEST,
     PLAIN,
     ColorKey,
@@ -40,26 +43,32 @@ from .pixel_access import MAX_WIDE, Number, gobs_of_block, place_tables
 from .records import MAX_TARGETS, TARGET
 from .targets import Events, Target, colour_slots, colour_target, depth_target
 
-OUTPUT_NAMES = (
+SHAPE_NAMES = (
     "SET_ANTI_ALIAS", "SET_ANTI_ALIAS_ENABLE", "SET_ANTI_ALIAS_ALPHA_CONTROL", "SET_ALPHA_TO_COVERAGE_OVERRIDE",
-    "SET_ALPHA_TO_COVERAGE_DITHER_CONTROL", "SET_ALPHA_TEST", "SET_ALPHA_REF", "SET_ALPHA_FUNC",
+    "SET_ALPHA_TO_COVERAGE_DITHER_CONTROL", "SET_PS_OUTPUT_SAMPLE_MASK_USAGE", "SET_ALPHA_TEST", "SET_ALPHA_FUNC",
     "SET_API_MANDATED_EARLY_Z", "SET_DEPTH_TEST", "SET_DEPTH_WRITE", "SET_DEPTH_FUNC", "SET_DEPTH_BOUNDS_TEST",
-    "SET_DEPTH_BOUNDS_MIN", "SET_DEPTH_BOUNDS_MAX", "SET_ZT_READ_ONLY", "SET_STENCIL_TEST", "SET_STENCIL_OP_FAIL",
-    "SET_STENCIL_OP_ZFAIL", "SET_STENCIL_OP_ZPASS", "SET_STENCIL_FUNC", "SET_STENCIL_FUNC_REF",
-    "SET_STENCIL_FUNC_MASK", "SET_STENCIL_MASK", "SET_TWO_SIDED_STENCIL_TEST", "SET_BACK_STENCIL_OP_FAIL",
-    "SET_BACK_STENCIL_OP_ZFAIL", "SET_BACK_STENCIL_OP_ZPASS", "SET_BACK_STENCIL_FUNC", "SET_BACK_STENCIL_FUNC_REF",
-    "SET_BACK_STENCIL_FUNC_MASK", "SET_BACK_STENCIL_MASK", "SET_ZPASS_PIXEL_COUNT", "SET_CT_SELECT",
+    "SET_ZT_READ_ONLY", "SET_STENCIL_TEST", "SET_STENCIL_OP_FAIL", "SET_STENCIL_OP_ZFAIL", "SET_STENCIL_OP_ZPASS",
+    "SET_STENCIL_FUNC", "SET_TWO_SIDED_STENCIL_TEST", "SET_BACK_STENCIL_OP_FAIL", "SET_BACK_STENCIL_OP_ZFAIL",
+    "SET_BACK_STENCIL_OP_ZPASS", "SET_BACK_STENCIL_FUNC", "SET_ZPASS_PIXEL_COUNT", "SET_CT_SELECT",
     "SET_CT_MRT_ENABLE", "SET_CT_WRITE", "SET_SINGLE_CT_WRITE_CONTROL", "SET_PS_SATURATE", "SET_SRGB_WRITE",
     "SET_SAMPLE_MASK", "SET_COLOR_TARGET_SAMPLE_MASK", "SET_LOGIC_OP", "SET_LOGIC_OP_FUNC", "SET_BLEND",
-    "SET_BLEND_FLOAT_OPTION", "SET_BLEND_STATE_PER_TARGET", "SET_BLEND_CONST_RED", "SET_BLEND_CONST_GREEN",
-    "SET_BLEND_CONST_BLUE", "SET_BLEND_CONST_ALPHA", "SET_BLEND_SEPARATE_FOR_ALPHA", "SET_BLEND_COLOR_OP",
+    "SET_BLEND_FLOAT_OPTION", "SET_BLEND_STATE_PER_TARGET", "SET_BLEND_SEPARATE_FOR_ALPHA", "SET_BLEND_COLOR_OP",
     "SET_BLEND_COLOR_SOURCE_COEFF", "SET_BLEND_COLOR_DEST_COEFF", "SET_BLEND_ALPHA_OP",
     "SET_BLEND_ALPHA_SOURCE_COEFF", "SET_BLEND_ALPHA_DEST_COEFF", "SET_BLEND_PER_TARGET_SEPARATE_FOR_ALPHA",
     "SET_BLEND_PER_TARGET_COLOR_OP", "SET_BLEND_PER_TARGET_COLOR_SOURCE_COEFF",
     "SET_BLEND_PER_TARGET_COLOR_DEST_COEFF", "SET_BLEND_PER_TARGET_ALPHA_OP",
     "SET_BLEND_PER_TARGET_ALPHA_SOURCE_COEFF", "SET_BLEND_PER_TARGET_ALPHA_DEST_COEFF",
 )  # fmt: skip
-"""The methods that `OutputState.of` reads, beside those of the targets (targets.py)."""
+"""The methods that an OutputState depends on, beside those of the targets (targets.py)."""
+_FACE = ("STENCIL_FUNC_REF", "STENCIL_FUNC_MASK", "STENCIL_MASK")
+LIVE_NAMES = {
+    "ALPHA_REFERENCE": ("SET_ALPHA_REF",),
+    "BOUNDS_LOW": ("SET_DEPTH_BOUNDS_MIN",),
+    "BOUNDS_HIGH": ("SET_DEPTH_BOUNDS_MAX",),
+    "STENCIL": (*(f"SET_{name}" for name in _FACE), *(f"SET_BACK_{name}" for name in _FACE)),
+    "CONSTANT": tuple(f"SET_BLEND_CONST_{channel}" for channel in ("RED", "GREEN", "BLUE", "ALPHA")),
+}
+"""Words of OUTPUT that are plain copies of methods: `OutputState.refresh` is all that a change of these needs."""
 
 Code = tuple[Kernel, dict[str, Any]]
 """A kernel with its static values."""
@@ -125,6 +134,21 @@ def _factors() -> Mapping[int, tuple[int, int | None]]:
         other = "source alpha" if factor.startswith("1 - ") else "1 - source alpha"
         found[value] = FACTORS.index(factor), FACTORS.index(other) if name in _BOTH else None
     return found
+
+
+@cache
+def _live(two_sided: bool) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.uint32]]:
+    """Places in OUTPUT, words of the registers and bits of them that count, for what LIVE_NAMES has."""
+    found = [
+        (OUTPUT.offsets[word] // 4 + i, B197[name if two_sided else name.replace("_BACK_", "_")])
+        for word, names in LIVE_NAMES.items()
+        for i, name in enumerate(names)
+    ]
+    return (
+        np.array([place for place, _ in found], np.intp),
+        np.array([method.word for _, method in found], np.intp),
+        np.array([method["V"].mask for _, method in found], np.uint32),
+    )
 
 
 @dataclass(frozen=True)
@@ -193,6 +217,11 @@ class OutputState:
             words[(OUTPUT.COLOR + i * COLOR.size + TARGET.BASE) // 4] = offset
         return words
 
+    def refresh(self, record: NDArray[np.int32], state: State) -> None:
+        """Copy the methods of LIVE_NAMES into a record that was made for like registers."""
+        places, sources, masks = _live(bool(state.field("SET_TWO_SIDED_STENCIL_TEST", "ENABLE")))
+        record[places] = (state.registers[sources] & masks).view(np.int32)
+
     @classmethod
     def of(cls, state: State, header: Header | None, switches: Mapping[str, str], layered: bool = False) -> OutputState:
         """From the registers and the header of the pixel program (None: there is none).
@@ -240,10 +269,12 @@ class _Maker:
         write_key = self._write_key(where | early_takes, tuple(key for _, key in colours))
         targets = tuple(target for target, _ in colours)
         words = self._words(test_key, write_key, zeta, targets)
-        return OutputState(
+        found = OutputState(
             test_key, write_key, early, bool(tested or late_takes or counted), bool(colours), zeta, targets, words,
             tuple(self.events),
         )  # fmt: skip
+        found.refresh(words, self.state)
+        return found
 
     # -- what the program's outputs take away -------------------------------------------------------------------------
     def _discards(self) -> dict[str, int]:
@@ -252,7 +283,9 @@ class _Maker:
         found: dict[str, int] = {}
         if program.kills:
             found["kills"] = 1
-        if program.masks:
+        usage = "SET_PS_OUTPUT_SAMPLE_MASK_USAGE"
+        multisampled = on("SET_ANTI_ALIAS_ENABLE", "V")
+        if program.masks and on(usage) and (multisampled or not on(usage, "QUALIFY_BY_ANTI_ALIAS_ENABLE")):
             found["masks"] = 1
         first = program.registers[0]
         if first is None or not program.targets[0] >> 3 & 1:
@@ -262,7 +295,7 @@ class _Maker:
             if function < NO_TEST - 1:
                 found |= {"alpha_function": function, "alpha_register": first + 3}
         override = "SET_ALPHA_TO_COVERAGE_OVERRIDE"
-        qualified = not (on(override, "QUALIFY_BY_ANTI_ALIAS_ENABLE") and not on("SET_ANTI_ALIAS_ENABLE", "V"))
+        qualified = multisampled or not on(override, "QUALIFY_BY_ANTI_ALIAS_ENABLE")
         qualified &= not (on(override, "QUALIFY_BY_PS_SAMPLE_MASK_OUTPUT") and program.masks)
         if on("SET_ANTI_ALIAS_ALPHA_CONTROL", "ALPHA_TO_COVERAGE") and qualified:
             footprint = state.field("SET_ALPHA_TO_COVERAGE_DITHER_CONTROL", "DITHER_FOOTPRINT")
@@ -273,7 +306,7 @@ class _Maker:
     def _zeta(self) -> tuple[Target | None, dict[str, Any]]:
         """The depth target and fields of TestKey."""
         state, reader, on = self.state, self.reader, self.reader.on
-        key: dict[str, Any] = {"depth_function": NO_TEST, "depth_write": 0, "bounds": 0, "stencil_test": 0}
+        key: dict[str, Any] = {"depth_function": NO_TEST, "depth_write": 0, "bounds": NO_BOUNDS, "stencil_test": 0}
         target = depth_target(state, self.layered, self.events)
         if target is None:
             return None, key
@@ -285,7 +318,8 @@ class _Maker:
                 key["depth_write"] = 0
             if key["depth_function"] == COMPARISONS.index("always") and not key["depth_write"]:
                 key["depth_function"] = NO_TEST
-        key["bounds"] = int(depth is not None and on("SET_DEPTH_BOUNDS_TEST"))
+        if depth is not None and on("SET_DEPTH_BOUNDS_TEST"):
+            key["bounds"] = BOUNDS_FIRST if self.switches["output.depth_bounds"] == "first" else BOUNDS_WITH_DEPTH
         if stencil is not None and on("SET_STENCIL_TEST"):
             key |= {"stencil_test": 1, "s_word": stencil.lo >> 5, "s_low": stencil.lo & 31} | self._stencil()
         if key["depth_function"] == NO_TEST and not key["bounds"] and not key["stencil_test"]:
@@ -336,13 +370,20 @@ class _Maker:
                 continue  # what the program does not put out is left as it is
             seen.add(slot)
             target = colour_target(self.state, slot, self.layered, self.events)
-            if target is None:
+            if target is None or not self._aligned(target):
                 continue
             place = slot if self.switches["output.blend_index"] == "target" else number
             key = self._color_key(target, out, register, place)
             if any(key.bits):
                 found.append((target, key))
         return found
+
+    def _aligned(self, target: Target) -> bool:
+        """Whether rows of a linear target begin at multiples of its words."""
+        pitch, word = dict(target.words)["PITCH"], min(target.format.bytes, 4)
+        if pitch % word:
+            self.events.append(("draw.pitch", f"{target.name}: rows of {pitch} bytes in words of {word}: left out"))
+        return pitch % word == 0
 
     def _color_key(self, target: Target, out: int, register: int, place: int) -> ColorKey:
         """place: which of the blend states and colour masks counts."""
@@ -413,7 +454,6 @@ class _Maker:
     def _words(
         self, test_key: TestKey, write_key: WriteKey, zeta: Target | None, targets: Sequence[Target]
     ) -> NDArray[np.int32]:
-        state = self.state
         words = np.zeros(OUTPUT.size // 4, np.uint32)
         put = lambda name, values: _put(words, OUTPUT.offsets[name], values)
         for key in (test_key, write_key):
@@ -422,12 +462,6 @@ class _Maker:
                     put(name, [value])
         discards = test_key if test_key.discard_in_test else write_key
         put("ALPHA_FUNCTION", [discards.alpha_function])
-        put("ALPHA_REFERENCE", [state.word("SET_ALPHA_REF")])
-        put("BOUNDS_LOW", [state.word("SET_DEPTH_BOUNDS_MIN")])
-        put("BOUNDS_HIGH", [state.word("SET_DEPTH_BOUNDS_MAX")])
-        face = [(f"{p}STENCIL_FUNC_REF", f"{p}STENCIL_FUNC_MASK", f"{p}STENCIL_MASK") for p in ("SET_", self._back)]
-        put("STENCIL", [state.field(name) for names in face for name in names])
-        put("CONSTANT", [state.word(f"SET_BLEND_CONST_{c}") for c in ("RED", "GREEN", "BLUE", "ALPHA")])
         put("COLORS", [len(targets)])
         if zeta is not None:
             self._surface(words, OUTPUT.ZETA, zeta)

@@ -38,7 +38,10 @@ def sample_place(sample: int) -> tuple[int, int]:
     return (sample & 1) | (sample >> 1 & 2), (sample >> 1 & 1) | (sample >> 2 & 2)
 
 
-def place_tables(bytes: int, grid: tuple[int, int], pitch: int, layout: Layout | None) -> tuple[list[int], list[int]]:
+@cache
+def place_tables(
+    bytes: int, grid: tuple[int, int], pitch: int, layout: Layout | None
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """LANE_OFFSETS and SAMPLE_OFFSETS of a target in pitch or block-linear layout.
 
     :param grid: log2 of the samples of a pixel beside and below each other.
@@ -52,7 +55,7 @@ def place_tables(bytes: int, grid: tuple[int, int], pitch: int, layout: Layout |
 
     lanes = [offset(x << across, y << down) for x, y in zip(LANE_X, LANE_Y, strict=True)]
     samples = [offset(*sample_place(s)) if s >> (across + down) == 0 else 0 for s in range(MAX_SAMPLES)]
-    return lanes, samples
+    return tuple(lanes), tuple(samples)
 
 
 # Runs of a block

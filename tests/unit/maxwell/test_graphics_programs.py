@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.stage_case import CODE, DATA, PixelCase, StageCase, call_stage, header
+from support.stage_case import CODE, DATA, PixelCase, StageCase, header
 
 from pocketgpu.maxwell.engines.constants import Binding
 from pocketgpu.maxwell.graphics.headers import LINEAR, PERSPECTIVE, Header, layout_of, patch_layout
@@ -15,7 +15,6 @@ from pocketgpu.maxwell.graphics.programs import StageProgram
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, LANE_X, LANE_Y
 from pocketgpu.maxwell.sass.assembler import assemble
 from pocketgpu.maxwell.sass.stage_io import CONTROL, ENDS_STRIP, GEOMETRY, PIXEL, VERTEX
-from pocketgpu.maxwell.sass.work import BLOCK
 
 WAYS = [("numpy", "specialised"), ("numpy", "interpreter"), ("llvm", "specialised"), ("llvm", "interpreter")]
 QUICK = WAYS[:3]
@@ -91,15 +90,14 @@ def test_two_vertex_programs_in_a_row(evaluator: str, tier: str) -> None:
     assert program is not None
     stage = first.programs.stages[1]
     assert stage.bind(program, first.bindings, tier=tier)
-    inputs, between, outputs = first.inputs([0x80]), first.outputs(), layout_of(program.header.outputs)
-    stage.set_map("IN_MAP", between.read)
+    inputs, outputs = first.inputs([0x80]), program.outputs
     stage.set_map("OUT_MAP", outputs.written)
-    page, middle, out = first.page(inputs, {0x80: LANE * 1.0}), first.page(between), first.page(outputs)
-    first.set_block(IN_AT=page, OUT_AT=middle)
+    first.stage.chain(stage)
+    page, out = first.page(inputs, {0x80: LANE * 1.0}), first.page(outputs)
+    first.set_block(IN_AT=page, OUT_AT=out)
+    first.run(0x7FFFFFFF)
+    assert not first.get(out, outputs, 0x70)[31]
     first.run()
-    for name, v in (("IN_AT", middle), ("OUT_AT", out)):
-        first.words(stage.slots[0] + BLOCK.offsets[name], 1)[0] = v
-    first.engine.get(call_stage)(stage.record, stage.slots[0], -1)
     assert np.array_equal(first.get(out, outputs, 0x70), LANE + 3.0)
     assert np.array_equal(first.get(out, outputs, 0x74), np.full(32, 3.0))
 

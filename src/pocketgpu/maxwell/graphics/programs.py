@@ -50,8 +50,8 @@ from ..sass.work import (
     WARP,
     SlotLayout,
 )
-from .headers import HEADER_SIZE, Header
-from .records import LANE_X, LANE_Y, MAP_WORDS
+from .headers import HEADER_SIZE, Header, Layout, layout_of
+from .records import LANE_X, LANE_Y, MAP_WORDS, PAGE_ONE, PAGE_SLOTS, PAGE_ZERO
 
 _NOTHING: NDArray[np.int32] = np.zeros((0, 2), np.int32)
 STAGES = (VERTEX, VERTEX, CONTROL, EVALUATION, GEOMETRY, PIXEL)
@@ -72,6 +72,10 @@ _MAP_BYTES = 4 * MAP_WORDS
 _BANKS_ROOM = 32 * BANK_SIZE
 """Constant banks of a stage; instructions can name 32 of them, of which the last always read as zero."""
 _STAGE_ROOM = 2 * _RECORD_ROOM + _BANKS_ROOM + PROGRAM_ROOM
+_BETWEEN = (PAGE_SLOTS + MAP_WORDS * VECTOR + 4095) & -4096
+"""Bytes of the largest page between two vertex programs."""
+ONE = 0x3F80_0000
+"""1.0 as an f32."""
 MAX_SEEN = 4096
 """Programs that are remembered by their address."""
 
@@ -163,6 +167,11 @@ class StageProgram:
         return max((4 * s.texture.handle + 4 for s in self.steps if s.texture is not None), default=0)
 
     @cached_property
+    def outputs(self) -> Layout:
+        """The page of its outputs."""
+        return layout_of(self.header.outputs)
+
+    @cached_property
     def constants(self) -> dict[int, int]:
         """Constant banks that it reads and how many bytes of each it can see."""
         seen: dict[int, int] = {}
@@ -222,8 +231,8 @@ class StageLaunch:
     ) -> bool:
         """Set a program up with its constant buffers; whether there is room for it.
 
-        The caller has opened a version of the memory before, so that later writes of the buffers are seen; and told
-        the textures that a draw begins.
+        Whoever writes the buffers after this does so under a later version of the memory, as channels do. The caller
+        has told the textures that a draw begins.
 
         :param texture_bank: the constant bank with handles of textures (SET_BINDLESS_TEXTURE).
         :param tier: "interpreter" or "specialised" to run on one of them only.
@@ -260,7 +269,8 @@ class StageLaunch:
     # -- the program ------------------------------------------------------------------------------------------------
     def _set_program(self, program: StageProgram) -> bool:
         layout, header = program.layout(), program.header
-        slots = self._programs.room_for_slots(self, layout.size) if header.local_size <= MAX_LOCAL else None
+        room = layout.size + (_BETWEEN if self.pipeline == 0 else 0)
+        slots = self._programs.room_for_slots(self, room) if header.local_size <= MAX_LOCAL else None
         if slots is None:
             self._programs.refuse_memory(self, header.local_size)
             return False
@@ -286,16 +296,30 @@ class StageLaunch:
             LOCAL_STRIDE=layout.local_stride, SLICE=SLICE, TURNS=LIMIT // SLICE, CONSTANTS=self._constants,
             THREAD_IDS=self._programs.thread_ids, SHARED_WINDOW=SHARED_WINDOW, LOCAL_WINDOW=LOCAL_WINDOW,
             STAGE=header.stage, KILLS=int(header.kills), MOST_EMITTED=header.most_vertices,
-            MASK_AT=at(header.mask_register), DEPTH_AT=at(header.depth_register), Y_DIRECTION=0x3F80_0000,
+            MASK_AT=at(header.mask_register), DEPTH_AT=at(header.depth_register), Y_DIRECTION=ONE,
             START=index_at(program.code.start),
         )  # fmt: skip
         for slot in slots:
             self._programs.words(slot, work.SCRATCH // 4)[:] = 0
-        size = layout.size // 4
-        area = self._programs.words(slots[0], size * len(slots)).reshape(len(slots), size)
+        area = self._programs.words(slots[0], room // 4 * len(slots)).reshape(len(slots), room // 4)
         faults, hung = BLOCK.FAULT_COUNT // 4, BLOCK.HUNG // 4
         self._watch = area[:, faults : hung + 1 : hung - faults]
         return True
+
+    def chain(self, second: StageLaunch) -> None:
+        """Have the second vertex program run behind this one, the first. Both are bound; who runs this one runs both."""
+        assert self.program is not None
+        layout = self.program.outputs
+        self.set_map("OUT_MAP", layout.written)
+        second.set_map("IN_MAP", layout.read)
+        self.set(NEXT=second.record, OUT_STRIDE=layout.vectors * VECTOR)
+        room = self.program.layout().size
+        for slot, other in zip(self.slots, second.slots, strict=True):
+            between = slot + room
+            self._programs.words(between + PAGE_ZERO, VECTOR // 4)[:] = 0
+            self._programs.words(between + PAGE_ONE, VECTOR // 4)[:] = ONE
+            for name, v in (("NEXT_SLOT", other), ("BETWEEN", between)):
+                self._programs.words(slot + BLOCK.offsets[name], 1)[0] = v
 
     def _choose(self, program: StageProgram, tier: str) -> None:
         """Which code runs it: specialised code as soon as it is there."""

@@ -22,7 +22,7 @@ from ...lanes import F32, I32, I64, Lang, Value
 from ..sass import driver
 from ..sass.stage_io import PIXEL, pixel_centres, sample_shift
 from ..sass.work import BLOCK, DONE, LANES, LAUNCH, LEFT, READY, REGISTERS, VECTOR, WAITING, WARP, WARPS
-from .records import FRAGMENTS, MAX_SAMPLES
+from .records import FRAGMENTS, MAX_SAMPLES, PAGE_DUMP
 
 
 def whole_quads(k: Lang, covered: Value) -> Value:
@@ -38,6 +38,7 @@ def run_stage(k: Lang, launch: Value, slot: Value, mask: Value) -> None:
     :param mask: the lanes (a ballot, scalar i32). For pixels helper lanes are among them (`whole_quads`); which of
         them are pixels says FRAGMENTS.COVERED.
 
+    Where LAUNCH.NEXT names a second vertex program, that one runs behind the first, on what the first gave.
     Results are in the pages; for pixels in FRAGMENTS: OUTPUTS, KILLED (of this run), SAMPLE_MASK, and DEPTH where the
     program gives one. A warp that does not end within its steps sets BLOCK.HUNG; nothing is run in that slot from then
     on until somebody clears it, and pixels count as killed.
@@ -45,10 +46,33 @@ def run_stage(k: Lang, launch: Value, slot: Value, mask: Value) -> None:
     pixel = k.load(I32, launch + LAUNCH.STAGE) == PIXEL
     for _ in k.when(pixel):
         _begin_pixels(k, launch, slot)
-    for _ in k.when(k.load(I32, slot + BLOCK.HUNG) == 0):
-        _run_warp(k, launch, slot, mask)
+    following = k.load(I32, launch + LAUNCH.NEXT)
+    at, place = k.var(launch), k.var(slot)
+    end = k.load(I32, slot + BLOCK.OUT_AT)
+    for i in k.range(0, k.select(following != 0, 2, 1)):
+        for _ in k.when(following != 0):
+            _hand_on(k, i, launch, slot, end)
+            at.value = k.select(i == 0, launch, following)
+            place.value = k.select(i == 0, slot, k.load(I32, slot + BLOCK.NEXT_SLOT))
+        for _ in k.when(k.load(I32, place.value + BLOCK.HUNG) == 0):
+            _run_warp(k, at.value, place.value, mask)
     for _ in k.when(pixel):
         _end_pixels(k, launch, slot)
+
+
+def _hand_on(k: Lang, number: Value, launch: Value, slot: Value, end: Value) -> None:
+    """Before the first (0) or second of two vertex programs: the page between them. end: where outputs shall be."""
+    between = k.load(I32, slot + BLOCK.BETWEEN)
+    for _ in k.when(number == 0):
+        for i in k.range(PAGE_DUMP, k.load(I32, launch + LAUNCH.OUT_STRIDE), VECTOR):
+            k.store(I32, between + i, k.splat(0))
+        k.store(I32, slot + BLOCK.OUT_AT, between)
+    for _ in k.when(number != 0):
+        other = k.load(I32, slot + BLOCK.NEXT_SLOT)
+        k.store(I32, slot + BLOCK.OUT_AT, end)
+        k.store(I32, other + BLOCK.IN_AT, between)
+        k.store(I32, other + BLOCK.OUT_AT, end)
+        k.store(I32, other + BLOCK.NUMBER, k.load(I32, slot + BLOCK.NUMBER))
 
 
 def _run_warp(k: Lang, launch: Value, slot: Value, mask: Value) -> None:

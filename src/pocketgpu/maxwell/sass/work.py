@@ -40,9 +40,10 @@ LAUNCH = Struct(
     "QUADS",  # whether instructions take the level of detail from neighbouring lanes
     # Of stages of graphics; all of this is 0 for compute programs.
     "STAGE",  # which one, as shader headers number them
+    "NEXT",  # offset of the launch record of the second vertex program, which takes what the first gives; or 0
     "IN_MAP", "OUT_MAP", "PATCH_MAP",  # offsets of maps: see graphics/records.py
     "VERTICES",  # of a primitive that comes in
-    "MOST_EMITTED", "OUT_STRIDE",  # of geometry programs: vertices of an invocation, bytes from a page to the next
+    "MOST_EMITTED", "OUT_STRIDE",  # of geometry programs: vertices of an invocation; bytes of a page of outputs
     "KILLS",  # whether pixels can be thrown away
     "FLAT",  # whether inputs that ask for it are taken from one vertex (SET_SHADE_MODE)
     "SAMPLES_AT",  # offset of 16 words, x of samples, and 16 words, y: 1/16 pixel from the upper left corner
@@ -57,6 +58,7 @@ BLOCK = Struct(
     "HUNG",  # whether the warp of a stage did not come to its end: later ones are not run then
     # Of stages of graphics: what the warp that comes next works on, as offsets of the arena.
     "IN_AT", "OUT_AT",  # pages of inputs (planes for pixels) and of outputs
+    "NEXT_SLOT", "BETWEEN",  # of two vertex programs: the slot of the second, the page from the first to it
     "VERTICES_AT",  # vectors: for vertex i of each lane's primitive where its column of a page begins
     "PATCHES_AT",  # a vector: where the column of each lane's patch begins
     "INVOCATIONS_AT",  # a vector: the number of each lane's invocation

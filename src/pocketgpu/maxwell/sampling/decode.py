@@ -15,6 +15,8 @@ from ..texture_header import MAX_LEVEL_BYTES, TextureHeader
 from ..textures import blocks
 from . import records as r
 
+MAX_SLICES = 2048
+"""Layers and slices that textures of this chip can have."""
 _ONES, _ZERO, _ALPHA = (6, 7), 0, 5
 _CHANNELS = {"R": 0, "G": 1, "B": 2, "A": 3, "Y": 0}
 
@@ -61,7 +63,7 @@ def kind_of(texture: TextureHeader) -> int:
 def storage_of(texture: TextureHeader, switches: Mapping[str, str]) -> tuple[int, int]:
     """(address, bytes) of all that the texels of a texture come from.
 
-    :raises UsageError: it is too much.
+    :raises UsageError: it is too much, or more than the chip can have.
     """
     if texture.layout == "block-linear":
         size = texture.mips_with(switches).size
@@ -73,6 +75,8 @@ def storage_of(texture: TextureHeader, switches: Mapping[str, str]) -> tuple[int
         size = texture.width * texture.format.bytes
     if not 0 < size <= MAX_LEVEL_BYTES:
         raise UsageError(f"a texture of {size} bytes is too large to be read")
+    if max(texture.layers, texture.depth) > MAX_SLICES:
+        raise UsageError(f"no texture has more than {MAX_SLICES} layers or slices")
     return texture.address, size
 
 

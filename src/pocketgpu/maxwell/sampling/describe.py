@@ -65,7 +65,7 @@ def describe(texture: TextureHeader, header: bytes, sampler: bytes, switches: Ma
         flags |= r.NEEDS_LEVEL
     inside = all(mode in (r.WRAP, r.MIRROR, r.CLAMP_TO_EDGE, r.ONCE_EDGE) for mode in values["WRAP"])
     plain = values["ANISOTROPY"] == 1 and not values["REDUCTION"] and texture.samples == (1, 1)
-    if texture.kind in _FLAT and kind == r.UNORM8 and inside and plain and flags & r.NORMALIZED:
+    if texture.kind in _FLAT and kind != r.INTEGER and inside and plain and flags & r.NORMALIZED:
         flags |= r.FAST
     if texture.layout != "block-linear":
         flags |= r.PITCH_LINEAR

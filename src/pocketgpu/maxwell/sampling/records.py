@@ -61,7 +61,7 @@ SAMPLED, HEADER = range(2)
 
 # Bits of FLAGS.
 FAST = 1
-"""Two dimensions, words for texels, no border, no anisotropy, no reduction, normalized coordinates."""
+"""Two dimensions, no integers, no border, no anisotropy, no reduction, normalized coordinates."""
 NEEDS_LEVEL = 2
 """The level of detail decides about something."""
 NORMALIZED = 4

@@ -1,8 +1,8 @@
 """Filtered texture reads: TEX, TEXS, TXD.
 
-Two ways lead to the same kind of result. The quick one is for what nearly all programs do: two-dimensional textures of
-8-bit colours without a border, each lane one bilinear read, or two with mipmaps. The general one serves every target,
-filter and address mode, and loops over the texels of a footprint with one piece of code for all of them.
+Two ways lead to the same kind of result. The quick one is for what nearly all programs do: two-dimensional textures
+without a border, each lane one bilinear read, or two with mipmaps. The general one serves every target, filter and
+address mode, and loops over the texels of a footprint with one piece of code for all of them.
 
 Weights have 8 bits. Products of 8-bit colours and weights are summed exactly and divided once; other formats are summed
 as f32 in the order of texels (x first, then y, z, levels, samples).
@@ -18,7 +18,7 @@ from . import coordinates as c
 from . import records as r
 from .lookup import Record, Request, each_texture
 from .records import RECORD, Call
-from .texels import Colour, compared, finish, texel, texel_offsets
+from .texels import Colour, compared, finish, load_texel, texel, texel_offsets
 
 _FULL = 255.0 * 65536.0
 
@@ -127,7 +127,7 @@ class Sampling:
 
     # -- the quick way ----------------------------------------------------------------------------------------------
     def quick(self) -> None:
-        """Two dimensions, words for texels."""
+        """Two dimensions, no border."""
         k, record = self.k, self.record
         mag, least, mip = record.word("MAG"), record.word("MIN"), record.word("MIP")
         needed = record.flag(r.NEEDS_LEVEL)
@@ -143,8 +143,7 @@ class Sampling:
 
         def flat() -> tuple[Value, ...]:
             width, height = record.word("WIDTH"), record.word("HEIGHT")
-            start = k.splat(record.word("LEVEL")) + layer * (width * height * 4)
-            return self._two(s, t, width, height, start, linear)
+            return self._two(s, t, (width, height), k.splat(record.word("LEVEL")), layer, linear)
 
         def levels() -> tuple[Value, ...]:
             last = record.word("LEVELS") - 1
@@ -155,25 +154,32 @@ class Sampling:
 
             def at(n: Value) -> tuple[Value, ...]:
                 width, height = (k.max(k.splat(record.word(side)).lsr(n), 1) for side in ("WIDTH", "HEIGHT"))
-                start = k.gather(I32, (n << 2) + (record.at + RECORD.LEVEL)) + layer * (width * height * 4)
-                return self._two(s, t, width, height, start, linear)
+                start = k.gather(I32, (n << 2) + (record.at + RECORD.LEVEL))
+                return self._two(s, t, (width, height), start, layer, linear)
 
             upper = at(first)
 
             def both() -> tuple[Value, ...]:
                 lower, share = at(k.min(first + 1, last)), k.to_f32(part) * (1.0 / 256.0)
-                return tuple(a + (b - a) * share for a, b in zip(upper, lower, strict=True))
+                mixed = [a + (b - a) * share for a, b in zip(upper, lower, strict=True)]
+                return tuple(k.select(part != 0, m, a) for m, a in zip(mixed, upper, strict=True))
 
             return tuple(k.branch(k.any((part != 0) & self.lanes), both, lambda: upper))
 
         sums = k.branch(needed & (mip != r.MIP_NONE), levels, flat)
-        finish(self.request, [v / _FULL for v in sums], None, self.lanes)
+        codes = record.word("KIND") == r.UNORM8
+        values = k.branch(codes, lambda: tuple(v / _FULL for v in sums), lambda: tuple(sums))
+        finish(self.request, values, None, self.lanes)
 
     def _two(
-        self, s: Value, t: Value, width: Value, height: Value, start: Value, linear: Value
+        self, s: Value, t: Value, size: tuple[Value, Value], start: Value, layer: Value, linear: Value
     ) -> tuple[Value, ...]:  # fmt: skip
-        """Sums of weights (65536 in all) times codes of 8 bits, four components."""
+        """Four components on one level; of UNORM8 sums of weights (65536 in all) times codes of 8 bits.
+
+        size: of the level, scalars or lanes. start: arena offset of its copy.
+        """
         k, record = self.k, self.record
+        width, height = size
         powers = record.flag(r.POWERS)
         u = c.places(k, s * k.to_f32(width), linear, self.switches)
         v = c.places(k, t * k.to_f32(height), linear, self.switches)
@@ -182,34 +188,55 @@ class Sampling:
         around = lambda x, n, axis: c.wrap(k, x, n, record.word("WRAP", axis), powers)[0]
         x0, y0 = around(u >> 8, wide, 0), around(v >> 8, high, 1)
 
-        def word(x: Value, y: Value) -> Value:
-            return k.gather(I32, ((y * wide + x) << 2) + start, self.lanes)
+        before, place = layer * (wide * high), start
+        index = lambda x, y: before + (y * wide + x)
+        x1 = lambda: around((u >> 8) + 1, wide, 0)
+        y1 = lambda: around((v >> 8) + 1, high, 1)
+        fx, fy = u & 255, v & 255
 
-        def one() -> tuple[Value, ...]:
+        def word(x: Value, y: Value) -> Value:
+            return k.gather(I32, (index(x, y) << 2) + place, self.lanes)
+
+        def numbers(x: Value, y: Value) -> list[Value]:
+            words = load_texel(self.request, record, place, index(x, y), self.lanes)
+            return [k.bits_f32(w) for w in words]
+
+        def one_code() -> tuple[Value, ...]:
             w = word(x0, y0)
             return tuple(k.to_f32(w.lsr(8 * n) & 255) * 65536.0 for n in range(4))
 
-        def four() -> tuple[Value, ...]:
-            x1, y1 = around((u >> 8) + 1, wide, 0), around((v >> 8) + 1, high, 1)
-            fx, fy = u & 255, v & 255
+        def four_codes() -> tuple[Value, ...]:
             right = fx | (fx << 16)
             left = 0x01000100 - right
             below, above = k.to_f32(fy), k.to_f32(256 - fy)
-            even = 0x00FF00FF
+            even, xs = 0x00FF00FF, (x0, x1())
 
             def row(y: Value) -> tuple[Value, Value]:
-                a, b = word(x0, y), word(x1, y)
+                a, b = (word(x, y) for x in xs)
                 mixed = lambda a, b: k.mul_halves(a, left) + k.mul_halves(b, right)
                 return mixed(a & even, b & even), mixed(a.lsr(8) & even, b.lsr(8) & even)
 
-            top, bottom = row(y0), row(y1)
+            top, bottom = row(y0), row(y1())
             out = []
             for n in range(4):
                 part = lambda pair, n=n: k.to_f32((pair[n & 1] & 0xFFFF) if n < 2 else pair[n & 1].lsr(16))
                 out.append(part(top) * above + part(bottom) * below)
             return tuple(out)
 
-        return tuple(k.branch(k.any(linear & self.lanes), four, one))
+        def four_numbers() -> tuple[Value, ...]:
+            total: list[Value] = []
+            xs, ys = (x0, x1()), (y0, y1())
+            for n in range(4):
+                weight = k.to_f32((fx if n & 1 else 256 - fx) * (fy if n & 2 else 256 - fy)) * (1.0 / 65536.0)
+                # What has no weight does not count, even if it is infinite.
+                products = [k.select(weight > 0.0, weight * v, 0.0) for v in numbers(xs[n & 1], ys[n >> 1])]
+                total = [a + b for a, b in zip(total, products, strict=True)] if total else products
+            return tuple(total)
+
+        between = k.any(linear & self.lanes)
+        codes = lambda: tuple(k.branch(between, four_codes, one_code))
+        others = lambda: tuple(k.branch(between, four_numbers, lambda: tuple(numbers(x0, y0))))
+        return tuple(k.branch(record.word("KIND") == r.UNORM8, codes, others))
 
     # -- the general way --------------------------------------------------------------------------------------------
     def general(self) -> None:

@@ -241,6 +241,7 @@ class StageLaunch:
             if not self._set_program(program):
                 return False
             self._final = False
+        self.words[LAUNCH.NEXT // 4] = 0
         if not self._final:
             self._choose(program, tier)
         banks = program.constants
@@ -307,7 +308,10 @@ class StageLaunch:
         return True
 
     def chain(self, second: StageLaunch) -> None:
-        """Have the second vertex program run behind this one, the first. Both are bound; who runs this one runs both."""
+        """Have the second vertex program run behind this one, the first; who runs this one runs both.
+
+        Both are bound. It lasts until this one is bound again.
+        """
         assert self.program is not None
         layout = self.program.outputs
         self.set_map("OUT_MAP", layout.written)
@@ -535,8 +539,10 @@ class Programs:
             self._seen[address] = _Seen(pipeline, offset, size, memory.newest(offset, size), program)
         return program
 
-    def _refuse(self, pipeline: int, address: int, what: str) -> None:
-        self.events.report("fault", "draw.program", f"the {NAMES[pipeline]} program at {address:#x} {what}", self.place)
+    def _refuse(self, pipeline: int, address: int, what: str) -> StageProgram | None:
+        text = f"the {NAMES[pipeline]} program at {address:#x} {what}"
+        self.events.report("fault", "draw.program", text, self.place)
+        return None
 
     def refuse_memory(self, stage: StageLaunch, local: int) -> None:
         """There is no room for the threads of a program."""

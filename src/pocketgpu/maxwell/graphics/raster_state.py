@@ -6,12 +6,14 @@ and ALPHAS, which depend on programs and targets. Sources: class header B197; dr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...facts.maxwell import B197
 from ..engines.state import State
 from .headers import LINEAR
 from .planes import GROUP, HEAD_SIZE, plane_offset
@@ -32,7 +34,7 @@ from .records import (
     VIEWPORT_COUNT,
 )
 
-RASTER_NAMES = (
+_GENERAL = (
     "SET_RT_LAYER", "SET_OFFSET_RENDER_TARGET_INDEX", "SET_ATTRIBUTE_POINT_SIZE", "SET_VIEWPORT_PIXEL",
     "SET_CONSERVATIVE_RASTER", "SET_FILL_VIA_TRIANGLE", "SET_VIEWPORT_SCALE_OFFSET", "SET_USER_CLIP_ENABLE",
     "SET_USER_CLIP_OP", "SET_VIEWPORT_CLIP_CONTROL", "SET_VIEWPORT_Z_CLIP", "OGL_SET_CULL", "OGL_SET_CULL_FACE",
@@ -45,12 +47,19 @@ RASTER_NAMES = (
     "SET_ANTI_ALIAS_SAMPLE_POSITIONS", "SET_NONMULTISAMPLED_Z", "SET_HYBRID_ANTI_ALIAS_CONTROL", "SET_SAMPLE_MASK",
     "SET_SAMPLE_MASK_X0_Y0", "SET_SAMPLE_MASK_X1_Y0", "SET_SAMPLE_MASK_X0_Y1", "SET_SAMPLE_MASK_X1_Y1",
     "SET_WINDOW_CLIP_ENABLE", "SET_WINDOW_CLIP_TYPE", "SET_WINDOW_CLIP_HORIZONTAL", "SET_WINDOW_CLIP_VERTICAL",
-    "SET_POLYGON_STIPPLE", "SET_POLYGON_STIPPLE_PATTERN", "SET_VIEWPORT_COORDINATE_SWIZZLE", "SET_VIEWPORT_SCALE_X",
-    "SET_VIEWPORT_SCALE_Y", "SET_VIEWPORT_SCALE_Z", "SET_VIEWPORT_OFFSET_X", "SET_VIEWPORT_OFFSET_Y",
-    "SET_VIEWPORT_OFFSET_Z", "SET_VIEWPORT_CLIP_MIN_Z", "SET_VIEWPORT_CLIP_MAX_Z", "SET_VIEWPORT_CLIP_HORIZONTAL",
-    "SET_VIEWPORT_CLIP_VERTICAL", "SET_SURFACE_CLIP_HORIZONTAL", "SET_SURFACE_CLIP_VERTICAL", "SET_SCISSOR_ENABLE",
+    "SET_POLYGON_STIPPLE", "SET_POLYGON_STIPPLE_PATTERN",
+)  # fmt: skip
+_OF_ALL_VIEWPORTS = (
+    "SET_VIEWPORT_SCALE_OFFSET", "SET_VIEWPORT_CLIP_CONTROL", "SET_SURFACE_CLIP_HORIZONTAL",
+    "SET_SURFACE_CLIP_VERTICAL",
+)  # fmt: skip
+_OF_A_VIEWPORT = (
+    "SET_VIEWPORT_COORDINATE_SWIZZLE", "SET_VIEWPORT_SCALE_X", "SET_VIEWPORT_SCALE_Y", "SET_VIEWPORT_SCALE_Z",
+    "SET_VIEWPORT_OFFSET_X", "SET_VIEWPORT_OFFSET_Y", "SET_VIEWPORT_OFFSET_Z", "SET_VIEWPORT_CLIP_MIN_Z",
+    "SET_VIEWPORT_CLIP_MAX_Z", "SET_VIEWPORT_CLIP_HORIZONTAL", "SET_VIEWPORT_CLIP_VERTICAL", "SET_SCISSOR_ENABLE",
     "SET_SCISSOR_HORIZONTAL", "SET_SCISSOR_VERTICAL",
 )  # fmt: skip
+RASTER_NAMES = tuple(dict.fromkeys((*_GENERAL, *_OF_ALL_VIEWPORTS, *_OF_A_VIEWPORT)))
 """The methods that `encode` and `pixel_inputs` read."""
 POSITION, LAYER, VIEWPORT_INDEX, POINT_SIZE, DISTANCES = 0x70, 0x64, 0x68, 0x6C, 0x2C0
 """Addresses in attribute space of what set-up reads itself."""
@@ -102,11 +111,61 @@ class _Record:
         self.words[at : at + len(values)] = np.array(values, np.float32).view(np.int32)
 
 
+def _places(names: Iterable[str]) -> NDArray[np.intp]:
+    """The words of methods, all elements of those that have some."""
+    methods = [B197[name] for name in names]
+    return np.array([m.word + n * m.stride for m in methods for n in range(m.count or 1)])
+
+
+_GENERAL_PLACES, _COMMON_PLACES = _places(_GENERAL), _places(_OF_ALL_VIEWPORTS)
+_VIEWPORT_NAMES = (*_OF_ALL_VIEWPORTS, *_OF_A_VIEWPORT)
+_VIEWPORT_PLACES = [
+    np.array([*_COMMON_PLACES, *(B197[name].word + n * B197[name].stride for name in _OF_A_VIEWPORT)])
+    for n in range(VIEWPORT_COUNT)
+]
+_OWN = slice(RASTER.LAYER_AT // 4, RASTER.DEPTH_WANTED // 4)
+"""The words of RASTER that registers decide."""
+_POSITIONS = slice(POSITION >> 2, (POSITION >> 2) + 4)
+_MOST_KNOWN = 4096
+
+
+class _Known:
+    """Words by the registers that they were made of: most draws have seen theirs before."""
+
+    def __init__(self) -> None:
+        self._found: dict[bytes, Words] = {}
+
+    def get(self, key: bytes, make: Callable[[], Words]) -> Words:
+        found = self._found.get(key)
+        if found is None:
+            if len(self._found) >= _MOST_KNOWN:
+                self._found.clear()
+            found = self._found[key] = make()
+        return found
+
+
+_known, _known_viewports = _Known(), _Known()
+
+
 def encode(state: State, vertex_map: Words, raster: Words, viewports: Words) -> None:
-    """Fill a RASTER record and VIEWPORT_COUNT VIEWPORT records (i32 words, zeroed or of an earlier draw).
+    """Fill a RASTER record and VIEWPORT_COUNT VIEWPORT records (i32 words). Words that do not count are left alone:
+    places in RASTER, all but the first viewport if the program chooses none.
 
     vertex_map: where attributes are in pages, for who reads them (VERTICES.MAP).
     """
+    registers = state.registers
+    key = registers[_GENERAL_PLACES].tobytes() + vertex_map.tobytes()
+    raster[_OWN] = _known.get(key, lambda: _general(state, vertex_map))
+    size, positions = VIEWPORT.size // 4, vertex_map[_POSITIONS].tobytes()
+    for n in range(VIEWPORT_COUNT if int(vertex_map[VIEWPORT_INDEX >> 2]) != PAGE_ZERO else 1):
+        words = registers[_VIEWPORT_PLACES[n]]
+        make = partial(_viewport, words, vertex_map)
+        viewports[n * size : (n + 1) * size] = _known_viewports.get(words.tobytes() + positions, make)
+
+
+def _general(state: State, vertex_map: Words) -> Words:
+    """All of RASTER that registers decide."""
+    raster = np.zeros(RASTER.size // 4, np.int32)
     r = _Record(RASTER.offsets, raster)
     field = state.field
     place = lambda address: int(vertex_map[address >> 2])
@@ -127,9 +186,7 @@ def encode(state: State, vertex_map: Words, raster: Words, viewports: Words) -> 
     r.put("HALF", 128 * field("SET_VIEWPORT_PIXEL", "CENTER"))
     r.put("CONSERVATIVE", field("SET_CONSERVATIVE_RASTER", "ENABLE"))
     r.put("FILL_VIA_TRIANGLE", field("SET_FILL_VIA_TRIANGLE", "MODE"))
-    size = VIEWPORT.size // 4
-    for n in range(VIEWPORT_COUNT if optional(VIEWPORT_INDEX) != -1 else 1):
-        _viewport(state, n, vertex_map, _Record(VIEWPORT.offsets, viewports[n * size : (n + 1) * size]))
+    return raster[_OWN]
 
 
 def _transforms(state: State) -> bool:
@@ -224,46 +281,51 @@ def _masks(state: State, r: _Record) -> None:
     r.put("MASKED", int(bool(windows or stipple or field("SET_LINE_STIPPLE", "ENABLE"))))
 
 
-def _viewport(state: State, n: int, vertex_map: Words, v: _Record) -> None:
-    field, number = state.field, state.float
+def _bits(name: str, *fields: str) -> list[Callable[[int], int]]:
+    return [B197[name][field].raw for field in fields]
+
+
+_SWIZZLE = _bits("SET_VIEWPORT_COORDINATE_SWIZZLE", *"XYZW")
+_ZERO_TO_ONE = B197["SET_VIEWPORT_CLIP_CONTROL"]["MIN_Z_ZERO_MAX_Z_ONE"].raw
+_EXTENTS = [
+    (f"{name}_{axis}", *_bits(f"{name}_{axis}", start, size))
+    for name, starts in (("SET_SURFACE_CLIP", "X Y"), ("SET_VIEWPORT_CLIP", "X0 Y0"))
+    for axis, start, size in zip(("HORIZONTAL", "VERTICAL"), starts.split(), ("WIDTH", "HEIGHT"), strict=True)
+]
+_SCISSOR = [
+    (f"SET_SCISSOR_{axis}", *_bits(f"SET_SCISSOR_{axis}", f"{letter}MIN", f"{letter}MAX"))
+    for axis, letter in (("HORIZONTAL", "X"), ("VERTICAL", "Y"))
+]
+
+
+def _viewport(registers: NDArray[np.uint32], vertex_map: Words) -> Words:
+    """A VIEWPORT record, of the words of _VIEWPORT_NAMES."""
+    words = dict(zip(_VIEWPORT_NAMES, registers.tolist(), strict=True))
+    number = dict(zip(_VIEWPORT_NAMES, registers.view(np.float32).tolist(), strict=True))
     at = POSITION >> 2
-    swizzle = [field("SET_VIEWPORT_COORDINATE_SWIZZLE", axis, n) for axis in "XYZW"]
+    swizzle = [get(words["SET_VIEWPORT_COORDINATE_SWIZZLE"]) for get in _SWIZZLE]
     source = [int(vertex_map[at + (code >> 1)]) for code in swizzle]
-    if _transforms(state):
-        v.put_float("SCALE", *(number(f"SET_VIEWPORT_SCALE_{axis}", n) for axis in "XYZ"))
-        v.put_float("OFFSET", *(number(f"SET_VIEWPORT_OFFSET_{axis}", n) for axis in "XYZ"))
-    else:  # positions are places on the screen
-        v.put_float("SCALE", 1.0, 1.0, 1.0)
-        v.put_float("OFFSET", 0.0, 0.0, 0.0)
+    scale = [number[f"SET_VIEWPORT_SCALE_{axis}"] for axis in "XYZ"]
+    offset = [number[f"SET_VIEWPORT_OFFSET_{axis}"] for axis in "XYZ"]
+    if not words["SET_VIEWPORT_SCALE_OFFSET"] & 1:  # positions are places on the screen
+        scale, offset = [1.0] * 3, [0.0] * 3
         source[3], swizzle[3] = PAGE_ONE, 0
-    v.put("SOURCE", *source)
-    v.put("SIGN", *(_SIGN if code & 1 else 0 for code in swizzle))
-    low, high = number("SET_VIEWPORT_CLIP_MIN_Z", n), number("SET_VIEWPORT_CLIP_MAX_Z", n)
-    if field("SET_VIEWPORT_CLIP_CONTROL", "MIN_Z_ZERO_MAX_Z_ONE"):
+    low, high = number["SET_VIEWPORT_CLIP_MIN_Z"], number["SET_VIEWPORT_CLIP_MAX_Z"]
+    if _ZERO_TO_ONE(words["SET_VIEWPORT_CLIP_CONTROL"]):
         low, high = 0.0, 1.0
-    v.put_float("MIN_Z", min(low, high))
-    v.put_float("MAX_Z", max(low, high))
-    across, down = _extent(state, "SET_SURFACE_CLIP", "X", "Y", 0), _extent(state, "SET_VIEWPORT_CLIP", "X0", "Y0", n)
-    rectangles = [across, down]
-    if field("SET_SCISSOR_ENABLE", "V", n):
-        get = lambda name, axis: field(f"SET_SCISSOR_{name}", f"{axis}", n)
-        rectangles.append((
-            get("HORIZONTAL", "XMIN"), get("VERTICAL", "YMIN"), get("HORIZONTAL", "XMAX") - 1,
-            get("VERTICAL", "YMAX") - 1,
-        ))  # fmt: skip
-    lefts, tops, rights, bottoms = zip(*rectangles, strict=True)
-    v.put("LEFT", max(lefts))
-    v.put("TOP", max(tops))
-    v.put("RIGHT", min(*rights, _MOST))
-    v.put("BOTTOM", min(*bottoms, _MOST))
-
-
-def _extent(state: State, name: str, x: str, y: str, n: int) -> tuple[int, int, int, int]:
-    """A rectangle given by its start and its size: left, top, right, bottom, inclusive."""
-    get = state.field
-    left, width = get(f"{name}_HORIZONTAL", x, n), get(f"{name}_HORIZONTAL", "WIDTH", n)
-    top, height = get(f"{name}_VERTICAL", y, n), get(f"{name}_VERTICAL", "HEIGHT", n)
-    return left, top, left + width - 1, top + height - 1
+    sides: list[list[tuple[int, int]]] = [[], []]
+    for n, (name, start, size) in enumerate(_EXTENTS):
+        first = start(words[name])
+        sides[n & 1].append((first, first + size(words[name]) - 1))
+    if words["SET_SCISSOR_ENABLE"] & 1:
+        for side, (name, least, most) in zip(sides, _SCISSOR, strict=True):
+            side.append((least(words[name]), most(words[name]) - 1))
+    (left, right), (top, bottom) = ((max(v[0] for v in side), min(_MOST, *(v[1] for v in side))) for side in sides)
+    v = _Record(VIEWPORT.offsets, np.zeros(VIEWPORT.size // 4, np.int32))
+    v.put("SOURCE", *source, *(_SIGN if code & 1 else 0 for code in swizzle))
+    v.put_float("SCALE", *scale, *offset, min(low, high), max(low, high))
+    v.put("LEFT", left, top, right, bottom)
+    return v.words
 
 
 def limit(viewports: Words, width: int, height: int) -> None:

@@ -281,21 +281,22 @@ def _masks(state: State, r: _Record) -> None:
     r.put("MASKED", int(bool(windows or stipple or field("SET_LINE_STIPPLE", "ENABLE"))))
 
 
-def _bits(name: str, *fields: str) -> list[Callable[[int], int]]:
-    return [B197[name][field].raw for field in fields]
+Bits = Callable[[int], int]
 
 
-_SWIZZLE = _bits("SET_VIEWPORT_COORDINATE_SWIZZLE", *"XYZW")
+def _pair(name: str, first: str, second: str) -> tuple[str, Bits, Bits]:
+    """A method and how to take two of its fields from its word."""
+    return name, B197[name][first].raw, B197[name][second].raw
+
+
+_SWIZZLE = [B197["SET_VIEWPORT_COORDINATE_SWIZZLE"][axis].raw for axis in "XYZW"]
 _ZERO_TO_ONE = B197["SET_VIEWPORT_CLIP_CONTROL"]["MIN_Z_ZERO_MAX_Z_ONE"].raw
 _EXTENTS = [
-    (f"{name}_{axis}", *_bits(f"{name}_{axis}", start, size))
+    _pair(f"{name}_{axis}", start, size)
     for name, starts in (("SET_SURFACE_CLIP", "X Y"), ("SET_VIEWPORT_CLIP", "X0 Y0"))
     for axis, start, size in zip(("HORIZONTAL", "VERTICAL"), starts.split(), ("WIDTH", "HEIGHT"), strict=True)
 ]
-_SCISSOR = [
-    (f"SET_SCISSOR_{axis}", *_bits(f"SET_SCISSOR_{axis}", f"{letter}MIN", f"{letter}MAX"))
-    for axis, letter in (("HORIZONTAL", "X"), ("VERTICAL", "Y"))
-]
+_SCISSOR = [_pair("SET_SCISSOR_HORIZONTAL", "XMIN", "XMAX"), _pair("SET_SCISSOR_VERTICAL", "YMIN", "YMAX")]
 
 
 def _viewport(registers: NDArray[np.uint32], vertex_map: Words) -> Words:

@@ -42,6 +42,9 @@ class Host:
     def grids(self) -> Grids:
         return Grids(self.memory, self.engine, self.events, (sum(self.scratch), GRIDS))
 
+    def draw(self, draw: Any, state: Any, counters: Any) -> None:
+        """Draws are only noted."""
+
     def timestamp(self) -> int:
         return self.ticks
 

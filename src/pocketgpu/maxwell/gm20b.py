@@ -37,6 +37,10 @@ from .syncpoints import Syncpoints
 from .waits import SemaphoreWait, Wait
 
 if TYPE_CHECKING:
+    from .engines.draws import Draw
+    from .engines.report import Counters
+    from .engines.state import State
+    from .graphics.drawing import Drawing
     from .grids import Grids
     from .sampling.store import Textures
 
@@ -46,6 +50,8 @@ GRIDS_SIZE = 160 * MIB
 """Where grids keep their threads; nothing of it is touched before there is one."""
 TEXTURES_SIZE = 256 * MIB
 """For copies of texels as samplers want them."""
+DRAWING_SIZE = 256 * MIB
+"""For vertices, shapes and programs of draws."""
 MACRO_BUDGET = 1 << 28
 """Instructions that the macros of one submission may take."""
 HOST_CLASS = 0xB06F
@@ -75,7 +81,7 @@ class GM20B:
             raise UsageError(str(error), hint="See: pocketgpu switches") from error
         self.threads = threads
         self.workers = Workers(threads)
-        self.memory = GpuMemory(work_size=work_size(SCRATCH_SIZE + 64 + GRIDS_SIZE + TEXTURES_SIZE))
+        self.memory = GpuMemory(work_size=work_size(SCRATCH_SIZE + 64 + GRIDS_SIZE + TEXTURES_SIZE + DRAWING_SIZE))
         self.layout = WorkLayout(self.memory.work_offset)
         self.scratch = ((self.layout.end + 63) & ~63, SCRATCH_SIZE)
         self.engine = LanesEngine(self.memory.arena, evaluator)
@@ -110,6 +116,8 @@ class GM20B:
     def reset(self) -> None:
         """Switch the GPU off and on: no mappings, no channels, nothing counted."""
         self.memory.reset()
+        for made in ("drawing", "grids", "textures"):
+            self.__dict__.pop(made, None)  # what they know of memory is gone
         self.events.drain()
         self.stats.reset()
         self.syncpoints.reset()
@@ -250,6 +258,17 @@ class GM20B:
 
         area = (sum(self.scratch), GRIDS_SIZE)
         return Grids(self.memory, self.engine, self.events, area, self.threads, self.textures)
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """What runs draws."""
+        from .graphics.drawing import Drawing
+
+        return Drawing(self, (sum(self.scratch) + GRIDS_SIZE + TEXTURES_SIZE, DRAWING_SIZE), self.textures)
+
+    def draw(self, draw: Draw, state: State, counters: Counters) -> None:
+        """Shade a draw, whose state the live registers are."""
+        self.drawing.draw(draw, state, counters)
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     def present(self, gpu_va: int, surface: Surface) -> Picture:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ..memory import GpuMemory
     from ..stats import ChannelStats
     from ..syncpoints import Syncpoints
+    from .draws import Draw
+    from .report import Counters
+    from .state import State
 
 Registers = NDArray[np.uint32]
 Effect = Callable[[int], None]
@@ -50,6 +53,10 @@ class EngineHost(Protocol):
     @property
     def grids(self) -> Grids:
         """What runs the grids of compute launches."""
+        ...
+
+    def draw(self, draw: Draw, state: State, counters: Counters) -> None:
+        """Shade a draw, whose state the live registers are."""
         ...
 
     def timestamp(self) -> int:

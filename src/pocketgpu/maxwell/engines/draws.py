@@ -40,6 +40,21 @@ class Shader:
     group: int
 
 
+def shaders_of(state: State) -> list[Shader]:
+    """The stages that registers switch on, in order of the pipeline."""
+    region = state.address("SET_PROGRAM_REGION_A")
+    return [
+        Shader(
+            stage,
+            region + state.word("SET_PIPELINE_PROGRAM", stage) & 0xFF_FFFF_FFFF,
+            state.field("SET_PIPELINE_REGISTER_COUNT", "V", stage),
+            state.field("SET_PIPELINE_BINDING", "GROUP", stage),
+        )
+        for stage in range(len(STAGES))
+        if state.field("SET_PIPELINE_SHADER", "ENABLE", stage)
+    ]
+
+
 @dataclass(eq=False)
 class Draw:
     """One draw. first, count: vertices, or indices where `index_bytes` is not 0.
@@ -188,18 +203,7 @@ class Draw:
     @property
     def shaders(self) -> list[Shader]:
         """The stages that are on, in order of the pipeline."""
-        state = self.state
-        region = state.address("SET_PROGRAM_REGION_A")
-        return [
-            Shader(
-                stage,
-                region + state.word("SET_PIPELINE_PROGRAM", stage) & 0xFF_FFFF_FFFF,
-                state.field("SET_PIPELINE_REGISTER_COUNT", "V", stage),
-                state.field("SET_PIPELINE_BINDING", "GROUP", stage),
-            )
-            for stage in range(len(STAGES))
-            if state.field("SET_PIPELINE_SHADER", "ENABLE", stage)
-        ]
+        return shaders_of(self.state)
 
     def freeze(self) -> Draw:
         """Read indices and inputs now. Returns the draw itself.
@@ -346,6 +350,7 @@ class DrawUnit:
         host.stats.draws += 1
         host.log.append(draw)
         self._count(draw)
+        host.draw(draw, self._state, self._counters)
 
     def _count(self, draw: Draw) -> None:
         """Counters that need no shading."""

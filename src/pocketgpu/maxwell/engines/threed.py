@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...facts.maxwell import B197
-from . import conditions
 from .base import Engine, EngineHost, Registers
 from .clear import ClearUnit
 from .constants import GROUPS, ConstantBuffers
 from .draws import DrawUnit
 from .inline import InlineUnit
 from .notify import notify
+from .power_on import power_on
 from .report import Counters, ReportUnit
 from .state import State
 
@@ -33,7 +33,7 @@ class ThreeD(Engine):
 
     def __init__(self, host: EngineHost, channel: int, registers: Registers) -> None:
         super().__init__(host, channel, registers)
-        conditions.power_on(B197, registers)
+        power_on(registers)
         self.counters = Counters(registers)
         self.constants = ConstantBuffers(host, registers)
         self.clears = ClearUnit(host, registers)

@@ -122,6 +122,7 @@ REGION = Struct(
     "SHAPES_END",  # behind the last shape
     "NEXT",  # the primitive to go on with: behind the last one, unless room ran out or the shapes are very large
     "SHAPES", "COME", "GONE",  # shapes made; primitives that came to the clipper and that it let through
+    "AREA",  # of the boxes of the shapes that are there, in 256 pixels: how much work they are
     "STIPPLE",  # pixels of the line strip under way
 )  # fmt: skip
 SHAPE = Struct(

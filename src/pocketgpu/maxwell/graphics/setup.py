@@ -191,9 +191,9 @@ def set_up(
 
     raster: offset of a RASTER record. region: of a REGION whose AT and END are set, to multiples of 32 with
     `least_region` bytes between them at least; afterwards NEXT says which primitive comes next (`last`, unless there
-    was no more room, or MAX_AREA is passed), SHAPES_END where the shapes end. COME, GONE and SHAPES are counted on.
-    STIPPLE carries a line's stipple from call to call. scratch: of SCRATCH_SIZE bytes. kind: vertices of a primitive,
-    1 to 3.
+    was no more room, or MAX_AREA is passed), SHAPES_END where the shapes end, AREA how large they are. COME, GONE and
+    SHAPES are counted on. STIPPLE carries a line's stipple from call to call. scratch: of SCRATCH_SIZE bytes. kind:
+    vertices of a primitive, 1 to 3.
     """
     work = _SetUp(k, raster, region, scratch, kind)
     start = k.var(first & -LANES)
@@ -219,6 +219,7 @@ def set_up(
     add = lambda word, v: put(word, k.load(I32, region + word) + v)
     put(REGION.SHAPES_END, work.at.value)
     put(REGION.NEXT, following.value)
+    put(REGION.AREA, work.shapes.area.value)
     add(REGION.SHAPES, work.made.value)
     add(REGION.COME, following.value - first)
     add(REGION.GONE, work.gone.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from pocketgpu.maxwell.graphics.headers import LINEAR, PERSPECTIVE, Header, layo
 from pocketgpu.maxwell.graphics.programs import StageProgram
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, LANE_X, LANE_Y
 from pocketgpu.maxwell.sass.assembler import assemble
+from pocketgpu.maxwell.sass.specialise import run_stage_warp
 from pocketgpu.maxwell.sass.stage_io import CONTROL, ENDS_STRIP, GEOMETRY, PIXEL, VERTEX
+from pocketgpu.maxwell.sass.work import LAUNCH
 
 WAYS = [("numpy", "specialised"), ("numpy", "interpreter"), ("llvm", "specialised"), ("llvm", "interpreter")]
 QUICK = WAYS[:3]
@@ -611,3 +614,46 @@ def test_outputs_that_a_stage_does_not_have(evaluator: str, tier: str, pipeline:
     case.run()
     assert not case.memory.arena[: 1 << 17].any()
     assert not list(case.events)
+
+
+@ways(QUICK)
+def test_jumps_by_register(evaluator: str, tier: str) -> None:
+    """Lanes go where their registers say; tables of jumps are found behind the code."""
+    code = """
+        S2R R1, SR_LANEID
+        LOP.AND R0, R1, 0x1
+        SHL R0, R0, 0x5
+        NOP
+        NOP
+        BRX R0 0x8
+        MOV32I R2, 0x5
+        AST a[0x70], R2
+        EXIT
+        MOV32I R2, 0x9
+        AST a[0x70], R2
+        EXIT
+        """
+    case = StageCase(1, code, evaluator, tier, **POSITION)
+    outputs = case.outputs()
+    out = case.page(outputs)
+    case.set_block(OUT_AT=out)
+    case.run()
+    assert np.array_equal(case.get(out, outputs, 0x70, np.int32), np.where(LANE & 1, 9, 5))
+    assert not list(case.events)
+
+
+def test_specialised_code_takes_over() -> None:
+    """Whatever serves at first, the next draw takes machine code of the program's own if it is there by then."""
+    number = int.from_bytes(os.urandom(3), "little")  # a program that no cache knows
+    case = StageCase(1, f"MOV32I R0, {number:#x}\nAST a[0x70], R0\nEXIT", "llvm", "auto", **POSITION)
+    outputs = case.outputs()
+    out = case.page(outputs)
+    case.set_block(OUT_AT=out)
+    case.run()
+    assert (case.get(out, outputs, 0x70, np.int32) == number).all()
+    special = case.engine.handle(run_stage_warp, **case.program.static)
+    assert case.stage.bind(case.program, case.bindings)
+    assert int(case.words(case.stage.record + LAUNCH.RUN, 2).view(np.int64)[0]) == special
+    case.put(out, outputs, 0x70, 0)
+    case.run()
+    assert (case.get(out, outputs, 0x70, np.int32) == number).all()

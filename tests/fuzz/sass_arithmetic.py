@@ -22,7 +22,7 @@ if __name__ == "__main__":
 import numpy as np
 from numpy.typing import NDArray
 from support.fuzz import command
-from support.slow_sass import RZ, SEMANTICS, Thread, constant_of, execute
+from support.slow_sass import RZ, SEMANTICS, WARP, Thread, constant_of, execute, execute_warp
 
 from pocketgpu.events import EventLog
 from pocketgpu.facts.maxwell.sass import FORMS, Form
@@ -42,8 +42,13 @@ BATCH = 16
 OUT = BATCH * LANES * WORDS * 4
 FIRST, CONSTANTS = 0x200, 64
 """Where constants begin in bank 0, in bytes, and how many words they are."""
-ARITHMETIC = tuple(form for form in FORMS.values() if form.op in SEMANTICS and "INVALID" not in form.name)
-"""Forms that the model knows: all arithmetic but MUFU, whose results are approximate, and FCHK, which may err."""
+ARITHMETIC = tuple(
+    form
+    for form in FORMS.values()
+    if form.op in {*SEMANTICS, *WARP} and "INVALID" not in form.name and form.name != "VOTE.VTG"
+)
+"""Forms that the model knows: all arithmetic but MUFU, whose results are approximate, and FCHK, which may err; and
+those by which threads of a warp see each other."""
 
 _HEAD = """
     S2R R16, SR_TID.X
@@ -136,7 +141,7 @@ class Case(NamedTuple):
 
 
 def random_word(rng: np.random.Generator, form: Form) -> int:
-    """A word of a form whose operands are among the registers in use; unguarded."""
+    """A word of a form whose operands are among the registers in use; a third are guarded."""
     while True:
         word = form.value & form.mask
         for name, bits in form.fields.items():
@@ -148,7 +153,7 @@ def random_word(rng: np.random.Generator, form: Form) -> int:
 
 def _field(rng: np.random.Generator, form: Form, name: str, width: int) -> int:
     if name == "guard":
-        return 7
+        return 7 if rng.random() < 0.67 else int(rng.integers(0, 16))
     operand = next((o for o in form.operands if o.role == name), None)
     raw = int(rng.integers(0, 1 << min(width, 62)))
     if operand is None:
@@ -199,19 +204,28 @@ def expected(case: Case) -> NDArray[np.uint32]:
     """What the slow model says, uint32 (32, 14)."""
     out = case.before[:, :14].copy()
     constant = constant_of(case.constants.tolist(), FIRST)
+    threads = []
     for lane, row in enumerate(case.before.tolist()):
         predicates = [bool(row[12] >> i & 1) for i in range(7)] + [True]
         code = {letter: bool(row[13] >> i & 1) for i, letter in enumerate("zscv")}
-        thread = Thread([*row[:REGISTERS], *[0] * 244], predicates, code, lane)
-        change = execute(case.form, case.word, thread, constant)
-        for n, v in change.registers.items():
-            if n < REGISTERS:
-                out[lane, n] = v
-        for n, p in change.predicates.items():
-            predicates[n] = p
-        code = change.code or code
-        out[lane, 12] = sum(p << i for i, p in enumerate(predicates[:7]))
-        out[lane, 13] = sum(code[letter] << i for i, letter in enumerate("zscv"))
+        threads.append(Thread([*row[:REGISTERS], *[0] * 244], predicates, code, lane))
+    guard = case.form.fields["guard"].get(case.word)
+    active = [thread.predicates[guard & 7] != bool(guard >> 3) for thread in threads]
+    if case.form.op in WARP:
+        changes = execute_warp(case.form, case.word, threads, active)
+    else:
+        changes = [execute(case.form, case.word, thread, constant) for thread in threads]
+    for row, thread, change, works in zip(out, threads, changes, active, strict=True):
+        predicates, code = list(thread.predicates), thread.code
+        if works:
+            for n, v in change.registers.items():
+                if n < REGISTERS:
+                    row[n] = v
+            for n, p in change.predicates.items():
+                predicates[n] = p
+            code = change.code or code
+        row[12] = sum(p << i for i, p in enumerate(predicates[:7]))
+        row[13] = sum(code[letter] << i for i, letter in enumerate("zscv"))
     return out
 
 

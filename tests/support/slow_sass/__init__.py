@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from . import conversions, floats, integers, video
 from .one import M32, RZ, SEMANTICS, Change, Thread, constant_of, execute
+from .warp import WARP, execute_warp
 
 __all__ = [
-    "M32", "RZ", "SEMANTICS", "Change", "Thread", "constant_of", "conversions", "execute", "floats", "integers",
-    "video",
+    "M32", "RZ", "SEMANTICS", "WARP", "Change", "Thread", "constant_of", "conversions", "execute", "execute_warp",
+    "floats", "integers", "video",
 ]  # fmt: skip

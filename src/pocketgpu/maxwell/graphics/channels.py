@@ -181,7 +181,7 @@ def _from_unorm32(k: Lang, word: Value, c: Channel, tables: Value) -> Value:
     return (k.to_f32(word.lsr(16)) * 65536.0 + k.to_f32(word & 0xFFFF)) / 4294967295.0
 
 
-_DECODE = (
+_DECODE: Sequence[Callable[..., Value]] = (
     _from_unorm, _from_snorm, _from_bits, _from_bits, _from_bits, *(partial(_from_float, t) for t in _MANTISSA),
     _from_srgb, _from_unorm32,
 )  # fmt: skip

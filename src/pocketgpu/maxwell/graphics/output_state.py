@@ -70,6 +70,7 @@ LIVE_NAMES = {
 }
 """Words of OUTPUT that are plain copies of methods: `OutputState.refresh` is all that a change of these needs."""
 
+Words = list[int]
 Code = tuple[Kernel, dict[str, Any]]
 """A kernel with its static values."""
 _COMPARISON_NAMES = {"LESSEQUAL": "lequal", "GREATEREQUAL": "gequal"}
@@ -454,7 +455,7 @@ class _Maker:
     def _words(
         self, test_key: TestKey, write_key: WriteKey, zeta: Target | None, targets: Sequence[Target]
     ) -> NDArray[np.int32]:
-        words = np.zeros(OUTPUT.size // 4, np.uint32)
+        words: Words = [0] * (OUTPUT.size // 4)
         put = lambda name, values: _put(words, OUTPUT.offsets[name], values)
         for key in (test_key, write_key):
             for name, value in _named(key, OUTPUT.offsets):
@@ -476,9 +477,9 @@ class _Maker:
             _put(words, at + COLOR.BITS, color.bits)
             for name, part in (("TYPES", "type"), ("WORDS", "word"), ("LOWS", "low"), ("WIDTHS", "width")):
                 _put(words, at + COLOR.offsets[name], [getattr(one, part) for one in channels.channels])
-        return words.view(np.int32)
+        return np.array(words, np.int64).astype(np.uint32).view(np.int32)
 
-    def _surface(self, words: NDArray[np.uint32], at: int, target: Target) -> None:
+    def _surface(self, words: Words, at: int, target: Target) -> None:
         """A SURFACE record but for BASE."""
         found, bytes = dict(target.words), target.format.bytes
         layout = None
@@ -504,6 +505,5 @@ def _named(key: object, offsets: Mapping[str, int]) -> Iterable[tuple[str, int]]
             yield field.name.upper(), int(value)
 
 
-def _put(words: NDArray[np.uint32], offset: int, values: Sequence[Number]) -> None:
-    numbers = [value & 0xFFFFFFFF for value in values if isinstance(value, int)]
-    words[offset // 4 : offset // 4 + len(values)] = numbers
+def _put(words: Words, offset: int, values: Sequence[Number]) -> None:
+    words[offset // 4 : offset // 4 + len(values)] = [value for value in values if isinstance(value, int)]

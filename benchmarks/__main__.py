@@ -16,7 +16,8 @@ from common import ROOT, Report, machine, show
 
 HERE = Path(__file__).resolve().parent
 NAMES = (
-    "pixels", "shapes", "features", "shader", "draws", "startup", "captures", "layouts", "textures", "sampling", "channel", "sass",
+    "pixels", "shapes", "features", "shader", "draws", "startup", "captures", "layouts", "textures", "sampling",
+    "channel", "sass",
 )  # fmt: skip
 OUT = ROOT / "build" / "bench.json"
 

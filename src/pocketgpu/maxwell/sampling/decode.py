@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -85,21 +85,37 @@ def canonical(
 ) -> tuple[int, list[NDArray[Any]]]:
     """(storage, an array (slices, height, width, 4) for each level of the view): uint8, float32 or 32-bit integers.
 
+    The storage is that of `kind_of`, or FLOAT where it would not be exact.
+
     :raises UsageError: there is no decoder for the format, or a level is too large.
     """
     kind = kind_of(texture)
+    slices = [
+        [
+            (level, layer, z)
+            for layer in range(texture.layers)
+            for z in range(texture.surface(level, 0, switches)[0].depth)
+        ]
+        for level in range(texture.last_level - texture.first_level + 1)
+    ]
+    read = lambda at: texture.decode(memory, engine, *at, switches)
+    if kind == r.SRGB8 and texture.format.compressed and not _whole_alpha(read(at) for level in slices for at in level):
+        kind = r.FLOAT
+    dtype: Any = np.uint8 if kind in (r.UNORM8, r.SRGB8) else np.int32 if kind == r.INTEGER else np.float32
     levels = []
-    for level in range(texture.last_level - texture.first_level + 1):
-        found, _ = texture.surface(level, 0, switches)
-        dtype: Any = np.uint8 if kind in (r.UNORM8, r.SRGB8) else np.int32 if kind == r.INTEGER else np.float32
-        slices = [(layer, z) for layer in range(texture.layers) for z in range(found.depth)]
-        texels = np.empty((len(slices), found.height, found.width, 4), dtype)
-        for n, (layer, z) in enumerate(slices):
-            arguments = (memory, engine, level, layer, z, switches)
+    for places in slices:
+        found, _ = texture.surface(places[0][0], 0, switches)
+        texels = np.empty((len(places), found.height, found.width, 4), dtype)
+        for n, at in enumerate(places):
             if kind in (r.UNORM8, r.SRGB8):
-                texels[n] = texture.picture(*arguments)
+                texels[n] = texture.picture(memory, engine, *at, switches)
             else:
-                one = texture.decode(*arguments)
+                one = read(at)
                 texels[n] = one.view(np.int32) if kind == r.INTEGER else one
         levels.append(texels)
     return kind, levels
+
+
+def _whole_alpha(slices: Iterable[NDArray[Any]]) -> bool:
+    """Whether 8 bits are enough for alpha: ASTC has 16 of it where it has 8 of sRGB colours."""
+    return all(bool((np.rint(texels[..., 3] * 255) / np.float32(255) == texels[..., 3]).all()) for texels in slices)

@@ -41,25 +41,27 @@ class Place:
     def __init__(self, k: Lang, launch: Value, slot: Value, warp: Value, record: Value) -> None:
         self.k, self.launch, self.slot, self.warp, self.record = k, launch, slot, warp, record
         self.scratch = slot + SCRATCH
+        # As 64 bits, so that what is added to them is part of the address of a load or store.
+        self._launch, self._slot, self._scratch = (k.to_i64(v) for v in (launch, slot, self.scratch))
 
     def of_launch(self, word: int) -> Value:
-        return self.k.load(I32, self.launch + word)
+        return self.k.load(I32, self._launch + word)
 
     def of_block(self, word: int) -> Value:
-        return self.k.load(I32, self.slot + word)
+        return self.k.load(I32, self._slot + word)
 
     def vector(self, n: int) -> Value:
         """Offset of a scratch vector."""
         return self.scratch + n * VECTOR
 
     def put(self, n: int, v: Value) -> None:
-        self.k.store(I32, self.vector(n), self.k.fit(v, I32, LANES))
+        self.k.store(I32, self._scratch + n * VECTOR, self.k.fit(v, I32, LANES))
 
     def take(self, n: int) -> Value:
-        return self.k.load(I32, self.vector(n), LANES)
+        return self.k.load(I32, self._scratch + n * VECTOR, LANES)
 
     def handle(self, word: int) -> Value:
-        return self.k.load(I64, self.launch + word)
+        return self.k.load(I64, self._launch + word)
 
 
 def note_fault(

@@ -99,12 +99,15 @@ def _arrive(k: Lang, slot: Value, record: Value) -> None:
     k.store(I32, record + WARP.STATE, k.select(kind == 1, READY, WAITING))
 
 
-def _release(k: Lang, launch: Value, slot: Value) -> Value:
-    """Open barriers where all have arrived; whether any was."""
+def _release(k: Lang, launch: Value, slot: Value, touched: Value) -> Value:
+    """Open barriers of a set (a bit for each) where all have arrived; whether any was."""
     count, stride = k.load(I32, launch + LAUNCH.WARPS), k.load(I32, launch + LAUNCH.WARP_STRIDE)
     opened = k.var(0)
     everyone = k.load(I32, slot + BLOCK.LIVE) * LANES
-    for number in k.range(0, BARRIERS):
+    left = k.var(touched)
+    for _ in k.loop(lambda: left.value != 0):
+        number = k.trailing_zeros(left.value)
+        left.value = left.value & (left.value - 1)
         at = slot + (number << 2)
         arrived, expected = k.load(I32, at + BLOCK.ARRIVED), k.load(I32, at + BLOCK.EXPECTED)
         wanted = k.select(expected == 0, everyone, (expected + (LANES - 1)) & -LANES)
@@ -155,6 +158,9 @@ def run_blocks(
         short = k.load(I64, slot + BLOCK.STEPS) + cleared.value < LONG
         return (number.value < stop.value) & ((status.value == RUNNING) | (status.value == FINISHED)) & short
 
+    # Barriers that may open: where somebody has arrived, and all of them when a warp has ended.
+    every = (1 << BARRIERS) - 1
+    touched = k.var(every)
     for _ in k.loop(more):
         for _ in k.when(first >= 0):
             _begin(k, launch, slot, number.value)
@@ -176,14 +182,17 @@ def run_blocks(
                     state = k.load(I32, record + WARP.STATE)
                     for _ in k.when(state == WAITING):
                         _arrive(k, slot, record)
+                        touched.value = touched.value | (1 << k.load(I32, record + WARP.BARRIER))
                     left.value = left.value - (k.load(I64, record + WARP.STEPS) - before)
                     for _ in k.when((state == DONE) | (state == LEFT)):
+                        touched.value = every
                         k.store(I32, record + WARP.STATE, DONE)
                         k.store(I32, slot + BLOCK.LIVE, k.load(I32, slot + BLOCK.LIVE) - 1)
                         for word in ("STEPS", "LANE_STEPS"):
                             total = slot + BLOCK.offsets[word]
                             k.store(I64, total, k.load(I64, total) + k.load(I64, record + WARP.offsets[word]))
-            opened = _release(k, launch, slot)
+            opened = _release(k, launch, slot, touched.value)
+            touched.value = 0
             live = k.load(I32, slot + BLOCK.LIVE)
             moved = (ran.value != 0) | (opened != 0)
             status.value = k.select(

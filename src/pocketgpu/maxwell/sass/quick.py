@@ -128,8 +128,8 @@ class SharedRows:
         return good
 
     def _places(self, base: Value, offset: int) -> tuple[Value, Value]:
-        start = self._start()
-        a, b = (start + self.k.lane(base, lane) + offset for lane in (0, HALF))
+        k, start = self.k, self._start()
+        a, b = ((k.to_i64(start) + k.to_i64(k.lane(base, lane))) + offset for lane in (0, HALF))
         return a, b
 
     def row(self, base: Value, offset: int) -> Value:

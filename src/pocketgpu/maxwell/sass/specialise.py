@@ -57,7 +57,7 @@ class Warp(Machine):
     def __init__(
         self, k: Lang, place: Place, flow: Flow, count: bool, stage: int = NONE, outputs: tuple[int, ...] = ()
     ) -> None:  # fmt: skip
-        self.record = place.record
+        self.record = k.to_i64(place.record)
         super().__init__(k, place, Stack(place, k.var(0)))
         self.stage, self.outputs = stage, outputs
         self.spared = k.var(0)  # the lanes at work outside of SAM and RAM

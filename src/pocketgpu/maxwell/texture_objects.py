@@ -10,6 +10,7 @@ Behind both stand real texture headers and samplers in the device's memory, and 
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,6 +41,12 @@ _ADDRESSES = {
     "mirror_once": "MIRROR_ONCE_CLAMP_TO_EDGE", "mirror_once_border": "MIRROR_ONCE_BORDER",
     "mirror_once_gl": "MIRROR_ONCE_CLAMP_OGL",
 }  # fmt: skip
+# Other interfaces' names for them.
+_SAME_ADDRESS = {
+    "repeat": "wrap", "clamp_to_edge": "clamp", "clamp_to_border": "border", "mirrored_repeat": "mirror",
+    "mirror_clamp_to_edge": "mirror_once",
+}  # fmt: skip
+_USUAL_FORMAT = re.compile(r"((?:[RGBA]\d+)+)_([A-Z]+)")
 _FILTERS = {"nearest": 1, "linear": 2}
 _COMPARES = {
     "never": 0, "less": 1, "equal": 2, "less_equal": 3, "greater": 4, "not_equal": 5, "greater_equal": 6, "always": 7,
@@ -104,7 +111,8 @@ class Image:
     :param array: texels, shape (z, y, x) as the kind has them and then 1 to 4 channels, which one channel may lack;
         for a texture with mip levels a list of arrays. With `format` the last axis are the bytes of an element.
     :param kind: "1d", "2d", "3d", "1d_array", "2d_array", "cube" (6 faces: +x -x +y -y +z -z), "cube_array", "buffer".
-    :param format: a format of texture headers by name (such as "DXT1") instead of the one that fits the array.
+    :param format: a format of texture headers by name (such as "DXT1") instead of the one that fits the array; or a
+        usual name of the one that fits ("R8G8B8A8_UNORM"), which says what its numbers mean.
     :param numbers: what numbers of the texels mean: "uint", "sint", "float", "unorm" or "snorm".
     :param size: (width, height) in texels where the blocks of a compressed format reach beyond it.
     :raises UsageError: there is no such kind or format, or the array has no shape of it.
@@ -124,6 +132,13 @@ class Image:
         self.arrays: list[NDArray[Any]] = levels
         first = levels[0]
         rank = len(self.axes)
+        usual = _USUAL_FORMAT.fullmatch(format or "")
+        if usual is not None:
+            channels = first.shape[rank] if first.ndim > rank else 1
+            width = first.dtype.itemsize * 8
+            if usual[1] != "".join(f"{c}{width}" for c in "RGBA"[:channels]):
+                raise UsageError(f"{format} has other channels than an array of shape {first.shape} of {first.dtype}")
+            format, numbers = None, usual[2].lower()
         if format is not None:
             self.layout = self._named(format)
             if first.dtype != np.uint8 or first.ndim != rank + 1 or first.shape[-1] != self.layout.bytes:
@@ -295,6 +310,7 @@ class Texture(Image):
         self.normalized, self.srgb = normalized, srgb
         super().__init__(copies, kind, format=format, numbers=numbers, size=size)
         modes = [address] * 3 if isinstance(address, str) else [*address, *["clamp"] * 3][:3]
+        modes = [_SAME_ADDRESS.get(mode, mode) for mode in modes]
         checks: list[tuple[str, str, Iterable[str]]] = [("address", mode, _ADDRESSES) for mode in modes]
         for name, value, known in [*checks, ("filter", filter, _FILTERS)]:
             if value not in known:

@@ -310,3 +310,13 @@ def test_wrong_descriptions_are_told() -> None:
         Surface(np.zeros((4, 4), np.complex64))
     with pytest.raises(UsageError):
         Texture([array, np.zeros((3, 3), np.float32)])
+
+
+def test_usual_names() -> None:
+    array = np.full((4, 4, 4), 51, np.uint8)
+    texture = Texture(array, format="R8G8B8A8_UNORM", address=("repeat", "clamp_to_edge"))
+    got = both(r.SAMPLE, call_of("2d", lod=(Call.LOD, r.ZERO)), texture, {r.V_X: np.float32(0.5)})
+    np.testing.assert_allclose(got.view(np.float32), 0.2, rtol=1e-6)
+    for wrong in ("R8G8B8_UNORM", "R16G16B16A16_UNORM", "R8G8B8A8_TEXT"):
+        with pytest.raises(UsageError):
+            Texture(array, format=wrong)

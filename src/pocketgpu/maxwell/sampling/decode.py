@@ -98,7 +98,11 @@ def canonical(
         ]
         for level in range(texture.last_level - texture.first_level + 1)
     ]
-    read = lambda at: texture.decode(memory, engine, *at, switches)
+
+    def read(at: tuple[int, int, int]) -> NDArray[Any]:
+        level, layer, z = at
+        return texture.decode(memory, engine, level, layer, z, switches)
+
     if kind == r.SRGB8 and texture.format.compressed and not _whole_alpha(read(at) for level in slices for at in level):
         kind = r.FLOAT
     dtype: Any = np.uint8 if kind in (r.UNORM8, r.SRGB8) else np.int32 if kind == r.INTEGER else np.float32

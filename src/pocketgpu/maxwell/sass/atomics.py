@@ -36,8 +36,10 @@ def _add_f32(k: Lang, old: Value, v: Value) -> Value:
 
 
 def _add_f16(k: Lang, old: Value, v: Value) -> Value:
-    wide = lambda x: k.to_f64(half_to_f32(Unit(k, {}), x))
-    half = lambda x, y: _sum16(k, wide(x) + wide(y))
+    """Two sums of halves, denormal numbers flushed."""
+    flushed = lambda x: k.select((x & 0x7C00) == 0, x & 0x8000, x)
+    wide = lambda x: k.to_f64(half_to_f32(Unit(k, {}), flushed(x)))
+    half = lambda x, y: flushed(_sum16(k, wide(x) + wide(y)))
     return half(old & 0xFFFF, v & 0xFFFF) | (half(old.lsr(16), v.lsr(16)) << 16)
 
 

@@ -240,6 +240,12 @@ def test_endless_warps_and_endless_grids() -> None:
     c.gpu.grids.limit, c.gpu.grids.budget = 1000, 1 << 40
     c.run("again: BRA `(again)", blocks=(1,))
     assert c.told[0][0] == "compute.hang" and "does not end" in c.told[0][1]
+    # Each block of an endless grid counts.
+    c = Console()
+    c.gpu.grids.limit, c.gpu.grids.budget = 1000, 20_000
+    c.run("again: BRA `(again)", blocks=(1 << 30,))
+    assert "instructions; the rest" in c.told[-1][1]
+    assert c.launches[0].result is not None and 20_000 < c.launches[0].result.steps < 100_000
     c = Console()
     c.gpu.grids.budget = 1000
     c.run(NUMBERS, blocks=(1 << 20,))

@@ -185,6 +185,7 @@ class _Shape:
     rounds: int = 1
     budget: int = BUDGET
     begun: int = 0
+    over: bool = False
     free: list[int] = field(default_factory=list)
 
 
@@ -542,7 +543,12 @@ class Launcher:
         for warp in range(layout.warps):
             words = self._words(at + work.WARPS + warp * layout.warp_stride, work.WARP.size // 4)
             state, resume = int(words[work.WARP.STATE // 4]), int(words[work.WARP.RESUME // 4])
-            if state == work.DONE or (state, resume) in told:
+            if state == work.DONE:
+                continue
+            for name in ("STEPS", "LANE_STEPS"):  # what those that end have told already
+                i = work.WARP.offsets[name] // 4
+                setattr(result, name.lower(), getattr(result, name.lower()) + int(words[i : i + 2].view(np.int64)[0]))
+            if (state, resume) in told:
                 continue
             told.add((state, resume))
             if state == work.WAITING:
@@ -557,10 +563,10 @@ class Launcher:
     def _tell_endless(self, shape: _Shape, result: Result, place: str) -> None:
         """The grid has used up its steps; the blocks that it still has are left out."""
         with self._lock:
-            if not result.hung:
+            if not shape.over:
                 text = f"{shape.code.name}: more than {shape.budget} instructions; the rest of the grid is left out"
                 self.events.report("hang", "compute.hang", text, place)
-            result.hung = True
+            result.hung = shape.over = True
 
     @staticmethod
     def _loop_name(shape: _Shape, resume: int) -> str:

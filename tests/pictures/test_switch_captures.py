@@ -6,7 +6,6 @@ The recordings are not in this repository; without them these tests are skipped.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -111,7 +110,7 @@ def test_frames_end_where_the_program_waited_for_them(name: str) -> None:
     shape = tuple(int(side) for side in reversed(name.rpartition("_")[2].split("x")))
     for frame, present in zip(frames, log_of(name).presents, strict=True):
         assert present.fence is not None
-        assert {event.id for event in frame.warnings} <= {"draws.not-shaded"}
+        assert frame.warnings == []
         assert frame.screens["screen"].array.shape == (*shape, 3)
 
 
@@ -129,22 +128,28 @@ def test_clears_show_what_they_should() -> None:
         assert int(difference.max()) <= 1
 
 
-#: Draws of these cover the whole surface; the target of the last is sRGB, and its reference was rendered otherwise.
-COVERED = ("mesa_compute", "mesa_texkinds", "ex07_mesh_lighting")
+#: Levels that a channel may be off, and the share of pixels that must keep to it, as the references' notes allow. Where
+#: lines are smooth their coverage is anybody's choice.
+LEVELS = {"ex03_cube": 2, "ex04_textured_cube": 3, "ex07_mesh_lighting": 2, "gl_textured_cube": 2, "mesa_texkinds": 2}
+SMOOTH_LINES = ("ex05_tessellation", "ex09_compute")
+SHARE = 0.98
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n.endswith("_320x180") and not n.startswith(COVERED)] or ["none"])
-def test_what_no_draw_covers_has_the_reference_colour(name: str) -> None:
-    """Draws are not shaded yet, but the colour of the clear shows where the reference has nothing drawn."""
+@pytest.mark.parametrize("name", NAMES or ["none"])
+def test_draws_make_the_pictures_that_opengl_makes(name: str) -> None:
     folder = switch_index.folder() / "reference"
-    references = [path for path in (folder / f"{name}.png", folder / f"{name}_f0.png") if path.exists()]
-    assert references
-    expected = np.asarray(Image.open(references[0]).convert("RGB"))
-    frame = next(iter(pocketgpu.open(switch_index.folder() / f"{name}.mxcap.zip").render()))
-    background = Counter(map(tuple, expected[[0, 0, -1, -1], [0, -1, 0, -1]].tolist())).most_common(1)[0][0]
-    where = (expected == np.array(background, np.uint8)).all(axis=-1)
-    shown = frame.screens["screen"].array[where].astype(np.int16)
-    assert where.sum() > 1000 and np.abs(shown - np.array(background, np.int16)).max() <= 1
+    plain = name.rpartition("_")[0]
+    allowed = 8 if plain in SMOOTH_LINES else LEVELS.get(plain, 1)
+    seen = 0
+    for frame in pocketgpu.open(switch_index.folder() / f"{name}.mxcap.zip").render(threads=2):
+        references = [path for path in (folder / f"{name}_f{frame.index}.png", folder / f"{name}.png") if path.exists()]
+        if not references:
+            continue
+        expected = np.asarray(Image.open(references[0]).convert("RGB"), np.int16)
+        off = np.abs(frame.screens["screen"].array.astype(np.int16) - expected).max(axis=-1)
+        assert np.mean(off <= allowed) >= SHARE, f"frame {frame.index}: {np.mean(off <= allowed):.2%}, {off.max()}"
+        seen += 1
+    assert seen
 
 
 def test_render_writes_a_picture_for_each_present(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

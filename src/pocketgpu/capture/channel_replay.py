@@ -37,7 +37,7 @@ COUNTS = (
 class ChannelFrame(Frame):
     """One replayed frame of a Switch recording; its only screen is called "screen".
 
-    draws and clears are those of this frame; nothing is shaded, so that triangles and fragments are 0.
+    Its counts are those of this frame. How many pixels were shaded is not counted: triangles and fragments are 0.
     """
 
     def __init__(
@@ -155,12 +155,6 @@ class Replay:
             message = f"shown when syncpoint {id} has reached {value}; it is at {reached}"
             self.machine.events.report("warning", "present.fence", message, at=f"f{frame}")
 
-    def tell_unshaded(self, counts: Mapping[str, int], frame: int) -> None:
-        """Draws are not shaded yet: say what is missing from the picture."""
-        if counts["draws"]:
-            message = "draws are looked at, not shaded yet: what they would write is missing"
-            self.machine.events.report("warning", "draws.not-shaded", message, at=f"f{frame}", count=counts["draws"])
-
     def picture(self, present: Present, frame: int) -> NDArray[np.uint8] | None:
         """Upright RGB (height, width, 3) of a surface as it is in memory now; None where there is no memory."""
         memory = self.machine.memory
@@ -195,7 +189,6 @@ def replay(log: ChannelLog, machine: GM20B, wanted: range, pictures: bool = True
         present = log.presents[index]
         running.check_fence(present, index)
         counts = {name: count - counted[name] for name, count in running.totals().items()}
-        running.tell_unshaded(counts, index)
         if index in wanted:
             seconds = {name: passed - timed[name] for name, passed in running.times().items()}
             frame = ChannelFrame(index, running, present, milliseconds, counts, seconds)

@@ -35,7 +35,7 @@ _MEASURES = {
     "3DS": _Measure(
         ("loads", "list", "vertex", "raster", "fill", "transfer"), "fragments", "mpixel_per_second", "Mpixel/s"
     ),
-    "Switch": _Measure(("loads", "parse", "effects", "launches"), "words", "mword_per_second", "Mword/s"),
+    "Switch": _Measure(("loads", "parse", "effects", "launches", "draws"), "words", "mword_per_second", "Mword/s"),
 }
 
 

@@ -66,7 +66,7 @@ class ChannelStats:
         self.headers: dict[str, int] = {}
         self.methods_by_subchannel = [0] * 8
         self.calls: dict[int, int] = {}
-        self.seconds = dict.fromkeys(("parse", "effects", "launches"), 0.0)
+        self.seconds = dict.fromkeys(("parse", "effects", "launches", "draws"), 0.0)
         for name in COUNTERS:
             if not name.startswith(("header_", "subchannel_")):
                 setattr(self, name, 0)
@@ -75,6 +75,11 @@ class ChannelStats:
         """A grid of so many instructions was run, in an effect that is timed as a whole."""
         self.launch_steps += steps
         self.seconds["launches"] += seconds
+        self.seconds["effects"] -= seconds
+
+    def add_draw(self, seconds: float) -> None:
+        """A draw was shaded, in an effect that is timed as a whole."""
+        self.seconds["draws"] += seconds
         self.seconds["effects"] -= seconds
 
     def take(self, totals: Mapping[str, int], calls: NDArray[np.int64]) -> None:

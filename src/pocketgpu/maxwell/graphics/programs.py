@@ -53,7 +53,6 @@ from ..sass.work import (
 from .headers import HEADER_SIZE, Header, Layout, layout_of
 from .records import LANE_X, LANE_Y, MAP_WORDS, PAGE_ONE, PAGE_SLOTS, PAGE_ZERO
 
-_NOTHING: NDArray[np.int32] = np.zeros((0, 2), np.int32)
 STAGES = (VERTEX, VERTEX, CONTROL, EVALUATION, GEOMETRY, PIXEL)
 """Stage of each number of the pipeline: it has two vertex programs, of which the first feeds the second."""
 NAMES = ("vertex A", "vertex B", "tessellation control", "tessellation evaluation", "geometry", "pixel")
@@ -89,6 +88,8 @@ class StageProgram:
     def __init__(self, code: Code, header: Header) -> None:
         self.code, self.header, self.address = code, header, 0
         self.flow: Flow = flow_of(*code.key, header.output_registers)
+        self.prepared: dict[int, tuple[list[int], NDArray[np.int32]]] = {}
+        """For a stage of the pipeline, once there is nothing left to choose: its slots, its launch record."""
         self.asked = False
         """Whether specialised code was asked for."""
 
@@ -216,10 +217,10 @@ class StageLaunch:
         self._constants = at + 2 * _RECORD_ROOM
         self._copied = [_Copied() for _ in range(BANKS)]
         self._maps: dict[str, Any] = {}
-        self._final = False
+        self._final, self._interprets, self._tier = False, False, ""
         self._program_room = self._constants + _BANKS_ROOM
         self.words = programs.words(at, LAUNCH.size // 4)
-        self._watch = _NOTHING
+        self._watch: list[int] = []
 
     # -- what a draw asks for ---------------------------------------------------------------------------------------
     def bind(
@@ -237,13 +238,16 @@ class StageLaunch:
         :param texture_bank: the constant bank with handles of textures (SET_BINDLESS_TEXTURE).
         :param tier: "interpreter" or "specialised" to run on one of them only.
         """
-        if program is not self.program:
+        if program is not self.program or tier != self._tier:
             if not self._set_program(program):
                 return False
-            self._final = False
-        self.words[LAUNCH.NEXT // 4] = 0
+            self._tier = tier
         if not self._final:
             self._choose(program, tier)
+            if self._final and not self._interprets:
+                program.prepared[self.pipeline] = self.slots, self.words.copy()
+        if self.pipeline == 0:
+            self.set(NEXT=0)
         banks = program.constants
         if program.handle_bytes > banks.get(texture_bank, 0):
             banks = banks | {texture_bank: program.handle_bytes}
@@ -254,29 +258,42 @@ class StageLaunch:
         return True
 
     def set(self, **values: int) -> None:
-        """Words of the launch record by name."""
+        """Words of the launch record by name, until another program is bound."""
         for name, v in values.items():
             self.words[LAUNCH.offsets[name] >> 2] = (v + 0x8000_0000 & 0xFFFF_FFFF) - 0x8000_0000
 
     def set_map(self, name: str, table: NDArray[np.int32]) -> int:
         """One of MAPS; returns the arena offset where it lies."""
-        at = self.record + _RECORD_ROOM + MAPS.index(name) * _MAP_BYTES
+        at = self._map_at(name)
         if self._maps.get(name) is not table:
             self._programs.words(at, MAP_WORDS)[:] = table
             self._maps[name] = table
-            self.set(**{name: at})
         return at
+
+    def _map_at(self, name: str) -> int:
+        return self.record + _RECORD_ROOM + MAPS.index(name) * _MAP_BYTES
 
     # -- the program ------------------------------------------------------------------------------------------------
     def _set_program(self, program: StageProgram) -> bool:
+        prepared = program.prepared.get(self.pipeline)
+        if prepared is not None and prepared[0] == self.slots and self.program is not None:
+            self.program, self._final = program, True
+            self.words[:] = prepared[1]
+            return True
+        self._final = False
+        return self._set_up(program)
+
+    def _set_up(self, program: StageProgram) -> bool:
         layout, header = program.layout(), program.header
         room = layout.size + (_BETWEEN if self.pipeline == 0 else 0)
         slots = self._programs.room_for_slots(self, room) if header.local_size <= MAX_LOCAL else None
         if slots is None:
             self._programs.refuse_memory(self, header.local_size)
             return False
+        if slots != self.slots or self.program is None:
+            for slot in slots:
+                self._programs.words(slot, work.SCRATCH // 4)[:] = 0
         self.program, self.slots = program, slots
-        self._maps = {}
         words, get = self.words, self._programs.engine.handle
         words[:] = 0
         words[:8].view(np.int64)[:4] = get(access), get(atomic), get(fault), get(unstack)
@@ -298,13 +315,9 @@ class StageLaunch:
             THREAD_IDS=self._programs.thread_ids, SHARED_WINDOW=SHARED_WINDOW, LOCAL_WINDOW=LOCAL_WINDOW,
             STAGE=header.stage, KILLS=int(header.kills), MOST_EMITTED=header.most_vertices,
             MASK_AT=at(header.mask_register), DEPTH_AT=at(header.depth_register), Y_DIRECTION=ONE,
-            START=index_at(program.code.start),
+            START=index_at(program.code.start), **{name: self._map_at(name) for name in MAPS},
         )  # fmt: skip
-        for slot in slots:
-            self._programs.words(slot, work.SCRATCH // 4)[:] = 0
-        area = self._programs.words(slots[0], room // 4 * len(slots)).reshape(len(slots), room // 4)
-        faults, hung = BLOCK.FAULT_COUNT // 4, BLOCK.HUNG // 4
-        self._watch = area[:, faults : hung + 1 : hung - faults]
+        self._watch = [(slot + word) >> 2 for slot in slots for word in (BLOCK.FAULT_COUNT, BLOCK.HUNG)]
         return True
 
     def chain(self, second: StageLaunch) -> None:
@@ -335,17 +348,21 @@ class StageLaunch:
         if not special or (program.jumps and program.fits_interpreter):
             general = self._interpreter(program)
         handles[:] = (engine.handle(run_stage_warp, **static), general) if special else (general, 0)
+        # Who may take a warp up in the middle finds registers that nobody wrote as zero.
+        self.set(CLEAR=int(not special or general != 0))
+        self._interprets = not special or general != 0
         self._final = special or tier == "interpreter"
 
     def _special_at_hand(self, program: StageProgram) -> bool:
         engine, static = self._programs.engine, program.static
         if engine.evaluator == "numpy" or engine.loaded(run_stage_warp, **static):
             return True
+        if program.asked:
+            return False  # it is on the way
         if engine.has(run_stage_warp, **static) or not program.fits_interpreter:
             return True
         if at_hand(engine, program.operations):
-            if not program.asked:
-                engine.later(run_stage_warp, **static)
+            engine.later(run_stage_warp, **static)
             program.asked = True
             return False
         # Neither is there: the special one is made now, the other for those that come later.
@@ -359,12 +376,12 @@ class StageLaunch:
         if self.words[LAUNCH.PROGRAM // 4] != at:
             encoded = program.encoded(engine)
             self._programs.words(at, encoded.size)[:] = encoded.reshape(-1).view(np.int32)
-            self.set(PROGRAM=at, INSTRUCTIONS=len(program.flow.steps), CLEAR=1)
+            self.set(PROGRAM=at, INSTRUCTIONS=len(program.flow.steps))
         return engine.handle(interpret_warp)
 
     def forget(self) -> None:
         """Nothing is set up any more."""
-        self.program, self._watch = None, _NOTHING
+        self.program, self._watch = None, []
 
     # -- constants --------------------------------------------------------------------------------------------------
     def _fill(self, bank: int, wanted: int, binding: Binding | None) -> None:
@@ -399,14 +416,15 @@ class StageLaunch:
     # -- events -----------------------------------------------------------------------------------------------------
     def settle(self, place: str) -> None:
         """After a draw: tell of faults and of warps that did not end."""
-        if not self._watch.any():
+        words = self._programs.view
+        if not any([words[at] for at in self._watch]):
             return
-        for slot, (faults, hung) in zip(self.slots, self._watch, strict=True):
-            if faults:
-                self._tell_faults(slot, int(faults), place)
-            if hung:
+        for slot, faults, hung in zip(self.slots, self._watch[::2], self._watch[1::2], strict=True):
+            if words[faults]:
+                self._tell_faults(slot, words[faults], place)
+            if words[hung]:
                 self._tell_hang(slot, place)
-        self._watch[:] = 0
+            words[faults] = words[hung] = 0
 
     def _where(self, number: int, lane: int) -> str:
         if self.pipeline == len(STAGES) - 1:
@@ -476,6 +494,7 @@ class Programs:
     ) -> None:
         self.textures = textures
         self.memory, self.engine, self.events, self.threads = memory, engine, events, max(1, threads)
+        self.view = memory.arena.view(np.int32).data
         self.place = ""
         start = (scratch[0] + 4095) & -4096
         self._end = scratch[0] + scratch[1]
@@ -561,7 +580,7 @@ class Programs:
             for other in self.stages[n + 1 :]:
                 other.forget()
         at = self._slots + sum(self._sizes[:n]) * self.threads
-        return [at + i * size for i in range(self.threads)]
+        return [at + i * self._sizes[n] for i in range(self.threads)]
 
     def settle(self, place: str = "") -> None:
         """After a draw: events of all stages."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from ..facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
-from ..lanes import Lang, Value
+from ..lanes import Lang, Value, comparisons
 from .combiners import Color, constant_color, div255
 from .pixels import load_pixels, pack_channels, split, store_pixels, unpack
 from .registers import Flag, LiveRegisters, Number, State
@@ -21,36 +21,16 @@ _D24S8 = 3
 _COLOR_FORMATS = [FRAMEBUFFER_COLOR_FORMATS[code] for code in range(5)]
 
 
+COMPARISONS = ("never", "always", "equal", "notequal", "less", "lequal", "greater", "gequal")
+LOGIC_OPERATIONS = (
+    "clear", "and", "and reverse", "copy", "set", "copy inverted", "noop", "invert", "nand", "or", "nor", "xor",
+    "equiv", "and inverted", "or reverse", "or inverted",
+)  # fmt: skip
+
+
 def compare(k: Lang, function: Number, incoming: Value, stored: Value) -> Value:
     """A test with the incoming value on the left."""
-    table: list[Callable[[], Value]] = [
-        lambda: incoming != incoming,
-        lambda: incoming == incoming,
-        lambda: incoming == stored,
-        lambda: incoming != stored,
-        lambda: incoming < stored,
-        lambda: incoming <= stored,
-        lambda: incoming > stored,
-        lambda: incoming >= stored,
-    ]
-    result: Value = k.switch(function, table)
-    return result
-
-
-def stencil_update(k: Lang, op: Number, stored: Value, reference: Value) -> Value:
-    """A stencil operation on 8-bit values."""
-    table: list[Callable[[], Value]] = [
-        lambda: stored,
-        lambda: stored * 0,
-        lambda: stored * 0 + reference,
-        lambda: k.min(stored + 1, 255),
-        lambda: k.max(stored - 1, 0),
-        lambda: stored ^ 0xFF,
-        lambda: (stored + 1) & 0xFF,
-        lambda: (stored - 1) & 0xFF,
-    ]
-    result: Value = k.switch(op, table)
-    return result
+    return comparisons.compare(k, COMPARISONS, function, incoming, stored)
 
 
 class DepthStencil:
@@ -159,7 +139,9 @@ class DepthStencil:
         sides = (tested, k.splat(reference)) if self.stored_first else (k.splat(reference), tested)
         passes = mask & compare(k, state("STENCIL_TEST.function"), *sides)
         both = self.test_depth(passes, incoming, word)
-        update = lambda field: stencil_update(k, state(f"STENCIL_OP.{field}"), stored, self.reference)
+        update = lambda field: comparisons.update_stencil(
+            k, state(f"STENCIL_OP.{field}"), stored, k.splat(self.reference)
+        )
         fresh = k.select(both, update("z_pass"), k.select(passes, update("z_fail"), update("fail")))
         fresh = (fresh & self.write_mask) | (stored & ~self.write_mask)
         written: Flag = state("DEPTHBUFFER_WRITE.stencil") != 0
@@ -258,30 +240,9 @@ class ColorOutput:
         return out
 
     def _logic(self, s: Color, d: Color) -> tuple[Value, ...]:
-        ones = 0xFF
-        table: list[Callable[[Value, Value], Value]] = [
-            lambda s, d: s * 0,
-            lambda s, d: s & d,
-            lambda s, d: s & (d ^ ones),
-            lambda s, d: s,
-            lambda s, d: s * 0 + ones,
-            lambda s, d: s ^ ones,
-            lambda s, d: d,
-            lambda s, d: d ^ ones,
-            lambda s, d: (s & d) ^ ones,
-            lambda s, d: s | d,
-            lambda s, d: (s | d) ^ ones,
-            lambda s, d: s ^ d,
-            lambda s, d: s ^ d ^ ones,
-            lambda s, d: (s ^ ones) & d,
-            lambda s, d: s | (d ^ ones),
-            lambda s, d: (s ^ ones) | d,
-        ]
-        run: Callable[[Callable[[Value, Value], Value]], tuple[Value, ...]] = lambda op: tuple(
-            op(s[ch], d[ch]) for ch in "rgba"
-        )
-        result: tuple[Value, ...] = self.k.switch(self.state("LOGIC_OP.op"), [partial(run, op) for op in table])
-        return result
+        words = ([color[ch] for ch in "rgba"] for color in (s, d))
+        combined = comparisons.logic(self.k, LOGIC_OPERATIONS, self.state("LOGIC_OP.op"), *words)
+        return tuple(channel & 0xFF for channel in combined)
 
     def store(self, mask: Value, color: Color, number: Value) -> None:
         """Blend into consecutive texels of the colour buffer from `number` on."""
@@ -302,4 +263,4 @@ class ColorOutput:
             k.switch(self.code, [partial(write, f) for f in _COLOR_FORMATS])
 
 
-__all__ = ["ColorOutput", "DepthStencil", "compare", "stencil_update"]
+__all__ = ["ColorOutput", "DepthStencil", "compare"]

@@ -4,6 +4,9 @@ All of them are sums of the vertices' values with weights that are linear on the
 any primitive: of the first vertex's value, and of the differences of the other two from it. So a value that is the same
 at all vertices is the same everywhere, bit for bit, unless perspective divides it.
 
+A primitive's planes lie in the order of PLANE_NAMES and then of the inputs; behind them (at a multiple of 64 bytes) are
+constants and slopes of those that programs interpolate as f64, from which `move` makes the planes of a block.
+
 For a primitive that was clipped the weights come from its clip positions (Olano and Greer, "Triangle scan conversion
 using 2D homogeneous coordinates"): clipping makes no new attributes.
 """
@@ -11,6 +14,7 @@ using 2D homogeneous coordinates"): clipping makes no new attributes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ...lanes import F32, F64, I32, Lang, Value
 from .assembled import (
@@ -31,6 +35,11 @@ from .records import PIXEL_INPUT, PLANE, PLANE_NAMES, RASTER
 
 GROUP = 8
 HEAD_SIZE = len(PLANE_NAMES) * PLANE.size
+DOUBLES = 64
+"""Bytes of the f64 words of depth and 1 / w: constant, slope along x, along y; the same for each input of a group
+follows, eight constants first."""
+GROUP_DOUBLES = 3 * 8 * GROUP
+_MOVED = ("Z", "INVERSE_W")
 Linear = list[Value]
 """Constant, slope along x, slope along y: f64, x and y in pixels from the origin."""
 
@@ -38,6 +47,19 @@ Linear = list[Value]
 def plane_offset(name: str) -> int:
     """Offset of one of the planes that every primitive has."""
     return PLANE_NAMES.index(name) * PLANE.size
+
+
+Count = TypeVar("Count", int, Value)
+
+
+def doubles_offset(groups: Count) -> Count:
+    """Where the f64 words begin, from the planes of a primitive with so many groups of inputs."""
+    return (groups * (GROUP * PLANE.size) + (HEAD_SIZE + 63)) & -64
+
+
+def planes_size(groups: Count) -> Count:
+    """Bytes of the planes of a primitive with so many groups of inputs, a multiple of 64."""
+    return doubles_offset(groups) + groups * GROUP_DOUBLES + DOUBLES
 
 
 @dataclass
@@ -212,14 +234,19 @@ class PlaneMaker:
         for name, values in planes.items():
             for word, v in enumerate(values):
                 k.store(F32, at + (plane_offset(name) + 4 * word), v)
-        self._inputs(at + HEAD_SIZE, lane, w, front, sprite)
+        doubles = at + doubles_offset(batch.of(RASTER.INPUT_GROUPS))
+        for n, v in enumerate((*w.depth, *w.inverse_w)):
+            k.store(F64, doubles + 8 * n, v)
+        self._inputs(at + HEAD_SIZE, doubles + DOUBLES, lane, w, front, sprite)
 
-    def _inputs(self, at: Value, lane: Value, w: Weights, front: Value, sprite: list[list[Value]] | None) -> None:
+    def _inputs(
+        self, at: Value, doubles: Value, lane: Value, w: Weights, front: Value, sprite: list[list[Value]] | None
+    ) -> None:
         """The planes of what the program reads, eight at a time."""
         k, batch, kind = self.k, self.batch, self.kind
-        narrow = lambda v: k.fit(k.to_f32(v), F32, GROUP)
-        weights = [[narrow(v) for v in one] for one in w.weights]
-        perspective, plain = ([narrow(v) for v in values] for values in (w.perspective, w.plain))
+        wide = lambda v: k.fit(v, F64, GROUP)
+        weights = [[wide(v) for v in one] for one in w.weights]
+        perspective, plain = ([wide(v) for v in values] for values in (w.perspective, w.plain))
         places = [batch.word(n * CORNER_VECTORS + AT, lane) for n in range(kind)]
         provoking = batch.word(PROVOKING_AT, lane)
         back = (front == 0) & (batch.of(RASTER.TWO_SIDED) != 0)
@@ -230,26 +257,46 @@ class PlaneMaker:
             source = k.load(I32, entry + side, GROUP)
             straight = k.load(F32, entry + PIXEL_INPUT.LINEAR, GROUP) != 0.0
             values = [
-                k.gather(F32, source + place) * k.select(straight, p, q)
+                k.to_f64(k.gather(F32, source + place)) * k.select(straight, p, q)
                 for place, p, q in zip(places, plain, perspective, strict=True)
             ]
-            terms = [values[0], *(v - values[0] for v in values[1:])]
-            out = []
-            for i in range(3):
-                total = terms[0] * weights[0][i]
-                for term, weight in zip(terms[1:], weights[1:], strict=False):
-                    total = total + term * weight[i]
-                out.append(total)
+            out = _mix(weights, values)
             flat = k.bits_f32(k.gather(I32, source + provoking))
             if sprite is not None:
                 kind_of = k.load(I32, entry + PIXEL_INPUT.SPRITE, GROUP)
-                s, t = ([k.fit(v, F32, GROUP) for v in one] for one in sprite)
+                s, t = ([wide(k.to_f64(v)) for v in one] for one in sprite)
                 for i in range(3):
-                    constant = k.select(kind_of == 4, 1.0 if i == 0 else 0.0, k.fit(0.0, F32, GROUP))
+                    constant = k.select(kind_of == 4, 1.0 if i == 0 else 0.0, wide(0.0))
                     made = k.select(kind_of == 1, s[i], k.select(kind_of == 2, t[i], constant))
                     out[i] = k.select(kind_of == 0, out[i], made)
+            for i, v in enumerate(out):
+                k.store(F64, doubles + group * GROUP_DOUBLES + 8 * GROUP * i, v)
+            out = [k.to_f32(v) for v in out]
             pairs = [k.shuffle(a, [j // 2 + (j & 1) * GROUP for j in range(2 * GROUP)], b) for a, b in (
                 (out[0], out[1]), (out[2], flat),
             )]  # fmt: skip
             order = [j // 4 * 2 + (j & 1) + (j >> 1 & 1) * 2 * GROUP for j in range(4 * GROUP)]
             k.store(F32, at + group * (PLANE.size * GROUP), k.shuffle(pairs[0], order, pairs[1]))
+
+
+def move(k: Lang, planes: Value, groups: Value, to: Value, x: Value, y: Value, origin: tuple[Value, Value]) -> None:
+    """Make pixel x, y the origin of planes: constants of the copy at `to`, from the f64 words of `planes`.
+
+    origin: the pixel that was it. Constants of planes without slope stay.
+    """
+    far = [k.to_f64(v - o) for v, o in zip((x, y), origin, strict=True)]
+    doubles = planes + doubles_offset(groups)
+
+    def constant(at: Value, step: int, lanes: int) -> Value:
+        c, dx, dy = (k.load(F64, at + step * i, lanes) for i in range(3))
+        return k.to_f32(c + dx * k.fit(far[0], F64, lanes) + dy * k.fit(far[1], F64, lanes))
+
+    for n, name in enumerate(_MOVED):
+        k.store(F32, to + plane_offset(name), constant(doubles + 24 * n, 8, 1))
+    for name, far_of in zip("XY", far, strict=True):
+        start = k.load(F32, planes + plane_offset(name))
+        k.store(F32, to + plane_offset(name), start + k.to_f32(far_of))
+    places = k.pattern_of([PLANE.size * n for n in range(GROUP)])
+    for group in k.range(0, groups):
+        found = constant(doubles + DOUBLES + group * GROUP_DOUBLES, 8 * GROUP, GROUP)
+        k.scatter(F32, places + (to + HEAD_SIZE + group * (GROUP * PLANE.size)), found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...lanes import F32, I32, I64, Lang, Value, kernel
 from ..sass.work import BLOCK, LANES, VECTOR
 from .coverage import Coverage, lane_x, lane_y
-from .planes import plane_offset
+from .planes import GROUP, HEAD_SIZE, move, plane_offset
 from .records import (
     BLOCK_HEIGHT,
     BLOCK_WIDTH,
@@ -31,6 +31,7 @@ STRIP_BITS = 4
 """Rows of a strip: 16. Pixels that share a line of the cache are in the same strip."""
 _BLOCK_X, _BLOCK_Y = BLOCK_WIDTH.bit_length() - 1, BLOCK_HEIGHT.bit_length() - 1
 _WINDOWS = 8
+_COPY = 64  # bytes of planes at a time
 _ALPHA_REGISTERS = 32
 KILL_BELOW, KILL_ABOVE = 1, 2
 INSIDE_ANY, OUTSIDE_ALL, NOTHING = 1, 2, 3
@@ -53,7 +54,11 @@ class _Raster:
         put(FRAGMENTS.SAMPLES, self.count)
         put(FRAGMENTS.SAMPLE, -1)
         put(FRAGMENTS.KILLED, 0)
+        self.groups, self.planes = of(RASTER.INPUT_GROUPS), fragments + FRAGMENTS.PLANES
         k.store(I32, slot + BLOCK.FRAGMENTS, fragments)
+        k.store(I32, slot + BLOCK.IN_AT, self.planes)
+        k.store(F32, slot + BLOCK.PIXEL_X, 0.5)
+        k.store(F32, slot + BLOCK.PIXEL_Y, 0.5)
 
     def of(self, word: int) -> Value:
         return self.k.load(I32, self.raster + word)
@@ -87,7 +92,9 @@ class _Raster:
         k = self.k
         for name in ("LAYER", "VIEWPORT", "FRONT"):
             k.store(I32, self.fragments + FRAGMENTS.offsets[name], k.load(I32, shape + SHAPE.offsets[name]))
-        k.store(I32, self.slot + BLOCK.IN_AT, k.load(I32, shape + SHAPE.PLANES))
+        planes = k.load(I32, shape + SHAPE.PLANES)
+        for at in k.range(0, self.groups * (GROUP * PLANE.size) + HEAD_SIZE, _COPY):
+            k.store(I32, self.planes + at, k.load(I32, planes + at, _COPY // 4))
         viewport = self.viewports + k.load(I32, shape + SHAPE.VIEWPORT) * VIEWPORT.size
         for name in ("MIN_Z", "MAX_Z"):
             k.store(F32, self.fragments + FRAGMENTS.offsets[name], k.load(F32, viewport + VIEWPORT.offsets[name]))
@@ -112,22 +119,32 @@ class _Raster:
             put(FRAGMENTS.COVERED, covered.value)
             put(FRAGMENTS.X, x)
             put(FRAGMENTS.Y, y)
-            origin = [k.load(I32, shape + w) for w in (SHAPE.ORIGIN_X, SHAPE.ORIGIN_Y)]
-            first = [k.to_f32(p - o) + 0.5 for p, o in zip((x, y), origin, strict=True)]
-            k.store(F32, self.slot + BLOCK.PIXEL_X, first[0])
-            k.store(F32, self.slot + BLOCK.PIXEL_Y, first[1])
+            move(k, k.load(I32, shape + SHAPE.PLANES), self.groups, self.planes, x, y, self._origin(shape))
             for _ in k.when(self.depth_wanted):
-                self._depth(shape, first)
+                self._depth(shape)
             for _ in k.when(self.fragment(FRAGMENTS.COVERED) != 0):
-                self._run(shape, first)
+                self._run(shape)
 
-    def _depth(self, shape: Value, first: list[Value]) -> None:
+    def _origin(self, shape: Value) -> tuple[Value, Value]:
+        """The pixel where planes of a shape begin."""
+        k = self.k
+        return k.load(I32, shape + SHAPE.ORIGIN_X), k.load(I32, shape + SHAPE.ORIGIN_Y)
+
+    def _from_origin(self, shape: Value) -> tuple[Value, Value]:
+        """x and y of the block's pixels (f32) from there."""
+        k = self.k
+        block = self.fragment(FRAGMENTS.X), self.fragment(FRAGMENTS.Y)
+        lanes = lane_x(k), lane_y(k)
+        x, y = (k.to_f32(n + (b - o)) + 0.5 for n, b, o in zip(lanes, block, self._origin(shape), strict=True))
+        return x, y
+
+    def _depth(self, shape: Value) -> None:
         """Depth of each sample, between the viewport's limits; pixels beyond them are taken away if they have to be."""
         k = self.k
-        plane = k.load(I32, shape + SHAPE.PLANES) + plane_offset("Z")
+        plane = self.planes + plane_offset("Z")
         c, dx, dy = (k.load(F32, plane + w) for w in (PLANE.C, PLANE.DX, PLANE.DY))
         low, high = (k.load(F32, self.fragments + w) for w in (FRAGMENTS.MIN_Z, FRAGMENTS.MAX_Z))
-        x, y = (k.splat(first[0]) + k.to_f32(lane_x(k)), k.splat(first[1]) + k.to_f32(lane_y(k)))
+        x, y = k.to_f32(lane_x(k)) + 0.5, k.to_f32(lane_y(k)) + 0.5
         kill = self.of(RASTER.DEPTH_KILL)
         bias = k.load(F32, shape + SHAPE.BIAS)
         some = k.var(0)
@@ -157,7 +174,7 @@ class _Raster:
         for _ in k.when(function != 0):
             k.invoke(function, self.output, self.fragments)
 
-    def _run(self, shape: Value, first: list[Value]) -> None:
+    def _run(self, shape: Value) -> None:
         """Tests, program and writes: once, or for the samples one after the other."""
         k = self.k
         for _ in k.when(self.early):
@@ -165,14 +182,14 @@ class _Raster:
 
         def whole() -> None:
             for _ in k.when(self.fragment(FRAGMENTS.COVERED) != 0):
-                self._shade(shape, first)
+                self._shade(shape)
 
         if not self.multi:
             whole()
         else:
-            k.branch(self.passes > 1, lambda: self._in_passes(shape, first), whole)
+            k.branch(self.passes > 1, lambda: self._in_passes(shape), whole)
 
-    def _in_passes(self, shape: Value, first: list[Value]) -> None:
+    def _in_passes(self, shape: Value) -> None:
         """Sample shading: each pass has samples of its own, and the program runs at the first of them."""
         k, cover = self.k, self.fragments + FRAGMENTS.COVER
         for s in k.range(0, self.count):
@@ -188,26 +205,26 @@ class _Raster:
             k.store(I32, self.fragments + FRAGMENTS.COVERED, some.value)
             k.store(I32, self.fragments + FRAGMENTS.SAMPLE, begin)
             for _ in k.when(some.value != 0):
-                self._shade(shape, first)
+                self._shade(shape)
         k.store(I32, self.fragments + FRAGMENTS.SAMPLE, -1)
 
-    def _shade(self, shape: Value, first: list[Value]) -> None:
+    def _shade(self, shape: Value) -> None:
         k = self.k
         for _ in k.when(self.program != 0):
             covered = self.fragment(FRAGMENTS.COVERED)
             run_stage(k, self.program, self.slot, whole_quads(k, covered))
             for _ in k.when(k.load(I32, shape + SHAPE.FADE) != FADE_NONE):
-                self._fade(shape, first)
+                self._fade(shape)
         for _ in k.when(~self.early):
             self._call(RASTER.TEST)
         for _ in k.when(self.fragment(FRAGMENTS.COVERED) != 0):
             self._call(RASTER.WRITE)
 
     # -- what takes pixels away, wholly or in part ------------------------------------------------------------------
-    def _fade(self, shape: Value, first: list[Value]) -> None:
+    def _fade(self, shape: Value) -> None:
         """Multiply alpha by how much of a pixel a smooth line or point covers: a box filter one pixel wide."""
         k = self.k
-        x, y = (k.splat(first[0]) + k.to_f32(lane_x(k)), k.splat(first[1]) + k.to_f32(lane_y(k)))
+        x, y = self._from_origin(shape)
         plane = lambda word: [k.load(F32, shape + (word + 4 * i)) for i in range(3)]
         distance = lambda p: k.abs(x * p[1] + y * p[2] + p[0])
         across, along = distance(plane(SHAPE.ACROSS)), distance(plane(SHAPE.ALONG))
@@ -240,7 +257,7 @@ class _Raster:
             words = k.gather(I32, ((rows & 31) << 2) + (self.raster + RASTER.POLYGON_PATTERN))
             left.value = left.value & k.ballot(((words >> (31 - (columns & 31))) & 1) != 0)
         for _ in k.when((kind == LINE) & (self.of(RASTER.LINE_STIPPLE) != 0)):
-            origin = [k.load(I32, shape + w) for w in (SHAPE.ORIGIN_X, SHAPE.ORIGIN_Y)]
+            origin = self._origin(shape)
             px, py = (k.to_f32(v - o) + 0.5 for v, o in zip((columns, rows), origin, strict=True))
             start, step_x, step_y = (k.load(F32, shape + w) for w in (SHAPE.COUNTER, SHAPE.STEP_X, SHAPE.STEP_Y))
             number = k.to_i32(k.floor(px * step_x + py * step_y + start), -(1 << 24), 1 << 24)

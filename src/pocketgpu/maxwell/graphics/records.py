@@ -66,7 +66,9 @@ PLANE = Struct("C", "DX", "DY", "FLAT")
 """How one input of a pixel program varies: C + DX * x + DY * y, x and y in pixels from the primitive's origin; FLAT is
 the provoking vertex's own word. For perspective inputs the plane is that of value / w. The map of a pixel program's
 inputs holds byte offsets into the planes of a primitive; an offset of 0 is a plane of zeros, PLANE.size one of 1.0.
-Inputs that are the same all over a primitive (facing, layer, ...) are planes without slope."""
+Inputs that are the same all over a primitive (facing, layer, ...) are planes without slope. Programs see a copy whose
+origin is the block at hand, so that no slope's rounding adds up over the screen."""
+MAX_PLANES = MAP_WORDS + 16
 
 # -- from primitives to shapes -----------------------------------------------------------------------------------------
 VIEWPORT = Struct(
@@ -126,7 +128,7 @@ REGION = Struct(
     "STIPPLE",  # pixels of the line strip under way
 )  # fmt: skip
 SHAPE = Struct(
-    "PLANES",  # offset of the planes, which shapes of one primitive share
+    "PLANES",  # offset of the planes, which shapes of one primitive share (planes.py)
     "ORIGIN_X", "ORIGIN_Y",  # pixels: where x = y = 0 of the planes is
     "LEFT", "TOP", "RIGHT", "BOTTOM",  # pixels, inclusive
     "KIND", "FRONT", "LAYER", "VIEWPORT", "EDGES", "FADE",  # EDGES: 3 or 4
@@ -154,6 +156,7 @@ FRAGMENTS = Struct(
     f"SAMPLE_MASK:{LANES}",  # a vector: the program's sample mask, all ones if it gives none
     "OUTPUTS",  # offset of the program's R0; R n is VECTOR * n behind
     "PASSED:2",  # 64 bits: samples that passed all tests since somebody set it to 0
+    f"PLANES:{MAX_PLANES * PLANE.size // 4}",  # those of the primitive, as programs see them
 )  # fmt: skip
 
 # -- targets -----------------------------------------------------------------------------------------------------------

@@ -17,11 +17,10 @@ from .assembled import (
     Batch,
 )
 from .clip import MAX_CORNERS, NO_EDGE, Clipper
-from .planes import GROUP, HEAD_SIZE, PlaneMaker, Weights
+from .planes import PlaneMaker, Weights, planes_size
 from .records import (
     FLAG_BEGINS,
     LINE,
-    PLANE,
     POINT,
     RASTER,
     REGION,
@@ -35,14 +34,9 @@ SCRATCH_SIZE = assembled.SCRATCH_SIZE
 """Bytes of scratch that `set_up` needs."""
 
 
-def planes_size(groups: int) -> int:
-    """Bytes of the planes of a primitive with so many groups of inputs."""
-    return HEAD_SIZE + groups * GROUP * PLANE.size
-
-
 def least_region(groups: int) -> int:
     """Bytes that the most shapes of one primitive take: what a region must have at least."""
-    return room(planes_size(groups)) + MAX_CORNERS * room(SHAPE.size) + ALIGN
+    return planes_size(groups) + MAX_CORNERS * room(SHAPE.size) + 3 * ALIGN
 
 
 class _SetUp:
@@ -128,7 +122,7 @@ class _SetUp:
         weights.depth[0] = weights.depth[0] + k.to_f64(bias)
         sprite = shapes.sprite(lane, c.x[0], c.y[0], origin) if self.kind == 1 else None
         before, made = self.free_end.value, self.made.value
-        planes = (before - (HEAD_SIZE + self.groups * (GROUP * PLANE.size))) & -ALIGN
+        planes = (before - planes_size(self.groups)) & -64
         self.planes.store(planes, lane, weights, front, sprite)
         owner = Owner(lane, planes, origin, front, bias)
         flags = self.batch.word(FLAGS, lane)
@@ -198,8 +192,7 @@ def set_up(
     work = _SetUp(k, raster, region, scratch, kind)
     start = k.var(first & -LANES)
     following = k.var(last)
-    most = room(SHAPE.size) * MAX_CORNERS + HEAD_SIZE + 2 * ALIGN
-    need = work.groups * (GROUP * PLANE.size) + most
+    need = planes_size(work.groups) + (room(SHAPE.size) * MAX_CORNERS + 2 * ALIGN)
     full = k.var(0)
     for _ in k.loop(lambda: (start.value < last) & (full.value == 0)):
         base = start.value

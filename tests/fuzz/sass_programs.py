@@ -89,6 +89,10 @@ def compare(a: Outcome, b: Outcome) -> str:
         x, y = (np.frombuffer(o.data, "<u4") for o in (a, b))
         place = int(np.flatnonzero(x != y)[0])
         return f"word {place}: {x[place]:#x} and {y[place]:#x}, {int((x != y).sum())} in all"
+    if any("further faults" in fault[1] for fault in a.faults + b.faults):
+        # How many are told one by one depends on the turns.
+        told, other = (sum(fault[2] for fault in o.faults) for o in (a, b))
+        return "" if told == other or full else f"{told} and {other} faults"
     if a.faults != b.faults and not full:
         return f"faults {a.faults[:2]} and {b.faults[:2]}"
     return ""

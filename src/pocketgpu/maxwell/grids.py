@@ -14,6 +14,7 @@ from ..errors import UsageError
 from ..events import EventLog
 from ..lanes import Engine
 from .engines.queue_metadata import Launch
+from .engines.state import State
 from .memory import GpuMemory
 from .programs import Programs
 from .sampling.store import Pools, Textures
@@ -52,14 +53,14 @@ class Grids:
         self.tier = "auto"
         """Which code runs them; see `Launcher.launch`."""
 
-    def run(self, launch: Launch, read: Read) -> Result:
+    def run(self, launch: Launch, state: State, read: Read) -> Result:
         """Run a grid to its end.
 
+        :param state: the registers of the class, as they are or as `launch.state` has kept them.
         :raises UsageError: there is no program, or a size that this GPU does not have.
         """
         if 0 in launch.grid or 0 in launch.block:
             return Result()
-        state = launch.state
         region, offset = state.address("SET_PROGRAM_REGION_A"), launch.field("PROGRAM_OFFSET")
         code = self.programs.find(region, offset, launch.register_count)
         constants = {
@@ -71,7 +72,7 @@ class Grids:
         if high:
             raise UsageError(f"{high} bytes of local memory from the end of its window downwards")
         if code.textures:
-            self.launcher.textures.pools = pools_of(launch)
+            self.launcher.textures.pools = pools_of(launch, state)
         rules = Rules(
             shared_window=state.word("SET_SHADER_SHARED_MEMORY_WINDOW"),
             local_window=state.word("SET_SHADER_LOCAL_MEMORY_WINDOW"),
@@ -85,9 +86,8 @@ class Grids:
         )  # fmt: skip
 
 
-def pools_of(launch: Launch) -> Pools:
+def pools_of(launch: Launch, state: State) -> Pools:
     """Where a launch finds headers and samplers of its textures."""
-    state = launch.state
     return Pools(
         state.address("SET_TEX_HEADER_POOL_A"),
         state.field("SET_TEX_HEADER_POOL_C", "MAXIMUM_INDEX"),

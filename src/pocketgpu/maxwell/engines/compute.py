@@ -107,7 +107,7 @@ class Compute(Engine):
             if launch.flag(name):
                 host.report("warning", "compute.mode", f"{name}: {text}")
         try:
-            result = launch.result = host.grids.run(launch, partial(read, host))
+            result = launch.result = host.grids.run(launch, self._state, partial(read, host))
         except UsageError as error:
             host.report("fault", "compute.launch", f"a grid that is left out: {error}")
             return

@@ -7,7 +7,7 @@ or no version at all, with the same fields at the same places.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +33,15 @@ def version_of(number: int) -> tuple[int, int]:
     return layout["QMD_MAJOR_VERSION"].raw(number), layout["QMD_VERSION"].raw(number)
 
 
+@cache
+def _bits(layout: str, name: str, index: int | None) -> tuple[int, int] | None:
+    """Lowest bit and (shifted down) mask of a field, None if that version has none of the name."""
+    if name not in QMD[layout]:
+        return None
+    found = QMD[layout][name] if index is None else QMD[layout][name](index)
+    return found.lo, found.mask >> found.lo
+
+
 @dataclass(eq=False)
 class Launch:
     """One launch. address: of the QMD, `qmd` its 64 words. result: what it came to, None if nothing was run."""
@@ -48,24 +57,31 @@ class Launch:
         """The QMD as one number, as its fields want it."""
         return as_number(self.qmd)
 
-    @property
+    @cached_property
     def version(self) -> tuple[int, int]:
         """(major, minor) as the QMD says."""
         return version_of(self.number)
 
+    @cached_property
+    def _layout(self) -> str:
+        return VERSIONS.get(self.version, "01_07")
+
     @property
     def structure(self) -> BitStructure:
         """How the QMD is read."""
-        return QMD[VERSIONS.get(self.version, "01_07")]
+        return QMD[self._layout]
 
     def field(self, name: str, index: int | None = None) -> int:
-        """A field of the QMD by its official name."""
-        found = self.structure[name]
-        return (found if index is None else found(index)).raw(self.number)
+        """A field of the QMD by its official name. Raises KeyError if its version has none of the name."""
+        bits = _bits(self._layout, name, index)
+        if bits is None:
+            raise KeyError(f"QMD {self._layout} has no field {name!r}")
+        return self.number >> bits[0] & bits[1]
 
     def flag(self, name: str) -> bool:
         """A bit that only some versions have, False in the others."""
-        return name in self.structure and bool(self.field(name))
+        bits = _bits(self._layout, name, None)
+        return bits is not None and bool(self.number >> bits[0] & bits[1])
 
     @cached_property
     def state(self) -> State:

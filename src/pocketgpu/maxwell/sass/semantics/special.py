@@ -44,7 +44,8 @@ def _turned(u: Unit, x: Value, quadrants: int) -> Value:
     odd = (quadrant == 1.0) | (quadrant == 3.0)
     value = k.to_f32(k.select(odd, cosine, sine))
     value = k.select(quadrant >= 2.0, -value, value)
-    return k.min(k.max(value, -1.0), 1.0) + (x - x)  # infinity has no sine
+    nothing = x - x  # no number for infinity, which has no sine; else 0
+    return k.select(nothing == 0.0, k.min(k.max(value, -1.0), 1.0), nothing)
 
 
 def _upper_half(u: Unit, x: Value, root: bool) -> Value:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from support.sampling import Bench, Model, bench, call_of
 
 from pocketgpu import Surface, Texture, UsageError
+from pocketgpu.facts.maxwell.headers import TIC
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.records import Call
 
@@ -292,6 +293,18 @@ def test_texels_are_read_anew_when_their_memory_changes() -> None:
     assert all(one.device.textures._copies[key] is copy for key, copy in copies.items())
     texture.arrays[0][:] = 2.0
     texture.upload(one.device)
+    assert read() == 2.0
+    # A header that says something else, and an address that means other memory.
+    slots, memory = one.device.slots, one.device.memory
+    at = slots.pools.headers + 32 * (handle & 0xFFFFF)
+    before = memory.read(at, 32)
+    memory.write(at, np.array(TIC["BL"].pack({"X_SOURCE": 7}, before), "<u4").tobytes())
+    assert read() == 1.0
+    memory.write(at, before)
+    assert read() == 2.0
+    covering = memory.map(texture.place(one.device).mapping.address, 4096)
+    assert read() == 0.0
+    memory.unmap(covering)
     assert read() == 2.0
 
 

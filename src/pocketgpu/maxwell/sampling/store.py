@@ -7,8 +7,8 @@
                    TEXTURE + 8 * n = textures.kernel(n) for the kernels that the program calls
 
 Kernels find handles in the book's table and call `resolve` for others. What was resolved counts until the next `begin`,
-which asks again: headers and samplers are read anew then, and the texels are decoded again only if the bytes that
-they came from have changed. Copies that nobody uses any more make room for others.
+which asks again wherever a page of the header, the sampler or the texels has been written since; the texels are decoded
+again only if their bytes have changed. Copies that nobody uses any more make room for others.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import hashlib
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,26 @@ class _Copy:
     used: int = 0
 
 
+@lru_cache(maxsize=MAX_RECORDS)
+def _parsed(header: bytes) -> TextureHeader:
+    """Programs have the same headers in every frame."""
+    return TextureHeader.parse(header)
+
+
+@dataclass
+class _Use:
+    """What a handle came to: a record, and the stretches of the arena that it was made of with their newest version.
+
+    sure: a change of them will show in the version.
+    """
+
+    at: int
+    spans: list[tuple[int, int]]
+    stamp: int
+    sure: bool
+    copy: _Copy | None
+
+
 class Textures:
     """Records and copies of the textures in use.
 
@@ -102,7 +123,8 @@ class Textures:
         self._free_records = list(range(self._records + (count - 1) * RECORD_ROOM, self._records, -RECORD_ROOM))
         self.pools = Pools()
         self.generation = 0
-        self._found: dict[tuple[int, int], int] = {}
+        self._found: dict[tuple[int, int], _Use] = {}
+        self._found_in: tuple[Pools, int] = (self.pools, -1)
         self._reasons: dict[int, str] = {}
         self._known: dict[tuple[bytes, bytes, int], int] = {}
         self._copies: dict[bytes, _Copy] = {}
@@ -146,9 +168,25 @@ class Textures:
         """What follows sees headers, samplers and texels as they are now."""
         with self._lock:
             self.generation += 1
-            self._words(self.book + BOOK.TABLE, ENTRIES * ENTRY_WORDS)[:] = 0
-            self._found.clear()
+            now = (self.pools, self.memory.map_changes)
+            kept = {key: use for key, use in self._found.items() if now == self._found_in and self._is_as_before(use)}
+            # Who may be in use cannot be told: with much there everybody has to ask again.
+            if len(kept) > ENTRIES // 4 or sum(copy.size for copy in self._copies.values()) > self._room // 2:
+                kept = {}
+            self._found_in = now
             self._reasons.clear()
+            for use in kept.values():
+                if use.copy is not None:
+                    use.copy.used = self.generation
+            if len(kept) < len(self._found):
+                self._words(self.book + BOOK.TABLE, ENTRIES * ENTRY_WORDS)[:] = 0
+                self._found = kept
+                for key, use in kept.items():
+                    self._enter(*key, use.at)
+
+    def _is_as_before(self, use: _Use) -> bool:
+        newest = self.memory.newest
+        return use.sure and max((newest(*span) for span in use.spans), default=0) == use.stamp
 
     def check(self) -> None:
         """Raise what went wrong in calls from kernels, where nothing can be raised."""
@@ -178,10 +216,10 @@ class Textures:
                 try:
                     self._found[key] = self._make(handle, use)
                 except PocketGPUError as error:
-                    self._found[key] = self._bad
-                    self._reasons[handle] = error.message if hasattr(error, "message") else str(error)
-                self._enter(handle, use, self._found[key])
-            return self._found[key]
+                    self._found[key] = _Use(self._bad, [], 0, False, None)
+                    self._reasons[handle] = error.message
+                self._enter(handle, use, self._found[key].at)
+            return self._found[key].at
 
     def _enter(self, handle: int, use: int, at: int) -> None:
         """Put a record into the table, if there is a place for it."""
@@ -195,15 +233,17 @@ class Textures:
                 row[1] = use + 1
                 return
 
-    def _make(self, handle: int, use: int) -> int:
+    def _make(self, handle: int, use: int) -> _Use:
         number = handle & 0xFFFFF
         pools = self.pools
         which = number if pools.joined else handle >> 20
         header = self._entry(pools.headers, pools.last_header, number, HEADER_BYTES, "texture header")
         sampler = bytes(SAMPLER_BYTES)
+        places = [(pools.headers + number * HEADER_BYTES, HEADER_BYTES)]
         if use == r.SAMPLED or which <= pools.last_sampler:
+            places.append((pools.samplers + which * SAMPLER_BYTES, SAMPLER_BYTES))
             sampler = self._entry(pools.samplers, pools.last_sampler, which, SAMPLER_BYTES, "sampler")
-        texture = TextureHeader.parse(header)
+        texture = _parsed(header)
         key = (header, sampler, use)
         copy = self._copy(header, texture) if use == r.SAMPLED else None
         if key not in self._known:
@@ -217,7 +257,11 @@ class Textures:
             words = self._words(at, RECORD.size // 4)
             words[RECORD.KIND // 4] = copy.kind
             words[RECORD.LEVEL // 4 : RECORD.LEVEL // 4 + len(copy.levels)] = copy.levels
-        return at
+            places.append(copy.span)
+        pieces = [piece for place in places for piece in self.memory.spans(*place)]
+        spans = [(offset, size) for offset, size in pieces if offset is not None]
+        stamp = max((self.memory.newest(*span) for span in spans), default=0)
+        return _Use(at, spans, stamp, stamp < self.memory.version and (copy is None or copy.sure), copy)
 
     def _entry(self, base: int, last: int, number: int, size: int, name: str) -> bytes:
         if number > last:
@@ -231,7 +275,7 @@ class Textures:
 
     def _drop_records(self) -> None:
         """Forget records that nothing found since `begin` uses."""
-        used = set(self._found.values())
+        used = {use.at for use in self._found.values()}
         for key, at in list(self._known.items()):
             if at not in used:
                 del self._known[key]
@@ -255,9 +299,9 @@ class Textures:
     def _copy(self, header: bytes, texture: TextureHeader) -> _Copy:
         """Texels of a header as they are now."""
         memory = self.memory
-        span = storage_of(texture, self.switches)
-        stamp = self._newest(span)
         known = self._copies.get(header)
+        span = storage_of(texture, self.switches) if known is None else known.span
+        stamp = self._newest(span)
         if known is not None:
             known.used = self.generation
             if known.sure and known.stamp == stamp:

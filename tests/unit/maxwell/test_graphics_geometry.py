@@ -104,7 +104,7 @@ class GeometryCase(StageCase):
         for name, v in masks.items():
             i = int(name.removeprefix("mask"))
             self.registers[B197["SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK"].word + i] = v
-        self.geometry.begin(
+        assert self.geometry.begin(
             State(B197, self.registers), self.program.header, self.stage.record, self.out, 0, *self.in_records,
             self.kind, self.neighbours, self.incoming.read,
         )  # fmt: skip

@@ -238,10 +238,6 @@ class GeometryStage:
     def _put(self, name: str, v: int, n: int = 0) -> None:
         self._words[GEOMETRY.offsets[name] // 4 + n] = v
 
-    def fits(self, header: Header, vectors: int, corners: int) -> bool:
-        """Whether there is room for one group at least."""
-        return self._groups(self._most(header, corners), vectors) > 0
-
     @staticmethod
     def _most(header: Header, corners: int) -> int:
         return corners if header.pass_through else max(header.most_vertices, 1)
@@ -254,8 +250,8 @@ class GeometryStage:
     def begin(
         self, state: State, header: Header, launch: int, output: Layout, output_map: int, vertices: int,
         primitives: int, kind: int, neighbours: bool, input_map: NDArray[np.int32],
-    ) -> None:  # fmt: skip
-        """Set up for a draw.
+    ) -> bool:  # fmt: skip
+        """Set up for a draw; whether there is room for it.
 
         :param header: of the program; launch: offset of its LAUNCH record, with IN_MAP set to `with_invocation` of the
             vertices' map, OUT_MAP to `output.written` and OUT_STRIDE to the size of a page; output_map: arena offset of
@@ -268,6 +264,8 @@ class GeometryStage:
             corners *= 2
         most, vectors = self._most(header, corners), output.vectors
         self.groups = self._groups(most, vectors)
+        if self.groups < 1:
+            return False
         pages = self.room.free
         emitted = pages + VECTOR * vectors * most * self.groups
         columns = emitted + VECTOR * (most + 1) * self.groups
@@ -294,6 +292,7 @@ class GeometryStage:
             self._pass(state, output, input_map)
             # Nothing is emitted, but what it writes belongs to the first vertex for the time being.
             self.memory.arena[launch + LAUNCH.MOST_EMITTED :][:4].view(np.int32)[0] = 1
+        return True
 
     def _pass(self, state: State, output: Layout, input_map: NDArray[np.int32]) -> None:
         """What each slot takes from the vertex: SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK has a bit for each word."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import UsageError
 from ...facts.maxwell import B197
 from ...facts.maxwell.formats import VERTEX
 from ...lanes import Engine
@@ -29,6 +30,9 @@ from .vertex_records import ATTRIBUTE, INPUT, MAX_PATCH, TOPOLOGIES, Topology, V
 
 GENERIC, INSTANCE_ID, VERTEX_ID = 0x80, 0x2F8, 0x2FC
 """Where attribute space has generic attributes and what a vertex is numbered."""
+_MOST_REMEMBERED = 4096
+MAX_COUNT = 1 << 24
+"""Vertices or indices of a draw, and instances of it, at most."""
 _EVERYWHERE = 1 << 31  # more than any index buffer or stream can have in one piece
 _MASK40 = 0xFF_FFFF_FFFF
 
@@ -229,6 +233,8 @@ class VertexInput:
         words = lambda at, size: memory.arena[at : at + size].view(np.uint32)
         self._input = words(room.input, INPUT.size)
         self._entries = words(room.attributes, ATTRIBUTE.size * ATTRIBUTES)
+        self._shapes: dict[Any, InputShape] = {}
+        self._plans: dict[Any, VertexPlan] = {}
         self._handles: dict[tuple[int, int, int], int] = {}
         self._asked: set[tuple[int, int, int]] = set()
 
@@ -241,6 +247,31 @@ class VertexInput:
     def primitives(self) -> int:
         """Offset of the PRIMITIVES record."""
         return self.room.input + INPUT.PRIMITIVES
+
+    def prepare(
+        self, state: State, topology: int, index_bytes: int, indexed: bool, wanted: frozenset[int], launch: int,
+        output_vectors: int, output_map: int, neighbours: bool = False,
+    ) -> tuple[InputShape, VertexPlan]:  # fmt: skip
+        """Shape and plan of a draw, made when first asked for. wanted: addresses that the program reads.
+
+        See `plan` for the others. The shape's `map` is the program's IN_MAP.
+        """
+        registers = state.registers[PLAN_WORDS].tobytes()
+        key = (registers, topology, index_bytes, indexed, wanted, launch, output_vectors, output_map, neighbours)
+        plan = self._plans.get(key)
+        shape = self._shapes.get((registers, wanted))
+        if shape is None:
+            if len(self._shapes) >= _MOST_REMEMBERED:
+                self._shapes.clear()
+            shape = self._shapes[registers, wanted] = InputShape.of(state, wanted)
+            plan = None
+        if plan is None:
+            if len(self._plans) >= _MOST_REMEMBERED:
+                self._plans.clear()
+            plan = self._plans[key] = self.plan(
+                state, topology, index_bytes, indexed, shape, launch, output_vectors, output_map, neighbours
+            )
+        return shape, plan
 
     def plan(
         self, state: State, topology: int, index_bytes: int, indexed: bool, shape: InputShape, launch: int,
@@ -298,7 +329,10 @@ class VertexInput:
 
         :param first, count: vertices, or indices. instance: the first one's number. inline_at: arena offset of 32-bit
             indices that the draw brings itself.
+        :raises UsageError: count or instances is out of range (MAX_COUNT).
         """
+        if not (0 < count <= MAX_COUNT and 0 < instances <= MAX_COUNT):
+            raise UsageError(f"a draw of {count} vertices and {instances} instances is none, or too large")
         key = state.registers[plan.places].tobytes()
         if plan.changes != self.memory.map_changes or key != plan.key or plan.waiting:
             self._look_up(plan, state)
@@ -317,7 +351,7 @@ class VertexInput:
                 put[_INDEX_AT], put[_INDEX_ROOM] = at, room // size
         elif inline_at:
             put[_INDEX_AT], put[_INDEX_ROOM] = inline_at, count
-        put[_FIRST], put[_COUNT], put[_INSTANCE], put[_INSTANCES] = first, count, instance, instances
+        put[_FIRST], put[_COUNT], put[_INSTANCE], put[_INSTANCES] = first, count, instance & 0xFFFFFFFF, instances
         if plan.adds_base:
             put[_BASE_VERTEX] = state.word("SET_GLOBAL_BASE_VERTEX_INDEX")
         put[_BASE_INSTANCE] = state.word("SET_GLOBAL_BASE_INSTANCE_INDEX")

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from support.stage_case import CODE, DATA, PixelCase, StageCase, header
 
+from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.constants import Binding
+from pocketgpu.maxwell.engines.state import State
 from pocketgpu.maxwell.graphics.headers import LINEAR, PERSPECTIVE, Header, layout_of, patch_layout
 from pocketgpu.maxwell.graphics.programs import StageProgram
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, LANE_X, LANE_Y
@@ -657,3 +659,31 @@ def test_specialised_code_takes_over() -> None:
     case.put(out, outputs, 0x70, 0)
     case.run()
     assert (case.get(out, outputs, 0x70, np.int32) == number).all()
+
+
+@ways(QUICK)
+def test_words_that_registers_give(evaluator: str, tier: str) -> None:
+    """The shade mode in both numberings, which way y goes, and the window that shows local memory."""
+    code = """
+        IPA.SC R0, a[0x280], RZ
+        S2R R1, SR_Y_DIRECTION
+        MOV32I R4, 0x5
+        STL [0x8], R4
+        MOV32I R2, 0x77000008
+        MOV R3, RZ
+        LD.E R2, [R2]
+        EXIT
+        """
+    case = PixelCase(code, PLANES, evaluator=evaluator, tier=tier, SHADER_LOCAL_MEMORY_LOW_SIZE=16)
+    registers = np.zeros(0x4000, np.uint32)
+    state = State(B197, registers)
+    registers[B197["SET_SHADER_LOCAL_MEMORY_WINDOW"].word] = 0x77000000
+    for mode, origin, flat, y in ((0x1D00, 0, True, 1.0), (0x1D01, 1, False, -1.0), (1, 1, True, -1.0)):
+        registers[B197["SET_SHADE_MODE"].word] = mode
+        registers[B197["SET_WINDOW_ORIGIN"].word] = origin
+        case.stage.follow(state)
+        case.run()
+        assert np.array_equal(case.output(0), np.ones(32) if flat else plane(0x280))
+        assert (case.output(1) == y).all()
+        assert (case.output(2, np.int32) == 5).all()
+    assert not list(case.events)

@@ -30,7 +30,7 @@ from .headers import Layout, layout_of
 from .output_records import OUTPUT
 from .output_state import Code, OutputState
 from .plan_words import PLAN_WORDS
-from .programs import Programs, StageProgram
+from .programs import Programs, StageLaunch, StageProgram
 from .raster import raster_shapes
 from .raster_state import PixelInputs
 from .records import ATTRIBUTE_SPACE, FRAGMENTS, PRIMITIVES, RASTER, REGION, VERTICES, VIEWPORT, VIEWPORT_COUNT
@@ -273,6 +273,7 @@ class Drawing:
             stage = self.programs.stages[shader.stage]
             if not stage.bind(plan.programs[shader.stage], self._bindings(draw, shader.group), bank, tier):
                 return False
+            stage.follow(state)
         pixel = self.programs.stages[PIXEL]
         if PIXEL in plan.programs:
             pixel.set_map("IN_MAP", plan.inputs.map)
@@ -334,9 +335,12 @@ class Drawing:
 
     def _vertices(self, plan: Plan, draw: Draw, state: State) -> None:
         """The vertex side set up for a draw."""
-        stage = self.programs.stages[VERTEX_B if VERTEX_B in plan.programs else VERTEX_A]
+        stage = self._vertex_stage(plan)
         stage.set_map("IN_MAP", plan.shape.map)
-        stage.set_map("OUT_MAP", plan.outputs.written)
+        second = self.programs.stages[VERTEX_B] if VERTEX_B in plan.programs else stage
+        if second is not stage:
+            stage.chain(second)
+        second.set_map("OUT_MAP", plan.outputs.written)
         self._words(self._vertex_map, len(plan.outputs.read))[:] = plan.outputs.read
         key = (draw.topology, draw.index_bytes, draw.indexed)
         found = plan.vertex_plans.get(key)
@@ -349,6 +353,10 @@ class Drawing:
         if draw.inline is not None:
             inline_at = self._inline(draw.inline)
         self.vertex_input.begin(found, state, draw.first, draw.count, draw.instance, 1, inline_at)
+
+    def _vertex_stage(self, plan: Plan) -> StageLaunch:
+        """The vertex program that is run: the first of them, behind which the second runs."""
+        return self.programs.stages[VERTEX_A if VERTEX_A in plan.programs else VERTEX_B]
 
     def _inline(self, indices: NDArray[np.uint32]) -> int:
         at = Scratch(self.host).put(indices)
@@ -382,7 +390,7 @@ class Drawing:
 
     def _shade(self, plan: Plan, count: int) -> None:
         run, record = self.engine.get(run_vertices), self.room.input
-        stage = self.programs.stages[VERTEX_B if VERTEX_B in plan.programs else VERTEX_A]
+        stage = self._vertex_stage(plan)
         pages = (count + 31) // 32
 
         def part(number: int, parts: int) -> None:

@@ -20,6 +20,7 @@ from ...events import EventLog
 from ...lanes import Engine
 from .. import programs
 from ..engines.constants import Binding
+from ..engines.state import State
 from ..memory import GpuMemory
 from ..sampling.records import KERNELS, LOAD
 from ..sampling.store import Textures
@@ -35,7 +36,7 @@ from ..sass.isa import BUNDLE, WORD
 from ..sass.launch import Code, index_at
 from ..sass.machine import Machine
 from ..sass.specialise import flow_of, run_stage_warp
-from ..sass.stage_io import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
+from ..sass.stage_io import CONTROL, EVALUATION, GEOMETRY, PIXEL, SC, VERTEX, Y_DIRECTION
 from ..sass.work import (
     BANK_SIZE,
     BANKS,
@@ -62,7 +63,8 @@ LIMIT = 1 << 24
 """Steps after which a warp of a stage is taken to hang."""
 MAX_LOCAL = 1 << 19
 """Bytes of local memory of a thread, at most."""
-LOCAL_WINDOW, SHARED_WINDOW = 0x0200_0000, 0x0100_0000
+LOCAL_WINDOW, SHARED_WINDOW = 0xFF00_0000, 0xFE00_0000
+"""Where generic addresses show local memory unless registers say so, and shared memory, which stages have none of."""
 PROGRAM_ROOM = 2 << 20
 """Bytes for the instructions of a program that is interpreted; longer ones are not."""
 MAPS = ("IN_MAP", "OUT_MAP", "PATCH_MAP")
@@ -74,7 +76,10 @@ _STAGE_ROOM = 2 * _RECORD_ROOM + _BANKS_ROOM + PROGRAM_ROOM
 _BETWEEN = (PAGE_SLOTS + MAP_WORDS * VECTOR + 4095) & -4096
 """Bytes of the largest page between two vertex programs."""
 ONE = 0x3F80_0000
-"""1.0 as an f32."""
+MINUS_ONE = 0xBF80_0000
+"""1.0 and -1.0 as f32."""
+FLAT_SHADED = (0x1, 0x1D00)
+"""SET_SHADE_MODE where colours are those of one vertex, in both numberings."""
 MAX_SEEN = 4096
 """Programs that are remembered by their address."""
 
@@ -154,6 +159,15 @@ class StageProgram:
         return any(
             (s.op == "ST" and Machine.space_of(s) in (GENERIC, GLOBAL)) or s.op in ("ATOM", "RED")
             or (s.texture is not None and s.texture.action != LOAD)
+            for s in self.steps
+        )  # fmt: skip
+
+    @cached_property
+    def asks_registers(self) -> bool:
+        """Whether what it does depends on words that `StageLaunch.follow` sets."""
+        return any(
+            (s.op == "IPA" and s.mods["op"] == SC) or (s.op == "S2R" and s.mods["sr"] == Y_DIRECTION)
+            or (s.op in ("LD", "ST", "ATOM", "RED") and Machine.space_of(s) == GENERIC)
             for s in self.steps
         )  # fmt: skip
 
@@ -261,6 +275,16 @@ class StageLaunch:
         """Words of the launch record by name, until another program is bound."""
         for name, v in values.items():
             self.words[LAUNCH.offsets[name] >> 2] = (v + 0x8000_0000 & 0xFFFF_FFFF) - 0x8000_0000
+
+    def follow(self, state: State) -> None:
+        """Words of the launch record that registers give, as far as the program asks: the shade mode, which way y
+        goes, where generic addresses show local memory."""
+        if self.program is not None and self.program.asks_registers:
+            self.set(
+                FLAT=int(state.word("SET_SHADE_MODE") in FLAT_SHADED),
+                Y_DIRECTION=MINUS_ONE if state.field("SET_WINDOW_ORIGIN", "MODE") else ONE,
+                LOCAL_WINDOW=state.word("SET_SHADER_LOCAL_MEMORY_WINDOW"),
+            )
 
     def set_map(self, name: str, table: NDArray[np.int32]) -> int:
         """One of MAPS; returns the arena offset where it lies."""

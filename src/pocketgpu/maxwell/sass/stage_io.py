@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 NONE, VERTEX, CONTROL, EVALUATION, GEOMETRY, PIXEL = range(6)
 """Stages as shader headers number them, and `LAUNCH.STAGE`."""
 _RZ = 255
+SC = 3
+"""The kind of interpolation that the shade mode decides about."""
+Y_DIRECTION = 0x12
+"""The special register of which way y goes."""
 _WORD = ATTRIBUTE_SPACE - 4
 OFFSET_UNIT = 1.0 / 4096
 ENDS_STRIP = 1 << 8
@@ -432,7 +436,7 @@ def special_registers(m: Machine) -> Mapping[int, Callable[[], Value]]:
     return {
         0x10: launch(LAUNCH.PRIMITIVE_TYPE),
         0x11: lambda: k.load(I32, p.of_block(BLOCK.INVOCATIONS_AT), LANES),
-        0x12: launch(LAUNCH.Y_DIRECTION),
+        Y_DIRECTION: launch(LAUNCH.Y_DIRECTION),
         0x13: lambda: k.select(k.mask_of(k.branch(_is(m.stage, PIXEL), lambda: k.ballot(helpers(m)), lambda: k.i32(0))),
                                k.splat(-1), 0),
         0x14: launch(LAUNCH.STAGE),

@@ -6,8 +6,8 @@ name in the table of facts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...facts.maxwell import B197
 from ...lanes import Kernel
-from ..blocklinear import GOB_HEIGHT, GOB_WIDTH, Layout
+from ..blocklinear import GOB_HEIGHT
 from ..engines.clear import SAMPLE_GRIDS
 from ..engines.state import State
 from . import output
@@ -38,8 +38,9 @@ from .output_keys import (
     TestKey,
     WriteKey,
 )  # fmt: skip
-from .output_records import COLOR, OUTPUT, SURFACE
-from .pixel_access import MAX_WIDE, Number, gobs_of_block, place_tables
+from .output_records import COLOR, OUTPUT
+from .output_words import output_words
+from .pixel_access import MAX_WIDE, gobs_of_block
 from .records import MAX_TARGETS, TARGET
 from .targets import Events, Target, colour_slots, colour_target, depth_target
 
@@ -70,7 +71,6 @@ LIVE_NAMES = {
 }
 """Words of OUTPUT that are plain copies of methods: `OutputState.refresh` is all that a change of these needs."""
 
-Words = list[int]
 Code = tuple[Kernel, dict[str, Any]]
 """A kernel with its static values."""
 _COMPARISON_NAMES = {"LESSEQUAL": "lequal", "GREATEREQUAL": "gequal"}
@@ -269,7 +269,7 @@ class _Maker:
         test_key = TestKey(**where, **late_takes, **zeta_key)
         write_key = self._write_key(where | early_takes, tuple(key for _, key in colours))
         targets = tuple(target for target, _ in colours)
-        words = self._words(test_key, write_key, zeta, targets)
+        words = output_words(test_key, write_key, zeta, targets, self.grid)
         found = OutputState(
             test_key, write_key, early, bool(tested or late_takes or counted), bool(colours), zeta, targets, words,
             tuple(self.events),
@@ -450,60 +450,3 @@ class _Maker:
             **second,
             colors=colors,
         )  # fmt: skip
-
-    # -- the record ---------------------------------------------------------------------------------------------------
-    def _words(
-        self, test_key: TestKey, write_key: WriteKey, zeta: Target | None, targets: Sequence[Target]
-    ) -> NDArray[np.int32]:
-        words: Words = [0] * (OUTPUT.size // 4)
-        put = lambda name, values: _put(words, OUTPUT.offsets[name], values)
-        for key in (test_key, write_key):
-            for name, value in _named(key, OUTPUT.offsets):
-                if value or not words[OUTPUT.offsets[name] // 4]:  # a discard is in one of both
-                    put(name, [value])
-        discards = test_key if test_key.discard_in_test else write_key
-        put("ALPHA_FUNCTION", [discards.alpha_function])
-        put("COLORS", [len(targets)])
-        if zeta is not None:
-            self._surface(words, OUTPUT.ZETA, zeta)
-        for i, (target, color) in enumerate(zip(targets, write_key.colors, strict=True)):
-            at = OUTPUT.COLOR + i * COLOR.size
-            self._surface(words, at, target)
-            for name, value in _named(color, COLOR.offsets):
-                _put(words, at + COLOR.offsets[name], [value])
-            channels = color.channels
-            _put(words, at + COLOR.FIXED, [channels.fixed])
-            _put(words, at + COLOR.NUMBERS, [channels.numbers])
-            _put(words, at + COLOR.BITS, color.bits)
-            for name, part in (("TYPES", "type"), ("WORDS", "word"), ("LOWS", "low"), ("WIDTHS", "width")):
-                _put(words, at + COLOR.offsets[name], [getattr(one, part) for one in channels.channels])
-        return np.array(words, np.int64).astype(np.uint32).view(np.int32)
-
-    def _surface(self, words: Words, at: int, target: Target) -> None:
-        """A SURFACE record but for BASE."""
-        found, bytes = dict(target.words), target.format.bytes
-        layout = None
-        slices = 0
-        if not found["PITCH"]:
-            high, deep = found["BLOCK_HEIGHT"], found["BLOCK_DEPTH"]
-            layout = Layout(found["GOBS"] * GOB_WIDTH, max(target.height, 1), 1, high, deep)
-            slices = layout.slice_size if target.layers > 1 and not found["LAYER_STRIDE"] else 0
-        lanes, samples = place_tables(bytes, self.grid, found["PITCH"], layout)
-        _put(words, at, target.record(0))
-        _put(words, at + SURFACE.SLICE_STRIDE, [slices])
-        _put(words, at + SURFACE.COLUMNS, [target.width >> self.grid[0], target.height >> self.grid[1]])
-        _put(words, at + SURFACE.LANE_OFFSETS, lanes)
-        _put(words, at + SURFACE.SAMPLE_OFFSETS, samples)
-        _put(words, at + SURFACE.BYTES, [bytes])
-
-
-def _named(key: object, offsets: Mapping[str, int]) -> Iterable[tuple[str, int]]:
-    """(word, value) of each number in a key that has a word of its name."""
-    for field in fields(key):  # type: ignore[arg-type]
-        value = getattr(key, field.name)
-        if isinstance(value, int) and field.name.upper() in offsets:
-            yield field.name.upper(), int(value)
-
-
-def _put(words: Words, offset: int, values: Sequence[Number]) -> None:
-    words[offset // 4 : offset // 4 + len(values)] = [value for value in values if isinstance(value, int)]

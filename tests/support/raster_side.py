@@ -236,7 +236,10 @@ class Raster:
         self.words(lists, 4)[:] = number, kind - 1, columns, stride
         raster, viewports = take(RASTER.size), take(VIEWPORT.size * VIEWPORT_COUNT)
         record = self.words(raster, RASTER.size // 4)
-        raster_state.encode(state, layout.read, record, self.words(viewports, VIEWPORT.size // 4 * VIEWPORT_COUNT))
+        table_of = self.words(viewports, VIEWPORT.size // 4 * VIEWPORT_COUNT)
+        raster_state.encode(state, layout.read, record, table_of)
+        if not only_set_up:
+            raster_state.limit(table_of, WIDTH, HEIGHT)
         wanted = {a: PERSPECTIVE for a in flat if a >= 0x80} if inputs is None else inputs
         table = raster_state.pixel_inputs(state, wanted, layout.read)
         table_at = take(table.table.nbytes)

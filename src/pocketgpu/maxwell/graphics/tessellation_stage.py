@@ -26,7 +26,7 @@ from .geometry_stage import (
     TABLE,
     columns_of,
 )
-from .headers import Header, Layout
+from .headers import Header, Layout, layout_of
 from .records import (
     LINE_LIST,
     PAGE_SLOTS,
@@ -86,10 +86,13 @@ def begin_patches(k: Lang, record: Value, first: Value) -> None:
     total = k.load(I32, _word(k, record, "PRIMITIVES_IN") + PRIMITIVES.COUNT)
     for name, v in (("FIRST", first), ("COUNT", k.clamp(total - first, 0, BATCH)), ("NEXT", k.i32(0))):
         k.store(I32, record + TESSELLATION.offsets[name], v)
-    for _ in k.when(_word(k, record, "CONTROL") != 0):
-        for page in k.range(0, BATCH // LANES):
-            at = _word(k, record, "PATCH_PAGES") + page * _word(k, record, "PATCH_SIZE")
-            clear_page(k, at, _word(k, record, "PATCH_VECTORS"))
+    made = _word(k, record, "CONTROL") != 0
+    for page in k.range(0, BATCH // LANES):
+        at = _word(k, record, "PATCH_PAGES") + page * _word(k, record, "PATCH_SIZE")
+        clear_page(k, at, _word(k, record, "PATCH_VECTORS"))
+        for n in range(0, 4 * LEVELS, 4):
+            level = k.load(I32, record + (TESSELLATION.LEVELS + n))
+            k.store(I32, at + k.load(I32, record + (TESSELLATION.LEVEL_AT + n)), k.splat(k.select(made, 0, level)))
 
 
 @kernel(lanes=32, record=I32, slot=I32, room=I32, first=I32, last=I32)
@@ -133,7 +136,6 @@ def tessellate(k: Lang, record: Value) -> None:
     sink = Sink(k, (get("POINT_U"), get("POINT_V"), get("POINT_PATCH")), columns, stride)
     tessellator = Tessellator(k, sink, get("DOMAIN"), get("SPACING"), get("OUTPUT"), get("LAST_PROVOKES") != 0)
     following, count = k.var(get("NEXT")), get("COUNT")
-    made = get("CONTROL") != 0
     points, primitives = get("MOST_POINTS") - MOST_POINTS, get("MOST_PRIMITIVES") - MOST_PRIMITIVES
     ids = _column(k, record, records.PRIMITIVE_ID)
 
@@ -143,11 +145,9 @@ def tessellate(k: Lang, record: Value) -> None:
     for _ in k.loop(more):
         patch = following.value
         place = get("PATCH_PAGES") + (patch >> 5) * get("PATCH_SIZE") + ((patch & 31) << 2)
-        levels = []
-        for n in range(LEVELS):
-            at = k.select(made, place + k.load(I32, record + TESSELLATION.LEVEL_AT + 4 * n),
-                          record + (TESSELLATION.LEVELS + 4 * n))  # fmt: skip
-            levels.append(k.load(F32, at))
+        levels = [
+            k.load(F32, place + k.load(I32, record + (TESSELLATION.LEVEL_AT + n))) for n in range(0, 4 * LEVELS, 4)
+        ]
         tessellator.run(levels, patch, k.load(I32, ids + ((get("FIRST") + patch) << 2)))
         following.value = patch + 1
     k.store(I32, record + TESSELLATION.NEXT, following.value)
@@ -197,6 +197,10 @@ def run_evaluation(k: Lang, record: Value, slot: Value, room: Value, first: Valu
         put(BLOCK.OUT_AT, out)
         put(BLOCK.NUMBER, get("FIRST") + k.lane(patch, 0))
         run_stage(k, launch, slot, k.ballot(some))
+
+
+LEVEL_LAYOUT = layout_of(range(0, 4 * LEVELS, 4))
+"""The page of patches where there is no control program: levels only, from registers."""
 
 
 @dataclass(frozen=True)
@@ -256,12 +260,14 @@ class TessellationStage:
         :param evaluation, control: offsets of the programs' LAUNCH records (control 0: there is none). Their IN_MAP is
             `with_invocation` of the map of what comes in, OUT_MAP that of what they write, PATCH_MAP that of patches.
         :param output: of the evaluation program; output_map: arena offset of `output.read`.
-        :param header, control_output, patches: of the control program: header, vertices, words of patches.
+        :param header, control_output, patches: of the control program: header, vertices, words of patches. Without one
+            patches have LEVEL_LAYOUT.
         """
         threads = min(header.threads, LANES) if header is not None else 1
         per = LANES // threads
         control_vectors = control_output.vectors if control_output is not None else 0
-        patch_vectors = patches.vectors if patches is not None else 0
+        patches = patches or LEVEL_LAYOUT
+        patch_vectors = patches.vectors
         at = self.room.free
         control_pages, at = at, at + VECTOR * control_vectors * -(-BATCH // per)
         patch_pages, at = at, at + VECTOR * patch_vectors * (BATCH // LANES)
@@ -286,7 +292,7 @@ class TessellationStage:
             self._put(name, v)
         for n, name in enumerate(_LEVEL_REGISTERS):
             self._put("LEVELS", state.word(name) - (state.word(name) >> 31 << 32), n)
-            self._put("LEVEL_AT", int(patches.read[n]) if patches is not None else 0, n)
+            self._put("LEVEL_AT", int(patches.read[n]), n)
         pages, at = at, at + VECTOR * output.vectors * groups
         for name in ("POINT_U", "POINT_V", "POINT_PATCH"):
             self._put(name, at)

@@ -189,7 +189,6 @@ class VertexPlan:
     sources: tuple[_Source, ...]
     index_bytes: int
     uses_start: bool
-    id_base: int
     adds_base: bool
     tier: str
     places: NDArray[np.int64]
@@ -209,7 +208,7 @@ def _plan_words() -> NDArray[np.int64]:
     """Registers that shapes and plans depend on, but for where streams and indices are."""
     names = [
         "SET_ATTRIBUTE_DEFAULT", "SET_DA_PRIMITIVE_RESTART", "SET_DA_PRIMITIVE_RESTART_INDEX",
-        "SET_DA_PRIMITIVE_RESTART_VERTEX_ARRAY", "SET_DA_OUTPUT", "SET_VERTEX_ID_BASE", "SET_PROVOKING_VERTEX",
+        "SET_DA_PRIMITIVE_RESTART_VERTEX_ARRAY", "SET_DA_OUTPUT", "SET_PROVOKING_VERTEX",
         "SET_PATCH", "SET_VERTEX_ATTRIBUTE_A", "SET_VERTEX_ATTRIBUTE_B", "SET_VERTEX_STREAM_A_FORMAT",
         "SET_VERTEX_STREAM_B_FORMAT",
     ]  # fmt: skip
@@ -318,7 +317,7 @@ class VertexInput:
         return VertexPlan(
             record.words, _entries(shape), sources, index_bytes,
             indexed or bool(state.field("SET_DA_OUTPUT", "VERTEX_ID_USES_ARRAY_START")),
-            state.word("SET_VERTEX_ID_BASE"), indexed or self._adds_base, tier, np.array(sorted(places), np.int64),
+            indexed or self._adds_base, tier, np.array(sorted(places), np.int64),
         )  # fmt: skip
 
     def begin(
@@ -355,7 +354,8 @@ class VertexInput:
         if plan.adds_base:
             put[_BASE_VERTEX] = state.word("SET_GLOBAL_BASE_VERTEX_INDEX")
         put[_BASE_INSTANCE] = state.word("SET_GLOBAL_BASE_INSTANCE_INDEX")
-        put[_ID_OFFSET] = plan.id_base - (0 if plan.uses_start else first) & 0xFFFFFFFF
+        base_id = state.word("SET_VERTEX_ID_BASE")
+        put[_ID_OFFSET] = base_id - (0 if plan.uses_start else first) & 0xFFFFFFFF
 
     def _look_up(self, plan: VertexPlan, state: State) -> None:
         """Find out where streams and indices are, and which code reads attributes."""

@@ -279,6 +279,8 @@ def test_unknown_numbers_are_events() -> None:
     events = Case(registers).output().events
     assert ("draw.value", "SET_DEPTH_FUNC: there is no 0x99") in events
     assert ("draw.value", "SET_BLEND_COLOR_OP: there is no 0x4d") in events
+    program = Case({**target(0, 0xD5), "SET_ITERATED_BLEND": 1}).output()
+    assert [id for id, _ in program.events] == ["draw.iterated_blend"]
     odd = Case(target(0, 0xD5, MEMORY=0x1000, WIDTH=66)).output()
     assert [id for id, _ in odd.events] == ["draw.pitch"]
     assert not odd.writes

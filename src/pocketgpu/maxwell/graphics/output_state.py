@@ -58,7 +58,7 @@ SHAPE_NAMES = (
     "SET_BLEND_ALPHA_SOURCE_COEFF", "SET_BLEND_ALPHA_DEST_COEFF", "SET_BLEND_PER_TARGET_SEPARATE_FOR_ALPHA",
     "SET_BLEND_PER_TARGET_COLOR_OP", "SET_BLEND_PER_TARGET_COLOR_SOURCE_COEFF",
     "SET_BLEND_PER_TARGET_COLOR_DEST_COEFF", "SET_BLEND_PER_TARGET_ALPHA_OP",
-    "SET_BLEND_PER_TARGET_ALPHA_SOURCE_COEFF", "SET_BLEND_PER_TARGET_ALPHA_DEST_COEFF",
+    "SET_BLEND_PER_TARGET_ALPHA_SOURCE_COEFF", "SET_BLEND_PER_TARGET_ALPHA_DEST_COEFF", "SET_ITERATED_BLEND",
 )  # fmt: skip
 """The methods that an OutputState depends on, beside those of the targets (targets.py)."""
 _FACE = ("STENCIL_FUNC_REF", "STENCIL_FUNC_MASK", "STENCIL_MASK")
@@ -252,6 +252,8 @@ class _Maker:
 
     def made(self) -> OutputState:
         on = self.reader.on
+        if on("SET_ITERATED_BLEND"):
+            self.events.append(("draw.iterated_blend", "SET_ITERATED_BLEND: blended with the fixed equation"))
         discards = self._discards()
         zeta, zeta_key = self._zeta()
         colours = self._colours()

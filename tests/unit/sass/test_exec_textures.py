@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pocketgpu import Surface, Texture
 from pocketgpu.events import EventLog
 from pocketgpu.maxwell.compute import Device
+from pocketgpu.maxwell.sass import decode_program
 from pocketgpu.maxwell.sass.assembler import assemble
 from pocketgpu.maxwell.sass.launch import Code
 
@@ -314,3 +315,32 @@ def test_bad_handles_are_faults_with_a_reason(gpu: Gpu) -> None:
     messages = [(event.kind, event.message) for event in gpu.events]
     assert len(messages) == 1 and messages[0][0] == "fault"
     assert "(TEX): no texture has the handle 0x0" in messages[0][1] and "thread (0, 0, 0)" in messages[0][1]
+
+
+def test_an_indirect_jump_to_an_instruction_on_textures(gpu: Gpu) -> None:
+    """Nobody can tell from the program that control goes there."""
+    text = """
+    MOV32I R8, 0x3fc00000
+    MOV32I R9, 0x3fc00000
+    MOV R20, c[0x0][0x160]
+    JMX R20 0x0
+    EXIT
+    EXIT
+hidden:
+    TEX R40, R8, RZ, 0x54, 2D, 0xf
+"""
+    texture = Texture(FLAT)
+    device = gpu.device
+    mapping = device.allocate(4096)
+    tail = "    MOV R2, c[0x0][0x140]\n    MOV R3, c[0x0][0x144]\n    STG.E [R2], R40\n    EXIT\n"
+    program = assemble(text + tail)
+    bank = bytearray(0x200)
+    bank[0x140:0x148] = mapping.address.to_bytes(8, "little")
+    bank[0x150:0x154] = texture.handle(device).to_bytes(4, "little")
+    where = next(i.address for i in decode_program(program.code) if i.op == "TEX")
+    bank[0x160:0x164] = where.to_bytes(4, "little")
+    device.memory.write(mapping.address, bytes(4))
+    device.launcher.launch(Code("test", program.code, 64), (1,), (32,), {0: bytes(bank)}, tier=gpu.tier)
+    found = np.frombuffer(device.memory.read(mapping.address, 4), "<f4")[0]
+    assert found == FLAT[1, 1, 0] == 101 and not [e for e in gpu.events if "hang" in e.kind]
+    device.release(mapping)

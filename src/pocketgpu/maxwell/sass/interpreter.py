@@ -322,7 +322,8 @@ class Interpreter(Machine):
         handle = k.load(I64, p.launch + LAUNCH.TEXTURE + (self.field("OFFSET") << 3))
         number, what, writes = self.field("NUMBER"), self.field("MODS"), self.field("ENTRY") != 0
         lanes = k.select(writes, k.ballot(stage_io.with_effect(self, mask)), k.ballot(mask))
-        for _ in k.when(lanes != 0):
+        # A jump can go where nobody looked for textures; then there is no kernel for them.
+        for _ in k.when((lanes != 0) & (handle != 0)):
             k.invoke(handle, p.launch, p.slot, p.warp, number, lanes, what, self.field("BASE"))
         for n in range(4):
             self.set_register(register(SLOTS + n), p.take(V_RESULT + n), mask)

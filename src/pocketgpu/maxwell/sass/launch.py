@@ -81,17 +81,22 @@ class Code:
         return self.data, index_at(self.start), tuple(sorted({index_at(a) for a in self.indirect}))
 
     @cached_property
+    def possible(self) -> set[int]:
+        """Instructions that control can come to: where jumps go anywhere all of them."""
+        return set(range(len(self.flow.steps))) if self.jumps else set(self.flow.reached)
+
+    @cached_property
     def used_registers(self) -> int:
         """Registers that need room: those the program names."""
         named = 0
-        for index in self.flow.reached:
+        for index in self.possible:
             named |= reads(self.flow.steps[index]) | writes(self.flow.steps[index])
         return max((named & ((1 << 255) - 1)).bit_length(), 1)
 
     @cached_property
     def operations(self) -> set[str]:
         """Operations that the interpreter needs for it."""
-        return operations_of(self.flow.steps, self.flow.reached)
+        return operations_of(self.flow.steps, self.possible)
 
     @cached_property
     def jumps(self) -> bool:
@@ -111,7 +116,7 @@ class Code:
     @cached_property
     def textures(self) -> tuple[int, ...]:
         """Kernels on textures and surfaces that it needs (sampling/records.py numbers them)."""
-        found = [self.flow.steps[i].texture for i in self.flow.reached]
+        found = [self.flow.steps[i].texture for i in self.possible]
         return tuple(sorted({call.kernel for call in found if call is not None}))
 
     @cached_property
@@ -122,7 +127,7 @@ class Code:
     @cached_property
     def parallel(self) -> bool:
         """Whether blocks may run at once: no global atomic but those on integers that commute and give no result."""
-        return all(_commutes(self.flow.steps[i]) for i in self.flow.reached)
+        return all(_commutes(self.flow.steps[i]) for i in self.possible)
 
 
 def index_at(address: int) -> int:

@@ -302,12 +302,16 @@ class GeometryStage:
             mask = state.word("SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK", word >> 5)
             self._put("FROM", int(input_map[word]) if mask >> (word & 31) & 1 else -1, n)
 
+    @property
+    def incoming(self) -> int:
+        """Primitives in the list that comes in."""
+        at = int(self._words[GEOMETRY.PRIMITIVES_IN // 4]) + PRIMITIVES.COUNT
+        return int(self.memory.arena[at : at + 4].view(np.int32)[0])
+
     def start_piece(self) -> int:
         """Begin with the primitives that are in the list now; returns how many groups they make."""
         self._put("FIRST", 0)
-        at = int(self._words[GEOMETRY.PRIMITIVES_IN // 4]) + PRIMITIVES.COUNT
-        count = int(self.memory.arena[at : at + 4].view(np.int32)[0])
-        return -(-count * int(self._words[GEOMETRY.INVOCATIONS // 4]) // LANES)
+        return -(-self.incoming * int(self._words[GEOMETRY.INVOCATIONS // 4]) // LANES)
 
     def start_batch(self, first: int) -> None:
         """Let group 0 of the batch be group `first` of the piece."""

@@ -28,9 +28,9 @@ def function(k: Lang, slot: Value, *, fn: int, saturated: int) -> None:
     k.store(I32, at, OPERATIONS["MUFU"].run(unit, k.bits_f32(k.load(I32, at, LANES))))
 
 
-def function_index(step: Step) -> int:
+def function_index(fn: int, saturated: int) -> int:
     """Place of the handle of a function in the launch's record."""
-    return 2 * step.mods["fn"] + step.mods["sat"]
+    return 2 * fn + saturated
 
 
 def called(flow: Flow) -> dict[int, Step]:

@@ -120,9 +120,9 @@ class Code:
         return tuple(sorted({call.kernel for call in found if call is not None}))
 
     @cached_property
-    def functions(self) -> list[Step]:
-        """Instructions that call a function."""
-        return list(called(self.flow).values())
+    def functions(self) -> set[tuple[int, int]]:
+        """Functions that it calls: (number, whether the result is saturated)."""
+        return {(step.mods["fn"], step.mods["sat"]) for step in called(self.flow).values()}
 
     @cached_property
     def parallel(self) -> bool:
@@ -236,9 +236,11 @@ class Launcher:
 
     def _set_constants(self, constants: Mapping[int, bytes]) -> None:
         arena = self.memory.arena
-        for bank in range(BANKS):
+        for bank, before in enumerate(self._bank_lengths):
             data = constants.get(bank, b"")[:BANK_SIZE]
-            at, before = self.constants + bank * BANK_SIZE, self._bank_lengths[bank]
+            if not data and not before:
+                continue
+            at = self.constants + bank * BANK_SIZE
             arena[at : at + len(data)] = np.frombuffer(data, np.uint8)
             if before > len(data):
                 arena[at + len(data) : at + before] = 0
@@ -267,8 +269,8 @@ class Launcher:
         for space, size, store in shape.code.accesses:
             memories[memory_index(space, size, store)] = get(memory, space=space, size=size, store=store)
         functions = words[LAUNCH.FUNCTION // 4 : LAUNCH.FUNCTION // 4 + 16].view(np.int64)
-        for step in shape.code.functions:
-            functions[function_index(step)] = get(function, fn=step.mods["fn"], saturated=step.mods["sat"])
+        for fn, saturated in shape.code.functions:
+            functions[function_index(fn, saturated)] = get(function, fn=fn, saturated=saturated)
         if shape.code.textures:
             self.textures.begin()
             put("TEXTURES", self.textures.book)
@@ -286,8 +288,7 @@ class Launcher:
             "THREAD_IDS": self.ids, "SMEM_SIZE": layout.shared, "SHARED_WINDOW": rules.shared_window,
             "LOCAL_WINDOW": rules.local_window, "TURNS": turns, "START": index_at(shape.code.start),
         }  # fmt: skip
-        for name, v in values.items():
-            put(name, v)
+        words[[LAUNCH.offsets[name] // 4 for name in values]] = np.array([*values.values()], np.int64).astype(np.int32)
 
     # -- launching --------------------------------------------------------------------------------------------------
     def launch(

@@ -411,7 +411,8 @@ class Warp(Machine):
         k, p = self.k, self.place
         (x,) = self.operand(step.sources[0], "s")
         p.put(DATA, k.bits_i32(x))
-        k.invoke(p.handle(LAUNCH.FUNCTION + 8 * function_index(step)), p.slot)
+        index = function_index(step.mods["fn"], step.mods["sat"])
+        k.invoke(p.handle(LAUNCH.FUNCTION + 8 * index), p.slot)
         self.set_register(step.dest, p.take(DATA), mask)
 
     # -- memory -----------------------------------------------------------------------------------------------------

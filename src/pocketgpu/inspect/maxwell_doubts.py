@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from pocketgpu.facts.maxwell import A140, B0B5, B06F, B1C0, B197, MethodBlock
 from pocketgpu.inspect.doubts import Doubt
+from pocketgpu.maxwell.sampling.records import FETCH, SAMPLE
 
 Test = Callable[[int], bool]
 
@@ -100,6 +101,11 @@ def of_record(record: Any) -> Iterator[Doubt]:
             yield Doubt("twod.weights", "a bilinear blit by an odd factor", False)
         if record.operation.upper().endswith("_AND"):
             yield Doubt("twod.and_operations", f"a blit with {record.operation}")
+    elif type(record).__name__ == "Launch" and record.code is not None:
+        if SAMPLE in record.code.textures:
+            yield Doubt("texture.fraction", "a grid samples textures", False)
+        if FETCH in record.code.textures:
+            yield Doubt("texture.fetch_outside", "a grid fetches texels", False)
 
 
 UNBOUND: Final = Doubt("channel.unbound", "methods for a subchannel that nothing was bound to")

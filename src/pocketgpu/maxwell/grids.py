@@ -62,7 +62,7 @@ class Grids:
         if 0 in launch.grid or 0 in launch.block:
             return Result()
         region, offset = state.address("SET_PROGRAM_REGION_A"), launch.field("PROGRAM_OFFSET")
-        code = self.programs.find(region, offset, launch.register_count)
+        code = launch.code = self.programs.find(region, offset, launch.register_count)
         constants = {
             bank: read(buffer.address, min(buffer.size, BANK_SIZE), f"constant buffer {bank} of a grid")
             for bank, buffer in enumerate(launch.constants)

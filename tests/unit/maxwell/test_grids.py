@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pocketgpu.builder.maxwell import Grid, PushBuffer
 from pocketgpu.builder.maxwell.grids import LOCAL_WINDOW, SHARED_WINDOW
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell.headers import TIC, TSC
 from pocketgpu.maxwell.engines.compute import MAX_CHAIN, Launch
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.sass.assembler import assemble
@@ -78,6 +79,7 @@ def test_a_grid_writes_memory(evaluator: str) -> None:
     (launch,) = c.launches
     assert launch.result is not None and launch.result.steps == c.gpu.stats.launch_steps == 2 * 9
     assert c.gpu.stats.launches == 1 and c.gpu.stats.seconds["launches"] > 0
+    assert launch.code is not None and launch.code.data == assemble(NUMBERS).code
 
 
 @pytest.mark.parametrize("tier", ["interpreter", "specialised"])
@@ -268,6 +270,53 @@ def test_clearing_memory_counts() -> None:
     c.run("EXIT", local=1 << 16, blocks=((1 << 31) - 1,))
     assert [id for id, _ in c.told] == ["compute.hang"]
     assert c.launches[0].result is not None and c.launches[0].result.steps < 1000
+
+
+def texture_pools(c: Console) -> None:
+    """Two textures of a row of 32 texels in header 1 and 3; a sampler for each number up to 3."""
+    plain = {"COMPONENTS": 8, "TEXTURE_TYPE": 1, "HEADER_VERSION": 2, "WIDTH_MINUS_ONE": 31, "PITCH_BITS20TO5": 4}
+    plain |= {f"{axis}_DATA_TYPE": 2 for axis in "RGBA"} | {f"{n}_SOURCE": 2 + i for i, n in enumerate("XYZW")}
+    for number, factor in ((1, 2), (3, 7)):
+        texels = BANK + 0x4000 + 0x1000 * number
+        address = {"ADDRESS_BITS31TO5": texels % (1 << 32) >> 5, "ADDRESS_BITS47TO32": texels >> 32}
+        c.gpu.memory.write(BANK + 0x1000 + 32 * number, struct.pack("<8I", *TIC["PITCH"].pack(plain | address)))
+        c.gpu.memory.write(texels, (np.arange(32, dtype="<u4") * factor).tobytes())
+    sampler = struct.pack("<8I", *TSC.pack({"MAG_FILTER": 1, "MIN_FILTER": 1, "MIP_FILTER": 1}))
+    c.gpu.memory.write(BANK + 0x2000, sampler * 4)
+
+
+@pytest.mark.parametrize("joined", [0, 1])
+def test_textures(joined: int) -> None:
+    """Handles from the constant bank of SET_BINDLESS_TEXTURE; headers and samplers from their pools."""
+    c = Console()
+    texture_pools(c)
+    c.gpu.memory.write(BANK + 0x100, struct.pack("<2I", 1, 3 | 9 * joined << 20))
+    text = (
+        HEAD
+        + """
+    I2F.F32.U32 R8, R1
+    FADD R8, R8, 0.5
+    MOV32I R9, 0x3f000000
+    TEX.LZ R4, R8, RZ, 0x0, 2D, 0x1
+    TEX.LZ R5, R8, RZ, 0x1, 2D, 0x1
+    FADD R4, R4, R5
+    FMUL32I R4, R4, 255
+    F2I.U32.F32 R4, R4
+    """
+    )
+    fields = {"SAMPLER_INDEX": joined}
+    grid = c.grid(c.code(text + TAIL), (1,), constants={0: (BANK, 8), 5: (BANK + 0x100, 8)}, fields=fields)
+    pb = PushBuffer().bind("compute").method("SET_BINDLESS_TEXTURE", 5)
+    pb.address("SET_TEX_HEADER_POOL_A", BANK + 0x1000).method("SET_TEX_HEADER_POOL_C", 3)
+    pb.address("SET_TEX_SAMPLER_POOL_A", BANK + 0x2000).method("SET_TEX_SAMPLER_POOL_C", 3)
+    c.submit(pb.launch(QMD, grid))
+    assert c.out(32).tolist() == [9 * i for i in range(32)] and not c.told
+    # The next launch sees what texels have become, and that a header is beyond the last one.
+    c.gpu.memory.write(BANK + 0x5000, bytes(128))
+    c.submit(PushBuffer().bind("compute").launch(QMD))
+    assert c.out(32).tolist() == [7 * i for i in range(32)]
+    c.submit(PushBuffer().bind("compute").method("SET_TEX_HEADER_POOL_C", 2).launch(QMD))
+    assert not c.out(32).any() and all("there is no texture header 3" in text for _, text in c.told) and c.told
 
 
 def test_threads_give_the_same() -> None:

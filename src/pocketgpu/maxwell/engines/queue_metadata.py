@@ -20,7 +20,7 @@ from .snapshots import Snapshot
 from .state import State
 
 if TYPE_CHECKING:
-    from ..sass.launch import Result
+    from ..sass.launch import Code, Result
 
 QMD_BYTES = 256
 CONSTANT_SLOTS = 8
@@ -44,12 +44,16 @@ def _bits(layout: str, name: str, index: int | None) -> tuple[int, int] | None:
 
 @dataclass(eq=False)
 class Launch:
-    """One launch. address: of the QMD, `qmd` its 64 words. result: what it came to, None if nothing was run."""
+    """One launch. address: of the QMD, `qmd` its 64 words.
+
+    code: the program as it was found. result: what it came to. Both are None if nothing was run.
+    """
 
     place: str
     address: int
     qmd: NDArray[np.uint32]
     snapshot: Snapshot
+    code: Code | None = None
     result: Result | None = None
 
     @cached_property

@@ -92,3 +92,25 @@ def test_targets_limit_viewports() -> None:
 def test_what_raster_leaves_out_is_told() -> None:
     assert left_out(registers()) == []
     assert left_out(registers(SET_POLY_SMOOTH=1)) == ["SET_POLY_SMOOTH: polygons with smooth edges have hard ones"]
+
+
+def test_switches() -> None:
+    def read(switches: dict[str, str], **values: object) -> tuple[float, int, float]:
+        raster = np.zeros(RASTER.size // 4, np.int32)
+        viewports = np.zeros(VIEWPORT.size // 4 * VIEWPORT_COUNT, np.int32)
+        encode(registers(**values), MAP, raster, viewports, switches)
+        scale = viewports[VIEWPORT.SCALE // 4 + 1 : VIEWPORT.SCALE // 4 + 2].view(np.float32)[0]
+        step = raster[RASTER.OFFSET_STEP // 4 : RASTER.OFFSET_STEP // 4 + 1].view(np.float32)[0]
+        return float(scale), int(raster[RASTER.WINDOWS // 4 + 2]), float(step)
+
+    values = {
+        "SET_WINDOW_ORIGIN": 1, "SET_WINDOW_CLIP_ENABLE": 1, "SET_WINDOW_CLIP_HORIZONTAL": 9 << 16,
+        "SET_ZT_FORMAT": 0x13,
+    }  # fmt: skip
+    assert read({}, **values) == (-24.0, 8, 2.0**-16)
+    assert read({"raster.lower_left": "mirror"}, **values) == (24.0, 8, 2.0**-16)
+    assert read({"raster.lower_left": "mirror"}, **values | {"SET_WINDOW_ORIGIN": 0}) == (-24.0, 8, 2.0**-16)
+    assert read({"raster.window_clip_end": "inclusive"}, **values) == (-24.0, 9, 2.0**-16)
+    control = {"raster.offset_step": "control"}
+    assert read(control, **values) == (-24.0, 8, 2.0**-24)
+    assert read(control, SET_DEPTH_BIAS_CONTROL=1, **values) == (-24.0, 8, 2.0**-16)

@@ -166,6 +166,27 @@ def _textures() -> Iterator[Switch]:
     )
 
 
+def _raster() -> Iterator[Switch]:
+    yield named(
+        "raster.lower_left",
+        "What SET_WINDOW_ORIGIN with the origin at the lower left does to shapes, beside what programs read of it.",
+        nothing="drivers: they turn the viewport themselves",
+        mirror="one simulator: the viewport's y scale is negated",
+    )
+    yield named(
+        "raster.window_clip_end",
+        "Whether the last column and row of a window clip rectangle are those before XMAX and YMAX.",
+        exclusive="as for scissors",
+        inclusive="the plain reading of the name",
+    )
+    yield named(
+        "raster.offset_step",
+        "The step that SET_DEPTH_BIAS counts in.",
+        format="OpenGL: the least step of the depth format, whatever SET_DEPTH_BIAS_CONTROL says",
+        control="that register's name: so only if its bit is set, else the step of 24 bits",
+    )
+
+
 def _output() -> Iterator[Switch]:
     yield named(
         "output.blend_index",
@@ -193,5 +214,6 @@ def switches() -> Iterator[Switch]:
     yield from _memory()
     yield from _macros()
     yield from _engines()
+    yield from _raster()
     yield from _output()
     yield from _textures()

@@ -47,11 +47,11 @@ _GENERAL = (
     "SET_ANTI_ALIAS_SAMPLE_POSITIONS", "SET_NONMULTISAMPLED_Z", "SET_HYBRID_ANTI_ALIAS_CONTROL", "SET_SAMPLE_MASK",
     "SET_SAMPLE_MASK_X0_Y0", "SET_SAMPLE_MASK_X1_Y0", "SET_SAMPLE_MASK_X0_Y1", "SET_SAMPLE_MASK_X1_Y1",
     "SET_WINDOW_CLIP_ENABLE", "SET_WINDOW_CLIP_TYPE", "SET_WINDOW_CLIP_HORIZONTAL", "SET_WINDOW_CLIP_VERTICAL",
-    "SET_POLYGON_STIPPLE", "SET_POLYGON_STIPPLE_PATTERN",
+    "SET_POLYGON_STIPPLE", "SET_POLYGON_STIPPLE_PATTERN", "SET_DEPTH_BIAS_CONTROL",
 )  # fmt: skip
 _OF_ALL_VIEWPORTS = (
     "SET_VIEWPORT_SCALE_OFFSET", "SET_VIEWPORT_CLIP_CONTROL", "SET_SURFACE_CLIP_HORIZONTAL",
-    "SET_SURFACE_CLIP_VERTICAL",
+    "SET_SURFACE_CLIP_VERTICAL", "SET_WINDOW_ORIGIN",
 )  # fmt: skip
 _OF_A_VIEWPORT = (
     "SET_VIEWPORT_COORDINATE_SWIZZLE", "SET_VIEWPORT_SCALE_X", "SET_VIEWPORT_SCALE_Y", "SET_VIEWPORT_SCALE_Z",
@@ -70,6 +70,8 @@ _CULL = {0x404: 1, 0x405: 2, 0x408: 3}
 _COUNTER_CLOCKWISE = 0x901
 _XYZ, _Z = 3, 5
 """SET_VIEWPORT_CLIP_CONTROL.GEOMETRY_CLIP that cut at near and far plane."""
+_SWITCHES = ("raster.lower_left", "raster.window_clip_end", "raster.offset_step")
+_STEP_OF_24_BITS = 2.0**-24
 _DEPTH_STEPS = {"Z16": 2.0**-16, "ZF32": 0.0}
 _SIGN = -(1 << 31)
 _MOST = (1 << 15) - 1
@@ -147,23 +149,31 @@ class _Known:
 _known, _known_viewports = _Known(), _Known()
 
 
-def encode(state: State, vertex_map: Words, raster: Words, viewports: Words) -> None:
+_NO_SWITCHES: Mapping[str, str] = {}
+
+
+def encode(
+    state: State, vertex_map: Words, raster: Words, viewports: Words, switches: Mapping[str, str] = _NO_SWITCHES
+) -> None:
     """Fill a RASTER record and VIEWPORT_COUNT VIEWPORT records (i32 words). Words that do not count are left alone:
     places in RASTER, all but the first viewport if the program chooses none.
 
-    vertex_map: where attributes are in pages, for who reads them (VERTICES.MAP).
+    vertex_map: where attributes are in pages, for who reads them (VERTICES.MAP). switches: by name; what is not there
+    has its default.
     """
     registers = state.registers
-    key = registers[_GENERAL_PLACES].tobytes() + vertex_map.tobytes()
-    raster[_OWN] = _known.get(key, lambda: _general(state, vertex_map))
-    size, positions = VIEWPORT.size // 4, vertex_map[_POSITIONS].tobytes()
+    chosen = "".join(switches.get(name, "") + " " for name in _SWITCHES).encode()
+    key = registers[_GENERAL_PLACES].tobytes() + vertex_map.tobytes() + chosen
+    raster[_OWN] = _known.get(key, lambda: _general(state, vertex_map, switches))
+    size, positions = VIEWPORT.size // 4, vertex_map[_POSITIONS].tobytes() + chosen
+    mirrors = switches.get("raster.lower_left") == "mirror"
     for n in range(VIEWPORT_COUNT if int(vertex_map[VIEWPORT_INDEX >> 2]) != PAGE_ZERO else 1):
         words = registers[_VIEWPORT_PLACES[n]]
-        make = partial(_viewport, words, vertex_map)
+        make = partial(_viewport, words, vertex_map, mirrors)
         viewports[n * size : (n + 1) * size] = _known_viewports.get(words.tobytes() + positions, make)
 
 
-def _general(state: State, vertex_map: Words) -> Words:
+def _general(state: State, vertex_map: Words, switches: Mapping[str, str]) -> Words:
     """All of RASTER that registers decide."""
     raster = np.zeros(RASTER.size // 4, np.int32)
     r = _Record(RASTER.offsets, raster)
@@ -179,10 +189,10 @@ def _general(state: State, vertex_map: Words) -> Words:
     slot = 4 * field("SET_ATTRIBUTE_POINT_SIZE", "SLOT")
     r.put("POINT_SIZE_AT", optional(slot) if own_size and slot < ATTRIBUTE_SPACE else -1)
     _clip(state, r, vertex_map)
-    _faces(state, r)
+    _faces(state, r, switches.get("raster.offset_step") == "control")
     _lines_and_points(state, r)
     _samples(state, r)
-    _masks(state, r)
+    _masks(state, r, int(switches.get("raster.window_clip_end") != "inclusive"))
     r.put("HALF", 128 * field("SET_VIEWPORT_PIXEL", "CENTER"))
     r.put("CONSERVATIVE", field("SET_CONSERVATIVE_RASTER", "ENABLE"))
     r.put("FILL_VIA_TRIANGLE", field("SET_FILL_VIA_TRIANGLE", "MODE"))
@@ -208,7 +218,7 @@ def _clip(state: State, r: _Record, vertex_map: Words) -> None:
     r.put("DEPTH_KILL", 0 if cuts else below | above)
 
 
-def _faces(state: State, r: _Record) -> None:
+def _faces(state: State, r: _Record, controlled: bool) -> None:
     field, number = state.field, state.float
     drops = _CULL.get(field("OGL_SET_CULL_FACE"), 0) if field("OGL_SET_CULL", "ENABLE") else 0
     r.put("CULL", drops)
@@ -224,7 +234,10 @@ def _faces(state: State, r: _Record) -> None:
     r.put_float("OFFSET_CLAMP", number("SET_DEPTH_BIAS_CLAMP"))
     names_of = state.block["SET_ZT_FORMAT"]["V"].enum or {}
     format = names_of.get(field("SET_ZT_FORMAT"), "")
-    r.put_float("OFFSET_STEP", _DEPTH_STEPS.get(format.split("_")[0], 2.0**-24))
+    step = _DEPTH_STEPS.get(format.split("_")[0], _STEP_OF_24_BITS)
+    if controlled and not field("SET_DEPTH_BIAS_CONTROL", "DEPTH_FORMAT_DEPENDENT"):
+        step = _STEP_OF_24_BITS
+    r.put_float("OFFSET_STEP", step)
 
 
 def _lines_and_points(state: State, r: _Record) -> None:
@@ -263,7 +276,7 @@ def _samples(state: State, r: _Record) -> None:
     r.put("PASSES", min(max(passes, 1), count) if on else 1)
 
 
-def _masks(state: State, r: _Record) -> None:
+def _masks(state: State, r: _Record, left_out: int) -> None:
     field = state.field
     windows = 0
     if field("SET_WINDOW_CLIP_ENABLE"):
@@ -272,7 +285,7 @@ def _masks(state: State, r: _Record) -> None:
             across = [field("SET_WINDOW_CLIP_HORIZONTAL", name, n) for name in ("XMIN", "XMAX")]
             down = [field("SET_WINDOW_CLIP_VERTICAL", name, n) for name in ("YMIN", "YMAX")]
             at = RASTER.WINDOWS // 4 + 4 * n
-            r.words[at : at + 4] = (across[0], down[0], across[1] - 1, down[1] - 1)
+            r.words[at : at + 4] = (across[0], down[0], across[1] - left_out, down[1] - left_out)
     r.put("WINDOW_CLIPS", windows)
     stipple = field("SET_POLYGON_STIPPLE", "ENABLE")
     r.put("POLYGON_STIPPLE", stipple)
@@ -290,6 +303,7 @@ def _pair(name: str, first: str, second: str) -> tuple[str, Bits, Bits]:
 
 
 _SWIZZLE = [B197["SET_VIEWPORT_COORDINATE_SWIZZLE"][axis].raw for axis in "XYZW"]
+_LOWER = B197["SET_WINDOW_ORIGIN"]["MODE"].raw
 _ZERO_TO_ONE = B197["SET_VIEWPORT_CLIP_CONTROL"]["MIN_Z_ZERO_MAX_Z_ONE"].raw
 _EXTENTS = [
     _pair(f"{name}_{axis}", start, size)
@@ -299,8 +313,8 @@ _EXTENTS = [
 _SCISSOR = [_pair("SET_SCISSOR_HORIZONTAL", "XMIN", "XMAX"), _pair("SET_SCISSOR_VERTICAL", "YMIN", "YMAX")]
 
 
-def _viewport(registers: NDArray[np.uint32], vertex_map: Words) -> Words:
-    """A VIEWPORT record, of the words of _VIEWPORT_NAMES."""
+def _viewport(registers: NDArray[np.uint32], vertex_map: Words, mirrors: bool) -> Words:
+    """A VIEWPORT record, of the words of _VIEWPORT_NAMES. mirrors: whether an origin at the lower left does."""
     words = dict(zip(_VIEWPORT_NAMES, registers.tolist(), strict=True))
     number = dict(zip(_VIEWPORT_NAMES, registers.view(np.float32).tolist(), strict=True))
     at = POSITION >> 2
@@ -308,6 +322,8 @@ def _viewport(registers: NDArray[np.uint32], vertex_map: Words) -> Words:
     source = [int(vertex_map[at + (code >> 1)]) for code in swizzle]
     scale = [number[f"SET_VIEWPORT_SCALE_{axis}"] for axis in "XYZ"]
     offset = [number[f"SET_VIEWPORT_OFFSET_{axis}"] for axis in "XYZ"]
+    if mirrors and _LOWER(words["SET_WINDOW_ORIGIN"]):
+        scale[1] = -scale[1]
     if not words["SET_VIEWPORT_SCALE_OFFSET"] & 1:  # positions are places on the screen
         scale, offset = [1.0] * 3, [0.0] * 3
         source[3], swizzle[3] = PAGE_ONE, 0

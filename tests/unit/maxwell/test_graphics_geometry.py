@@ -92,7 +92,6 @@ class GeometryCase(StageCase):
         self.registers[B197["SET_PROVOKING_VERTEX"].word] = int(last)
         self.out = self.outputs()
         self.stage.set_map("IN_MAP", with_invocation(self.incoming.read))
-        self.stage.set(VERTICES=len(rows[0]), INVOCATION_INFO=len(rows[0]) << 16, OUT_STRIDE=self.out.vectors * 128)
         room = GeometryRoom(self.allocate(0), vectors)
         self.allocate(room.size)
         self.thread = self.allocate(THREAD_ROOM)

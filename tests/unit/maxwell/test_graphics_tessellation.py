@@ -73,7 +73,7 @@ class TessellationCase(StageCase):
     """Patches of `size` vertices, one behind the other in the list of slots; a[0x80] of vertex v is v."""
 
     def __init__(self, count: int, size: int, control: bool, evaluator: str) -> None:
-        patch = "ALD.P R6, a[0x20]" if control else "MOV R6, RZ"
+        patch = f"ALD.P R6, a[{0x20 if control else 0x14:#x}]"  # without a program patches have levels
         super().__init__(EVALUATION, EVALUATION_CODE.format(patch=patch), evaluator, **OUTPUTS)
         self.control = self.programs.stages[CONTROL]
         self.incoming = layout_of([0x80])
@@ -96,7 +96,6 @@ class TessellationCase(StageCase):
         self.registers = np.zeros(0x1000, np.uint32)
         self.registers[B197["SET_TESSELLATION_PARAMETERS"].word] = 2 | 0 << 4 | 2 << 8
         self.out = self.outputs()
-        self.stage.set(VERTICES=THREADS if control else size, INVOCATION_INFO=THREADS << 16)
         more: dict[str, Any] = {}
         read = self.incoming.read
         if control:
@@ -110,7 +109,6 @@ class TessellationCase(StageCase):
             self.control.set_map("IN_MAP", with_invocation(read))
             self.control.set_map("OUT_MAP", own.written)
             self.control.set_map("PATCH_MAP", patches.written)
-            self.control.set(VERTICES=size, INVOCATION_INFO=size << 16)
             self.stage.set_map("PATCH_MAP", patches.read)
             read = own.read
             more = {"control": self.control.record, "header": program.header, "control_output": own, "patches": patches}
@@ -168,4 +166,4 @@ def test_patches(control: bool, evaluator: str) -> None:
         slot = 4 * count - 1 - (4 * n + 1)  # vertex 1 of the patch
         assert (words[Z] == slot + 0.5 * control).all()
         assert (words[0x80] == 10 + n).all()
-        assert (words[0x7C] == (10 + n if control else 0)).all()
+        assert (words[0x7C] == (10 + n if control else 4.0)).all()

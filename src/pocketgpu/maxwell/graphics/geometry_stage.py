@@ -198,6 +198,13 @@ def list_geometry(k: Lang, record: Value, groups: Value, stream: Value) -> None:
     k.store(I32, record + (GEOMETRY.VERTICES + VERTICES.COUNT), (groups * most) << 5)
 
 
+def primitive_words(memory: GpuMemory, launch: int, vertices: int) -> NDArray[np.int32]:
+    """Tell the program of a LAUNCH record how many vertices its primitives have; returns the record's words."""
+    words = memory.arena[launch : launch + LAUNCH.size].view(np.int32)
+    words[LAUNCH.VERTICES // 4], words[LAUNCH.INVOCATION_INFO // 4] = vertices, vertices << 16
+    return words
+
+
 @dataclass(frozen=True)
 class GeometryRoom:
     """Byte offsets of the rooms of a geometry stage, from a start that is a multiple of 128; they take `size` bytes.
@@ -254,8 +261,7 @@ class GeometryStage:
         """Set up for a draw; whether there is room for it.
 
         :param header: of the program; launch: offset of its LAUNCH record, with IN_MAP set to `with_invocation` of the
-            vertices' map, OUT_MAP to `output.written` and OUT_STRIDE to the size of a page; output_map: arena offset of
-            `output.read`.
+            vertices' map and OUT_MAP to `output.written`; output_map: arena offset of `output.read`.
         :param vertices, primitives: offsets of the records of what comes in. kind, neighbours: of the primitives.
         :param input_map: where the words of these vertices lie in their pages (for pass-through programs).
         """
@@ -290,8 +296,10 @@ class GeometryStage:
             self._put("PRIMITIVES", v, part // 4)
         if header.pass_through:
             self._pass(state, output, input_map)
-            # Nothing is emitted, but what it writes belongs to the first vertex for the time being.
-            self.memory.arena[launch + LAUNCH.MOST_EMITTED :][:4].view(np.int32)[0] = 1
+        # A pass-through program emits nothing, but what it writes belongs to the first vertex for the time being.
+        of_launch = primitive_words(self.memory, launch, corners)
+        of_launch[LAUNCH.OUT_STRIDE // 4] = VECTOR * vectors
+        of_launch[LAUNCH.MOST_EMITTED // 4] = 1 if header.pass_through else header.most_vertices
         return True
 
     def _pass(self, state: State, output: Layout, input_map: NDArray[np.int32]) -> None:

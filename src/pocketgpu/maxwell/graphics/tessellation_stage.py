@@ -16,7 +16,7 @@ from ...lanes import F32, I32, Engine, Lang, Value, kernel
 from ...struct_words import Struct
 from ..engines.state import State
 from ..memory import GpuMemory
-from ..sass.work import BLOCK, LANES, VECTOR
+from ..sass.work import BLOCK, LANES, LAUNCH, VECTOR
 from . import records
 from .geometry_stage import (
     INVOCATION_PAGE,
@@ -25,10 +25,12 @@ from .geometry_stage import (
     PATCHES,
     TABLE,
     columns_of,
+    primitive_words,
 )
 from .headers import Header, Layout, layout_of
 from .records import (
     LINE_LIST,
+    MAP_WORDS,
     PAGE_SLOTS,
     POINT_LIST,
     PRIMITIVE_COLUMNS,
@@ -218,9 +220,14 @@ class TessellationRoom:
         return self.start
 
     @property
+    def level_map(self) -> int:
+        """Where the map of patches without a control program is, behind the record."""
+        return (TESSELLATION.size + VECTOR - 1) // VECTOR * VECTOR
+
+    @property
     def free(self) -> int:
         """Where pages begin."""
-        return self.start + (TESSELLATION.size + VECTOR - 1) // VECTOR * VECTOR
+        return self.start + self.level_map + 4 * MAP_WORDS
 
     @property
     def size(self) -> int:
@@ -241,6 +248,8 @@ class TessellationStage:
         self.vertices = room.record + TESSELLATION.VERTICES
         self.primitives = room.record + TESSELLATION.PRIMITIVES
         self.kind = TRIANGLE_LIST
+        self._level_map = room.record + room.level_map
+        memory.arena[self._level_map :][: 4 * MAP_WORDS].view(np.int32)[:] = LEVEL_LAYOUT.read
 
     def _put(self, name: str, v: int, n: int = 0) -> None:
         self._words[TESSELLATION.offsets[name] // 4 + n] = v
@@ -258,13 +267,19 @@ class TessellationStage:
         :param patch_vertices: of a patch that comes in. vertices, primitives, slots: offsets of the vertex side's
             records and of its list of slots.
         :param evaluation, control: offsets of the programs' LAUNCH records (control 0: there is none). Their IN_MAP is
-            `with_invocation` of the map of what comes in, OUT_MAP that of what they write, PATCH_MAP that of patches.
+            `with_invocation` of the map of what comes in, OUT_MAP that of what they write, PATCH_MAP that of patches
+            (without a control program it is set here).
         :param output: of the evaluation program; output_map: arena offset of `output.read`.
         :param header, control_output, patches: of the control program: header, vertices, words of patches. Without one
             patches have LEVEL_LAYOUT.
         """
         threads = min(header.threads, LANES) if header is not None else 1
         per = LANES // threads
+        of_launch = primitive_words(self.memory, evaluation, threads if control else patch_vertices)
+        if control:
+            primitive_words(self.memory, control, patch_vertices)
+        else:
+            of_launch[LAUNCH.PATCH_MAP // 4] = self._level_map
         control_vectors = control_output.vectors if control_output is not None else 0
         patches = patches or LEVEL_LAYOUT
         patch_vectors = patches.vectors

@@ -47,6 +47,8 @@ MAX_SLOTS = 512
 """Blocks that can be under way at once."""
 PROGRAM_ROOM = 8 << 20
 """Bytes for the instructions of a program that is interpreted."""
+ENCODED = 64
+"""Programs that are kept as the interpreter reads them."""
 TIERS = ("auto", "interpreter", "specialised")
 
 
@@ -228,6 +230,8 @@ class Launcher:
             raise UsageError(f"{scratch[1]} bytes of work area are too few for launches")
         self._ids_of: tuple[int, ...] = ()
         self._bank_lengths = [0] * BANKS
+        self._encoded: dict[Any, Any] = {}
+        self._interpreted: Any = None  # the program that lies where the interpreter reads
         self._lock = threading.Lock()
 
     # -- records ----------------------------------------------------------------------------------------------------
@@ -396,11 +400,18 @@ class Launcher:
 
     def _interpreter(self, shape: _Shape) -> int:
         """The interpreter, with the program where it reads it."""
-        steps = shape.code.flow.steps
-        words = encode(steps, handles_of(self.engine, shape.code.operations))
-        if words.nbytes > PROGRAM_ROOM:
-            raise UsageError(f"{len(steps)} instructions are more than the interpreter has room for")
-        self._words(self._program, words.size)[:] = words.reshape(-1).view(np.int32)
+        steps, key = shape.code.flow.steps, shape.code.key
+        if self._interpreted != key:
+            words = self._encoded.pop(key, None)
+            if words is None:
+                words = encode(steps, handles_of(self.engine, shape.code.operations)).reshape(-1).view(np.int32)
+            if words.nbytes > PROGRAM_ROOM:
+                raise UsageError(f"{len(steps)} instructions are more than the interpreter has room for")
+            self._encoded[key] = words
+            while len(self._encoded) > ENCODED:
+                del self._encoded[next(iter(self._encoded))]  # the one that was not used for longest
+            self._words(self._program, words.size)[:] = words
+            self._interpreted = key
         record = self._words(self.record, LAUNCH.size // 4)
         record[LAUNCH.PROGRAM // 4], record[LAUNCH.INSTRUCTIONS // 4] = self._program, len(steps)
         record[LAUNCH.CLEAR // 4] = 1

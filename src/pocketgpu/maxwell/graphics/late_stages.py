@@ -147,9 +147,7 @@ class LateStages:
             kind = self.tessellation.kind
         if GEOMETRY in chain.headers:
             stage, header = self.stages[GEOMETRY], chain.headers[GEOMETRY]
-            corners = (kind + 1) * (2 if neighbours and kind else 1)
             layout = chain.layouts[GEOMETRY]
-            stage.set(VERTICES=corners, INVOCATION_INFO=corners << 16, OUT_STRIDE=VECTOR * layout.vectors)
             if not self.geometry.begin(
                 state, header, stage.record, layout, output_map, vertices, primitives, kind, neighbours,
                 chain.before(GEOMETRY).read,
@@ -164,13 +162,10 @@ class LateStages:
     ) -> bool:
         evaluation, control = self.stages[EVALUATION], self.stages[CONTROL]
         evaluation.set_map("PATCH_MAP", chain.patches.read)
-        header, written, record, corners = None, None, 0, size
+        header, written, record = None, None, 0
         if CONTROL in chain.headers:
             header, written, record = chain.headers[CONTROL], chain.layouts[CONTROL], control.record
             control.set_map("PATCH_MAP", chain.patches.written)
-            control.set(VERTICES=size, INVOCATION_INFO=size << 16)
-            corners = header.threads
-        evaluation.set(VERTICES=corners, INVOCATION_INFO=corners << 16)
         return self.tessellation.begin(
             state, size, vertices, primitives, slots, evaluation.record, chain.layouts[EVALUATION], output_map, record,
             header, written, chain.patches,

@@ -344,3 +344,30 @@ hidden:
     found = np.frombuffer(device.memory.read(mapping.address, 4), "<f4")[0]
     assert found == FLAT[1, 1, 0] == 101 and not [e for e in gpu.events if "hang" in e.kind]
     device.release(mapping)
+
+
+def test_threads_of_the_host_ask_for_textures_at_once() -> None:
+    device = device_of("llvm", 3)
+    texture = Texture(FLAT)
+    mapping = device.allocate(1 << 16)
+    text = """
+    S2R R0, SR_CTAID.X
+    SHL R2, R0, 0x2
+    IADD R2.CC, R2, c[0x0][0x140]
+    IADD.X R3, RZ, c[0x0][0x144]
+    LOP.AND R8, R0, 0x7
+    I2F.F32.U32 R8, R8
+    TEX R40, R8, RZ, 0x54, 2D, 0x1
+    STG.E [R2], R40
+    EXIT
+"""
+    bank = bytearray(0x200)
+    bank[0x140:0x148] = mapping.address.to_bytes(8, "little")
+    bank[0x150:0x154] = texture.handle(device).to_bytes(4, "little")
+    code = Code("test", assemble(text).code, 64)
+    for tier in ("interpreter", "specialised") * 4:
+        device.memory.view(mapping.address, 1 << 14)[:] = 0xFF
+        device.launcher.launch(code, (4096,), (1,), {0: bytes(bank)}, tier=tier)
+        found = np.frombuffer(device.memory.read(mapping.address, 1 << 14), "<f4")
+        np.testing.assert_array_equal(found, FLAT[0, np.arange(4096) % 8, 0])
+    device.release(mapping)

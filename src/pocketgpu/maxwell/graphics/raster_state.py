@@ -404,6 +404,8 @@ _LEFT_OUT = (
     ("SET_POLY_SMOOTH", "ENABLE", "polygons with smooth edges have hard ones"),
     ("SET_TIR", "MODE", "samples of raster are those of the targets"),
     ("SET_CLIP_ID_TEST", "ENABLE", "clip ids are not tested"),
+    ("SET_LINE_MULTISAMPLE_OVERRIDE", "ENABLE", "lines have samples as everything has"),
+    ("SET_COVERAGE_TO_COLOR", "ENABLE", "coverage is not written to a target"),
     ("SET_WINDOW_OFFSET_X", "V", "the window is not moved"),
     ("SET_WINDOW_OFFSET_Y", "V", "the window is not moved"),
 )

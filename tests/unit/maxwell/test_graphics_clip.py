@@ -89,6 +89,18 @@ def test_clipped_triangles_show_what_is_in_front(raster: Raster, zero: int, near
     assert sum(n > 0 for n in drawn) > 30
 
 
+def test_corners_far_outside_of_the_screen(raster: Raster) -> None:
+    """Beyond the guard band, some behind the eye: what is on the screen is right all the same."""
+    rng = np.random.default_rng(12)
+    drawn = 0
+    for one in triangles(11, 60):
+        far = one.copy()
+        far[:, :2] *= rng.choice([1.0, 1e2, 1e4, 1e6], (3, 1))
+        far[:, 2] = far[:, 3] * rng.uniform(-0.5, 0.5)
+        drawn += check(raster, far.astype(np.float32), registers(), -1.0) > 0
+    assert drawn > 15
+
+
 def test_user_planes_clip(raster: Raster) -> None:
     rng = np.random.default_rng(2)
     drawn = 0

@@ -377,8 +377,8 @@ class Model:
             at = self._place(None, width, sample, lane, format.bytes)
             width //= format.bytes
         else:
-            high = state.field("SET_COLOR_TARGET_MEMORY", "BLOCK_HEIGHT", slot)
-            layout = Layout(width * format.bytes, height, 1, high)
+            high, deep = (state.field("SET_COLOR_TARGET_MEMORY", f"BLOCK_{n}", slot) for n in ("HEIGHT", "DEPTH"))
+            layout = Layout(width * format.bytes, height, 1, high, deep)
             at = self._place(layout, 0, sample, lane, format.bytes)
         if not self._inside(width, height, lane):
             return

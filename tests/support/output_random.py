@@ -73,10 +73,11 @@ def _colours(c: _Chance, registers: dict[str, int | float], count: int, width: i
         layout = COLOR_TARGET[c.pick(COLOR_CODES)]
         linear, high = c.bit(0.2), c.upto(4)
         high = 0 if layout.bytes * width * height > TARGET_ROOM // 2 else high
+        deep = c.upto(2) if layout.bytes * width * 64 <= TARGET_ROOM // 4 else 0
         registers |= {
             f"SET_COLOR_TARGET_FORMAT:{slot}": layout.code, f"SET_COLOR_TARGET_HEIGHT:{slot}": height,
             f"SET_COLOR_TARGET_WIDTH:{slot}": width * layout.bytes if linear else width,
-            f"SET_COLOR_TARGET_MEMORY:{slot}": linear << 12 | high << 4,
+            f"SET_COLOR_TARGET_MEMORY:{slot}": linear << 12 | deep << 8 | high << 4,
             f"SET_CT_WRITE:{slot}": c.pick([0x1111, 0x1111, 0x0111, 0x1000, 0x0101, 0]),
             f"SET_BLEND:{slot}": c.bit(0.6), f"SET_BLEND_PER_TARGET_SEPARATE_FOR_ALPHA:{slot}": c.bit(),
         }  # fmt: skip

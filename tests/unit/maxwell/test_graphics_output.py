@@ -19,7 +19,7 @@ from pocketgpu.maxwell.graphics.output_state import OutputState
 from pocketgpu.maxwell.graphics.records import LANE_X, LANE_Y
 
 FULL = 0xFFFFFFFF
-GOLDEN = "462dde58e8f7656d"
+GOLDEN = "2b455d05dc2f3a69"
 
 
 def target(slot: int, code: int, **more: int) -> dict[str, int | float]:

@@ -2,8 +2,9 @@
 
 Where points lie on an edge is fixed-point arithmetic with 16 bits behind the point, as Direct3D 11 prescribes it: on an
 edge of a level that is no whole number a point stands between its places for the next smaller and the next larger
-number of segments, and the level decides where between. Rings of points go from the outer edges to the middle; between
-two rings triangles follow the points in the order of their places. OpenGL and Direct3D leave these triangles open.
+number of segments, and the level decides where between. Rings of points go from the outer edges to the middle. How
+triangles lie between two rings is as in Direct3D as well, where OpenGL leaves it open; but for the innermost row of a
+quad, of which no source was at hand.
 
 Sides run against the clock in (u, v) with v upwards, as triangles do where the register says clockwise (its v points
 downwards). Source: OpenGL 4.6, "Tessellation Primitive Generation", and the Direct3D 11.3 functional specification,
@@ -66,6 +67,7 @@ class Tessellator:
         self.domain, self.spacing, self.output, self.last_provokes = domain, spacing, output, last_provokes
         self.places: Array = k.array(LEVELS * _ROW, I32, 1)
         self.segments: Array = k.array(LEVELS, I32, 1)
+        self.halves: Array = k.array(LEVELS, I32, 1)
         self.levels: Array = k.array(LEVELS, F32, 1)
         self.patch = k.var(0)
         self.id = k.var(0)
@@ -93,6 +95,7 @@ class Tessellator:
         k = self.k
         half, odd, count = self._segments(level, spacing)
         self.segments[row] = count
+        self.halves[row] = count >> 1
         floor, fraction = half >> 16, half & (ONE - 1)
         middle = (half + (ONE - 1)) >> 16
         less = k.select(odd, 1, 0)
@@ -192,7 +195,7 @@ class Tessellator:
                 ring.emit(s)
             ring.emit_last()
             for s in k.range(0, sides):
-                self._stitch(outside, ring, s)
+                self._stitch(outside, ring, s, r)
             start.value = ring.start
         for _ in k.when((least & 1) != 0):
             last = Ring(self, rings, sides, start.value)
@@ -201,22 +204,69 @@ class Tessellator:
                 sides == 4, lambda: self._fill(last), lambda: self._triangle(corner(0), corner(1), corner(2))
             )  # fmt: skip
 
-    def _stitch(self, outside: Ring, inside: Ring, side: Value) -> None:
-        """Triangles between a side of a ring and that of the next one."""
+    def _stitch(self, outside: Ring, inside: Ring, side: Value, ring: Value) -> None:
+        """Triangles between a side of one ring and that of the next, number `ring`."""
+        self.k.branch(
+            ring == 1,
+            lambda: self._stitch_outermost(outside, inside, side),
+            lambda: self._stitch_inner(outside, inside, side),
+        )
+
+    def _walk(self, a: Side, b: Side, steps: Value, decide: Callable[[Value], tuple[Value, Value, Value]]) -> None:
+        """Triangles between two sides. decide: for a step whether the outer and the inner side go on by a point, and
+        whether the inner one does first."""
+        k = self.k
+        i, j = k.var(0), k.var(0)
+        for step in k.range(0, steps):
+            outer, inner, inner_first = decide(step)
+            for turn in k.range(0, 2):
+                is_inner = (turn == 0) == inner_first
+                for _ in k.when((is_inner & inner) | (~is_inner & outer)):
+                    ahead = k.select(is_inner, b.index(j.value + 1), a.index(i.value + 1))
+                    self._triangle(a.index(i.value), ahead, b.index(j.value))
+                    i.value = i.value + k.select(is_inner, 0, 1)
+                    j.value = j.value + k.select(is_inner, 1, 0)
+
+    def _stitch_outermost(self, outside: Ring, inside: Ring, side: Value) -> None:
+        """Triangles between an edge and the first ring, whatever their levels.
+
+        A half of an edge has its points in the order in which they come in when its level grows: the binary tree whose
+        node n has the children 2n and 2n + 1, read from left to right, without nodes that are not there yet. Both
+        sides are walked along that order.
+        """
         k = self.k
         a, b = outside.side(side), inside.side(side)
-        i, j = k.var(0), k.var(0)
-        for _ in k.loop(lambda: (i.value < a.length) | (j.value < b.length)):
-            sum_a, sum_b = (
-                self._place(one.row, at) + self._place(one.row, at + 1)
-                for one, at in ((a, outside.base + i.value), (b, inside.base + j.value))
-            )
-            nearer = (sum_a < sum_b) | ((sum_a == sum_b) & (sum_a <= ONE))
-            outer_next = (i.value < a.length) & ((j.value >= b.length) | nearer)
-            ahead = k.select(outer_next, a.index(i.value + 1), b.index(j.value + 1))
-            self._triangle(a.index(i.value), ahead, b.index(j.value))
-            i.value = i.value + k.select(outer_next, 1, 0)
-            j.value = j.value + k.select(outer_next, 0, 1)
+        half_a, half_b = self.halves[a.row], self.halves[b.row]
+        most = k.max(half_a, half_b)
+        depth = 32 - k.leading_zeros(k.max(most - 1, 0))
+        nodes = (k.i32(1) << depth) - 1
+        odd_a, odd_b = ((self.segments[row] & 1) != 0 for row in (a.row, b.row))
+        last = (nodes << 1) + 2
+
+        def decide(step: Value) -> tuple[Value, Value, Value]:
+            second, middle, end = step > nodes + 1, step == nodes + 1, (step == 0) | (step == last)
+            place = k.max(k.select(second, last - step, step), 1) << k.max(5 - depth, 0)
+            below = k.trailing_zeros(place | 32)
+            node = (k.i32(1) << k.max(4 - below, 0)) + place.lsr(below + 1)
+            outer = k.select(middle, k.select(odd_a, 1, 0), k.select(k.select(end, 0, node) < half_a, 1, 0))
+            inner = k.select(middle, k.select(odd_b, 1, 0), k.select((node < half_b) & ~end, 1, 0))
+            return outer != 0, inner != 0, ~second
+
+        self._walk(a, b, last + 1, decide)
+
+    def _stitch_inner(self, outside: Ring, inside: Ring, side: Value) -> None:
+        """Triangles between two rings inside, of which one has two segments more: their diagonals are mirrored."""
+        a, b = outside.side(side), inside.side(side)
+        last = (b.length << 1) + 1
+
+        def decide(step: Value) -> tuple[Value, Value, Value]:
+            end = (step == 0) | (step == last)
+            first_half = ((step - 1) >> 1) < ((b.length + 1) >> 1)
+            even = ((step - 1) & 1) == 0
+            inner = ~end & (even == first_half)
+            return ~inner, inner, inner
+
+        self._walk(a, b, last + 1, decide)
 
     def _fill(self, ring: Ring) -> None:
         """The innermost ring of a quad, one segment wide."""

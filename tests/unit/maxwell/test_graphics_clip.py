@@ -213,6 +213,18 @@ def test_viewports_are_chosen_by_the_provoking_vertex(raster: Raster) -> None:
         np.testing.assert_allclose(found.depth[inside], 0.625 if provoking else 0.75)
 
 
+def test_back_faces_have_colours_of_their_own(raster: Raster) -> None:
+    at = {
+        0x70: clip_of([[5, 5], [40, 5], [5, 40]]), 0x280: np.full((3, 1), 0.25, np.float32),
+        0x2A0: np.full((3, 1), 0.75, np.float32),
+    }  # fmt: skip
+    for two_sided, front, back in ((1, 0.25, 0.75), (0, 0.25, 0.25)):
+        state = registers(SET_TWO_SIDED_LIGHT=two_sided, OGL_SET_FRONT_FACE=0x900)
+        for order, wanted in (([0, 1, 2], front), ([0, 2, 1], back)):
+            found = raster.draw(state, at, [order], inputs={0x280: PERSPECTIVE})
+            assert set(found.inputs[0][found.samples > 0].tolist()) == {wanted}
+
+
 def test_swizzles_turn_clip_positions(raster: Raster) -> None:
     window = np.array([[5.0, 5.0], [40.0, 8.0], [12.0, 33.0]])
     clip = clip_of(window, [0.1, -0.3, 0.4], [1.0, 2.0, 1.5])

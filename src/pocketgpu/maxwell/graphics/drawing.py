@@ -30,7 +30,7 @@ from .plan_words import PLAN_WORDS
 from .plans import FIRST_VERTEX, MAX_PLANS, PIXEL, PLAN_ROOM, SECOND_VERTEX, Plan, make_plan, rounded
 from .programs import Programs, StageProgram
 from .raster import raster_shapes
-from .records import ATTRIBUTE_SPACE, FRAGMENTS, MAP_WORDS, PRIMITIVES, RASTER, REGION, VERTICES
+from .records import ATTRIBUTE_SPACE, FRAGMENTS, MAP_WORDS, PATCH_LIST, PRIMITIVES, RASTER, REGION, VERTICES
 from .stream_out import STREAM_OUT, StreamOut
 from .vertex_input import VertexInput
 from .vertex_records import INPUT, INPUT_PAGE, VertexRoom
@@ -45,6 +45,7 @@ SHARE_VERTICES = 512
 """Vertices of a piece from which threads may share them."""
 SHARE_AREA = 48
 """REGION.AREA from which threads may share the pixels."""
+_STIPPLE, _SHAPES, _COME, _GONE = (at // 4 for at in (REGION.STIPPLE, REGION.SHAPES, REGION.COME, REGION.GONE))
 _PAGE_VECTORS = ATTRIBUTE_SPACE // 4 + 4
 _THREAD_ROOM = max(INPUT_PAGE + _PAGE_VECTORS * VECTOR, late_stages.THREAD_ROOM)
 AREA_SIZE = (
@@ -93,10 +94,16 @@ class Drawing:
         # Plain numbers go in and out of these quickly.
         self._walk_words = self._words(self._walk, native.WALK_SIZE // 4)
         self._walk_data, self._region_data = self._walk_words.data, self._words(self._region, REGION.size // 4).data
+        self._primitives = self._words(self.vertex_input.primitives, PRIMITIVES.size // 4).data
         self._passed = [self._words(offset + FRAGMENTS.PASSED, 2).view(np.int64) for offset in self._fragments]
         self._region_data[REGION.AT // 4], self._region_data[REGION.END // 4] = shapes, shapes + REGION_SIZE
         self._plans: dict[Any, Plan] = {}
-        self._last: tuple[NDArray[np.uint32], tuple[Shader, ...]] | None = None
+        self._seen: NDArray[np.uint32] | None = None
+        self._shaders: tuple[Shader, ...] = ()
+        self._plan: Plan | None = None
+        """The plan of the last draw, where registers were those in `_seen` and programs those of `_shaders`."""
+        self._begun: Plan | None = None
+        """The plan that the stages were set up for."""
         srgb = srgb_tables()
         self.memory.arena[self._srgb : self._srgb + len(srgb)] = np.frombuffer(srgb, np.uint8)
 
@@ -132,46 +139,57 @@ class Drawing:
                 passed[0] = 0
         self._begin(plan, draw, state)
         region = self._region_data
-        for word in (REGION.STIPPLE, REGION.SHAPES, REGION.COME, REGION.GONE):
-            region[word >> 2] = 0
-        if plan.chain is None and not StreamOut.on(state):
+        region[_STIPPLE] = region[_SHAPES] = region[_COME] = region[_GONE] = 0
+        if plan.chain is None and not plan.streams:
             self._walk_through(plan, counters)
         else:
             self._stage_by_stage(plan, state, counters)
-        counters.add("CLIPPER_INVOCATIONS", region[REGION.COME // 4])
-        counters.add("CLIPPER_PRIMITIVES_GENERATED", region[REGION.GONE // 4])
+        if region[_COME]:
+            counters.add("CLIPPER_INVOCATIONS", region[_COME])
+            counters.add("CLIPPER_PRIMITIVES_GENERATED", region[_GONE])
         self._settle(plan, counters)
 
     # -- the plan -----------------------------------------------------------------------------------------------------
     def _plan_for(self, state: State) -> Plan | None:
-        words = state.registers[PLAN_WORDS]
-        if self._last is None or not np.array_equal(words, self._last[0]):
-            self._last = (words, tuple(shaders_of(state)))
+        registers, same = state.registers, self._plan is not None
+        if self._seen is None:
+            self._seen, same = registers.copy(), False
+        else:
+            changed = registers != self._seen
+            if changed.any():
+                same = same and not changed[PLAN_WORDS].any()
+                np.copyto(self._seen, registers)
+        if not same:
+            self._shaders = tuple(shaders_of(state))
         programs: dict[int, StageProgram] = {}
-        for shader in self._last[1]:
+        for shader in self._shaders:
             program = self.programs.find(shader.stage, shader.address, self.host.place)
             if program is None:
                 return None
             programs[shader.stage] = program
-        key = (words.tobytes(), *programs.values())
+        if same and self._plan is not None and programs == self._plan.programs:
+            return self._plan
+        self._plan = self._known(state, programs)
+        return self._plan
+
+    def _known(self, state: State, programs: dict[int, StageProgram]) -> Plan:
+        """The plan for registers and programs, made if need be."""
+        key = (state.registers[PLAN_WORDS].tobytes(), *programs.values())
         plan = self._plans.get(key)
         if plan is None:
             if not programs.keys() & {FIRST_VERTEX, SECOND_VERTEX}:
                 raise UsageError("no vertex program is on")
             if len(self._plans) >= MAX_PLANS:
                 self._plans.clear()
-            plan = self._plans[key] = self._make(state, programs)
+            at = self._plans_at + len(self._plans) * PLAN_ROOM
+            pixel = self.programs.stages[PIXEL].record if PIXEL in programs else 0
+            plan = make_plan(self.memory, at, state, programs, self.host.switches, {"PROGRAM": pixel})
+            self._plans[key] = plan
         return plan
-
-    def _make(self, state: State, programs: dict[int, StageProgram]) -> Plan:
-        at = self._plans_at + len(self._plans) * PLAN_ROOM
-        pixel = self.programs.stages[PIXEL].record if PIXEL in programs else 0
-        return make_plan(self.memory, at, state, programs, self.host.switches, {"PROGRAM": pixel})
 
     # -- what a draw needs every time ---------------------------------------------------------------------------------
     def _bind(self, plan: Plan, draw: Draw, state: State) -> bool:
         """Programs with their constants and textures; whether all can run."""
-        assert self._last is not None
         if plan.textures:
             self.textures.pools = Pools(
                 state.address("SET_TEX_HEADER_POOL_A"), state.field("SET_TEX_HEADER_POOL_C", "MAXIMUM_INDEX"),
@@ -182,7 +200,7 @@ class Drawing:
         bank = state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT")
         tier = {"general": "interpreter"}.get(self.tier, self.tier)
         stages = self.programs.stages
-        for shader in self._last[1]:
+        for shader in self._shaders:
             bindings: Sequence[Binding | None] = ()
             if shader.group < len(draw.constants):
                 bindings = draw.constants[shader.group]
@@ -210,17 +228,20 @@ class Drawing:
     def _begin(self, plan: Plan, draw: Draw, state: State) -> None:
         """The vertex side and the stages behind it, set up for a draw."""
         stages, chain = self.programs.stages, plan.chain
-        stages[plan.first].set_map("IN_MAP", plan.shape.map)
+        first = stages[plan.first]
+        first.set_map("IN_MAP", plan.shape.map)
         vertex = stages[SECOND_VERTEX if SECOND_VERTEX in plan.programs else FIRST_VERTEX]
         vertex.set_map("OUT_MAP", plan.vertices.written)
-        if vertex is not stages[plan.first]:
-            stages[plan.first].chain(vertex)
-        self._words(self._vertex_map, MAP_WORDS)[:] = plan.vertices.read
+        if vertex is not first:
+            first.chain(vertex)
+        if plan is not self._begun:
+            self._words(self._vertex_map, MAP_WORDS)[:] = plan.vertices.read
+            self._begun = plan
         key = (draw.topology, draw.index_bytes, draw.indexed)
         found = plan.vertex_plans.get(key)
         if found is None:
             found = plan.vertex_plans[key] = self.vertex_input.plan(
-                state, draw.topology, draw.index_bytes, draw.indexed, plan.shape, stages[plan.first].record,
+                state, draw.topology, draw.index_bytes, draw.indexed, plan.shape, first.record,
                 plan.vertices.vectors, self._vertex_map, chain is not None and chain.wants_neighbours,
                 tier="general" if self.tier == "general" else "auto",
             )  # fmt: skip
@@ -235,7 +256,7 @@ class Drawing:
             if reason:
                 raise UsageError(reason)
             lists = (self.late.vertices, self.late.primitives)
-        elif topology.name(draw.topology) == "PATCH":
+        elif self._primitives[PRIMITIVES.KIND // 4] == PATCH_LIST:
             raise UsageError("patches without a tessellation program")
         plan.words.data[RASTER.VERTICES // 4], plan.words.data[RASTER.PRIMITIVES // 4] = lists
 
@@ -251,20 +272,14 @@ class Drawing:
     # -- the run ------------------------------------------------------------------------------------------------------
     def _walk_through(self, plan: Plan, counters: Counters) -> None:
         """A draw with vertex programs only."""
-        engine, words, data = self.engine, self._walk_words, self._walk_data
-        kind = int(self._words(self.vertex_input.primitives + PRIMITIVES.KIND, 1)[0])
-        slots = self.programs.stages[PIXEL].slots
-        words[:8].view(np.int64)[:] = (
-            engine.handle(next_piece), engine.handle(run_vertices), engine.handle(setup.set_up, kind=kind + 1),
-            engine.handle(raster_shapes, multi=plan.multi),
-        )  # fmt: skip
-        several = self.threads > 1
-        data[8 : len(words)] = np.array([
-            self.room.input, self.programs.stages[plan.first].slots[0], self._rooms[0], plan.at,
-            self._region, self._scratch, slots[0] if slots else self._scratch, self._fragments[0], plan.rasters,
-            SHARE_VERTICES if several else 1 << 30, SHARE_AREA if several else 1 << 30, native.PIECE, 0, 0, 0,
-        ], np.int32).data  # fmt: skip
-        run = engine.get(walk)
+        stages, data = self.programs.stages, self._walk_data
+        kind = self._primitives[PRIMITIVES.KIND // 4]
+        key = (kind, stages[plan.first].slots[0], stages[PIXEL].slots[0] if PIXEL in plan.programs else 0)
+        found = plan.walks.get(key)
+        if found is None:
+            found = plan.walks[key] = self._walk_record(plan, *key)
+        self._walk_words[:] = found
+        run = self.engine.get(walk)
         while True:
             run(self._walk)
             status = data[native.STATUS >> 2]
@@ -278,9 +293,27 @@ class Drawing:
                 break
         counters.add("VS_INVOCATIONS", data[WALK.SHADED >> 2])
 
+    def _walk_record(self, plan: Plan, kind: int, vertex_slot: int, pixel_slot: int) -> NDArray[np.int32]:
+        """The WALK record of a plan's draws at their beginning."""
+        engine, several = self.engine, self.threads > 1
+        words = np.zeros(native.WALK_SIZE // 4, np.int32)
+        words[:8].view(np.int64)[:] = (
+            engine.handle(next_piece), engine.handle(run_vertices), engine.handle(setup.set_up, kind=min(kind, 2) + 1),
+            engine.handle(raster_shapes, multi=plan.multi),
+        )  # fmt: skip
+        for name, v in (
+            ("INPUT", self.room.input), ("VERTEX_SLOT", vertex_slot), ("VERTEX_ROOM", self._rooms[0]),
+            ("RASTER", plan.at), ("REGION", self._region), ("SCRATCH", self._scratch),
+            ("PIXEL_SLOT", pixel_slot or self._scratch), ("FRAGMENTS", self._fragments[0]), ("RASTERS", plan.rasters),
+            ("SHARE_VERTICES", SHARE_VERTICES if several else 1 << 30),
+            ("SHARE_AREA", SHARE_AREA if several else 1 << 30), ("PHASE", native.PIECE),
+        ):  # fmt: skip
+            words[WALK.offsets[name] // 4] = v
+        return words
+
     def _stage_by_stage(self, plan: Plan, state: State, counters: Counters) -> None:
         """A draw with more stages, or whose primitives go to memory."""
-        streams, chosen = StreamOut.on(state), state.field("SET_RASTER_INPUT", "STREAM_SELECT")
+        streams, chosen = plan.streams, state.field("SET_RASTER_INPUT", "STREAM_SELECT")
         following, words = self.engine.get(next_piece), self._words(self.room.input, INPUT.size // 4)
         vertices, primitives = self.vertex_input.vertices, self.vertex_input.primitives
         wanted: tuple[int, ...] = (0,)
@@ -337,11 +370,15 @@ class Drawing:
         """After the last pixel: memory that changed, counters, events."""
         if plan.rasters:
             for window in plan.windows:
-                Scratch(self.host).close(window)
-            if counters.running("ZPASS_PIXEL_CNT64"):
+                if window.pieces:
+                    Scratch(self.host).close(window)
+                else:
+                    self.memory.touch(window.offset, window.size)
+            if plan.counts:
                 counters.add("ZPASS_PIXEL_CNT64", sum(int(passed[0]) for passed in self._passed))
         self.programs.settle(self.host.place)
-        self.textures.check()
+        if plan.textures:
+            self.textures.check()
 
 
 __all__ = ["AREA_SIZE", "Drawing"]

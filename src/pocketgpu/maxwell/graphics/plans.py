@@ -25,6 +25,7 @@ from .output_state import Code, OutputState
 from .programs import StageProgram
 from .raster_state import PixelInputs
 from .records import RASTER, VIEWPORT, VIEWPORT_COUNT
+from .stream_out import StreamOut
 from .targets import Target
 from .vertex_input import InputShape, VertexPlan
 
@@ -53,7 +54,7 @@ class Plan:
 
     at: arena offset of its records. programs: by stage of the pipeline. vertices: what the vertex program writes;
     chain: the stages behind it, None if there are none. rasters: whether there are pixels. stores, textures: whether
-    any program changes memory, reads textures.
+    any program changes memory, reads textures. streams: whether vertices go to memory. counts: samples that pass.
     """
 
     at: int
@@ -68,8 +69,12 @@ class Plan:
     words: NDArray[np.int32]
     stores: bool
     textures: bool
+    streams: bool
+    counts: bool
     vertex_plans: dict[tuple[int, int, bool], VertexPlan] = field(default_factory=dict)
     final: bool = False
+    walks: dict[tuple[int, int, int], NDArray[np.int32]] = field(default_factory=dict)
+    """WALK records (native.py) by kind of primitives and slots."""
     placed: int = _NO_PLACE
     """Value of GpuMemory.map_changes for which the targets' places in the records are right."""
     windows: tuple[Window, ...] = ()
@@ -167,6 +172,7 @@ def make_plan(
     plan = Plan(
         at, programs, shape, vertices, chain, output, inputs, False, bool(state.field("SET_RASTER_ENABLE")), words,
         any(p.changes_memory for p in programs.values()), any(p.textures for p in programs.values()),
+        StreamOut.on(state), bool(state.field("SET_ZPASS_PIXEL_COUNT", "ENABLE")),
     )  # fmt: skip
     viewports = area[_VIEWPORTS // 4 :][: VIEWPORT.size // 4 * VIEWPORT_COUNT]
     raster_state.encode(state, last.read, words, viewports)

@@ -175,7 +175,7 @@ def make_plan(
         StreamOut.on(state), bool(state.field("SET_ZPASS_PIXEL_COUNT", "ENABLE")),
     )  # fmt: skip
     viewports = area[_VIEWPORTS // 4 :][: VIEWPORT.size // 4 * VIEWPORT_COUNT]
-    raster_state.encode(state, last.read, words, viewports)
+    raster_state.encode(state, last.read, words, viewports, switches)
     if plan.targets:
         key = output.test_key
         width, height = min(t.width for t in plan.targets), min(t.height for t in plan.targets)

@@ -126,6 +126,8 @@ class Drawing:
     def _run(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
         for id, message in plan.output.events:
             self.host.report("fault", id, message)
+        for message in plan.left_out:
+            self.host.report("warning", "draw.left_out", message)
         if plan.stores:
             self.memory.open_version()  # stores are newer than all that is copied now
         if not self._bind(plan, draw, state):

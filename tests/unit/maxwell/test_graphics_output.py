@@ -108,6 +108,37 @@ def test_each_format_is_stored_as_a_clear_stores_it(code: int, srgb: int) -> Non
                 assert code_there == (c.type == "one") * ((1 << c.width) - 1)
 
 
+def blendable(code: int) -> bool:
+    """Whether a format is blended, and f32 holds all it does (which is not so for R32)."""
+    return not any(
+        c.type in ("uint", "sint") or (c.type, c.width) == ("unorm", 32) for c in COLOR_TARGET[code].components
+    )
+
+
+@pytest.mark.parametrize("code", [code for code in COLOR_CODES if blendable(code)])
+@pytest.mark.parametrize("srgb", [0, 1])
+def test_adding_nothing_changes_nothing(code: int, srgb: int) -> None:
+    layout = COLOR_TARGET[code]
+    memory = np.random.default_rng(code).integers(0, 256, 9 * TARGET_ROOM, dtype=np.uint8)
+    for c in layout.components:
+        if c.type == "float":  # finite ones, whose bits arithmetic keeps
+            memory = memory & np.uint8(0x1F)
+        elif c.type == "snorm":  # the least code means what the one above it does
+            memory = np.where(memory == 0x80, 0x81, memory).astype(np.uint8)
+    blend = {"SET_BLEND:0": 1, "SET_BLEND_COLOR_OP": 1, "SET_BLEND_COLOR_SOURCE_COEFF": 1}
+    blend |= {"SET_BLEND_COLOR_DEST_COEFF": 2, "SET_SRGB_WRITE": srgb}
+    fixed = sum(((1 << c.width) - 1) << c.lo for c in layout.components if c.name not in "RGBA")
+    for general in (False, True):
+        found = run(Case({**target(0, code), **blend}, memory=memory, colours=colours()), "numpy", general).memory
+        before, after = (
+            np.array(
+                [int.from_bytes(p.tobytes(), "little") & ~fixed for p in m[:TARGET_ROOM].reshape(-1, layout.bytes)]
+            )
+            for m in (memory[: TARGET_ROOM // layout.bytes * layout.bytes], found)
+        )
+        assert (before == after).all()
+
+
 @pytest.mark.parametrize("code", DEPTH_CODES)
 @pytest.mark.parametrize("function", FUNCTIONS[:8])
 def test_depth_of_each_format_against_the_model(code: int, function: int) -> None:

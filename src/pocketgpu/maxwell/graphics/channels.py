@@ -157,12 +157,17 @@ def _largest(k: Lang, c: Channel, shift: int = 0) -> Value:
     return k.f32(mask >> shift) if isinstance(mask, int) else k.to_f32(mask.lsr(shift))
 
 
+def _step(k: Lang, c: Channel, shift: int = 0) -> Value:
+    """1 by the largest code. Codes times this are exact for the largest, and come back as the same codes."""
+    return k.f32(1.0) / _largest(k, c, shift)
+
+
 def _from_unorm(k: Lang, word: Value, c: Channel, tables: Value) -> Value:
-    return k.to_f32(_bits(k, word, c)) / _largest(k, c)
+    return k.to_f32(_bits(k, word, c)) * _step(k, c)
 
 
 def _from_snorm(k: Lang, word: Value, c: Channel, tables: Value) -> Value:
-    return k.max(k.to_f32(_signed(k, word, c)) / _largest(k, c, 1), -1.0)
+    return k.max(k.to_f32(_signed(k, word, c)) * _step(k, c, 1), -1.0)
 
 
 def _from_bits(k: Lang, word: Value, c: Channel, tables: Value) -> Value:

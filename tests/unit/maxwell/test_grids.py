@@ -15,7 +15,9 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.headers import TIC, TSC
 from pocketgpu.maxwell.engines.compute import MAX_CHAIN, Launch
 from pocketgpu.maxwell.gm20b import GM20B
+from pocketgpu.maxwell.sass import launch
 from pocketgpu.maxwell.sass.assembler import assemble
+from pocketgpu.maxwell.sass.specialise import run_warp
 
 BUFFER, CODE, OUT, QMD, BANK, HOLE = (0x5_0000_0000 + i * 0x10_0000 for i in range(6))
 # R2:R3 is the address of the thread's own word of the output, R0 its number in the grid; tail stores R4 there.
@@ -76,10 +78,10 @@ class Console:
 def test_a_grid_writes_memory(evaluator: str) -> None:
     c = Console(evaluator)
     assert c.run(NUMBERS).tolist() == list(range(64)) and not c.told
-    (launch,) = c.launches
-    assert launch.result is not None and launch.result.steps == c.gpu.stats.launch_steps == 2 * 9
+    (one,) = c.launches
+    assert one.result is not None and one.result.steps == c.gpu.stats.launch_steps == 2 * 9
     assert c.gpu.stats.launches == 1 and c.gpu.stats.seconds["launches"] > 0
-    assert launch.code is not None and launch.code.data == assemble(NUMBERS).code
+    assert one.code is not None and one.code.data == assemble(NUMBERS).code
 
 
 @pytest.mark.parametrize("tier", ["interpreter", "specialised"])
@@ -162,7 +164,7 @@ def test_releases_and_the_grid_that_depends() -> None:
     c.submit(PushBuffer().bind("compute").launch(QMD, grid))
     assert c.out().tolist() == [105] * 64 and not c.told
     assert struct.unpack("<7I", c.gpu.memory.read(BANK + 8, 28)) == (100, 0, 7, 0, 0, 0, 9)
-    assert [launch.address for launch in c.launches] == [QMD, QMD + 0x100]
+    assert [record.address for record in c.launches] == [QMD, QMD + 0x100]
 
 
 def test_a_chain_without_an_end() -> None:
@@ -317,6 +319,22 @@ def test_textures(joined: int) -> None:
     assert c.out(32).tolist() == [7 * i for i in range(32)]
     c.submit(PushBuffer().bind("compute").method("SET_TEX_HEADER_POOL_C", 2).launch(QMD))
     assert not c.out(32).any() and all("there is no texture header 3" in text for _, text in c.told) and c.told
+
+
+def test_huge_programs_are_interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To compile what a guest made only to be long would keep the host busy for minutes."""
+    c = Console()
+    asked = []
+    later, handle = c.gpu.engine.later, c.gpu.engine.handle
+    monkeypatch.setattr(c.gpu.engine, "later", lambda kernel, **s: asked.append(kernel) or later(kernel, **s))
+    monkeypatch.setattr(c.gpu.engine, "handle", lambda kernel, **s: asked.append(kernel) or handle(kernel, **s))
+    more = HEAD + "MOV R4, R0\n" + "IADD32I R4, R4, 0x1\n" * 7
+    monkeypatch.setattr(launch, "MAX_SPECIAL", 12)
+    assert c.run(more + TAIL).tolist() == [i + 7 for i in range(64)]
+    assert asked and run_warp not in asked
+    monkeypatch.setattr(launch, "MAX_SPECIAL", 100)
+    c.run(more + TAIL)
+    assert run_warp in asked
 
 
 def test_threads_give_the_same() -> None:

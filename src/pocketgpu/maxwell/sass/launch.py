@@ -45,6 +45,8 @@ MAX_BLOCKS = (1 << 31) - 1
 MAX_SHARED = 48 << 10
 MAX_SLOTS = 512
 """Blocks that can be under way at once."""
+MAX_SPECIAL = 1 << 13
+"""Instructions of a program beyond which nobody waits for, or pays for, code of its own; no compiler comes near."""
 PROGRAM_ROOM = 8 << 20
 """Bytes for the instructions of a program that is interpreted."""
 ENCODED = 64
@@ -379,7 +381,7 @@ class Launcher:
             general = self._interpreter(shape)
             return lambda: (special(), general)
         general = self._interpreter(shape)
-        if tier == "interpreter":
+        if tier == "interpreter" or len(code.flow.reached) > MAX_SPECIAL:
             return lambda: (general, 0)
         engine.later(run_warp, **static)
         return lambda: (special(), general) if engine.loaded(run_warp, **static) else (general, 0)
@@ -387,6 +389,8 @@ class Launcher:
     def _prefer_special(self, code: Code, static: dict[str, Any]) -> bool:
         """Whether to take specialised code at once: it is there, or the interpreter is not."""
         engine = self.engine
+        if engine.evaluator != "numpy" and len(code.flow.reached) > MAX_SPECIAL:
+            return False
         if engine.evaluator == "numpy" or engine.loaded(run_warp, **static) or engine.has(run_warp, **static):
             return True
         if len(code.flow.steps) * STEP.size > PROGRAM_ROOM:

@@ -36,6 +36,7 @@ fuzz: $(VENV)/.ready-test
 	$(BIN)/python tests/fuzz/channel_logs.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/lists.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/pushbuffers.py --cases $(FUZZ)
+	$(BIN)/python tests/fuzz/raster.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/sass.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/sass_arithmetic.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/sass_programs.py --cases $(FUZZ) --specialised $$(( $(FUZZ) / 100 )) --numpy $$(( $(FUZZ) / 1000 ))

@@ -37,7 +37,7 @@ from pocketgpu.maxwell.sass.stage_io import PIXEL
 from pocketgpu.maxwell.sass.work import BLOCK, DONE, LANES, LAUNCH, REGISTERS, VECTOR, WARP, WARPS
 
 WIDTH, HEIGHT = 64, 48
-ARENA = 8 << 20
+ARENA = 4 << 20
 _INPUTS = 8  # that are noted
 
 
@@ -168,6 +168,39 @@ def registers(**values: Any) -> State:
     return state
 
 
+def wild(rng: np.random.Generator) -> State:
+    """Registers of any value, most of them as they should be."""
+    state = registers()
+    for name in raster_state.RASTER_NAMES:
+        method = B197[name]
+        for n in range(method.count or 1):
+            kind = rng.integers(0, 80)
+            place = method.word + n * method.stride
+            if kind == 0:
+                state.registers[place] = rng.integers(0, 1 << 32)
+            elif kind in (1, 2) and "CLIP_" not in name:
+                state.registers[place] = rng.integers(0, 8)
+            elif kind < 20 and ("SCALE" in name or "SIZE" in name or "WIDTH" in name):
+                state.registers[place] = np.float32(rng.normal() * 30).view(np.uint32)
+    return state
+
+
+def wild_vertices(rng: np.random.Generator, n: int) -> dict[int, NDArray[Any]]:
+    """Positions of any kind, point sizes, distances, colours, texture coordinates; sometimes layers and viewports."""
+    way = rng.integers(0, 4)
+    if way == 0:
+        clip = rng.integers(0, 1 << 32, (n, 4), np.uint64).astype(np.uint32).view(np.float32)
+    else:
+        clip = np.column_stack([rng.uniform(-2, 2, (n, 3)), rng.uniform(-0.3, 2, n)]).astype(np.float32)
+        if way == 1:
+            clip *= (10.0 ** rng.uniform(-8, 8, (n, 1))).astype(np.float32)
+    chosen = rng.integers(0, 17, (n, 2)) * (rng.integers(0, 5) == 0)
+    return {
+        0x70: clip, 0x64: chosen.astype(np.int32).view(np.float32), 0x6C: rng.uniform(-5, 30, (n, 1)),
+        0x2C0: rng.normal(size=(n, 8)) + 0.5, 0x280: rng.normal(size=(n, 4)), 0x300: rng.normal(size=(n, 4)),
+    }  # fmt: skip
+
+
 @dataclass
 class Raster:
     """A small machine for set-up and raster. attributes: address to the words of all vertices (f32)."""
@@ -282,6 +315,7 @@ class Raster:
             self.pieces.append(following)
             for part in range(0 if only_set_up else parts):
                 run(raster, region, slot, fragments, part, parts)
+        assert not self.arena[at:].any(), "something was written behind all that there is"
         seen = self.words(calls, (int(self.words(output, 1)[0]) - calls) // 4 if logs else 0).reshape(-1, 8)[:, :7]
         self.calls = Calls(
             self.words(alpha, WIDTH * HEIGHT).view(np.float32).reshape(HEIGHT, WIDTH).copy(), seen.copy()

@@ -51,3 +51,9 @@ def test_maxwell_words_and_files_with_shaders() -> None:
     assert counts["cases"] == 1000
     assert counts["decoded"] >= 750 and counts["refused"] >= 80
     assert counts["same bits"] >= 0.98 * counts["decoded"]
+
+
+def test_raster_of_the_switch() -> None:
+    counts = load("raster").run(400, seed=1)
+    assert counts["cases"] == 400 and counts["shared"] == 100 and counts["compared"] == 4
+    assert counts["drew"] >= 150 and counts["shapes"] >= 600

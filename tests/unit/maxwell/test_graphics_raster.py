@@ -6,10 +6,6 @@ import numpy as np
 import pytest
 from support.raster_side import HEIGHT, WIDTH, Raster, clip_of, registers
 
-from pocketgpu.facts.maxwell import B197
-from pocketgpu.maxwell.engines.state import State
-from pocketgpu.maxwell.graphics.raster_state import RASTER_NAMES
-
 SAMPLE, COVERED, COVERS, RUNS = 0, 1, slice(2, 6), 6
 EVERYTHING = {0x70: clip_of([[0, 0], [2 * WIDTH, 0], [0, 2 * HEIGHT]])}
 BLOCKS = WIDTH // 8 * (HEIGHT // 4)
@@ -97,48 +93,3 @@ def test_registers_without_alpha_do_not_fade(raster: Raster) -> None:
     state = registers(SET_ANTI_ALIASED_POINT=1, SET_POINT_SIZE=15.0)
     raster.draw(state, {0x70: clip_of([[30.3, 20.7]])}, [[0]], words={"PROGRAM": 1}, logs=("WRITE",))
     assert set(np.unique(raster.calls.alpha)) == {0.0, 1.0}
-
-
-def wild(rng: np.random.Generator) -> State:
-    """Registers of any value, some of them as they should be; the pictures limit what is drawn."""
-    state = registers()
-    for name in RASTER_NAMES:
-        method = B197[name]
-        for n in range(method.count or 1):
-            kind = rng.integers(0, 80)
-            place = method.word + n * method.stride
-            if kind == 0:
-                state.registers[place] = rng.integers(0, 1 << 32)
-            elif kind in (1, 2) and "CLIP_" not in name:
-                state.registers[place] = rng.integers(0, 8)
-            elif kind < 20 and ("SCALE" in name or "SIZE" in name or "WIDTH" in name):
-                state.registers[place] = np.float32(rng.normal() * 30).view(np.uint32)
-    return state
-
-
-def test_any_registers_draw_the_same_with_both_evaluators_and_end() -> None:
-    rng = np.random.default_rng(20)
-    fast, slow = Raster(), Raster("numpy")
-    drawn = 0
-    for case in range(120):
-        state = wild(rng)
-        kind = int(rng.integers(1, 4))
-        clip = np.column_stack([rng.uniform(-2, 2, (6, 3)), rng.uniform(-0.3, 2, 6)]).astype(np.float32)
-        if case % 3 == 0:
-            clip = rng.integers(0, 1 << 32, (6, 4), np.uint64).astype(np.uint32).view(np.float32)
-        chosen = rng.integers(0, 9, (6, 2)) * (case % 5 == 0)  # layer and viewport
-        at = {
-            0x70: clip, 0x64: chosen.astype(np.int32).view(np.float32),
-            0x6C: rng.uniform(-5, 30, (6, 1)), 0x2C0: rng.normal(size=(6, 8)) + 0.5, 0x280: rng.normal(size=(6, 4)),
-            0x300: rng.normal(size=(6, 4)),
-        }  # fmt: skip
-        primitives = np.arange(6).reshape(-1, kind)
-        values = {"inputs": {0x280: 2, 0x284: 3, 0x300: 2, 0x304: 2}, "flags": int(rng.integers(0, 16))}
-        a = fast.draw(state, at, primitives, parts=int(rng.integers(1, 4)), **values)
-        drawn += a.samples.any()
-        if case % 4:
-            continue
-        b = slow.draw(state, at, primitives, **values)
-        for name in ("samples", "depth", "inputs", "shapes", "gone"):
-            np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=f"case {case}")
-    assert drawn > 20

@@ -117,8 +117,7 @@ class GM20B:
     def reset(self) -> None:
         """Switch the GPU off and on: no mappings, no channels, nothing counted."""
         self.memory.reset()
-        for made in ("drawing", "grids", "textures"):
-            self.__dict__.pop(made, None)  # what they know of memory is gone
+        self.__dict__.pop("drawing", None)  # what it knows of memory is gone; grids and textures look for themselves
         self.events.drain()
         self.stats.reset()
         self.syncpoints.reset()

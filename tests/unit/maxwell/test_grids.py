@@ -337,6 +337,22 @@ def test_huge_programs_are_interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run_warp in asked
 
 
+def test_nothing_is_left_of_constants_after_a_reset() -> None:
+    """What one program had beyond the end of another's constant buffer stays unseen, also by a machine switched off
+    and on, which keeps what its owner chose."""
+    c = Console()
+    c.gpu.memory.write(BANK + 0x10, struct.pack("<I", 77))
+    c.gpu.grids.limit = 12345
+    text = HEAD + "MOV R4, c[0x0][0x10]" + TAIL
+    assert c.run(text).tolist() == [77] * 64
+    c.gpu.reset()
+    for address in (BUFFER, CODE, OUT, QMD, BANK):
+        c.gpu.map(address, 0x1_0000)
+    c.gpu.memory.write(BANK, struct.pack("<QQI", OUT, 0, 78))
+    assert not c.run(text, constants={0: (BANK, 16)}).any() and not c.told
+    assert c.gpu.grids.limit == 12345
+
+
 def test_threads_give_the_same() -> None:
     one, two = Console(threads=1), Console(threads=2)
     for c in (one, two):

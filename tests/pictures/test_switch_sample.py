@@ -139,7 +139,7 @@ def test_info_tells_of_it(capsys: pytest.CaptureFixture[str]) -> None:
 def test_bench_and_dump_serve_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", str(SAMPLE), "--repeat", "1", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert list(document["frames"][0]["phases"]) == ["loads", "parse", "effects", "launches", "other"]
+    assert list(document["frames"][0]["phases"]) == ["loads", "parse", "effects", "launches", "draws", "other"]
     assert document["all"]["mword_per_second"] > 0 and document["all"]["words"] > 1000
     log = mxcap.parse(SAMPLE.read_bytes())
     out = tmp_path / "target.bin"

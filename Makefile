@@ -35,6 +35,7 @@ fuzz: $(VENV)/.ready-test
 	$(BIN)/python tests/fuzz/captures.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/channel_logs.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/lists.py --cases $(FUZZ)
+	$(BIN)/python tests/fuzz/output.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/pushbuffers.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/raster.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/sass.py --cases $(FUZZ)

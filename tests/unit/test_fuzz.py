@@ -57,3 +57,9 @@ def test_raster_of_the_switch() -> None:
     counts = load("raster").run(400, seed=1)
     assert counts["cases"] == 400 and counts["shared"] == 100 and counts["compared"] == 4
     assert counts["drew"] >= 150 and counts["shapes"] >= 600
+
+
+def test_the_end_of_the_pixel_pipeline_of_the_switch() -> None:
+    counts = load("output").run(400, seed=1)
+    assert counts["cases"] == 400 and counts["compared"] >= 15 and counts["special"] == 2
+    assert counts["stored"] >= 50 and 1 <= counts["refused"] <= 40

@@ -279,6 +279,8 @@ class Model:
         masked = self._on("SET_SAMPLE_MASK", "COLOR_TARGET_ENABLE")
         if masked and not state.field("SET_COLOR_TARGET_SAMPLE_MASK") >> sample & 1:
             return
+        if case.killed >> lane & 1:
+            return  # of a program that hangs, if it is none that kills
         for out in range(state.field("SET_CT_SELECT", "TARGET_COUNT")):
             slot = state.field("SET_CT_SELECT", f"TARGET{out}")
             number = out if state.field("SET_CT_MRT_ENABLE") else 0

@@ -62,7 +62,7 @@ def random_case(seed: int) -> Case:
     return Case(
         registers, 8 * c.upto(max(width // grid[0] // 8, 1)), 4 * c.upto(max(height // grid[1] // 4, 1)),
         front=bool(c.bit()), outputs=(15, *(c.pick([15, 15, 7, 0]) for _ in range(2))), kills=bool(c.bit(0.3)),
-        gives_mask=bool(c.bit(0.2)), killed=c.upto(1 << 32), masks=masks,
+        gives_mask=bool(c.bit(0.2)), killed=c.pick([0, c.upto(1 << 32)]), masks=masks,
         colours=colours, depth=(c.rng.random((16, 32)) * 1.4 - 0.2).astype(np.float32), memory=memory,
         cover=ballots if c.bit() else [0xFFFFFFFF] * 16,
     )  # fmt: skip

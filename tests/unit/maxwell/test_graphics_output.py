@@ -19,7 +19,7 @@ from pocketgpu.maxwell.graphics.output_state import OutputState
 from pocketgpu.maxwell.graphics.records import LANE_X, LANE_Y
 
 FULL = 0xFFFFFFFF
-GOLDEN = "2b455d05dc2f3a69"
+GOLDEN = "8af74f3f93f78813"
 
 
 def target(slot: int, code: int, **more: int) -> dict[str, int | float]:
@@ -188,6 +188,12 @@ def test_what_fails_early_tests_is_gone_before_the_program_and_what_it_kills_is_
     late = run(replace(case, registers={**registers, "SET_API_MANDATED_EARLY_Z": 0}), "numpy")
     assert not late.output.early
     assert late.passed == 16
+
+
+def test_pixels_of_programs_that_hang_are_not_written() -> None:
+    case = Case(target(0, 0xD5), killed=0xFFFF0000, colours=np.ones((8, 4, 32), np.float32))
+    for general in (False, True):
+        assert np.count_nonzero(run(case, "numpy", general).memory.view(np.uint32)) == 16
 
 
 def order(registers: dict[str, int | float], **more: bool) -> tuple[bool, bool]:

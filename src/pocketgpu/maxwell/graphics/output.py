@@ -1,6 +1,6 @@
 """The end of the pixel pipeline for one block of 8 x 4 pixels: the tests, and the writes into colour targets.
 
-Both kernels are called by handle (`OutputState.handles`), with the arena offsets (i32) of the draw's OUTPUT record
+Both kernels (`OutputState.codes`) are called by handle, with the arena offsets (i32) of the draw's OUTPUT record
 (output_records.py) and of the thread's FRAGMENTS record (records.py).
 
 The order is the caller's, as `OutputState.early` says:
@@ -10,7 +10,8 @@ The order is the caller's, as `OutputState.early` says:
 
 Blocks begin at multiples of 8 x 4 pixels. Of FRAGMENTS, `test` reads X, Y, LAYER, FRONT, COVER, DEPTH, MIN_Z and MAX_Z,
 and leaves COVERED, COVER and PASSED as the tests have them; a block whose COVERED became 0 is done. `write` may take
-away from COVER and COVERED as well. KILLED, SAMPLE_MASK and OUTPUTS are read behind the program only.
+away from COVER and COVERED as well. KILLED, SAMPLE_MASK and OUTPUTS are read behind the program only. What is KILLED is
+never written, even if the program's header says that it kills nothing: programs that hang have no colour.
 """
 
 from __future__ import annotations
@@ -76,9 +77,9 @@ def _test_wide(k: Lang, block: WideBlock, tests: DepthStencil) -> None:
     fragments, count = tests.fragments, 1 << sum(block.grid)
     pixels = block.pixels()
     covers = [_cover(k, fragments, sample) & pixels for sample in range(count)]
-    any = covers[0]
+    some = covers[0]
     for cover in covers[1:]:
-        any = any | cover
+        some = some | cover
 
     def run() -> tuple[Value, ...]:
         places = block.places()
@@ -94,7 +95,7 @@ def _test_wide(k: Lang, block: WideBlock, tests: DepthStencil) -> None:
                 block.store(places, [words for words, _, _ in results])
         return tuple(left for _, left, _ in results)
 
-    for sample, left in enumerate(k.branch(any != 0, run, lambda: tuple(covers))):
+    for sample, left in enumerate(k.branch(some != 0, run, lambda: tuple(covers))):
         k.store(I32, fragments + FRAGMENTS.COVER + 4 * sample, left)
 
 
@@ -141,6 +142,7 @@ class _Colour:
     def __init__(self, k: Lang, draw: Settings, fragments: Value, own: Settings, key: ColorKey | None) -> None:
         self.k, self.draw, self.fragments, self.own, self.key = k, draw, fragments, own, key
         self.srgb = k.to_i64(draw.word("SRGB"))
+        self.alive = ~k.load(I32, fragments + FRAGMENTS.KILLED)
         self.mode = own("MODE")
         self.bits: Sequence[Number]
         if key is not None:
@@ -214,7 +216,7 @@ class _Colour:
     def _cover(self, sample: Number) -> Value:
         """Ballot of the pixels whose sample is written."""
         k, left_out = self.k, self.draw("LEFT_OUT")
-        cover = _cover(k, self.fragments, sample)
+        cover = _cover(k, self.fragments, sample) & self.alive
         if isinstance(left_out, int) and not left_out:
             return cover
         out = (left_out if isinstance(left_out, Value) else k.i32(left_out)).lsr(sample) & 1

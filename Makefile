@@ -42,6 +42,7 @@ fuzz: $(VENV)/.ready-test
 	$(BIN)/python tests/fuzz/sass_arithmetic.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/sass_programs.py --cases $(FUZZ) --specialised $$(( $(FUZZ) / 100 )) --numpy $$(( $(FUZZ) / 1000 ))
 	$(BIN)/python tests/fuzz/shader.py --cases $(FUZZ) --specialised $$(( $(FUZZ) / 100 ))
+	$(BIN)/python tests/fuzz/vertices.py --cases $(FUZZ)
 
 oracle: $(VENV)/.ready-run
 	$(BIN)/python tools/oracle.py $(ORACLE)

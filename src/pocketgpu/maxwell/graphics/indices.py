@@ -7,7 +7,7 @@ not documented, 0 is what robust access of other interfaces asks for.
 
 from __future__ import annotations
 
-from ...lanes import I32, I64, U8, U16, Lang, Value
+from ...lanes import I32, I64, U8, U16, Lang, Type, Value
 from .. import page_table
 from ..sass.work import LANES
 from .vertex_records import INPUT, TABLE_BITS
@@ -29,8 +29,8 @@ def read_numbers(k: Lang, record: Value, position: Value, count: Value, at: Valu
     for i in k.range(position, end, LANES):
         n = lane + i
 
-        def quick(type: object, shift: int, i: Value = i) -> Value:
-            return k.load(type, source + (i << shift), LANES)  # type: ignore[arg-type]
+        def quick(type: Type, shift: int, i: Value = i) -> Value:
+            return k.load(type, source + (i << shift), LANES)
 
         def careful(i: Value = i) -> Value:
             return _read_carefully(k, record, size, i, end)
@@ -42,7 +42,10 @@ def read_numbers(k: Lang, record: Value, position: Value, count: Value, at: Valu
             found: Value = k.switch(which, ways)
             return found
 
-        numbers = k.branch(size == 0, lambda n=n: n + first, indexed)
+        def counted(n: Value = n) -> Value:
+            return n + first
+
+        numbers = k.branch(size == 0, counted, indexed)
         k.store(I32, at + ((i - position) << 2), numbers)
 
 
@@ -101,7 +104,8 @@ def assign_slots(k: Lang, record: Value, window: Value, count: Value, used: Valu
         _list(k, record, used, shaded, first)
         return used + shaded
 
-    return k.branch(none | span.below(count), as_range, lambda: _by_table(k, record, window, end, used))  # type: ignore[no-any-return]
+    found: Value = k.branch(none | span.below(count), as_range, lambda: _by_table(k, record, window, end, used))
+    return found
 
 
 def _list(k: Lang, record: Value, used: Value, count: Value, first: Value) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.stage_case import CODE, DATA, PixelCase, StageCase, header
+from support.stage_case import CODE, DATA, PixelCase, StageCase, call_stage, header
 
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.constants import Binding
@@ -502,6 +502,34 @@ def test_what_does_not_end(evaluator: str, tier: str) -> None:
     (event,) = case.events
     assert (event.kind, event.id) == ("hang", "draw.hang") and "pixel (16, 8)" in event.message
     assert case.fragment("KILLED") == 0xFFFFFFFF
+
+
+@ways()
+def test_budget_of_a_draw(evaluator: str, tier: str) -> None:
+    """Warps that end, but take too long together: those behind are left out, and the next draw begins anew."""
+    code = """
+        MOV32I R1, 0x10
+        again:
+        IADD32I R1, R1, -0x1
+        ISETP.NE.AND P0, PT, R1, RZ, PT
+        @P0 BRA again
+        MOV32I R0, 0x7
+        AST a[0x70], R0
+        EXIT
+        """
+    case = StageCase(1, code, evaluator, tier, **POSITION)
+    outputs = case.outputs()
+    case.stage.set(BUDGET=120)
+    for _ in range(2):
+        assert case.stage.bind(case.program, case.bindings, tier=tier)
+        pages = [case.page(outputs) for _ in range(4)]
+        for page in pages:
+            case.set_block(OUT_AT=page)
+            case.engine.get(call_stage)(case.stage.record, case.slot, -1)
+        assert [int(case.get(page, outputs, 0x70, np.int32)[9]) for page in pages] == [7, 7, 7, 0]
+        case.stage.settle("here")
+    (event,) = case.events
+    assert (event.kind, event.id, event.count) == ("hang", "draw.hang", 2) and "left out" in event.message
 
 
 def test_programs_that_are_none() -> None:

@@ -46,6 +46,7 @@ from ..sass.work import (
     FAULTS,
     LAUNCH,
     NO_TEXTURE,
+    OVER_BUDGET,
     STEP,
     VECTOR,
     WARP,
@@ -61,6 +62,9 @@ SLICE = 1 << 20
 """Steps of a warp's turn."""
 LIMIT = 1 << 24
 """Steps after which a warp of a stage is taken to hang."""
+BUDGET = 1 << 29
+"""Steps of all warps of a stage, in a thread of the host, after which the rest of a draw is left out: several thousand
+for each block of pixels on the console's screen."""
 MAX_LOCAL = 1 << 19
 """Bytes of local memory of a thread, at most."""
 LOCAL_WINDOW, SHARED_WINDOW = 0xFF00_0000, 0xFE00_0000
@@ -235,6 +239,7 @@ class StageLaunch:
         self._program_room = self._constants + _BANKS_ROOM
         self.words = programs.words(at, LAUNCH.size // 4)
         self._watch: list[int] = []
+        self._steps: list[int] = []
 
     # -- what a draw asks for ---------------------------------------------------------------------------------------
     def bind(
@@ -260,6 +265,8 @@ class StageLaunch:
             self._choose(program, tier)
             if self._final and not self._interprets:
                 program.prepared[self.pipeline] = self.slots, self.words.copy()
+        for at in self._steps:
+            self._programs.view[at] = self._programs.view[at + 1] = 0
         if self.pipeline == 0:
             self.set(NEXT=0)
         banks = program.constants
@@ -335,13 +342,14 @@ class StageLaunch:
         self.set(
             THREADS=32, WARPS=1, REGISTERS=program.registers, WARP_STRIDE=layout.warp_stride, WARPS_AT=work.WARPS,
             SHARED_AT=layout.shared_at, LOCAL_AT=layout.local_at, LOCAL_SIZE=layout.local,
-            LOCAL_STRIDE=layout.local_stride, SLICE=SLICE, TURNS=LIMIT // SLICE, CONSTANTS=self._constants,
+            LOCAL_STRIDE=layout.local_stride, SLICE=self._programs.turn, TURNS=self._programs.turns, CONSTANTS=self._constants,
             THREAD_IDS=self._programs.thread_ids, SHARED_WINDOW=SHARED_WINDOW, LOCAL_WINDOW=LOCAL_WINDOW,
             STAGE=header.stage, KILLS=int(header.kills), MOST_EMITTED=header.most_vertices,
             MASK_AT=at(header.mask_register), DEPTH_AT=at(header.depth_register), Y_DIRECTION=ONE,
-            START=index_at(program.code.start), **{name: self._map_at(name) for name in MAPS},
+            START=index_at(program.code.start), BUDGET=self._programs.budget, **{name: self._map_at(name) for name in MAPS},
         )  # fmt: skip
         self._watch = [(slot + word) >> 2 for slot in slots for word in (BLOCK.FAULT_COUNT, BLOCK.HUNG)]
+        self._steps = [(slot + BLOCK.STEPS) >> 2 for slot in slots]
         return True
 
     def chain(self, second: StageLaunch) -> None:
@@ -405,7 +413,7 @@ class StageLaunch:
 
     def forget(self) -> None:
         """Nothing is set up any more."""
-        self.program, self._watch = None, []
+        self.program, self._watch, self._steps = None, [], []
 
     # -- constants --------------------------------------------------------------------------------------------------
     def _fill(self, bank: int, wanted: int, binding: Binding | None) -> None:
@@ -447,7 +455,7 @@ class StageLaunch:
             if words[faults]:
                 self._tell_faults(slot, words[faults], place)
             if words[hung]:
-                self._tell_hang(slot, place)
+                self._tell_hang(slot, words[hung], place)
             words[faults] = words[hung] = 0
 
     def _where(self, number: int, lane: int) -> str:
@@ -477,12 +485,15 @@ class StageLaunch:
         assert self.program is not None
         return f"{self.name} program {self.program.address:#x}"
 
-    def _tell_hang(self, slot: int, place: str) -> None:
+    def _tell_hang(self, slot: int, how: int, place: str) -> None:
         assert self.program is not None
         words = self._programs.words(slot + work.WARPS, WARP.size // 4)
         resume = int(words[WARP.RESUME // 4])
         where = self._where(int(self._programs.words(slot + BLOCK.NUMBER, 1)[0]), 0)
-        loop = f"{LIMIT} instructions and no end around {self.program.code.offset_at(resume)}"
+        if how == OVER_BUDGET:
+            loop = f"more than {self._programs.budget} instructions; the rest of the draw is left out"
+        else:
+            loop = f"{self._programs.limit} instructions and no end around {self.program.code.offset_at(resume)}"
         text = f"{self._named()}: {loop}; {where}"
         self._programs.events.report("hang", "draw.hang", text, place)
 
@@ -520,6 +531,9 @@ class Programs:
         self.memory, self.engine, self.events, self.threads = memory, engine, events, max(1, threads)
         self.view = memory.arena.view(np.int32).data
         self.place = ""
+        self.budget = BUDGET
+        """Steps of a stage's warps in a thread; as `limit`, it is for programs that are set up from now on."""
+        self.turn, self.turns = SLICE, LIMIT // SLICE
         start = (scratch[0] + 4095) & -4096
         self._end = scratch[0] + scratch[1]
         self.thread_ids = start
@@ -533,6 +547,16 @@ class Programs:
         self._code = programs.Programs(memory)
         self._known: dict[Any, StageProgram] = {}
         self._seen: dict[int, _Seen] = {}
+
+    @property
+    def limit(self) -> int:
+        """Steps after which a warp is taken to hang."""
+        return self.turn * self.turns
+
+    @limit.setter
+    def limit(self, steps: int) -> None:
+        self.turn = min(steps, SLICE)
+        self.turns = max(1, steps // self.turn)
 
     def words(self, at: int, count: int) -> NDArray[np.int32]:
         """Words of the arena."""

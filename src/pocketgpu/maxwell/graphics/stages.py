@@ -21,7 +21,21 @@ from __future__ import annotations
 from ...lanes import F32, I32, I64, Lang, Value
 from ..sass import driver
 from ..sass.stage_io import PIXEL, pixel_centres, sample_shift
-from ..sass.work import BLOCK, DONE, LANES, LAUNCH, LEFT, READY, REGISTERS, VECTOR, WAITING, WARP, WARPS
+from ..sass.work import (
+    BLOCK,
+    DONE,
+    ENDLESS,
+    LANES,
+    LAUNCH,
+    LEFT,
+    OVER_BUDGET,
+    READY,
+    REGISTERS,
+    VECTOR,
+    WAITING,
+    WARP,
+    WARPS,
+)
 from .records import FRAGMENTS, MAX_SAMPLES, PAGE_DUMP
 
 
@@ -40,8 +54,9 @@ def run_stage(k: Lang, launch: Value, slot: Value, mask: Value) -> None:
 
     Where LAUNCH.NEXT names a second vertex program, that one runs behind the first, on what the first gave.
     Results are in the pages; for pixels in FRAGMENTS: OUTPUTS, KILLED (of this run), SAMPLE_MASK, and DEPTH where the
-    program gives one. A warp that does not end within its steps sets BLOCK.HUNG; nothing is run in that slot from then
-    on until somebody clears it, and pixels count as killed.
+    program gives one. A warp that does not end within its steps sets BLOCK.HUNG, and so does the one with which the slot
+    has taken more than LAUNCH.BUDGET; nothing is run in that slot from then on until somebody clears it, and pixels
+    count as killed.
     """
     pixel = k.load(I32, launch + LAUNCH.STAGE) == PIXEL
     for _ in k.when(pixel):
@@ -105,10 +120,12 @@ def _run_warp(k: Lang, launch: Value, slot: Value, mask: Value) -> None:
             driver.pass_barrier(k, record)
         state.value = k.load(I32, record + WARP.STATE)
         steps.value = k.load(I64, record + WARP.STEPS)
+    total = k.load(I64, slot + BLOCK.STEPS) + steps.value
+    k.store(I64, slot + BLOCK.STEPS, total)
+    for _ in k.when(total > k.to_i64(of(LAUNCH.BUDGET))):
+        k.store(I32, slot + BLOCK.HUNG, OVER_BUDGET)
     for _ in k.when(state.value == READY):
-        k.store(I32, slot + BLOCK.HUNG, 1)
-    total = slot + BLOCK.STEPS
-    k.store(I64, total, k.load(I64, total) + steps.value)
+        k.store(I32, slot + BLOCK.HUNG, ENDLESS)
 
 
 def _begin_pixels(k: Lang, launch: Value, slot: Value) -> None:

@@ -49,13 +49,14 @@ LAUNCH = Struct(
     "SAMPLES_AT",  # offset of 16 words, x of samples, and 16 words, y: 1/16 pixel from the upper left corner
     "MASK_AT", "DEPTH_AT",  # offsets into a warp's record of the sample mask and the depth of pixels; 0: none
     "PRIMITIVE_TYPE", "INVOCATION_INFO", "Y_DIRECTION",  # what special registers show
+    "BUDGET",  # steps that all warps of a slot may take in a draw
 )  # fmt: skip
 
 BLOCK = Struct(
     "STEPS:2", "LANE_STEPS:2",  # 64 bits each, of all blocks that this slot has run
     "STATUS", "X", "Y", "Z", "NUMBER", "LIVE", "CLOCK", "FAULT_COUNT",
     "ANSWER",  # where the host puts what a kernel asked it for
-    "HUNG",  # whether the warp of a stage did not come to its end: later ones are not run then
+    "HUNG",  # not 0: the warp of a stage did not come to its end; later ones are not run then
     # Of stages of graphics: what the warp that comes next works on, as offsets of the arena.
     "IN_AT", "OUT_AT",  # pages of inputs (planes for pixels) and of outputs
     "NEXT_SLOT", "BETWEEN",  # of two vertex programs: the slot of the second, the page from the first to it
@@ -93,6 +94,8 @@ STEP = Struct(
 READY, WAITING, DONE, LEFT = range(4)
 # What a slot came to.
 RUNNING, FINISHED, TURN_OVER, STUCK = range(4)
+# BLOCK.HUNG: one warp did not end, or all together took too long.
+ENDLESS, OVER_BUDGET = 1, 2
 # Kinds of barrier instructions; a reduction counts, or asks whether all or some do.
 SYNC, ARRIVE, POPC, AND, OR = range(5)
 # Kinds of faults.

@@ -17,7 +17,7 @@ from common import ROOT, Report, machine, show
 HERE = Path(__file__).resolve().parent
 NAMES = (
     "pixels", "shapes", "features", "shader", "draws", "startup", "captures", "layouts", "textures", "sampling",
-    "channel", "sass", "output",
+    "channel", "sass", "vertices", "output",
 )  # fmt: skip
 OUT = ROOT / "build" / "bench.json"
 

@@ -6,6 +6,8 @@ other than zero, the others compare the values of two reports of 16 bytes each.
 
 from __future__ import annotations
 
+from functools import cache
+
 from ...facts.maxwell import MethodBlock
 from .base import EngineHost, Registers
 from .state import State
@@ -39,8 +41,21 @@ def _holds(host: EngineHost, state: State, prefix: str) -> bool:
     return (first == int.from_bytes(data[16:24], "little")) == (mode == EQUAL)
 
 
+@cache
+def _plain(block: MethodBlock) -> tuple[tuple[int, int], ...]:
+    """Words with what they hold where nothing depends on anything."""
+    words = [
+        (block[name].word, TRUE) for name in ("SET_RENDER_ENABLE_C", "SET_GLOBAL_RENDER_ENABLE_C") if name in block
+    ]
+    if "SET_RENDER_ENABLE_OVERRIDE" in block:
+        words.append((block["SET_RENDER_ENABLE_OVERRIDE"].word, USE))
+    return tuple(words)
+
+
 def enabled(host: EngineHost, state: State) -> bool:
     """Whether work of this class is done now: SET_RENDER_ENABLE, its override, and the global condition."""
+    if all(state.registers.item(word) == value for word, value in _plain(state.block)):
+        return True
     if "SET_RENDER_ENABLE_OVERRIDE" in state.block:
         override = state.field("SET_RENDER_ENABLE_OVERRIDE", "MODE")
         if override in (ALWAYS, NEVER):

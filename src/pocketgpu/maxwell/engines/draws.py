@@ -350,11 +350,14 @@ class DrawUnit:
         host.stats.draws += 1
         host.log.append(draw)
         self._count(draw)
-        host.draw(draw, self._state, self._counters)
+        if count:
+            host.draw(draw, self._state, self._counters)
 
     def _count(self, draw: Draw) -> None:
         """Counters that need no shading."""
         counters = self._counters
+        if not self._state.word("SET_STATISTICS_COUNTER"):
+            return
         if not any(counters.running(name) for name in ("DA_VERTICES_GENERATED", "DA_PRIMITIVES_GENERATED")):
             return
         if draw.count > vertices.MAX_VERTICES or draw.restart is None:

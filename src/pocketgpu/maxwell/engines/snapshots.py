@@ -14,17 +14,17 @@ _MAX_CHANGES = 256
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A register file as it was: a whole copy, and the words that differ from it."""
+    """A register file as it was: a whole copy, and the pairs of words that differ from it."""
 
     whole: Registers
     places: NDArray[np.int64]
-    values: Registers
+    values: NDArray[np.uint64]
 
     @property
     def registers(self) -> Registers:
         """The register file as an array of its own."""
         registers = self.whole.copy()
-        registers[self.places] = self.values
+        registers.view(np.uint64)[self.places] = self.values
         return registers
 
 
@@ -33,13 +33,16 @@ class Snapshots:
 
     def __init__(self, registers: Registers) -> None:
         self._live = registers
+        self._pairs = registers.view(np.uint64)  # half as many to compare
         self._whole: Registers | None = None
+        self._whole_pairs = self._pairs
 
     def take(self) -> Snapshot:
         """The register file as it is now."""
         if self._whole is not None:
-            places = np.flatnonzero(self._live != self._whole)
+            places = (self._pairs != self._whole_pairs).nonzero()[0]
             if len(places) <= _MAX_CHANGES:
-                return Snapshot(self._whole, places, self._live[places])
+                return Snapshot(self._whole, places, self._pairs[places])
         self._whole = self._live.copy()
-        return Snapshot(self._whole, np.empty(0, np.int64), np.empty(0, np.uint32))
+        self._whole_pairs = self._whole.view(np.uint64)
+        return Snapshot(self._whole, np.empty(0, np.int64), np.empty(0, np.uint64))

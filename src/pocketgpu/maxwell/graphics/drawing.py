@@ -45,6 +45,7 @@ SHARE_VERTICES = 512
 """Vertices of a piece from which threads may share them."""
 SHARE_AREA = 48
 """REGION.AREA from which threads may share the pixels."""
+_PLAN_PAIRS = np.unique(PLAN_WORDS // 2)
 _STIPPLE, _SHAPES, _COME, _GONE = (at // 4 for at in (REGION.STIPPLE, REGION.SHAPES, REGION.COME, REGION.GONE))
 _PAGE_VECTORS = ATTRIBUTE_SPACE // 4 + 4
 _THREAD_ROOM = max(INPUT_PAGE + _PAGE_VECTORS * VECTOR, late_stages.THREAD_ROOM)
@@ -94,7 +95,9 @@ class Drawing:
         # Plain numbers go in and out of these quickly.
         self._walk_words = self._words(self._walk, native.WALK_SIZE // 4)
         self._walk_data, self._region_data = self._walk_words.data, self._words(self._region, REGION.size // 4).data
-        self._primitives = self._words(self.vertex_input.primitives, PRIMITIVES.size // 4).data
+        self._lists = self.vertex_input.vertices, self.vertex_input.primitives
+        """Offsets of the VERTICES and PRIMITIVES records of what vertex programs give."""
+        self._primitives = self._words(self._lists[1], PRIMITIVES.size // 4).data
         self._passed = [self._words(offset + FRAGMENTS.PASSED, 2).view(np.int64) for offset in self._fragments]
         self._region_data[REGION.AT // 4], self._region_data[REGION.END // 4] = shapes, shapes + REGION_SIZE
         self._plans: dict[Any, Plan] = {}
@@ -157,9 +160,10 @@ class Drawing:
         if self._seen is None:
             self._seen, same = registers.copy(), False
         else:
-            changed = registers != self._seen
+            changed = registers.view(np.uint64) != self._seen.view(np.uint64)
             if changed.any():
-                same = same and not changed[PLAN_WORDS].any()
+                if same and changed[_PLAN_PAIRS].any():
+                    same = bool((registers[PLAN_WORDS] == self._seen[PLAN_WORDS]).all())
                 np.copyto(self._seen, registers)
         if not same:
             self._shaders = tuple(shaders_of(state))
@@ -250,7 +254,7 @@ class Drawing:
         self.vertex_input.begin(
             found, state, draw.first, draw.count, draw.instance, 1, self._inline(draw.inline)
         )  # fmt: skip
-        lists = (self.vertex_input.vertices, self.vertex_input.primitives)
+        lists = self._lists
         if chain is not None:
             self._words(self._output_map, MAP_WORDS)[:] = chain.output.read
             name = topology.name(draw.topology)
@@ -260,7 +264,8 @@ class Drawing:
             lists = (self.late.vertices, self.late.primitives)
         elif self._primitives[PRIMITIVES.KIND // 4] == PATCH_LIST:
             raise UsageError("patches without a tessellation program")
-        plan.words.data[RASTER.VERTICES // 4], plan.words.data[RASTER.PRIMITIVES // 4] = lists
+        if plan.lists != lists:
+            plan.words[RASTER.VERTICES // 4], plan.words[RASTER.PRIMITIVES // 4] = plan.lists = lists
 
     def _inline(self, indices: NDArray[np.uint32] | None) -> int:
         """Arena offset of indices that a draw brings itself."""
@@ -317,7 +322,7 @@ class Drawing:
         """A draw with more stages, or whose primitives go to memory."""
         streams, chosen = plan.streams, state.field("SET_RASTER_INPUT", "STREAM_SELECT")
         following, words = self.engine.get(next_piece), self._words(self.room.input, INPUT.size // 4)
-        vertices, primitives = self.vertex_input.vertices, self.vertex_input.primitives
+        vertices, primitives = self._lists
         wanted: tuple[int, ...] = (0,)
         if plan.chain is not None:
             vertices, primitives = self.late.vertices, self.late.primitives
@@ -335,7 +340,7 @@ class Drawing:
 
     def _shade(self, plan: Plan) -> int:
         """Run the vertex program for the vertices of the piece; how many there are."""
-        count = int(self._words(self.vertex_input.vertices + VERTICES.COUNT, 1)[0])
+        count = int(self._words(self._lists[0] + VERTICES.COUNT, 1)[0])
         run, record, stage = self.engine.get(run_vertices), self.room.input, self.programs.stages[plan.first]
         pages = -(-count // LANES)
 

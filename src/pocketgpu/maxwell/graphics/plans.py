@@ -73,6 +73,8 @@ class Plan:
     counts: bool
     vertex_plans: dict[tuple[int, int, bool], VertexPlan] = field(default_factory=dict)
     final: bool = False
+    lists: tuple[int, int] = (0, 0)
+    """The VERTICES and PRIMITIVES records that its RASTER record names."""
     walks: dict[tuple[int, int, int], NDArray[np.int32]] = field(default_factory=dict)
     """WALK records (native.py) by kind of primitives and slots."""
     left_out: tuple[str, ...] = ()

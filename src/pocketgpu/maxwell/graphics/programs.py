@@ -342,11 +342,12 @@ class StageLaunch:
         self.set(
             THREADS=32, WARPS=1, REGISTERS=program.registers, WARP_STRIDE=layout.warp_stride, WARPS_AT=work.WARPS,
             SHARED_AT=layout.shared_at, LOCAL_AT=layout.local_at, LOCAL_SIZE=layout.local,
-            LOCAL_STRIDE=layout.local_stride, SLICE=self._programs.turn, TURNS=self._programs.turns, CONSTANTS=self._constants,
+            LOCAL_STRIDE=layout.local_stride, SLICE=self._programs.turn, TURNS=self._programs.turns,
+            BUDGET=self._programs.budget, CONSTANTS=self._constants,
             THREAD_IDS=self._programs.thread_ids, SHARED_WINDOW=SHARED_WINDOW, LOCAL_WINDOW=LOCAL_WINDOW,
             STAGE=header.stage, KILLS=int(header.kills), MOST_EMITTED=header.most_vertices,
             MASK_AT=at(header.mask_register), DEPTH_AT=at(header.depth_register), Y_DIRECTION=ONE,
-            START=index_at(program.code.start), BUDGET=self._programs.budget, **{name: self._map_at(name) for name in MAPS},
+            START=index_at(program.code.start), **{name: self._map_at(name) for name in MAPS},
         )  # fmt: skip
         self._watch = [(slot + word) >> 2 for slot in slots for word in (BLOCK.FAULT_COUNT, BLOCK.HUNG)]
         self._steps = [(slot + BLOCK.STEPS) >> 2 for slot in slots]

@@ -270,10 +270,10 @@ class StageLaunch:
         if self.pipeline == 0:
             self.set(NEXT=0)
         banks = program.constants
-        if program.handle_bytes > banks.get(texture_bank, 0):
+        if texture_bank < BANKS and program.handle_bytes > banks.get(texture_bank, 0):
             banks = banks | {texture_bank: program.handle_bytes}
         if program.textures:
-            self.set(TEXTURE_BANK=min(texture_bank, BANKS - 1))
+            self.set(TEXTURE_BANK=texture_bank)  # those behind the last one read as zero
         for bank, wanted in banks.items():
             self._fill(bank, wanted, bindings[bank] if bank < len(bindings) else None)
         return True

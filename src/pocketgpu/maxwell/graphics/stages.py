@@ -54,9 +54,9 @@ def run_stage(k: Lang, launch: Value, slot: Value, mask: Value) -> None:
 
     Where LAUNCH.NEXT names a second vertex program, that one runs behind the first, on what the first gave.
     Results are in the pages; for pixels in FRAGMENTS: OUTPUTS, KILLED (of this run), SAMPLE_MASK, and DEPTH where the
-    program gives one. A warp that does not end within its steps sets BLOCK.HUNG, and so does one with which the slot has
-    taken more than LAUNCH.BUDGET; nothing is run in that slot from then on until somebody clears it, and pixels count
-    as killed.
+    program gives one. A warp that does not end within its steps sets BLOCK.HUNG, and so does one with which the slot
+    has taken more than LAUNCH.BUDGET; nothing is run in that slot from then on until somebody clears it, and pixels
+    count as killed.
     """
     pixel = k.load(I32, launch + LAUNCH.STAGE) == PIXEL
     for _ in k.when(pixel):

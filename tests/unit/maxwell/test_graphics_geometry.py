@@ -21,6 +21,7 @@ from pocketgpu.maxwell.graphics.geometry_stage import (
     with_invocation,
 )
 from pocketgpu.maxwell.graphics.headers import layout_of
+from pocketgpu.maxwell.graphics.late_stages import Chain
 from pocketgpu.maxwell.graphics.records import (
     LINE_LIST,
     POINT_LIST,
@@ -195,21 +196,24 @@ def test_vertices_of_a_primitive(kind: int, corners: int) -> None:
 
 
 def test_pass_through() -> None:
-    """Vertices go on with their own words where the mask says so, and with what the program gives elsewhere."""
+    """Vertices go on with their own words where the mask says so, or where the program has none to give."""
     code = """
         ALD R0, a[0x60]
         I2F.F32.S32 R0, R0
         AST a[0x84], R0
+        AST a[0x80], R0
         EXIT
         """
     rows = [[3 * i + 2, 3 * i + 1, 3 * i] for i in range(40)]
     case = GeometryCase(code, rows, TRIANGLE_LIST, evaluator="llvm", words=(0x70, 0x80, 0x84), vectors=500,
-                        GENERIC_OMAP_X__0=1, GENERIC_OMAP_Y__0=1, OMAP_POSITION_X=1)  # fmt: skip
+                        GENERIC_OMAP_X__0=1, GENERIC_OMAP_Y__0=1)  # fmt: skip
     number = case.program.header.number | 1 << 24
     object.__setattr__(case.program.header, "number", number)
     assert case.program.header.pass_through
-    case.begin(mask0=1 << 0x70 // 4, mask1=1 << (0x80 // 4 - 32))
-    for n, word in enumerate((0x70, 0x80)):
+    case.out = Chain(case.incoming, {4: case.program.header}).output
+    case.stage.set_map("OUT_MAP", case.out.written)
+    case.begin(mask1=1 << (0x80 // 4 - 32))
+    for word, n in ((0x70, 0), (0x80, 1)):
         assert [v[0] for v in case.lists(word=word)] == [[1000.0 * v + n for v in row] for row in rows]
     found = case.lists(word=0x84)
     assert [v[0] for v in found] == [[70.0 + i] * 3 for i in range(40)]

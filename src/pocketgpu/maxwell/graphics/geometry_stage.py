@@ -9,9 +9,7 @@ streams and incomplete strips, which are left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +28,8 @@ from .records import (
     FLAG_EDGE1,
     FLAG_EDGE2,
     LINE_LIST,
-    MAP_WORDS,
     PAGE_SLOTS,
+    PAGE_ZERO,
     POINT_LIST,
     PRIMITIVE_COLUMNS,
     PRIMITIVE_FLAGS,
@@ -80,6 +78,11 @@ def with_invocation(read: NDArray[np.int32]) -> NDArray[np.int32]:
     for i, address in enumerate(INVOCATION_WORDS):
         table[address >> 2] = PAGE_SLOTS + i * VECTOR
     return table
+
+
+def addresses_of(layout: Layout) -> list[int]:
+    """The words that a page has slots for, in the order of the slots."""
+    return [int(word) << 2 for word in np.flatnonzero(layout.read != PAGE_ZERO)]
 
 
 def columns_of(k: Lang, vertices: Value, numbers: Value) -> Value:
@@ -295,20 +298,22 @@ class GeometryStage:
         ):  # fmt: skip
             self._put("PRIMITIVES", v, part // 4)
         if header.pass_through:
-            self._pass(state, output, input_map)
+            self._pass(state, header, output, input_map)
         # A pass-through program emits nothing, but what it writes belongs to the first vertex for the time being.
         of_launch = primitive_words(self.memory, launch, corners)
         of_launch[LAUNCH.OUT_STRIDE // 4] = VECTOR * vectors
         of_launch[LAUNCH.MOST_EMITTED // 4] = 1 if header.pass_through else header.most_vertices
         return True
 
-    def _pass(self, state: State, output: Layout, input_map: NDArray[np.int32]) -> None:
-        """What each slot takes from the vertex: SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK has a bit for each word."""
-        places: Mapping[int, Any] = {int(output.read[w]): w for w in range(MAP_WORDS)}
-        for n in range(PAGE_SLOTS // VECTOR, output.vectors):
-            word = places.get(n * VECTOR, 0)
+    def _pass(self, state: State, header: Header, output: Layout, input_map: NDArray[np.int32]) -> None:
+        """What each slot takes from the vertex: what the program does not write, and what it does if
+        SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK has the bit of the word."""
+        own = {address >> 2 for address in header.outputs}
+        for n, address in enumerate(addresses_of(output), PAGE_SLOTS // VECTOR):
+            word = address >> 2
             mask = state.word("SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK", word >> 5)
-            self._put("FROM", int(input_map[word]) if mask >> (word & 31) & 1 else -1, n)
+            skipped = mask >> (word & 31) & 1 or word not in own
+            self._put("FROM", int(input_map[word]) if skipped else -1, n)
 
     @property
     def incoming(self) -> int:

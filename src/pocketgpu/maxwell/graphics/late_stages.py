@@ -23,6 +23,7 @@ from .geometry_stage import (
     THREAD_ROOM,
     GeometryRoom,
     GeometryStage,
+    addresses_of,
     list_geometry,
     run_geometry,
     with_invocation,
@@ -71,8 +72,14 @@ class Chain:
 
     @cached_property
     def layouts(self) -> dict[int, Layout]:
-        """What each stage writes."""
-        return {n: layout_of(header.outputs) for n, header in self.headers.items()}
+        """What each stage writes. Behind a pass-through program is also what was in front of it."""
+        found: dict[int, Layout] = {}
+        before = self.vertices
+        for n in sorted(self.headers):
+            header = self.headers[n]
+            passed = addresses_of(before) if header.pass_through else ()
+            found[n] = before = layout_of((*header.outputs, *passed))
+        return found
 
     @cached_property
     def output(self) -> Layout:

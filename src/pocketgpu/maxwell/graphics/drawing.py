@@ -30,7 +30,17 @@ from .plan_words import PLAN_WORDS
 from .plans import FIRST_VERTEX, MAX_PLANS, PIXEL, PLAN_ROOM, SECOND_VERTEX, Plan, make_plan, rounded
 from .programs import Programs, StageProgram
 from .raster import raster_shapes
-from .records import ATTRIBUTE_SPACE, FRAGMENTS, MAP_WORDS, PATCH_LIST, PRIMITIVES, RASTER, REGION, VERTICES
+from .records import (
+    ATTRIBUTE_SPACE,
+    FRAGMENTS,
+    MAP_WORDS,
+    PATCH_LIST,
+    PRIMITIVES,
+    RASTER,
+    REGION,
+    TRIANGLE_LIST,
+    VERTICES,
+)
 from .stream_out import STREAM_OUT, StreamOut
 from .vertex_input import VertexInput
 from .vertex_records import INPUT, INPUT_PAGE, VertexRoom
@@ -129,8 +139,6 @@ class Drawing:
     def _run(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
         for id, message in plan.output.events:
             self.host.report("fault", id, message)
-        for message in plan.left_out:
-            self.host.report("warning", "draw.left_out", message)
         if plan.stores:
             self.memory.open_version()  # stores are newer than all that is copied now
         if not self._bind(plan, draw, state):
@@ -143,6 +151,8 @@ class Drawing:
             for passed in self._passed:
                 passed[0] = 0
         self._begin(plan, draw, state)
+        for message in plan.left_out[self._primitives[PRIMITIVES.KIND // 4] >= TRIANGLE_LIST]:
+            self.host.report("warning", "draw.left_out", message)
         region = self._region_data
         region[_STIPPLE] = region[_SHAPES] = region[_COME] = region[_GONE] = 0
         if plan.chain is None and not plan.streams:

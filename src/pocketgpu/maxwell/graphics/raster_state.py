@@ -411,9 +411,11 @@ _LEFT_OUT = (
 )
 
 
-def left_out(state: State) -> list[str]:
-    """What the registers ask of raster that it does not do, as texts for events."""
+def left_out(state: State, polygons: bool = True) -> list[str]:
+    """What the registers ask of raster that it does not do, as texts for events. polygons: whether any are drawn."""
     asked = [(name, text) for name, part, text in _LEFT_OUT if state.field(name, part)]
     # Edges that are drawn as lines are smooth as lines are.
-    fills = any(_MODES.get(state.field(f"SET_{side}_POLYGON_MODE"), FILL) == FILL for side in ("FRONT", "BACK"))
+    fills = polygons and any(
+        _MODES.get(state.field(f"SET_{side}_POLYGON_MODE"), FILL) == FILL for side in ("FRONT", "BACK")
+    )
     return [f"{name}: {text}" for name, text in asked if fills or name != "SET_POLY_SMOOTH"]

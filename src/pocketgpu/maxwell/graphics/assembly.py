@@ -10,6 +10,7 @@ vertex is their first or last one (of a polygon always the first).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ...lanes import I32, Lang, Value
 from ..sass.work import LANES
@@ -204,7 +205,7 @@ def assemble_run(k: Lang, record: Value, start: Value, end: Value, ended: Value,
         n = k.iota() + j
         i = done + (n >> shift)
         part = n & (parts - 1)
-        made = k.switch(topology, [lambda make=make: make(i, part) for make in makers])
+        made = k.switch(topology, [partial(make, i, part) for make in makers])
         at = columns + ((listed + j) << 2)
         wanted = n < count
         put = lambda column, v, at=at: k.store(I32, at + column * stride, v)

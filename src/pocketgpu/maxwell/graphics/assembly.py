@@ -20,6 +20,7 @@ from .records import (
     FLAG_EDGE0,
     FLAG_EDGE1,
     FLAG_EDGE2,
+    PATCH_LIST,
     PRIMITIVE_FLAGS,
     PRIMITIVE_ID,
     PRIMITIVES,
@@ -200,7 +201,7 @@ def assemble_run(k: Lang, record: Value, start: Value, end: Value, ended: Value,
     whole = topology == POLYGON  # its triangles are one primitive
     slots = get("SLOTS")
     columns, stride = (k.load(I32, record + INPUT.PRIMITIVES + w) for w in (PRIMITIVES.COLUMNS, PRIMITIVES.STRIDE))
-    per_patch = get("KIND") == 3
+    per_patch = get("KIND") == PATCH_LIST
     for j in k.range(0, count, LANES):
         n = k.iota() + j
         i = done + (n >> shift)

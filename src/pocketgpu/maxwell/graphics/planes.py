@@ -296,6 +296,10 @@ def move(k: Lang, planes: Value, groups: Value, to: Value, x: Value, y: Value, o
     for name, far_of in zip("XY", far, strict=True):
         start = k.load(F32, planes + plane_offset(name))
         k.store(F32, to + plane_offset(name), start + k.to_f32(far_of))
+    for name in ("POINT_S", "POINT_T"):
+        place = plane_offset(name)
+        c, dx, dy = (k.to_f64(k.load(F32, planes + (place + 4 * i))) for i in range(3))
+        k.store(F32, to + place, k.to_f32(c + dx * far[0] + dy * far[1]))
     places = k.pattern_of([PLANE.size * n for n in range(GROUP)])
     for group in k.range(0, groups):
         found = constant(doubles + DOUBLES + group * GROUP_DOUBLES, 8 * GROUP, GROUP)

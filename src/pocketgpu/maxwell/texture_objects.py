@@ -241,6 +241,29 @@ class Image:
     def _sampler(self) -> list[int]:
         return [0] * 8
 
+    # -- without a device -------------------------------------------------------------------------------------------
+    def header(self, address: int) -> list[int]:
+        """The eight words of a texture header for texels at a GPU address (a multiple of 512)."""
+        return self._header(address)
+
+    def sampler(self) -> list[int]:
+        """The eight words of a sampler; zeros for what has none."""
+        return self._sampler()
+
+    def tobytes(self) -> bytes:
+        """The texels in the layout that the header tells of, `nbytes` of them."""
+        data = np.zeros(self.nbytes, np.uint8)
+        for number, level in enumerate(self.arrays):
+            rows = self._rows(number, level)
+            if self.mips is None:
+                return rows.tobytes()
+            for layer in range(self.layers):
+                at = self.mips.offset_of(number, layer)
+                tiled = tile(rows[layer], self.mips.levels[number].layout).reshape(-1)
+                data[at : at + tiled.size] = tiled
+        return data.tobytes()
+
+    # -- on a device ------------------------------------------------------------------------------------------------
     def place(self, device: Device) -> _Placed:
         """Memory and a handle on a device, with nothing in it."""
         placed = self._places.get(device)

@@ -9,6 +9,7 @@ from .capture import MaxwellCaptureBuilder
 from .grids import Grid
 from .packets import Packets
 from .pushbuffer import PushBuffer
+from .shaders import Shader, shader
 from .surface import Surface, size_of
 
-__all__ = ["Grid", "MaxwellCaptureBuilder", "Packets", "PushBuffer", "Surface", "size_of"]
+__all__ = ["Grid", "MaxwellCaptureBuilder", "Packets", "PushBuffer", "Shader", "Surface", "shader", "size_of"]

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from ...errors import UsageError
 from ...facts.maxwell import B197
+from .draws import DrawPackets
 from .grids import LOCAL_WINDOW, SHARED_WINDOW, Grid, shifted
-from .packets import MOST_DATA, Packets
+from .packets import MOST_DATA
 from .surface import Surface
 
 Rectangle = tuple[int, int, int, int]
@@ -29,7 +30,7 @@ _CALL = B197["CALL_MME_MACRO"]
 _FRACTION = 1 << 32
 
 
-class PushBuffer(Packets):
+class PushBuffer(DrawPackets):
     """Words of a pushbuffer under construction; see `Packets` for single methods."""
 
     # -- macros -----------------------------------------------------------------------------------------------------

@@ -212,3 +212,23 @@ def patch_layout(header: Header) -> Layout:
     """The page of patches that a control program makes: levels, then its own words."""
     assert header.stage == CONTROL
     return layout_of(range(0, min(PATCH_GENERIC + 4 * header.patch_words, 4 * MAP_WORDS), 4))
+
+
+def packed(stage: int, inputs: Mapping[int, int], outputs: Iterable[int], fields: Mapping[str, int]) -> bytes:
+    """The bytes of a header, the reverse of what `Header` reads.
+
+    inputs: words that come in, with how a pixel program has them interpolated. outputs: words that go out. Addresses
+    that no map has are left out. fields: others by the names of the table, `NAME(3)` for elements.
+
+    :raises KeyError: there is no such field.
+    :raises ValueError: a value does not fit into its field.
+    """
+    pixel = stage == PIXEL
+    values = {"SPH_TYPE": 2 if pixel else 1, "VERSION": VERSION, "SHADER_TYPE": stage, **fields}
+    tables = (
+        (_PS_INPUTS if pixel else _VTG_INPUTS, inputs),
+        (() if pixel else _VTG_OUTPUTS, dict.fromkeys(outputs, 1)),
+    )
+    for table, wanted in tables:
+        values |= {one.name: min(wanted[a], (1 << one.width) - 1) for a, one in table if a in wanted}
+    return b"".join(word.to_bytes(4, "little") for word in SPH["PS" if pixel else "VTG"].pack(values))

@@ -1,0 +1,164 @@
+"""The part of pushbuffers that draws: programs, vertices, viewports, targets of depth, and the draws themselves.
+
+    pb = PushBuffer().bind("3D").render_target(0, target).viewport(0, 0, 640, 360)
+    pb.shaders({"vertex": vertex_address, "pixel": pixel_address})
+    pb.stream(0, vertices, 24).attribute(0, 0, 0, "R32_G32_B32", "FLOAT").attribute(1, 0, 12, "R32_G32_B32", "FLOAT")
+    pb.draw("TRIANGLES", 3)
+
+Source: class header B197; drivers, for the order of writes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Self
+
+from ...errors import UsageError
+from ...facts.maxwell.formats import DEPTH
+from .packets import Packets
+from .shaders import PADDING, STAGES
+
+_STAGE_COUNT: Final = 6
+_PIPELINE: Final = {"vertex_a": 0, **STAGES}
+"""Stages by number of the pipeline."""
+_TYPES: Final = ("VERTEX_CULL_BEFORE_FETCH", "VERTEX", "TESSELLATION_INIT", "TESSELLATION", "GEOMETRY", "PIXEL")
+_GROUPS: Final = (0, 0, 1, 2, 3, 4)
+_INDEX_SIZES: Final = {1: 0, 2: 1, 4: 2}
+_REGION: Final = 1 << 32
+
+
+def _pixels(start: float, size: float) -> tuple[int, int]:
+    """First pixel of an extent, and the one behind its last."""
+    low, high = sorted((start, start + size))
+    return max(math.floor(low), 0), max(math.ceil(high), 0)
+
+
+class DrawPackets(Packets):
+    """Method writes that draws need; see `PushBuffer`, which has them."""
+
+    # -- programs ---------------------------------------------------------------------------------------------------
+    def shaders(self, programs: Mapping[str, int]) -> Self:
+        """Use these programs, by stage ("vertex", "control", "evaluation", "geometry", "pixel"; "vertex_a" for a second
+        vertex program in front), and no others.
+
+        programs: GPU addresses of images as `Shader.image` has them, multiples of 128 in the same 4 GiB.
+        """
+        unknown = programs.keys() - _PIPELINE.keys()
+        regions = {address // _REGION for address in programs.values()}
+        if unknown or len(regions) > 1:
+            raise UsageError(
+                f"no stage {min(unknown)!r}" if unknown else "programs of one draw lie in the same 4 GiB",
+                hint=f"Stages are {', '.join(_PIPELINE)}." if unknown else None,
+            )
+        for region in regions:
+            self.address("SET_PROGRAM_REGION_A", region * _REGION)
+        for stage, number in _PIPELINE.items():
+            self.method("SET_PIPELINE_SHADER", number, ENABLE=stage in programs, TYPE=_TYPES[number])
+            if stage in programs:
+                self.method("SET_PIPELINE_PROGRAM", number, programs[stage] % _REGION + PADDING)
+                self.method("SET_PIPELINE_REGISTER_COUNT", number, 64)
+        return self
+
+    def constants(self, stage: str, slot: int, address: int, size: int) -> Self:
+        """Show `size` bytes at a GPU address to the programs of a stage as constant buffer `slot`."""
+        self.method("SET_CONSTANT_BUFFER_SELECTOR_A", size).address("SET_CONSTANT_BUFFER_SELECTOR_B", address)
+        group = _GROUPS[_PIPELINE[stage]]
+        return self.method("BIND_GROUP_CONSTANT_BUFFER", group, VALID=True, SHADER_SLOT=slot)
+
+    def texture_pools(self, headers: int, samplers: int, last: int, *, slot: int = 0) -> Self:
+        """Pools of texture and sampler headers at GPU addresses, with numbers up to `last`; handles that programs name
+        by number are words of constant buffer `slot`."""
+        for name, address in (("HEADER", headers), ("SAMPLER", samplers)):
+            self.address(f"SET_TEX_{name}_POOL_A", address).method(f"SET_TEX_{name}_POOL_C", last)
+        return self.method("SET_BINDLESS_TEXTURE", slot)
+
+    # -- vertices ---------------------------------------------------------------------------------------------------
+    def stream(
+        self, number: int, address: int, stride: int, *, size: int = 1 << 32, divisor: int | None = None
+    ) -> Self:
+        """Vertices `stride` bytes apart at a GPU address, `size` bytes of them. divisor: instances that share one."""
+        self.method("SET_VERTEX_STREAM_A_FORMAT", number, STRIDE=stride, ENABLE=True)
+        self.address("SET_VERTEX_STREAM_A_LOCATION_A", number, address)
+        self.method("SET_VERTEX_STREAM_A_FREQUENCY", number, divisor or 0)
+        self.method("SET_VERTEX_STREAM_INSTANCE_A", number, int(divisor is not None))
+        return self.address("SET_VERTEX_STREAM_LIMIT_A_A", number, address + size - 1)
+
+    def attribute(self, number: int, stream: int, offset: int, size: str, type: str = "FLOAT", **more: Any) -> Self:
+        """Attribute `number` lies `offset` bytes into the vertices of a stream, in components of `size` (a format such
+        as "R32_G32_B32") that mean `type` ("FLOAT", "UNORM", "SINT", ...). more: other fields of its word."""
+        return self.method(
+            "SET_VERTEX_ATTRIBUTE_A", number, STREAM=stream, SOURCE="ACTIVE", OFFSET=offset, COMPONENT_BIT_WIDTHS=size,
+            NUMERICAL_TYPE=f"NUM_{type}", **more,
+        )  # fmt: skip
+
+    # -- raster -----------------------------------------------------------------------------------------------------
+    def viewport(
+        self, x: float, y: float, width: float, height: float, *, near: float = 0.0, far: float = 1.0, number: int = 0
+    ) -> Self:
+        """Map -1..1 to a rectangle of the target (y goes up in it, and down from the target's top), depth 0..1 to
+        near..far; clip there. Negative sizes mirror."""
+        self.method("SET_VIEWPORT_SCALE_OFFSET", 1).method("SET_VIEWPORT_Z_CLIP", 1)
+        self.method("SET_VIEWPORT_CLIP_CONTROL", GEOMETRY_CLIP=3)
+        for axis, scale, offset in (
+            ("X", width / 2, x + width / 2), ("Y", -height / 2, y + height / 2), ("Z", far - near, near),
+        ):  # fmt: skip
+            self.method(f"SET_VIEWPORT_SCALE_{axis}", number, float(scale))
+            self.method(f"SET_VIEWPORT_OFFSET_{axis}", number, float(offset))
+        left, right = _pixels(x, width)
+        top, bottom = _pixels(y, height)
+        self.method("SET_VIEWPORT_CLIP_HORIZONTAL", number, X0=left, WIDTH=right - left)
+        self.method("SET_VIEWPORT_CLIP_VERTICAL", number, Y0=top, HEIGHT=bottom - top)
+        self.method("SET_VIEWPORT_CLIP_MIN_Z", number, float(min(near, far)))
+        return self.method("SET_VIEWPORT_CLIP_MAX_Z", number, float(max(near, far)))
+
+    def depth_target(
+        self, address: int | None, width: int = 0, height: int = 0, format: str = "Z24S8", *,
+        block_height_log2: int = 4, layers: int = 1, layer_size: int = 0,
+    ) -> Self:  # fmt: skip
+        """Make block-linear memory at a GPU address the depth target, of width x height samples. None: have none."""
+        self.method("SET_ZT_SELECT", int(address is not None))
+        if address is None:
+            return self
+        self.address("SET_ZT_A", address).method("SET_ZT_FORMAT", V=DEPTH.named(format).code)
+        self.method("SET_ZT_BLOCK_SIZE", HEIGHT=block_height_log2).method("SET_ZT_ARRAY_PITCH", layer_size // 4)
+        self.method("SET_ZT_SIZE_A", width).method("SET_ZT_SIZE_B", height)
+        return self.method("SET_ZT_SIZE_C", THIRD_DIMENSION=layers)
+
+    def clear_depth(self, depth: float | None = None, stencil: int | None = None, *, layer: int = 0) -> Self:
+        """Fill the depth target with a depth, a stencil value, or both."""
+        if depth is not None:
+            self.method("SET_Z_CLEAR_VALUE", float(depth))
+        if stencil is not None:
+            self.method("SET_STENCIL_CLEAR_VALUE", stencil)
+        fields: dict[str, Any] = {"Z_ENABLE": depth is not None, "STENCIL_ENABLE": stencil is not None}
+        return self.method("CLEAR_SURFACE", RT_ARRAY_INDEX=layer, **fields)
+
+    # -- draws ------------------------------------------------------------------------------------------------------
+    def _begin(self, topology: str, instance: int) -> Self:
+        return self.method("BEGIN", OP=topology, INSTANCE_ID="SUBSEQUENT" if instance else "FIRST")
+
+    def draw(self, topology: str, count: int, first: int = 0, *, instances: int = 1) -> Self:
+        """Draw vertices in a row; topology: a name of BEGIN's, such as "TRIANGLES"."""
+        self.method("SET_VERTEX_ARRAY_START", first)
+        for instance in range(instances):
+            self._begin(topology, instance).method("DRAW_VERTEX_ARRAY", count).method("END", 0)
+        return self
+
+    def draw_indexed(
+        self, topology: str, indices: int, count: int, first: int = 0, *, size: int = 2, instances: int = 1
+    ) -> Self:
+        """Draw vertices by indices of `size` bytes at a GPU address."""
+        if size not in _INDEX_SIZES:
+            raise UsageError(f"indices have 1, 2 or 4 bytes, not {size}")
+        self.address("SET_INDEX_BUFFER_A", indices)
+        self.address("SET_INDEX_BUFFER_C", indices + (first + count) * size - 1)
+        self.method("SET_INDEX_BUFFER_E", _INDEX_SIZES[size]).method("SET_INDEX_BUFFER_F", first)
+        for instance in range(instances):
+            self._begin(topology, instance).method("DRAW_INDEX_BUFFER", count).method("END", 0)
+        return self
+
+    def draw_inline(self, topology: str, indices: Sequence[int]) -> Self:
+        """Draw vertices by indices that the pushbuffer carries."""
+        self._begin(topology, 0).method("DRAW_INLINE_INDEX", *indices, form="non_inc")
+        return self.method("END", 0)

@@ -1,0 +1,128 @@
+"""Shader programs for draws: assembly text with the header that it needs.
+
+    program = shader("pixel", '''
+        IPA.PASS R4, a[0x7c], RZ
+        MUFU.RCP R4, R4
+        IPA R0, a[0x80], R4
+        ...
+        EXIT
+        ''')
+    address = capture.put(program.image)
+
+What a program reads and writes of attribute space, and whether it kills pixels or reaches memory, is read off its
+instructions; addresses that it computes, and all else that a header says, must be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ...errors import UsageError
+from ...facts.registers import Value
+from ...maxwell.graphics.headers import FLAT, HEADER_SIZE, LINEAR, PERSPECTIVE, packed
+from ...maxwell.sass.assembler import assemble
+from ...maxwell.sass.decoder import decode_program
+from ...maxwell.sass.isa import Attr, Program
+
+STAGES: Final = {"vertex": 1, "control": 2, "evaluation": 3, "geometry": 4, "pixel": 5}
+"""Names of stages, and the numbers that headers have for them."""
+ALIGNMENT: Final = 0x80
+"""Code begins at a multiple of this, so its header does not."""
+_MODES: Final = {"PASS": LINEAR, "MUL": PERSPECTIVE, "CONSTANT": FLAT, "SC": PERSPECTIVE}
+_STORES: Final = frozenset({"ST", "STG", "RED", "ATOM", "SUST", "SUATOM", "SURED"})
+_LOADS: Final = frozenset({"LD", "LDG", "LDL", "STL", "SULD"})
+_WORDS: Final = {0: 1, "32": 1, "64": 2, "96": 3, "128": 4}
+
+
+@dataclass(frozen=True)
+class Shader:
+    """A program for one stage. header: its 80 bytes; code: bundles of 32 bytes."""
+
+    stage: str
+    header: bytes
+    code: bytes
+
+    @property
+    def image(self) -> bytes:
+        """Header and code, behind padding so that at a multiple of ALIGNMENT the code is at one, too."""
+        return bytes(PADDING) + self.header + self.code
+
+
+PADDING: Final = -HEADER_SIZE % ALIGNMENT
+"""Bytes of an image before the header: what SET_PIPELINE_PROGRAM must point behind."""
+
+
+def shader(
+    stage: str,
+    source: str,
+    *,
+    inputs: Mapping[int, int] | Iterable[int] = (),
+    outputs: Iterable[int] = (),
+    targets: Sequence[str] = ("rgba",),
+    mask: bool = False,
+    depth: bool = False,
+    **fields: Value,
+) -> Shader:
+    """A program from assembly text.
+
+    :param stage: "vertex", "control", "evaluation", "geometry" or "pixel".
+    :param inputs: addresses of further words that come in; for pixels a mapping may say how they are interpolated
+        (`headers.FLAT`, `PERSPECTIVE`, `LINEAR`), and then overrides what instructions show.
+    :param outputs: addresses of further words that go out.
+    :param targets: of pixel programs, for each target the components that the program gives.
+    :param mask, depth: whether it gives a sample mask, depth.
+    :param fields: other fields of the header.
+    :raises UsageError: there is no such stage, or a field that the header does not have or cannot hold.
+    :raises SassError: the text is no program.
+    """
+    if stage not in STAGES:
+        raise UsageError(f"no stage {stage!r}", hint=f"There are {', '.join(STAGES)}.")
+    code = assemble(source).code
+    program = decode_program(code)
+    reads, writes = _attributes(program)
+    names = {instruction.op for instruction in program}
+    values: dict[str, int] = {"DOES_GLOBAL_STORE": int(bool(names & _STORES))}
+    values["DOES_LOAD_OR_STORE"] = int(bool(names & (_STORES | _LOADS)))
+    if stage == "pixel":
+        values |= {"KILLS_PIXELS": int("KIL" in names), "MRT_ENABLE": int(len(targets) > 1)}
+        values |= {"OMAP_SAMPLE_MASK": int(mask), "OMAP_DEPTH": int(depth)}
+        for n, components in enumerate(targets):
+            values |= {f"OMAP_{_COMPONENTS[c]}({n})": 1 for c in components}
+    reads |= dict(inputs) if isinstance(inputs, Mapping) else dict.fromkeys(inputs, PERSPECTIVE)
+    try:
+        header = packed(
+            STAGES[stage], reads, {*writes, *outputs}, values | {key: int(value) for key, value in fields.items()}
+        )
+    except (KeyError, IndexError, ValueError) as problem:
+        raise UsageError(f"a program that no header can tell of: {problem}") from None
+    return Shader(stage, header, code)
+
+
+_COMPONENTS: Final = {"r": "RED", "g": "GREEN", "b": "BLUE", "a": "ALPHA"}
+
+
+def _attributes(program: Program) -> tuple[dict[int, int], set[int]]:
+    """Words of attribute space that instructions read (with how pixels have them interpolated) and write."""
+    reads: dict[int, int] = {}
+    writes: set[int] = set()
+    for instruction in program:
+        if instruction.op not in ("ALD", "AST", "IPA"):
+            continue
+        place, modifiers = instruction["addr"], instruction.modifiers
+        if not isinstance(place, Attr) or place.register is not None:
+            continue
+        if instruction.op == "IPA":
+            mode = _MODES[str(modifiers["op"])]
+            reads[place.offset] = min(mode, reads.get(place.offset, mode)) if mode != FLAT else mode
+            continue
+        count = _WORDS[modifiers["size"]]
+        if ".P" in instruction.form:  # of a patch: levels have bits, the rest is counted
+            continue
+        addresses = range(place.offset, place.offset + 4 * count, 4)
+        if instruction.op == "AST":
+            writes.update(addresses)
+        elif not modifiers["o"]:
+            reads |= dict.fromkeys(addresses, 1)
+    return reads, writes

@@ -39,12 +39,15 @@ class Replayed:
         return [record for record in self.log if isinstance(record, kind)]
 
 
-def replayed(folder: Path, name: str, evaluator: str = "llvm") -> Replayed:
+def replayed(folder: Path, name: str, evaluator: str = "llvm", draws: bool = False) -> Replayed:
+    """Replay a recording. draws: shade them, too, which other tests are about and takes the slow evaluator minutes."""
     path = folder / "captures" / "switch" / f"{name}.mxcap.zip"
     if not path.is_file():
         pytest.skip(f"no recording {name}")
     log = mxcap.parse(path.read_bytes(), file=str(path))
     done = Replayed(channel_replay.make_machine(log, evaluator=evaluator), [], [])
+    if not draws:
+        done.machine.draw = lambda *_: None
     for frame in channel_replay.replay(log, done.machine, range(len(log.presents))):
         done.log += done.machine.log
         for record in done.machine.log:

@@ -173,8 +173,8 @@ class Batch:
         column, row = (snap(k, window[axis]) + half for axis in range(2))
         base = corner * CORNER_VECTORS
         vectors = (at, column, row, window[2], inverse, *position)
-        for n, v in enumerate(vectors):
-            self._put(base + n, v)
+        for place, v in enumerate(vectors, base):
+            self._put(place, v)
         user = k.var(k.splat(0))
         planes, culls = self.of(RASTER.USER_PLANES), self.of(RASTER.USER_CULLS)
         for _ in k.when(planes != 0):

@@ -76,7 +76,7 @@ class ShapeMaker:
         seen = (left <= right) & (top <= bottom)
         for _ in k.when(seen):
             self.area.value = self.area.value + (((right - left + 1) * (bottom - top + 1)) >> 8)
-            words = {
+            words: dict[str, Value | int] = {
                 "PLANES": owner.planes, "ORIGIN_X": owner.origin[0],
                 "ORIGIN_Y": owner.origin[1], "LEFT": left, "TOP": top, "RIGHT": right, "BOTTOM": bottom, "KIND": kind,
                 "FRONT": owner.front, "LAYER": batch.word(LAYER, owner.lane),

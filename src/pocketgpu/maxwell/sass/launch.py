@@ -24,11 +24,12 @@ from .control import unstack
 from .driver import fault, run_blocks
 from .flow import Flow, reads, writes
 from .functions import called, function, function_index
-from .interpreter import at_hand, encode, handles_of, interpret, interpret_warp, operations_of
+from .interpreter import interpret, interpret_warp
 from .isa import BUNDLE, WORD, offset_of
 from .machine import Machine
 from .specialise import flow_of, run_warp
 from .steps import Step
+from .stored import at_hand, encode, handles_of, operations_of
 from .work import BANK_SIZE, BANKS, BLOCK, FAULT, FAULTS, LAUNCH, STEP, SlotLayout
 
 SHARED_WINDOW, LOCAL_WINDOW = 0x0100_0000, 0x0200_0000

@@ -173,7 +173,7 @@ def make_plan(
     vertices = layout_of(vertex.header.outputs)
     chain = Chain.of(programs, vertices)
     last = chain.output if chain is not None else vertices
-    layered = bool(state.field("SET_RT_LAYER", "CONTROL")) or bool(state.field("SET_RT_LAYER", "V"))
+    layered = any(state.word(name) for name in ("SET_RT_LAYER", "SET_OFFSET_RENDER_TARGET_INDEX"))
     output = OutputState.of(state, header, switches, layered)
     inputs = raster_state.pixel_inputs(state, {} if header is None else header.inputs, last.read)
     area = memory.arena[at : at + PLAN_ROOM].view(np.int32)

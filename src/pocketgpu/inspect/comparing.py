@@ -1,0 +1,186 @@
+"""Two pictures held against each other: how many pixels differ, by how much, where, and a sheet that shows it.
+
+Goldens are PNG files, whose bytes depend on the encoder. So it is always pixels that are compared, channel by channel,
+alpha included; a picture without alpha counts as opaque.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.errors import UsageError
+
+Pixels = NDArray[np.uint8]
+
+_DEEP_MODES = ("I", "F")
+"""Pillow's modes with more than 8 bits a channel begin with these; turning them into RGBA would cut them off."""
+_GAP = 8
+_LABEL_HEIGHT = 16
+_LFS = b"version https://git-lfs"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What `compare` found.
+
+    size, golden_size: (width, height) of both. pixels: how many there are. differing: those with a channel that is off
+    by more than `tolerance`; touched: those with a channel that is off at all. largest: the largest difference of a
+    channel, 0 to 255. box: (left, top, right, bottom) around the differing pixels, right and bottom not included; None
+    without any. Of pictures of different size nothing is counted.
+    """
+
+    size: tuple[int, int]
+    golden_size: tuple[int, int]
+    tolerance: int
+    differing: int
+    touched: int
+    largest: int
+    box: tuple[int, int, int, int] | None
+
+    @property
+    def same(self) -> bool:
+        """Whether the pictures agree within the tolerance."""
+        return self.size == self.golden_size and not self.differing
+
+    @property
+    def pixels(self) -> int:
+        return self.size[0] * self.size[1]
+
+    def __str__(self) -> str:
+        if self.size != self.golden_size:
+            (width, height), (wide, high) = self.size, self.golden_size
+            return f"the picture is {width}x{height}, the golden {wide}x{high}"
+        if self.box is None:
+            return "no pixel differs" if not self.touched else f"no pixel differs by more than {self.tolerance}"
+        left, top, right, bottom = self.box
+        by = f" by more than {self.tolerance}" if self.tolerance else ""
+        return (
+            f"{self.differing} of {self.pixels} pixels differ{by}, by {self.largest} at most, "
+            f"between ({left}, {top}) and ({right - 1}, {bottom - 1})"
+        )
+
+
+def as_pixels(picture: Any) -> Pixels:
+    """RGBA of shape (height, width, 4): of an array (grey, RGB or RGBA, 8 bits a channel), of a screen or anything else
+    with an `array`, or of a Pillow image.
+
+    Raises UsageError for what is no such picture.
+    """
+    from PIL.Image import Image
+
+    if isinstance(picture, Image):
+        if picture.mode.startswith(_DEEP_MODES):
+            raise UsageError(
+                f"a picture of mode {picture.mode} has more than 8 bits a channel", hint="Convert it first."
+            )
+        return np.array(picture.convert("RGBA"))
+    found = np.asarray(getattr(picture, "array", picture))
+    if found.dtype != np.uint8 or found.size == 0:
+        raise UsageError(
+            f"this is no picture: {found.dtype}, shape {found.shape}", hint="Pictures are 8 bits a channel."
+        )
+    if found.ndim == 2:
+        found = np.repeat(found[..., None], 3, axis=-1)
+    if found.ndim != 3 or found.shape[2] not in (3, 4):
+        raise UsageError(f"this is no picture: shape {found.shape}", hint="Shapes are (height, width, 3 or 4).")
+    out = np.full((*found.shape[:2], 4), 255, np.uint8)
+    out[..., : found.shape[2]] = found
+    return out
+
+
+def read_picture(path: str | os.PathLike[str]) -> Pixels:
+    """The RGBA pixels of a picture file. Raises UsageError if it is missing or cannot be read."""
+    from PIL import Image
+
+    name = os.fspath(path)
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read the picture: {error.strerror or error}", location=name) from error
+    if data.startswith(_LFS):
+        raise UsageError("this is a pointer of Git LFS, not the picture", location=name, hint="Run 'git lfs pull'.")
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            return as_pixels(image)
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise UsageError(f"cannot read the picture: {error}", location=name) from error
+
+
+def to_png(pixels: Pixels) -> bytes:
+    """RGBA pixels as a PNG file, without alpha where all is opaque."""
+    from PIL import Image
+
+    shown = pixels[..., :3] if bool((pixels[..., 3] == 255).all()) else pixels
+    file = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(shown)).save(file, format="PNG", optimize=True)
+    return file.getvalue()
+
+
+def compare(ours: Pixels, golden: Pixels, tolerance: int = 0) -> Comparison:
+    """Hold two pictures of RGBA pixels against each other; a channel may be off by `tolerance` of 255."""
+    size, golden_size = (ours.shape[1], ours.shape[0]), (golden.shape[1], golden.shape[0])
+    if size != golden_size:
+        return Comparison(size, golden_size, tolerance, 0, 0, 0, None)
+    off = _distance(ours, golden)
+    wrong = off > tolerance
+    box = None
+    if wrong.any():
+        columns, rows = np.flatnonzero(wrong.any(axis=0)), np.flatnonzero(wrong.any(axis=1))
+        box = (int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)
+    return Comparison(size, golden_size, tolerance, int(wrong.sum()), int((off > 0).sum()), int(off.max()), box)
+
+
+def difference(ours: Pixels, golden: Pixels, tolerance: int = 0) -> Pixels:
+    """A picture of the difference: dim grey where both agree, blue where they differ within the tolerance, red to
+    yellow beyond it, brighter the further. Where only one of them has pixels it is violet.
+    """
+    height, width = (max(a, b) for a, b in zip(ours.shape[:2], golden.shape[:2], strict=True))
+    rows, columns = (min(a, b) for a, b in zip(ours.shape[:2], golden.shape[:2], strict=True))
+    out = np.zeros((height, width, 4), np.uint8)
+    for whole in (ours, golden):
+        out[: whole.shape[0], : whole.shape[1]] = (96, 0, 128, 255)
+    ours, golden = ours[:rows, :columns], golden[:rows, :columns]
+    off = _distance(ours, golden)
+    grey = (golden[..., :3].astype(np.uint16).sum(axis=-1) // 12).astype(np.uint8)
+    both = out[:rows, :columns]
+    both[..., :3] = grey[..., None]
+    both[off > 0, :3] = (0, 96, 255)
+    wrong = off > tolerance
+    both[wrong, 0] = 255
+    both[wrong, 1] = off[wrong]
+    both[wrong, 2] = 0
+    return out
+
+
+def sheet(pictures: Sequence[tuple[str, Pixels]]) -> Pixels:
+    """Pictures side by side, each below its name."""
+    from PIL import Image, ImageDraw
+
+    width = sum(pixels.shape[1] for _, pixels in pictures) + _GAP * (len(pictures) - 1)
+    height = max(pixels.shape[0] for _, pixels in pictures) + _LABEL_HEIGHT
+    out = Image.new("RGBA", (width, height), (32, 32, 32, 255))
+    draw = ImageDraw.Draw(out)
+    left = 0
+    for name, pixels in pictures:
+        draw.text((left + 2, 2), name, fill=(255, 255, 255, 255))
+        out.paste(Image.fromarray(pixels), (left, _LABEL_HEIGHT))
+        left += pixels.shape[1] + _GAP
+    return np.array(out)
+
+
+def _distance(ours: Pixels, golden: Pixels) -> Pixels:
+    """The largest difference of any channel, a pixel each."""
+    # Larger minus smaller fits a byte, which a plain difference does not.
+    off: Pixels = (np.maximum(ours, golden) - np.minimum(ours, golden)).max(axis=-1)
+    return off
+
+
+__all__ = ["Comparison", "Pixels", "as_pixels", "compare", "difference", "read_picture", "sheet", "to_png"]

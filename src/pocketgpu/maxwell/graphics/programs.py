@@ -218,7 +218,8 @@ class StageLaunch:
             LOCAL_STRIDE=layout.local_stride, SLICE=self._programs.turn, TURNS=self._programs.turns,
             BUDGET=self._programs.budget, CONSTANTS=self._constants,
             THREAD_IDS=self._programs.thread_ids, SHARED_WINDOW=SHARED_WINDOW, LOCAL_WINDOW=LOCAL_WINDOW,
-            STAGE=header.stage, KILLS=int(header.kills), MOST_EMITTED=header.most_vertices,
+            STAGE=header.stage, QUADS=int(header.stage == PIXEL), KILLS=int(header.kills),
+            MOST_EMITTED=header.most_vertices,
             MASK_AT=at(header.mask_register), DEPTH_AT=at(header.depth_register), Y_DIRECTION=ONE,
             START=index_at(program.code.start), **{name: self._map_at(name) for name in MAPS},
         )  # fmt: skip

@@ -56,7 +56,14 @@ SHARE_VERTICES = 512
 SHARE_AREA = 48
 """REGION.AREA from which threads may share the pixels."""
 _PLAN_PAIRS = np.unique(PLAN_WORDS // 2)
-_STIPPLE, _SHAPES, _COME, _GONE = (at // 4 for at in (REGION.STIPPLE, REGION.SHAPES, REGION.COME, REGION.GONE))
+_STIPPLE, _SHAPES, _COME, _GONE, _AREA = (
+    REGION.offsets[name] // 4 for name in ("STIPPLE", "SHAPES", "COME", "GONE", "AREA")
+)
+MOST_PRIMITIVES = 1 << 26
+"""Primitives that a draw may bring to the clipper."""
+MOST_AREA = 1 << 27
+"""Pixels that the boxes of a draw's shapes may have together, in 256: those of the console's screen 37,000 times. Both
+are far beyond what a frame has time for, and keep a draw from going on for hours."""
 _PAGE_VECTORS = ATTRIBUTE_SPACE // 4 + 4
 _THREAD_ROOM = max(INPUT_PAGE + _PAGE_VECTORS * VECTOR, late_stages.THREAD_ROOM)
 AREA_SIZE = (
@@ -64,6 +71,10 @@ AREA_SIZE = (
     + VertexRoom(0, CAPACITY, _PAGE_VECTORS).size + 8 * MIB
 )  # fmt: skip
 """Bytes of the work area that drawing takes."""
+
+
+class _Stopped(Exception):
+    """The rest of a draw is left out; why, unless stages tell that."""
 
 
 class Drawing:
@@ -110,6 +121,8 @@ class Drawing:
         self._primitives = self._words(self._lists[1], PRIMITIVES.size // 4).data
         self._passed = [self._words(offset + FRAGMENTS.PASSED, 2).view(np.int64) for offset in self._fragments]
         self._region_data[REGION.AT // 4], self._region_data[REGION.END // 4] = shapes, shapes + REGION_SIZE
+        self._area = 0
+        """REGION.AREA of all that was drawn stage by stage in the draw at hand."""
         self._plans: dict[Any, Plan] = {}
         self._seen: NDArray[np.uint32] | None = None
         self._shaders: tuple[Shader, ...] = ()
@@ -154,11 +167,16 @@ class Drawing:
         for message in plan.left_out[self._primitives[PRIMITIVES.KIND // 4] >= TRIANGLE_LIST]:
             self.host.report("warning", "draw.left_out", message)
         region = self._region_data
+        self._area = 0
         region[_STIPPLE] = region[_SHAPES] = region[_COME] = region[_GONE] = 0
-        if plan.chain is None and not plan.streams:
-            self._walk_through(plan, counters)
-        else:
-            self._stage_by_stage(plan, state, counters)
+        try:
+            if plan.chain is None and not plan.streams:
+                self._walk_through(plan, counters)
+            else:
+                self._stage_by_stage(plan, state, counters)
+        except _Stopped as stop:
+            if stop.args:
+                self.host.report("hang", "draw.hang", f"{stop}: the rest of the draw is left out")
         if region[_COME]:
             counters.add("CLIPPER_INVOCATIONS", region[_COME])
             counters.add("CLIPPER_PRIMITIVES_GENERATED", region[_GONE])
@@ -305,7 +323,9 @@ class Drawing:
             elif status == native.SHAPES_NEXT:
                 self._share_shapes(plan)
             elif status == native.NO_ROOM:
-                raise UsageError("a primitive has no room")
+                raise _Stopped("a primitive has no room")
+            elif status == native.TOO_LARGE:
+                self._check_area(MOST_AREA + 1)
             else:
                 break
         counters.add("VS_INVOCATIONS", data[WALK.SHADED >> 2])
@@ -323,7 +343,7 @@ class Drawing:
             ("RASTER", plan.at), ("REGION", self._region), ("SCRATCH", self._scratch),
             ("PIXEL_SLOT", pixel_slot or self._scratch), ("FRAGMENTS", self._fragments[0]), ("RASTERS", plan.rasters),
             ("SHARE_VERTICES", SHARE_VERTICES if several else 1 << 30),
-            ("SHARE_AREA", SHARE_AREA if several else 1 << 30), ("PHASE", native.PIECE),
+            ("SHARE_AREA", SHARE_AREA if several else 1 << 30), ("PHASE", native.PIECE), ("MOST_AREA", MOST_AREA),
         ):  # fmt: skip
             words[WALK.offsets[name] // 4] = v
         return words
@@ -342,6 +362,7 @@ class Drawing:
             counters.add("VS_INVOCATIONS", self._shade(plan))
             lists = self.late.pieces(counters, wanted) if plan.chain is not None else iter((0,))
             for stream in lists:
+                self._check_programs()
                 if streams:
                     self.stream_out.write(state, counters, vertices, primitives, stream)
                 if plan.rasters and (stream == chosen or plan.chain is None):
@@ -360,17 +381,30 @@ class Drawing:
 
         if pages:
             self.host.workers.run(part, ("vertices", stage.program), pages)
+            self._check_programs()
         return count
+
+    def _check_programs(self) -> None:
+        if self.programs.hung:
+            raise _Stopped
+
+    def _check_area(self, area: int) -> None:
+        if area > MOST_AREA:
+            raise _Stopped(f"shapes of more than {MOST_AREA << 8} pixels")
 
     def _rasterise(self, plan: Plan, kind: int, count: int) -> None:
         """Shapes of a list of primitives, and their pixels."""
         make, region, following = self.engine.get(setup.set_up, kind=kind + 1), self._region_data, 0
+        if region[_COME] > MOST_PRIMITIVES:
+            raise _Stopped(f"more than {MOST_PRIMITIVES} primitives")
         while following < count:
             make(plan.at, self._region, self._scratch, following, count)
             after = region[REGION.NEXT // 4]
             if after <= following:
-                raise UsageError("a primitive has no room")
+                raise _Stopped("a primitive has no room")
             following = after
+            self._area += region[_AREA]
+            self._check_area(self._area)
             self._share_shapes(plan)
 
     def _share_shapes(self, plan: Plan) -> None:
@@ -382,6 +416,7 @@ class Drawing:
             run(plan.at, self._region, slots[number], self._fragments[number], number, parts)
 
         self.host.workers.run(part, ("pixels", plan), area + 1)
+        self._check_programs()
 
     def _settle(self, plan: Plan, counters: Counters) -> None:
         """After the last pixel: memory that changed, counters, events."""

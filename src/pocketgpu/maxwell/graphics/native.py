@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from ...lanes import I32, I64, Lang, Value, kernel
 from ...struct_words import Struct
-from .records import PRIMITIVES, REGION, VERTICES
+from ..sass.work import BLOCK
+from .records import PRIMITIVES, RASTER, REGION, VERTICES
 from .vertex_records import INPUT
 
 WALK = Struct(
@@ -18,13 +19,14 @@ WALK = Struct(
     "SHARE_VERTICES", "SHARE_AREA",  # from how many vertices, and which REGION.AREA on, the caller wants to know
     "PHASE", "FOLLOWING",  # where it is
     "SHADED",  # vertices so far
+    "AREA", "MOST_AREA",  # sum of REGION.AREA so far, and from where on the rest is left out
 )  # fmt: skip
 """A draw under way. FOLLOWING: the primitive of the piece that comes next."""
 PIECE, SHAPES = range(2)
 """WALK.PHASE: a new piece comes next, or more shapes of the one at hand."""
-DONE, VERTICES_NEXT, SHAPES_NEXT, NO_ROOM = range(4)
-"""What `walk` leaves in WALK.STATUS: the draw is done; the caller shades the piece's vertices, or draws the shapes of
-the region; a primitive does not fit into the region."""
+DONE, VERTICES_NEXT, SHAPES_NEXT, NO_ROOM, TOO_LARGE = range(5)
+"""What `walk` leaves in WALK.STATUS: the draw is done, or a program hangs; the caller shades the piece's vertices, or
+draws the shapes of the region; a primitive does not fit into the region; shapes are larger than MOST_AREA."""
 STATUS = WALK.size
 WALK_SIZE = WALK.size + 4
 
@@ -56,6 +58,8 @@ def walk(k: Lang, record: Value) -> None:
                     pages = (count + 31) >> 5
                     slot, room = get("VERTEX_SLOT"), get("VERTEX_ROOM")
                     k.invoke(handle("RUN_VERTICES"), draw, slot, room, k.i32(0), pages)
+                    for _ in k.when(k.load(I32, slot + BLOCK.HUNG) != 0):
+                        going.value = 0
         for _ in k.when((going.value != 0) & (get("PHASE") == SHAPES)):
             following, count = get("FOLLOWING"), of_draw(INPUT.PRIMITIVES + PRIMITIVES.COUNT)
             for _ in k.when(following >= count):
@@ -66,14 +70,23 @@ def walk(k: Lang, record: Value) -> None:
                 put("FOLLOWING", after)
                 some = k.load(I32, region + REGION.SHAPES_END) > k.load(I32, region + REGION.AT)
                 shared = some & (k.load(I32, region + REGION.AREA) >= get("SHARE_AREA"))
+                area = get("AREA") + k.load(I32, region + REGION.AREA)
+                put("AREA", area)
+                fits = area <= get("MOST_AREA")
+                for _ in k.when(~fits):
+                    status.value = TOO_LARGE
+                    going.value = 0
                 for _ in k.when(after <= following):
                     status.value = NO_ROOM
                     going.value = 0
-                for _ in k.when((after > following) & shared):
+                for _ in k.when((after > following) & shared & fits):
                     status.value = SHAPES_NEXT
                     going.value = 0
-                for _ in k.when((after > following) & some & ~shared):
+                for _ in k.when((after > following) & some & ~shared & fits):
                     slot, fragments = get("PIXEL_SLOT"), get("FRAGMENTS")
                     zero = k.i32(0)
                     k.invoke(handle("RASTER_SHAPES"), raster, region, slot, fragments, zero, k.i32(1))
+                    hung = (k.load(I32, raster + RASTER.PROGRAM) != 0) & (k.load(I32, slot + BLOCK.HUNG) != 0)
+                    for _ in k.when(hung):
+                        going.value = 0
     k.store(I32, record + STATUS, status.value)

@@ -321,6 +321,11 @@ class StageLaunch:
         copied.size = size
 
     # -- events -----------------------------------------------------------------------------------------------------
+    @property
+    def hung(self) -> bool:
+        """Whether the program hangs in the draw at hand."""
+        return any([self._programs.view[at] for at in self._watch[1::2]])
+
     def settle(self, place: str) -> None:
         """After a draw: tell of faults and of warps that did not end."""
         words = self._programs.view
@@ -504,6 +509,11 @@ class Programs:
                 other.forget()
         at = self._slots + sum(self._sizes[:n]) * self.threads
         return [at + i * self._sizes[n] for i in range(self.threads)]
+
+    @property
+    def hung(self) -> bool:
+        """Whether any stage's program hangs in the draw at hand."""
+        return any(stage.hung for stage in self.stages)
 
     def settle(self, place: str = "") -> None:
         """After a draw: events of all stages."""

@@ -515,10 +515,17 @@ class _Loop:
         """Lanes that do not branch go on first."""
         k, taken = self.k, self.taken.value
         rest = self.active.value & ~taken
+        astray = (self.target < 0) & (taken != 0)
+        for _ in k.when(astray):
+            self.fault(BAD_TARGET, taken)
+            self.lose(taken)
         for _ in k.when((taken != 0) & (rest != 0)):
-            self.stack.push(DIVERGED, self.target, taken, self.pc.value)
+            for _ in k.when(~astray):
+                self.stack.push(DIVERGED, self.target, taken, self.pc.value)
             self.active.value = rest
         self.pc.value = k.select(rest != 0, self.following, self.target)
+        for _ in k.when(astray & (rest == 0)):
+            self.pop()
 
     def _jump(self) -> None:
         """CAL, BRX, JMX and branches through constants."""

@@ -548,13 +548,18 @@ class Warp(Machine):
     def _branch(self, step: Step, taken: Value, here: Value, following: int, block: Any) -> Any:
         """Lanes that do not branch go on first; those that do wait on the stack."""
         k = self.k
-        target = -1 if step.target is None else step.target
         rest = here & ~taken
+        if step.target is None:
+            for _ in k.when(taken != 0):
+                self._fault(BAD_TARGET, k.i32(step.index), taken)
+                self._lose(taken)
+            self.active.value = k.mask_of(rest)
+            return (rest != 0, self._to(following, block), self.stop[block.number])
         both = (taken != 0) & (rest != 0)
         for _ in k.when(both):
-            self.stack.push(DIVERGED, target, taken, step.index)
+            self.stack.push(DIVERGED, step.target, taken, step.index)
             self.active.value = k.mask_of(rest)
-        return (rest != 0, self._to(following, block), self._to(target, block))
+        return (rest != 0, self._to(following, block), self._to(step.target, block))
 
     def _jump(self, step: Step, mask: Value, taken: Value, here: Value, following: int, block: Any) -> Any:
         """CAL, BRX, JMX, and branches through constants: one target at a time, the other lanes wait on the stack."""

@@ -1,7 +1,8 @@
-"""`pocketgpu render`: a capture becomes PNG files, an animation if asked for, and a summary."""
+"""`pocketgpu render`: a capture becomes PNG files, an animation if asked for, and a summary; or is held to goldens."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import click
 
 from pocketgpu.cli import terminal
+from pocketgpu.cli.expect import Expected, expect_options
 from pocketgpu.cli.lists import PlacedFile, list_option, memory_option, registers_option, render_list
 from pocketgpu.cli.options import (
     FrameSpan,
@@ -20,7 +22,7 @@ from pocketgpu.cli.options import (
     set_option,
     threads_option,
 )
-from pocketgpu.cli.outcome import Outcome
+from pocketgpu.cli.outcome import ExitCode, Outcome
 from pocketgpu.cli.replay import (
     Shown,
     describe_frame,
@@ -32,7 +34,7 @@ from pocketgpu.cli.replay import (
     write_file,
     write_screens,
 )
-from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.errors import NoPictureError, PocketGPUError, UsageError
 
 LAYOUTS = ("top", "bottom", "stereo", "both")
 
@@ -56,6 +58,7 @@ LAYOUTS = ("top", "bottom", "stereo", "both")
 )
 @click.option("--animate", metavar="FILE", help="All frames in one .gif or animated .png; 'both' if no --layout.")
 @click.option("--fps", type=click.IntRange(1, 1000), metavar="N", help="Frames a second of the animation.  [60]")
+@expect_options
 @threads_option
 @set_option
 @json_option
@@ -72,13 +75,17 @@ def render(
     layout: str | None,
     animate: str | None,
     fps: int | None,
+    expect: str | None,
+    tolerance: int | None,
+    junit: str | None,
+    report: str | None,
     threads: int,
     switches: dict[str, str],
 ) -> None:
     """Render a capture into PNG files.
 
     Each frame gives one file a screen: f0.top.png, f0.bottom.png, f1.top.png and so on; with --layout one file a frame:
-    f0.stereo.png. At least one of --out and --animate says where to.
+    f0.stereo.png. At least one of --out, --animate and --expect says what for.
 
     CAPTURE is a recording of a 3DS (.ctf, or .gx.json with its .mem.bin beside it) or of a Switch (.mxcap.zip), plain
     or compressed with xz, zstd or gzip. A second picture for the right eye is written as f0.top-right.png where the
@@ -87,9 +94,13 @@ def render(
     With --list and --memory there is no capture: the command list runs on memory dumps, and each colour buffer that it
     draws to becomes target0.png and so on, in memory order; those of a screen's size are turned upright. Addresses
     are physical, or as programs see them.
+
+    With --expect, pictures are held against those of the same name in a folder that --out filled before: frames that
+    have one there, or those of --frames. Exit code 1 says that something differs or is missing.
     """
     if list_ is not None or memory or registers:
         others = {"CAPTURE": capture, "--frames": frames, "--layout": layout, "--animate": animate, "--fps": fps}
+        others |= {"--expect": expect, "--tolerance": tolerance, "--junit": junit, "--report": report}
         if list_ is None or not memory or out is None:
             raise click.UsageError("Memory dumps need --list ADDRESS:SIZE, --memory FILE@ADDRESS and --out DIR.")
         if given := [name for name, value in others.items() if value is not None]:
@@ -98,12 +109,37 @@ def render(
         return
     if capture is None:
         raise click.UsageError("Missing argument 'CAPTURE'.")
-    if out is None and animate is None:
-        raise click.UsageError("Nothing says where the pictures go: give --out DIR or --animate FILE.")
+    if out is None and animate is None and expect is None:
+        raise click.UsageError("Nothing says where the pictures go: give --out DIR, --animate FILE or --expect DIR.")
     if fps is not None and animate is None:
         raise click.UsageError("--fps is for animations: give --animate FILE as well.")
-    render_capture(outcome, capture, out, frames, threads, switches, layout=layout, animate=animate, fps=fps)
-    outcome.show = lambda: terminal.say(summary(outcome, capture, out))
+    if expect is None:
+        if given := [
+            name
+            for name, value in (("--tolerance", tolerance), ("--junit", junit), ("--report", report))
+            if value is not None
+        ]:
+            raise click.UsageError(f"{given[0]} is for comparing: give --expect DIR as well.")
+        render_capture(outcome, capture, out, frames, threads, switches, layout=layout, animate=animate, fps=fps)
+        outcome.show = lambda: terminal.say(summary(outcome, capture, out))
+        return
+    if out is not None and os.path.realpath(out) == os.path.realpath(expect):
+        raise click.UsageError("--out would overwrite the goldens of --expect: name two folders.")
+    expected = Expected(expect, tolerance or 0, frames, layout)
+    span = frames if frames or out or animate else expected.span
+    try:
+        render_capture(
+            outcome, capture, out, span, threads, switches, layout=layout, animate=animate, fps=fps, expected=expected
+        )
+    except PocketGPUError as error:
+        expected.stop(capture, error)
+        raise
+    finally:
+        outcome.extra["expect"] = expected.to_dict()
+        expected.write(junit, report, capture)
+    outcome.show = lambda: terminal.say("\n".join([summary(outcome, capture, out), *expected.summary(report)]))
+    if expected.failed:
+        raise click.exceptions.Exit(ExitCode.FINDINGS)
 
 
 def render_capture(
@@ -117,8 +153,10 @@ def render_capture(
     layout: str | None = None,
     animate: str | None = None,
     fps: int | None = None,
+    expected: Expected | None = None,
 ) -> None:
-    """Render the frames of `span` into the folder `out` and the file `animate`, noting each in `outcome`.
+    """Render the frames of `span` into the folder `out` and the file `animate`, noting each in `outcome`; hold them
+    against what is `expected`.
 
     Raises NoPictureError if in all of them nothing was on any screen.
     """
@@ -143,9 +181,13 @@ def render_capture(
             if shown is not None:
                 film.add(shown)
         entry["screens"] = write_screens(frame.index, screens, directory)
+        if expected is not None and expected.wants(frame.index):
+            entry["expected"] = expected.check(path, frame.index, screens, frame.milliseconds / 1000.0)
         outcome.frames.append(entry)
         outcome.add_events(frame.warnings)
         pictures += len(screens)
+    if expected is not None:
+        expected.finish(path, capture.frame_count)
     if not pictures:
         reason, hint = no_picture_hint(capture)
         raise NoPictureError(reason, location=path, hint=hint)

@@ -98,7 +98,7 @@ def as_pixels(picture: Any) -> Pixels:
 
 def read_picture(path: str | os.PathLike[str]) -> Pixels:
     """The RGBA pixels of a picture file. Raises UsageError if it is missing or cannot be read."""
-    from PIL import Image
+    from PIL import Image, UnidentifiedImageError
 
     name = os.fspath(path)
     try:
@@ -110,6 +110,8 @@ def read_picture(path: str | os.PathLike[str]) -> Pixels:
     try:
         with Image.open(io.BytesIO(data)) as image:
             return as_pixels(image)
+    except UnidentifiedImageError as error:
+        raise UsageError("this is no picture, or a damaged one", location=name) from error
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise UsageError(f"cannot read the picture: {error}", location=name) from error
 
@@ -139,8 +141,8 @@ def compare(ours: Pixels, golden: Pixels, tolerance: int = 0) -> Comparison:
 
 
 def difference(ours: Pixels, golden: Pixels, tolerance: int = 0) -> Pixels:
-    """A picture of the difference: dim grey where both agree, blue where they differ within the tolerance, red to
-    yellow beyond it, brighter the further. Where only one of them has pixels it is violet.
+    """A picture of the difference: dim grey where both agree, blue where they differ within the tolerance, dark red
+    to yellow beyond it, brighter the further. Where only one of them has pixels it is violet.
     """
     height, width = (max(a, b) for a, b in zip(ours.shape[:2], golden.shape[:2], strict=True))
     rows, columns = (min(a, b) for a, b in zip(ours.shape[:2], golden.shape[:2], strict=True))
@@ -154,7 +156,8 @@ def difference(ours: Pixels, golden: Pixels, tolerance: int = 0) -> Pixels:
     both[..., :3] = grey[..., None]
     both[off > 0, :3] = (0, 96, 255)
     wrong = off > tolerance
-    both[wrong, 0] = 255
+    # A single step can be seen, and still be told from a large one beside it.
+    both[wrong, 0] = np.minimum(96 + 2 * off[wrong].astype(np.uint16), 255)
     both[wrong, 1] = off[wrong]
     both[wrong, 2] = 0
     return out

@@ -31,7 +31,8 @@ _LONGEST = 120
 def write_report(folder: Path, findings: Sequence[Finding], hint: str = "") -> dict[int, Path]:
     """Remove the report of the run before, and write one if there are findings; hint: what to do about them.
 
-    Returns the path of the sheet of each finding that has pictures, by its index. Raises OSError if the folder cannot be written.
+    Returns the path of the sheet of each finding that has pictures, by its index. Raises OSError if the folder cannot
+    be written.
     """
     clear(folder)
     sheets: dict[int, Path] = {}
@@ -92,7 +93,8 @@ def _sheet(found: Finding) -> bytes:
 
 def _file_name(found: Finding, taken: dict[str, bytes]) -> str:
     """A name for the sheet of a finding that says which test it is of, and is like no other."""
-    whole = f"{found.test}.{PurePosixPath(found.golden).stem}"
+    golden = PurePosixPath(found.golden).stem
+    whole = found.test if found.test.endswith(golden) else f"{found.test}.{golden}"
     name = re.sub(r"[^\w.-]+", "-", whole, flags=re.ASCII).strip("-.")
     if len(name) > _LONGEST or any(other.lower() == f"{name}.png".lower() for other in taken):
         digest = hashlib.sha256(f"{len(taken)} {whole}".encode()).hexdigest()[:8]

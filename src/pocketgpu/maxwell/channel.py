@@ -92,6 +92,7 @@ class Channel:
         self.counters = part(CHANNEL_LAYOUT.counters, 8 * len(COUNTERS)).view(np.int64)
         self._constants = self.counters[COUNTER["constbuf_words_inline"] // 8 :].data
         self._version = self._stamped = -1
+        self._place = ""  # as long as the parser stands still
         self.macro_counts = part(CHANNEL_LAYOUT.macro_counts, 8 * MACROS).view(np.int64)
         size = 4 * FILE_WORDS * FILES
         self.files = part(CHANNEL_LAYOUT.registers, size).view(np.uint32).reshape(FILES, FILE_WORDS)
@@ -157,9 +158,11 @@ class Channel:
     @property
     def place(self) -> str:
         """Where the parser is: "s3/e2+17", the word last read."""
-        run = self._runs[max(self._get("RUN"), 0)]
-        word = int(run[RUN.FIRST // 4]) + (self._get("POSITION") - int(run[RUN.OFFSET // 4])) // 4 - 1
-        return f"s{self.submission}/e{self._get('ENTRY')}+{max(word, 0)}"
+        if not self._place:
+            run = self._runs[max(self._get("RUN"), 0)]
+            word = int(run[RUN.FIRST // 4]) + (self._get("POSITION") - int(run[RUN.OFFSET // 4])) // 4 - 1
+            self._place = f"s{self.submission}/e{self._get('ENTRY')}+{max(word, 0)}"
+        return self._place
 
     @property
     def work(self) -> int:
@@ -255,6 +258,7 @@ class Channel:
             elif self.yielded:
                 return worked
             if self._fresh:
+                self._place = ""
                 if not self._load():
                     return worked
                 self._fresh = False
@@ -268,6 +272,7 @@ class Channel:
         if memory.version != self._version or self._constants[0] != self._stamped:
             self._version, self._stamped = memory.open_version(), self._constants[0]
         started = perf_counter()
+        self._place = ""
         machine.parse(self.index)
         parsed = perf_counter()
         seconds = machine.stats.seconds

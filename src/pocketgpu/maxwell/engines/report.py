@@ -46,6 +46,11 @@ class Counters:
         if self.running(name):
             self._values[name][stream] += amount
 
+    @property
+    def any_running(self) -> bool:
+        """Whether any of the counters runs that SET_STATISTICS_COUNTER switches."""
+        return self._state.word("SET_STATISTICS_COUNTER") != 0
+
     def running(self, name: str) -> bool:
         """Whether a counter runs now."""
         if name.startswith("ZPASS"):

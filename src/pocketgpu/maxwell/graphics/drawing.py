@@ -143,7 +143,7 @@ class Drawing:
         What is wrong with a draw is an event; nothing is raised for what a guest asks.
         """
         try:
-            plan = self._plan_for(state)
+            plan = self._plan_for(state, draw.place)
             if plan is not None:
                 self._run(plan, draw, state, counters)
         except UsageError as error:
@@ -177,13 +177,13 @@ class Drawing:
         except _Stopped as stop:
             if stop.args:
                 self.host.report("hang", "draw.hang", f"{stop}: the rest of the draw is left out")
-        if region[_COME]:
+        if region[_COME] and counters.any_running:
             counters.add("CLIPPER_INVOCATIONS", region[_COME])
             counters.add("CLIPPER_PRIMITIVES_GENERATED", region[_GONE])
-        self._settle(plan, counters)
+        self._settle(plan, draw.place, counters)
 
     # -- the plan -----------------------------------------------------------------------------------------------------
-    def _plan_for(self, state: State) -> Plan | None:
+    def _plan_for(self, state: State, place: str) -> Plan | None:
         registers, same = state.registers, self._plan is not None
         if self._seen is None:
             self._seen, same = registers.copy(), False
@@ -197,7 +197,7 @@ class Drawing:
             self._shaders = tuple(shaders_of(state))
         programs: dict[int, StageProgram] = {}
         for shader in self._shaders:
-            program = self.programs.find(shader.stage, shader.address, self.host.place)
+            program = self.programs.find(shader.stage, shader.address, place)
             if program is None:
                 return None
             programs[shader.stage] = program
@@ -328,7 +328,8 @@ class Drawing:
                 self._check_area(MOST_AREA + 1)
             else:
                 break
-        counters.add("VS_INVOCATIONS", data[WALK.SHADED >> 2])
+        if counters.any_running:
+            counters.add("VS_INVOCATIONS", data[WALK.SHADED >> 2])
 
     def _walk_record(self, plan: Plan, kind: int, vertex_slot: int, pixel_slot: int) -> NDArray[np.int32]:
         """The WALK record of a plan's draws at their beginning."""
@@ -415,10 +416,13 @@ class Drawing:
         def part(number: int, parts: int) -> None:
             run(plan.at, self._region, slots[number], self._fragments[number], number, parts)
 
-        self.host.workers.run(part, ("pixels", plan), area + 1)
+        if plan.apart:
+            self.host.workers.run(part, ("pixels", plan), area + 1)
+        else:
+            part(0, 1)
         self._check_programs()
 
-    def _settle(self, plan: Plan, counters: Counters) -> None:
+    def _settle(self, plan: Plan, place: str, counters: Counters) -> None:
         """After the last pixel: memory that changed, counters, events."""
         if plan.rasters:
             for window in plan.windows:
@@ -428,7 +432,7 @@ class Drawing:
                     self.memory.touch(window.offset, window.size)
             if plan.counts:
                 counters.add("ZPASS_PIXEL_CNT64", sum(int(passed[0]) for passed in self._passed))
-        self.programs.settle(self.host.place)
+        self.programs.settle(place, plan.programs)
         if plan.textures:
             self.textures.check()
 

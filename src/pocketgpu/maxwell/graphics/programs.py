@@ -7,7 +7,7 @@ since the last draw is left as it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -515,10 +515,10 @@ class Programs:
         """Whether any stage's program hangs in the draw at hand."""
         return any(stage.hung for stage in self.stages)
 
-    def settle(self, place: str = "") -> None:
-        """After a draw: events of all stages."""
-        for stage in self.stages:
-            stage.settle(place)
+    def settle(self, place: str = "", stages: Iterable[int] = range(len(STAGES))) -> None:
+        """After a draw: events of its stages."""
+        for n in stages:
+            self.stages[n].settle(place)
 
 
 __all__ = ["NAMES", "STAGES", "Programs", "StageLaunch", "StageProgram"]

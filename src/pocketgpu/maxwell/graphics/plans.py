@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +85,8 @@ class Plan:
     placed: int = _NO_PLACE
     """Value of GpuMemory.map_changes for which the targets' places in the records are right."""
     windows: tuple[Window, ...] = ()
+    apart: bool = True
+    """Whether no byte belongs to two targets: then threads that share pixels never meet."""
 
     @property
     def viewports(self) -> int:
@@ -123,6 +126,8 @@ class Plan:
         zeta = offsets[colours] if self.output.zeta is not None else 0
         record = self.output.record(srgb, zeta, offsets[:colours])
         memory.arena[self.output_record :][: record.nbytes].view(np.int32)[:] = record
+        ranges = sorted((window.offset, window.offset + window.size) for window in windows)
+        self.apart = all(end <= start for (_, end), (start, _) in pairwise(ranges))
         # Copies of targets that lie in pieces are made for one draw.
         self.placed = memory.map_changes if not any(window.pieces for window in windows) else _NO_PLACE
 

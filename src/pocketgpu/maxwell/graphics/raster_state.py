@@ -396,8 +396,9 @@ def _sprite(state: State, address: int) -> int:
 
 
 def alpha_registers(first_registers: Iterable[int | None]) -> int:
-    """RASTER.ALPHAS of `Header.target_registers`."""
-    return sum(1 << (n + 3) for n in first_registers if n is not None)
+    """RASTER.ALPHAS of `Header.target_registers`, as the signed word that it is."""
+    bits = sum(1 << (n + 3) for n in first_registers if n is not None)
+    return bits - (bits >> 31 << 32)
 
 
 _LEFT_OUT = (

@@ -17,7 +17,7 @@ import struct
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -34,9 +34,11 @@ from pocketgpu.builder.maxwell import PushBuffer
 from pocketgpu.facts.maxwell import B197, Method
 from pocketgpu.maxwell import page_table
 from pocketgpu.maxwell.gm20b import GM20B
+from pocketgpu.maxwell.graphics import drawing
 from pocketgpu.maxwell.graphics.plan_words import PLAN_WORDS
 from pocketgpu.maxwell.graphics.programs import HEADER_SIZE
 from pocketgpu.maxwell.memory import Backing
+from pocketgpu.workers import Workers
 
 SLOWEST = 5.0
 FRESH = 500
@@ -49,12 +51,26 @@ ALIAS = 0x5_0050_0000
 _CANARY = 0xA5
 
 
+class Sharing(Workers):
+    """Threads that share everything, however small it is."""
+
+    def run(self, work: Callable[[int, int], None], kind: Hashable, amount: int) -> None:
+        """All parts at once."""
+        if amount:
+            self._share(work)
+        else:
+            work(0, 1)
+
+
 class Stage:
     """A machine with its memory: what is mapped, and what is not and must stay as it is."""
 
     def __init__(self, evaluator: str = "llvm", threads: int = 1, tier: str = "general") -> None:
         self.gpu, self.tier = GM20B(threads, evaluator), tier
         self.gpu.macro_budget = MACRO_BUDGET
+        if threads > 1:
+            self.gpu.workers = Sharing(threads)
+            drawing.SHARE_VERTICES = drawing.SHARE_AREA = 1
         self.set()
 
     def set(self) -> None:

@@ -46,6 +46,15 @@ def test_work_for_the_switch() -> None:
     assert counts["mme.endless"] >= 50 and counts["memory.unmapped"] >= 100 and counts["channel.deadlock"] >= 5
 
 
+def test_draws_of_the_switch() -> None:
+    counts = load("draws_switch").run(600, seed=1)
+    assert counts["cases"] == 600 and counts["drew"] >= 250
+    assert counts["specialised"] >= 1 and counts["threads"] >= 3 and counts["numpy"] >= 1
+    for name in ("registers", "programs", "vertices", "indices", "headers", "samplers", "constants"):
+        assert counts[name] >= 40, (name, counts[name])
+    assert counts["draw.fault"] >= 500 and counts["draw.program"] >= 30 and counts["memory.unmapped"] >= 10
+
+
 def test_maxwell_words_and_files_with_shaders() -> None:
     counts = load("sass").run(1000, seed=1)
     assert counts["cases"] == 1000

@@ -19,9 +19,9 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 if __name__ == "__main__":
     root = Path(__file__).resolve().parents[2]
@@ -131,13 +131,12 @@ class Stage:
 # -- what a case is made of
 
 
-@dataclass
-class Case:
+class Case(NamedTuple):
     """memory: contents of each of `draws.SIZES`. comparable: whether the order of threads cannot be seen."""
 
     memory: dict[int, bytes]
     words: np.ndarray
-    kinds: set[str] = field(default_factory=set)
+    kinds: frozenset[str] = frozenset()
     comparable: bool = True
 
 
@@ -325,7 +324,7 @@ def make(seed: int, number: int) -> Case:
         kinds.add("words")
     memory = {draws.PROGRAMS: bytes(code), draws.DATA: bytes(data), draws.TARGETS: b"", draws.OUT: b""}
     stores = programs[PIXEL] is draws.KILLING or "programs" in kinds
-    return Case(memory, words, kinds, not stores)
+    return Case(memory, words, frozenset(kinds), not stores)
 
 
 _OTHERS: dict[str, tuple[int, tuple[str, int, str]]] = {

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 
-from pocketgpu.capture import citrace, container, documents, gxlog, mxcap
+from pocketgpu.capture import citrace, container, documents, gxlog, mxcap, pgc
 from pocketgpu.capture.replay import Capture, Frame
 from pocketgpu.errors import CaptureError
 
@@ -22,8 +22,8 @@ __all__ = ["Capture", "Frame"]
 
 def open(path: str | os.PathLike[str]) -> Capture:
     """Open the capture at `path`: a CiTrace recording (`.ctf`) or a GX log (`.gx.json`, with its `.mem.bin` beside
-    it) of a 3DS program, or a channel log (`.mxcap.zip`) of a Switch program; each file plain or packed with xz, zstd
-    or gzip.
+    it) of a 3DS program, a channel log (`.mxcap.zip`) of a Switch program, or a `.pgc` of either; each file plain or
+    packed with xz, zstd or gzip.
 
     What the file is gets decided by its first bytes, not by its name. Raises CaptureError, with the offset (in the
     unpacked bytes) where there is one, for a file that cannot be read, is damaged, or is no capture.
@@ -32,6 +32,8 @@ def open(path: str | os.PathLike[str]) -> Capture:
     data = container.read(path)
     if not data:
         raise CaptureError("the file is empty", file=name, offset=0, hint="Record it again, or copy it again.")
+    if pgc.looks_like(data):
+        return Capture(name, pgc.trace_of(pgc.parse(data, file=name), name))
     if mxcap.looks_like(data):
         return Capture(name, mxcap.parse(data, file=name))
     if documents.looks_like(data):
@@ -41,6 +43,6 @@ def open(path: str | os.PathLike[str]) -> Capture:
             "the file is no capture of a kind known here",
             file=name,
             offset=0,
-            hint="CiTrace recordings (.ctf), GX logs (.gx.json) and channel logs (.mxcap.zip) are.",
+            hint="CiTrace recordings (.ctf), GX logs (.gx.json), channel logs (.mxcap.zip) and .pgc files are.",
         )
     return Capture(name, citrace.parse(data, file=name))

@@ -133,12 +133,14 @@ _BULK, _NARROW, _LOAD, _MARKER = range(4)
 class Trace:
     """A parsed recording: start state and, frame by frame, the runs to replay.
 
-    Made by `parse`. `classic` tells which form the register writes had, `warnings` what the file lacks.
+    Made by `parse`. `classic` tells which form the register writes had, `missing` which sections of the start state are
+    not there, `warnings` what else the file lacks.
     """
 
     def __init__(self, file: str, data: bytes, initial: InitialState, elements: Words, missing: list[str]) -> None:
         self.file = file
         self.initial = initial
+        self.missing = tuple(missing)
         self._data = data
         self.classic = _writes_are_classic(elements)
         types = elements[:, 0]

@@ -16,6 +16,7 @@ import numpy as np
 from pocketgpu.capture.citrace import LoadRun, NarrowWrite, Trace, Words, WriteRun
 from pocketgpu.capture.gxlog import GxLog, GxRun
 from pocketgpu.capture.mxcap import ChannelLog
+from pocketgpu.capture.pgc.traces import PgcTrace
 from pocketgpu.errors import GuestMemoryError, NoPictureError
 from pocketgpu.events import Event, EventLog
 from pocketgpu.pica.gsp.addresses import AddressMap
@@ -80,6 +81,7 @@ class Machine(Protocol):
         gs_uniforms: Words,
     ) -> object: ...
 
+    def load_tables(self, tables: Mapping[str, Words], /) -> object: ...
     def load_memory(self, pa: int, data: bytes | memoryview, /) -> object: ...
     def write_registers(self, addresses: Words, values: Words, /) -> object: ...
     def read_register(self, pa: int, /) -> int: ...
@@ -174,7 +176,7 @@ class Capture:
     pictures.
     """
 
-    def __init__(self, path: str, trace: Trace | GxLog | ChannelLog) -> None:
+    def __init__(self, path: str, trace: Trace | GxLog | ChannelLog | PgcTrace) -> None:
         self.path = path
         self.trace = trace
         self.frame_count = trace.frame_count
@@ -248,13 +250,15 @@ class Capture:
         return f"<Capture {self.path!r}: {self.frame_count} frames>"
 
 
-def replay(trace: Trace | GxLog, machine: Machine, wanted: range, pictures: bool = True) -> Iterator[Frame]:
+def replay(trace: Trace | GxLog | PgcTrace, machine: Machine, wanted: range, pictures: bool = True) -> Iterator[Frame]:
     """Replay `trace` on a fresh `machine` up to the last of `wanted` (rising, within the trace); yield those frames.
 
     The caller may keep a frame while the machine moves on: its pictures are then those of that moment, if `pictures`.
     """
     machine.load_initial(**vars(trace.initial))
-    if isinstance(trace, GxLog):
+    if isinstance(trace, PgcTrace):
+        machine.load_tables(trace.tables)
+    if isinstance(trace, GxLog | PgcTrace) and trace.virt_to_phys:
         machine.gsp.virt_to_phys = AddressMap(trace.virt_to_phys)
     for index in range(wanted[-1] + 1 if wanted else 0):
         runs = trace.runs(index)

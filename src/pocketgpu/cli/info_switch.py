@@ -21,6 +21,7 @@ _MOST_METHODS = 6
 def tell(outcome: Outcome, capture: Capture) -> None:
     """Fill the outcome with what is in a Switch recording. Raises NoPictureError if it does nothing at all."""
     from pocketgpu.capture.mxcap import ChannelLog
+    from pocketgpu.inspect.capture_info import kind_of
     from pocketgpu.inspect.maxwell_info import examine
 
     log = capture.trace
@@ -36,7 +37,7 @@ def tell(outcome: Outcome, capture: Capture) -> None:
     outcome.add_events(found.events)
     outcome.frames += [frame.to_dict() for frame in found.frames]
     outcome.extra |= {
-        "capture": {"path": capture.path, "kind": "channel log", "frames": log.frame_count, "source": log.source}
+        "capture": {"path": capture.path, "kind": kind_of(capture), "frames": log.frame_count, "source": log.source}
     }
     outcome.extra |= found.to_dict()
     outcome.show = lambda: terminal.say(_report(outcome))

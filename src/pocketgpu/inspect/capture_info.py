@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pocketgpu.capture import Capture
     from pocketgpu.capture.citrace import Trace
     from pocketgpu.capture.gxlog import GxLog
+    from pocketgpu.capture.pgc import PgcTrace
 
 _CODE_WORDS = {"vs_code": 512, "gs_code": 4096}
 
@@ -225,7 +226,7 @@ def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) 
     return collector.finish()
 
 
-def trace_of_3ds(capture: Capture) -> Trace | GxLog:
+def trace_of_3ds(capture: Capture) -> Trace | GxLog | PgcTrace:
     """The parsed file of a 3DS capture. Raises UsageError for one of another console."""
     from pocketgpu.capture.mxcap import ChannelLog
 
@@ -237,10 +238,13 @@ def trace_of_3ds(capture: Capture) -> Trace | GxLog:
 def kind_of(capture: Capture) -> str:
     """What the file is, in words."""
     from pocketgpu.capture.citrace import Trace
+    from pocketgpu.capture.pgc import PgcLog, PgcTrace
 
+    trace = capture.trace
+    if isinstance(trace, PgcTrace | PgcLog):
+        return "pgc capture"
     if capture.console == "Switch":
         return "channel log"
-    trace = capture.trace
     if isinstance(trace, Trace):
         return "CiTrace recording, older form" if trace.classic else "CiTrace recording"
     return "GX log"

@@ -333,6 +333,12 @@ class N3DS:
         if self._timed is not None:
             self._timed.restart()
 
+    def load_tables(self, tables: Mapping[str, np.ndarray]) -> None:
+        """Words of look-up tables that a capture starts with: lighting_lut, fog_lut, proctex_lut, gas_lut."""
+        for name, words in tables.items():
+            self._core.bank(name)[: len(words)] = words
+        self._core.touch_banks()
+
 
 def float24_bits(raw: np.ndarray) -> np.ndarray:
     """f32 bits of 24-bit floats (uint32 arrays); zero exponents become zero."""

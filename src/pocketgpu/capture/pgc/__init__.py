@@ -1,0 +1,80 @@
+"""Our own captures, `.pgc`: everything that a frame needs, and what it must show. See docs/formats/pgc.md.
+
+`write` makes one of any capture, `pocketgpu.open` reads it. `check` replays a capture and compares; `repair` keeps what
+is whole of a damaged file, `minimise` what some frames or one draw need, `redact` leaves textures out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pocketgpu.capture.pgc.contents import Contents
+from pocketgpu.capture.pgc.convert import contents_of
+from pocketgpu.capture.pgc.decode import Rescue, parse, rescue
+from pocketgpu.capture.pgc.encode import encode
+from pocketgpu.capture.pgc.sections import looks_like
+from pocketgpu.capture.pgc.traces import PgcLog, PgcTrace, trace_of
+from pocketgpu.capture.pgc.verify import FrameCheck, check, with_pictures
+
+if TYPE_CHECKING:
+    from pocketgpu.capture.replay import Capture
+
+__all__ = [
+    "Contents",
+    "FrameCheck",
+    "PgcLog",
+    "PgcTrace",
+    "Rescue",
+    "check",
+    "contents_of",
+    "encode",
+    "looks_like",
+    "parse",
+    "rescue",
+    "trace_of",
+    "with_pictures",
+    "write",
+]
+
+
+def write(
+    path: str | os.PathLike[str],
+    capture: Capture,
+    *,
+    pictures: bool = True,
+    threads: int = 1,
+    switches: Mapping[str, str] | None = None,
+    packing: str = "smallest",
+) -> Contents:
+    """Write any capture as a `.pgc`; returns what was written.
+
+    pictures: replay it and put the digests of all pictures in; without, those that it knows stay. threads, switches:
+    as for `Capture.render`. packing: "stored", "zstd", "lzma", or "smallest" of them for each section.
+
+    Raises UsageError if the file cannot be written.
+    """
+    contents = contents_of(capture.trace)
+    if pictures:
+        contents = with_pictures(contents, capture, threads=threads, switches=switches)
+    save(path, contents, packing)
+    return contents
+
+
+def save(path: str | os.PathLike[str], contents: Contents, packing: str = "smallest") -> int:
+    """Write contents to a file, the whole file or none; returns its bytes. Raises UsageError if that fails."""
+    from pocketgpu.errors import UsageError
+
+    name = os.fspath(path)
+    data = encode(contents, packing)
+    partial = f"{name}.{os.getpid()}.part"
+    try:
+        with open(partial, "wb") as stream:
+            stream.write(data)
+        os.replace(partial, name)
+    except OSError as error:
+        if os.path.exists(partial):
+            os.unlink(partial)
+        raise UsageError(f"the capture cannot be written: {error.strerror or error}", location=name) from None
+    return len(data)

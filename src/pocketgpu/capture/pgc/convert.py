@@ -1,0 +1,154 @@
+"""Captures of every kind that is read, as contents of a `.pgc`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from pocketgpu.capture.citrace import InitialState, LoadRun, NarrowWrite, Trace, WriteRun
+from pocketgpu.capture.gxlog import GxEvent, GxLog, LogEvent, MemoryEvent
+from pocketgpu.capture.mxcap import FORMATS, ChannelLog
+from pocketgpu.capture.mxcap import Present as Shown
+from pocketgpu.capture.pgc import format as F
+from pocketgpu.capture.pgc.contents import (
+    Contents,
+    Event,
+    FrameContents,
+    Gx,
+    Load,
+    Map,
+    Narrow,
+    Present,
+    State,
+    Store,
+    Submit,
+    Swap,
+    Unmap,
+    Writes,
+)
+from pocketgpu.capture.pgc.traces import PgcLog, PgcTrace
+from pocketgpu.facts.maxwell.kinds import kind_number
+
+_MANY_FRAMES = 16
+_TABLES_COVERED = sum(1 << item.coverage for item in F.STATE_3DS if item.name in F.TABLES)
+
+
+def contents_of(trace: Trace | GxLog | ChannelLog | PgcTrace) -> Contents:
+    """The contents of a parsed capture of any kind; those of a `.pgc` as they are, of others without pictures."""
+    if isinstance(trace, PgcTrace | PgcLog):
+        return trace.contents
+    if isinstance(trace, ChannelLog):
+        contents = _of_channels(trace)
+    else:
+        contents = _of_citrace(trace) if isinstance(trace, Trace) else _of_gx(trace)
+    # Digests and checks do not pack: many of them must not outweigh the rest.
+    if len(contents.frames) > _MANY_FRAMES:
+        contents.digest_size = F.DIGEST_SIZES[0]
+        contents.check_size = F.CHECK_SIZE - F.CHECK_LEFT_OUT
+    return contents
+
+
+def state_records(initial: InitialState) -> list[State]:
+    """Records for what is not zero in the start state of a 3DS."""
+    found = []
+    for item in F.STATE_3DS:
+        words = getattr(initial, item.name, None)
+        if words is not None and words.any():
+            found.append(_trimmed(item.number, words.reshape(-1)))
+    return found
+
+
+def _trimmed(number: int, words: np.ndarray[tuple[int], np.dtype[np.uint32]]) -> State:
+    """A record without the zeros at both ends."""
+    used = np.flatnonzero(words)
+    first, end = int(used[0]), int(used[-1]) + 1
+    return State(number, words[first:end].astype(np.uint32), first)
+
+
+def _of_citrace(trace: Trace) -> Contents:
+    contents = Contents("3DS", coverage=F.FULL_COVERAGE["3DS"], state=state_records(trace.initial))
+    lost = {warning.id for warning in trace.warnings}
+    if "capture.missing-lut" in lost:
+        contents.coverage &= ~_TABLES_COVERED
+    for item in F.STATE_3DS:
+        if item.name in trace.missing:
+            contents.coverage &= ~(1 << item.coverage)
+    for index in range(trace.frame_count):
+        events: list[Event] = []
+        for run in trace.runs(index):
+            if isinstance(run, WriteRun):
+                events.append(Writes(run.addresses, run.values))
+            elif isinstance(run, LoadRun):
+                events.append(Load(run.address, (bytes(run.data),)))
+            else:
+                assert isinstance(run, NarrowWrite)
+                events.append(Narrow(run.address, run.value, run.width))
+        contents.frames.append(FrameContents(tuple(events)))
+    return contents
+
+
+def _of_gx(log: GxLog) -> Contents:
+    contents = Contents("3DS", coverage=F.FULL_COVERAGE["3DS"], state=state_records(log.initial))
+    contents.ranges = list(log.virt_to_phys)
+    contents.frames = [FrameContents(tuple(_gx_events(log, events))) for events in log.frames]
+    return contents
+
+
+def _gx_events(log: GxLog, events: Iterable[LogEvent]) -> Iterable[Event]:
+    for event in events:
+        if isinstance(event, MemoryEvent):
+            yield Load(event.phys, (log.memory[event.offset : event.offset + event.size],))
+        elif isinstance(event, GxEvent):
+            yield Gx(event.words)
+        else:
+            yield Swap(event.screen, event.info, event.registers)
+
+
+def _of_channels(log: ChannelLog) -> Contents:
+    contents = Contents("Switch", coverage=F.FULL_COVERAGE["Switch"], syncpoints=dict(log.syncpoints))
+    if log.source:
+        contents.about["source"] = log.source
+    starts: dict[int, list[int]] = {}
+    ends: dict[int, list[int]] = {}
+    for number, mapping in enumerate(log.mappings):
+        starts.setdefault(mapping.start, []).append(number)
+        ends.setdefault(mapping.end, []).append(number)
+
+    def before(index: int) -> Iterable[Event]:
+        """Mappings that end and begin before submission `index`."""
+        here = starts.get(index, [])
+        for number in ends.get(index, []):
+            if log.mappings[number].start < index:
+                yield Unmap(number)
+        for number in here:
+            record = log.mappings[number]
+            yield Map(number, record.gpu_va, record.size, record.handle, kind_number(record.kind))
+        for number in here:
+            if log.mappings[number].end == index:  # a life of no submission: it only says how large its memory is
+                yield Unmap(number)
+
+    def submissions(indices: range) -> Iterable[Event]:
+        for index in indices:
+            yield from before(index)
+            submission = log.submissions[index]
+            for update in submission.updates:
+                chunk = log.chunks[update]
+                yield Store(chunk.handle, chunk.offset, chunk.gpu_va, (chunk.data,))
+            yield Submit(submission.channel, submission.entries)
+
+    for index in range(log.frame_count):
+        events = [*submissions(log.submissions_of(index)), _present(log.presents[index])]
+        contents.frames.append(FrameContents(tuple(events)))
+    tail = [*submissions(log.tail)]
+    # Mappings that begin behind the last submission are of no use but may say how large a memory is.
+    tail += (event for event in before(len(log.submissions)) if isinstance(event, Map))
+    contents.tail = tuple(tail)
+    return contents
+
+
+def _present(present: Shown) -> Present:
+    return Present(
+        present.gpu_va, present.handle, present.offset, present.width, present.height, FORMATS.index(present.format),
+        present.block_linear, present.block_height_log2, present.stride, present.transform, present.fence,
+    )  # fmt: skip

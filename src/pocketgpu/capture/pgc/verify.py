@@ -1,0 +1,80 @@
+"""Captures test themselves: what a replay shows against the digests in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pocketgpu.capture.pgc import format as F
+from pocketgpu.capture.pgc.contents import Contents, FrameContents, digest
+from pocketgpu.capture.pgc.traces import PgcLog, PgcTrace
+from pocketgpu.errors import CaptureError
+
+if TYPE_CHECKING:
+    from pocketgpu.capture.replay import Capture, Frame
+
+
+@dataclass(frozen=True, slots=True)
+class FrameCheck:
+    """One frame against its file: digests (hex) by name of the screen. `expected` is None if the file knows none."""
+
+    frame: Frame
+    expected: Mapping[str, str] | None
+    found: Mapping[str, str]
+
+    @property
+    def same(self) -> bool:
+        """Whether it shows what it must; False too if nobody knows what that is."""
+        return self.expected is not None and dict(self.expected) == dict(self.found)
+
+    @property
+    def differing(self) -> list[str]:
+        """Names of screens that show something else."""
+        expected = self.expected or {}
+        names = dict.fromkeys([*expected, *self.found])
+        return [name for name in names if expected.get(name) != self.found.get(name)]
+
+
+def pictures_of(frame: Frame, console: str, size: int) -> dict[int, bytes]:
+    """Digests of what a frame shows, by number of the screen."""
+    names = F.SCREENS[console]
+    return {names.index(name): digest(screen.array.tobytes(), size) for name, screen in frame.screens.items()}
+
+
+def with_pictures(
+    contents: Contents, capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | None = None
+) -> Contents:
+    """The same contents with the digests of what a replay of `capture`, which has the same frames, shows."""
+    frames = [
+        FrameContents(part.events, pictures_of(frame, contents.console, contents.digest_size))
+        for part, frame in zip(contents.frames, _render(capture, threads, switches), strict=True)
+    ]
+    return replace(contents, frames=frames, coverage=contents.coverage | F.PICTURES_COVERED)
+
+
+def _render(capture: Capture, threads: int, switches: Mapping[str, str] | None) -> Iterator[Frame]:
+    if not capture.frame_count:
+        return iter(())
+    return capture.render(threads=threads, switches=switches, pictures=False)
+
+
+def check(capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | None = None) -> Iterator[FrameCheck]:
+    """Replay a `.pgc` and compare each frame with the digests inside.
+
+    Raises CaptureError, at once, for a capture of another kind: only `.pgc` files know what they must show.
+    """
+    trace = capture.trace
+    if not isinstance(trace, PgcTrace | PgcLog):
+        hint = "'pocketgpu convert' makes a .pgc of it, with what it shows now."
+        raise CaptureError("the capture does not know what it must show", file=capture.path, hint=hint)
+    return _check(capture, trace, threads, switches)
+
+
+def _check(
+    capture: Capture, trace: PgcTrace | PgcLog, threads: int, switches: Mapping[str, str] | None
+) -> Iterator[FrameCheck]:
+    names, size = F.SCREENS[capture.console], trace.contents.digest_size
+    for frame in _render(capture, threads, switches):
+        found = {names[n]: value.hex() for n, value in pictures_of(frame, capture.console, size).items()}
+        yield FrameCheck(frame, trace.expected[frame.index], found)

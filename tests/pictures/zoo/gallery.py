@@ -1,15 +1,17 @@
-"""All scenes as pictures, with a page that names every cell."""
+"""All scenes of a zoo as pictures, with a page that names every cell."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from html import escape
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
-from .show import Shown, show
-from .stage import SCENES, Entry
+from .show import show
+from .stage import SCENES
 
 ZOOM = 4
 STYLE = """
@@ -22,22 +24,30 @@ table { border-collapse: collapse; font-size: 75% } td { border: 1px solid #3335
 """
 
 
-def write_gallery(folder: Path, names: list[str] | None = None) -> Path:
-    """Write pictures (as they are, and index.html that enlarges them); returns the page."""
+def write_gallery(
+    folder: Path,
+    names: list[str] | None = None,
+    scenes: Mapping[str, Any] = SCENES,
+    show: Callable[[Any], Any] = show,
+    chip: str = "PICA200",
+) -> Path:
+    """Write pictures (as they are, and index.html that enlarges them); returns the page.
+
+    scenes: by name, those of another zoo, too. show: what draws them.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    chosen = [entry for entry in SCENES.values() if not names or entry.name in names]
-    parts = [f"<!doctype html><meta charset=utf-8><title>Zoo</title><style>{STYLE}</style><h1>Zoo of the PICA200</h1>"]
+    chosen = [entry for entry in scenes.values() if not names or entry.name in names]
+    parts = [f"<!doctype html><meta charset=utf-8><title>Zoo</title><style>{STYLE}</style><h1>Zoo of the {chip}</h1>"]
     parts.append("<p>One feature a scene, one variant a cell. Point at a cell to see its name.</p>")
     for group, entries in groupby(chosen, lambda entry: entry.group):
         parts.append(f"<h2>{escape(group.replace('_', ' '))}</h2>")
-        parts += [_section(entry, folder) for entry in entries]
+        parts += [_section(entry, show(entry), folder) for entry in entries]
     page = folder / "index.html"
     page.write_text("\n".join(parts), encoding="utf-8")
     return page
 
 
-def _section(entry: Entry, folder: Path) -> str:
-    shown = show(entry)
+def _section(entry: Any, shown: Any, folder: Path) -> str:
     out = [f"<h3>{escape(entry.name.replace('_', ' '))}</h3><p>{escape(entry.doc)}</p>"]
     for number, (name, pixels) in enumerate(shown.panels().items()):
         file = f"{entry.name}.png" if number == 0 else f"{entry.name}.{name.replace(': ', '.')}.png"
@@ -52,13 +62,13 @@ def _section(entry: Entry, folder: Path) -> str:
     return "\n".join([*out, _legend(shown)])
 
 
-def _box(shown: Shown, number: int) -> str:
+def _box(shown: Any, number: int) -> str:
     cell = shown.scene.cells[number]
     place = f"left:{ZOOM * cell.x}px;top:{ZOOM * cell.y}px;width:{ZOOM * cell.width}px;height:{ZOOM * cell.height}px"
     return f'<div class=cell style="{place}" title="{escape(cell.label)}"></div>'
 
 
-def _legend(shown: Shown) -> str:
+def _legend(shown: Any) -> str:
     """Labels in a table with the cells' places."""
     at = {(cell.y, cell.x): cell.label for cell in shown.scene.cells}
     rows, columns = sorted({y for y, _ in at}), sorted({x for _, x in at})

@@ -13,6 +13,7 @@ from support.stage_case import CODE, DATA, PixelCase, StageCase, call_stage, hea
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.constants import Binding
 from pocketgpu.maxwell.engines.state import State
+from pocketgpu.maxwell.graphics import programs
 from pocketgpu.maxwell.graphics.headers import LINEAR, PERSPECTIVE, Header, layout_of, patch_layout
 from pocketgpu.maxwell.graphics.programs import StageProgram
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, LANE_X, LANE_Y
@@ -599,6 +600,19 @@ def test_programs_change_with_their_memory() -> None:
     case.set_block(OUT_AT=out)
     case.run()
     assert (case.get(out, outputs, 0x70, np.int32) == 2).all()
+
+
+def test_programs_without_end_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs are remembered, but not all that ever were."""
+    monkeypatch.setattr(programs, "MAX_KNOWN", 3)
+    case = StageCase(1, "EXIT")
+    kept = []
+    for n in range(8):
+        case.memory.write(CODE + 0x50, assemble(f"MOV32I R0, {n:#x}\nAST a[0x70], R0\nEXIT").code)
+        kept.append(case.programs.find(1, CODE))
+        assert case.programs.find(1, CODE) is kept[-1]
+        assert len(case.programs._known) <= 3
+    assert None not in kept and len(set(map(id, kept))) == 8
 
 
 def test_headers() -> None:

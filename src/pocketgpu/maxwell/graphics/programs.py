@@ -79,8 +79,8 @@ MINUS_ONE = 0xBF80_0000
 """1.0 and -1.0 as f32."""
 FLAT_SHADED = (0x1, 0x1D00)
 """SET_SHADE_MODE where colours are those of one vertex, in both numberings."""
-MAX_SEEN = 4096
-"""Programs that are remembered by their address."""
+MAX_SEEN = MAX_KNOWN = 4096
+"""Programs that are remembered by their address, and by what they are."""
 
 
 @dataclass
@@ -474,6 +474,8 @@ class Programs:
             key = (header, code.key)
             program = self._known.get(key)
             if program is None:
+                if len(self._known) >= MAX_KNOWN:
+                    self._known.clear()
                 program = self._known[key] = StageProgram(code, header)
         except SassError as error:
             return self._refuse(pipeline, address, f"cannot be read: {error}")

@@ -45,6 +45,9 @@ class Host:
     def draw(self, draw: Any, state: Any, counters: Any) -> None:
         """Draws are only noted."""
 
+    def hurry(self, on: bool) -> None:
+        """Nothing waits here."""
+
     def timestamp(self) -> int:
         return self.ticks
 

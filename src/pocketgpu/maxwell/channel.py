@@ -88,7 +88,7 @@ class Channel:
         self.state = part(CHANNEL_LAYOUT.state, CHANNEL.size).view(np.int32)
         self._words = self.state.data
         first = CHANNEL.STATUS // 4
-        self._told = self._words[first : first + 5]
+        self._told = self._words[first : first + 6]
         self.counters = part(CHANNEL_LAYOUT.counters, 8 * len(COUNTERS)).view(np.int64)
         self._constants = self.counters[COUNTER["constbuf_words_inline"] // 8 :].data
         self._version = self._stamped = -1
@@ -121,6 +121,7 @@ class Channel:
             if made is not None:
                 engine = self.engines[file] = made(machine, id, self.files[file])
                 self._listen(file, engine.effects)
+                machine.defer(file, engine.deferred)
         self.shadows[:] = self.files  # what engines are at power-on, their shadow is
         self._listen(HOST_FILE, HostMethods(self).effects)
 
@@ -277,7 +278,9 @@ class Channel:
         parsed = perf_counter()
         seconds = machine.stats.seconds
         seconds["parse"] += parsed - started
-        status, odd, file, word, value = self._told.tolist()
+        status, odd, file, word, value, deferred = self._told.tolist()
+        if deferred:
+            self._take_deferred(deferred)
         if odd:
             self._tell_odd(odd)
         if status == pushbuffer.ENDED:
@@ -293,6 +296,18 @@ class Channel:
             text = f"macro {self._get('MME_MACRO')} does not end within {machine.macro_budget} instructions"
             machine.report("hang", "mme.endless", text)
         seconds["effects"] += perf_counter() - parsed
+
+    def _take_deferred(self, count: int) -> None:
+        """Effects that could wait for this stop."""
+        first = CHANNEL.DEFERRED_METHODS // 4
+        methods = self._words[first : first + 3 * count].tolist()
+        self._put("DEFERRED", 0)
+        for file, word, value in zip(methods[::3], methods[1::3], methods[2::3], strict=True):
+            self._effects[file * FILE_WORDS + word](value & 0xFFFFFFFF)
+
+    def hurry(self, on: bool) -> None:
+        """Whether effects that could wait may not do so from now on."""
+        self._put("URGENT", int(on))
 
     def _tell_odd(self, found: int) -> None:
         self._put("ODD_SEEN", self._get("ODD_SEEN") | found)

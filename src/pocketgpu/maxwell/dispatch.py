@@ -18,6 +18,7 @@ CODES = (
     "plain",  # stored
     "tracked",  # stored under the rules of the shadow RAM
     "effect",  # stored; Python acts
+    "deferred",  # stored; Python acts before the next effect, unless it is urgent
     "unknown",  # stored; the class has no such method, which Python hears once
     "known_unknown",  # the same, after that
     "ignored",  # for something that is no class of this machine
@@ -74,6 +75,13 @@ def code_table(switches: Mapping[str, str]) -> NDArray[np.uint8]:
                 table[file, word] = CODE[stored]
     table[OTHER_FILE] = CODE["ignored"]
     return table
+
+
+def defer(table: NDArray[np.uint8], file: int, words: Iterable[int]) -> None:
+    """Let effects of these words wait for the next one."""
+    for word in words:
+        if table[file, word] == CODE["effect"]:
+            table[file, word] = CODE["deferred"]
 
 
 def ask(table: NDArray[np.uint8], file: int, words: Iterable[int]) -> None:

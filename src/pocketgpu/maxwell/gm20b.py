@@ -26,7 +26,7 @@ from ..lanes import Engine as LanesEngine
 from ..workers import Workers
 from . import pushbuffer
 from .channel import Channel
-from .dispatch import ask, code_table
+from .dispatch import ask, code_table, defer
 from .engines import ENGINE_CLASSES
 from .layout import CHANNEL_COUNT, CLASS_FILES, COUNTER, FILE_WORDS, FILES, HOST_FILE, WorkLayout, work_size
 from .memory import Backing, GpuMemory
@@ -146,6 +146,15 @@ class GM20B:
     def ask(self, file: int, words: Iterable[int]) -> None:
         """Have writes of these words of a register file come to Python."""
         ask(self.codes, file, words)
+
+    def defer(self, file: int, words: Iterable[int]) -> None:
+        """Let effects of these words of a register file wait for the next one that cannot."""
+        defer(self.codes, file, words)
+
+    def hurry(self, on: bool) -> None:
+        """Whether effects of the channel at work that could wait may not do so from now on."""
+        if self._running is not None:
+            self._running.hurry(on)
 
     def submit(self, entries: Sequence[int] | NDArray[np.uint64], channel: int = 0) -> int:
         """Hand GPFIFO entries (64 bits each) to a channel and run what can run; returns the submission's number.

@@ -27,6 +27,7 @@ CHANNEL_COUNT = 32
 MAX_RUNS = 8192  # contiguous pieces of pushbuffer known to the parser at a time; an entry has 2049 at most
 MME_WORDS = 0x2000  # instruction RAM
 MACROS = 0x80  # start addresses
+MAX_DEFERRED = 32
 STAGING_SIZE = 256 << 10  # inline data kept natively, for each front-end class; more of it goes on in pieces
 
 # A piece of pushbuffer: arena offset of its first word, words, GPFIFO entry it is from, index of its first word there.
@@ -37,6 +38,9 @@ CHANNEL = Struct(
     f"INLINE_LEFT:{2 * FRONT_END_FILES}",  # 64 bits each, so they come first: words of inline data still to come
     # what Python is asked to do, or told; it reads these five at once
     "STATUS", "ODD", "EFFECT_FILE", "EFFECT_WORD", "EFFECT_VALUE",
+    # methods that Python hears of with the next effect: how many, and each one's file, word and value; whether they
+    # are effects for the time being
+    "DEFERRED", f"DEFERRED_METHODS:{3 * MAX_DEFERRED}", "URGENT",
     "RUN", "RUNS", "POSITION", "END", "ENTRY",
     # the packet at hand
     "METHOD", "STEP", "LATER_STEP", "REMAINING", "SUBCHANNEL", "IMMEDIATE", "IMMEDIATE_VALUE", "HEADER",

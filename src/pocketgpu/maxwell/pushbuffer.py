@@ -26,6 +26,7 @@ from .layout import (
     HOST_WORDS,
     MACRO_WORDS,
     MACROS,
+    MAX_DEFERRED,
     RUN,
     STAGING_SIZE,
     WorkLayout,
@@ -33,7 +34,7 @@ from .layout import (
 from .mme import interpreter
 from .mme.interpreter import BUSY, IDLE, WAITING
 
-RUNNING, ENDED, EFFECT, UNKNOWN, STAGED, STAGE_FULL, ODD_STOP, MACRO_BUDGET = range(8)
+RUNNING, ENDED, EFFECT, UNKNOWN, STAGED, STAGE_FULL, ODD_STOP, MACRO_BUDGET, DEFERRED_FULL = range(9)
 """How a run of the parser ended."""
 
 TRACK, TRACK_WITH_FILTER, PASSTHROUGH, REPLAY = range(4)
@@ -150,6 +151,22 @@ class _Parser:
                 k.store(I32, shadow, value)
             self.stop(EFFECT, file, word, value)
 
+        def deferred() -> None:
+            urgent = state.get("URGENT") != 0
+            count = state.get("DEFERRED")
+            for _ in k.when(urgent):
+                effect()
+            for _ in k.when(~urgent):
+                plain()
+                for _ in k.when(self.shadow_mode.value < PASSTHROUGH):
+                    k.store(I32, shadow, value)
+                at = state.at("DEFERRED_METHODS") + k.to_i64(count * 12)
+                for n, v in enumerate((file, word, value)):
+                    k.store(I32, at + 4 * n, v)
+                state.put("DEFERRED", count + 1)
+                for _ in k.when(count == MAX_DEFERRED - 1):
+                    self.stop(DEFERRED_FULL, file, word, value)
+
         def known_unknown() -> None:
             tracked()
             state.count("unknown_methods")
@@ -202,6 +219,7 @@ class _Parser:
             "plain": plain,
             "tracked": tracked,
             "effect": effect,
+            "deferred": deferred,
             "unknown": unknown,
             "known_unknown": known_unknown,
             "ignored": lambda: state.count("ignored_methods"),

@@ -75,6 +75,10 @@ class EngineHost(Protocol):
         """Raise an interrupt of the channel at work: "non-stall", "notify", "copy"."""
         ...
 
+    def hurry(self, on: bool) -> None:
+        """Whether effects of the channel at work that could wait (`Engine.deferred`) may not do so from now on."""
+        ...
+
     def wait_semaphore(self, address: int, payload: int, operation: str) -> None:
         """Let the channel at work wait until the word at GPU address `address` compares: "equal", "geq", "and".
 
@@ -95,6 +99,8 @@ class Engine:
         self.host, self.channel, self.registers = host, channel, registers
         self.effects: dict[int, Effect] = {}
         """What a write of a word sets off beside the store; called with the value written."""
+        self.deferred: set[int] = set()
+        """Words of `effects` that need not be heard of before the next other effect; see `EngineHost.hurry`."""
 
     def staged_complete(self, data: NDArray[np.uint8]) -> None:
         """All inline data of the last LAUNCH_DMA has come: lines padded to 4 bytes each, as they were sent.

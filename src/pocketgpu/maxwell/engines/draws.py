@@ -278,10 +278,13 @@ class DrawUnit:
         method = B197["BEGIN"]
         self._count_instance(method["INSTANCE_ID"].raw(word))
         self._topology = self._override(method["OP"].raw(word))
+        if self._inline:
+            self._host.hurry(False)
         self._inline, self._skip, self._left = [], 0, -1
 
     def _end(self, word: int) -> None:
         if self._inline:
+            self._host.hurry(False)
             indices = np.array(self._inline, np.uint32)
             self._inline = []
             self._draw(self._inline_method, 0, len(indices), 0, indices)
@@ -325,6 +328,7 @@ class DrawUnit:
         elif len(self._inline) + len(indices) > vertices.MAX_VERTICES:
             self._host.report("fault", "draw.count", f"{name}: more than {vertices.MAX_VERTICES} indices: left out")
         else:
+            self._host.hurry(True)
             self._inline_method = name
             self._inline += indices
 

@@ -54,6 +54,8 @@ class ThreeD(Engine):
         for name, effect in self.draws.effects.items():
             on(name, effect)
         on("PEER_SEMAPHORE_RELEASE", self._peer)
+        # They only say what draws between them are; END draws itself where indices came in the pushbuffer.
+        self.deferred = {B197["BEGIN"].word, B197["END"].word}
 
     def _on(self, name: str, effect: Callable[[int], None], index: int = 0) -> None:
         method = B197[name]

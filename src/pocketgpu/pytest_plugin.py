@@ -183,7 +183,10 @@ class Replays:
         """As for `Render`; name: what the test calls the file."""
         import pocketgpu
 
-        state = path.stat()
+        try:
+            state = path.stat()
+        except OSError as error:
+            raise pocketgpu.CaptureError(f"cannot read the capture: {error.strerror or error}", file=name) from error
         key = (path, state.st_mtime_ns, state.st_size, threads, tuple(sorted((switches or {}).items())))
         if key != self._key:
             self.close()
@@ -243,8 +246,14 @@ def pocketgpu_render(request: pytest.FixtureRequest, _pocketgpu_replays: Replays
         switches: Mapping[str, str] | None = None,
     ) -> Picture:
         __tracebackhide__ = True
+        from pocketgpu.errors import PocketGPUError
+
         name = os.fspath(capture)
-        return _pocketgpu_replays.picture(folder / name, name, frame, screen, threads, switches)
+        try:
+            return _pocketgpu_replays.picture(folder / name, name, frame, screen, threads, switches)
+        except PocketGPUError as error:
+            # It says what is wrong with the capture; where in this package that was found is no news for a test.
+            raise error.with_traceback(None) from None
 
     return render
 

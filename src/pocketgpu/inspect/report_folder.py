@@ -94,7 +94,7 @@ def _sheet(found: Finding) -> bytes:
 def _file_name(found: Finding, taken: dict[str, bytes]) -> str:
     """A name for the sheet of a finding that says which test it is of, and is like no other."""
     golden = PurePosixPath(found.golden).stem
-    whole = found.test if found.test.endswith(golden) else f"{found.test}.{golden}"
+    whole = found.test if found.test.endswith(f" {golden}") else f"{found.test}.{golden}"
     name = re.sub(r"[^\w.-]+", "-", whole, flags=re.ASCII).strip("-.")
     if len(name) > _LONGEST or any(other.lower() == f"{name}.png".lower() for other in taken):
         digest = hashlib.sha256(f"{len(taken)} {whole}".encode()).hexdigest()[:8]

@@ -1,6 +1,6 @@
 """The part of pushbuffers that draws: programs, vertices, viewports, targets of depth, and the draws themselves.
 
-    pb = PushBuffer().bind("3D").render_target(0, target).viewport(0, 0, 640, 360)
+    pb = PushBuffer().bind("3D").plain_state().render_target(0, target).viewport(0, 0, 640, 360)
     pb.shaders({"vertex": vertex_address, "pixel": pixel_address})
     pb.stream(0, vertices, 24).attribute(0, 0, 0, "R32_G32_B32", "FLOAT").attribute(1, 0, 12, "R32_G32_B32", "FLOAT")
     pb.draw("TRIANGLES", 3)
@@ -36,6 +36,27 @@ def _pixels(start: float, size: float) -> tuple[int, int]:
 
 class DrawPackets(Packets):
     """Method writes that draws need; see `PushBuffer`, which has them."""
+
+    # -- state ------------------------------------------------------------------------------------------------------
+    def plain_state(self, targets: int = 1) -> Self:
+        """What registers must hold to draw, but not at power-on: raster on, `targets` colour targets in order, nothing
+        masked, no attribute from a stream, alpha blended by itself."""
+        self.method("SET_RASTER_ENABLE", 1)
+        self.method("SET_CT_SELECT", TARGET_COUNT=targets, **{f"TARGET{n}": n for n in range(8)})
+        for n in range(8):
+            self.method("SET_CT_WRITE", n, R_ENABLE=True, G_ENABLE=True, B_ENABLE=True, A_ENABLE=True)
+        self.method("SET_SAMPLE_MASK_X0_Y0", *[0xFFFF] * 4).method("SET_SAMPLE_MASK", RASTER_OUT_ENABLE=True)
+        for side in ("", "BACK_"):
+            self.method(f"SET_{side}STENCIL_FUNC_MASK", 255).method(f"SET_{side}STENCIL_MASK", 255)
+        self.method("SET_BLEND_SEPARATE_FOR_ALPHA", 1)
+        for n in range(8):
+            self.method("SET_BLEND_PER_TARGET_SEPARATE_FOR_ALPHA", n, 1)
+        self.method("SET_ATTRIBUTE_DEFAULT", GENERIC_VECTOR=True)
+        for n in range(16):
+            self.method(
+                "SET_VERTEX_ATTRIBUTE_A", n, SOURCE="INACTIVE", COMPONENT_BIT_WIDTHS="R32", NUMERICAL_TYPE="NUM_FLOAT"
+            )  # fmt: skip
+        return self.method("SET_DA_OUTPUT", VERTEX_ID_USES_ARRAY_START=True)
 
     # -- programs ---------------------------------------------------------------------------------------------------
     def shaders(self, programs: Mapping[str, int]) -> Self:

@@ -15,6 +15,8 @@ import pytest
 from PIL import Image
 
 import pocketgpu
+from pocketgpu.inspect.comparing import as_pixels, difference, sheet, to_png
+from pocketgpu.inspect.report_folder import store
 
 ROOT = Path(__file__).resolve().parents[2]
 NEAREST = {"texture.filter": "nearest"}
@@ -50,18 +52,17 @@ def edges(picture: np.ndarray) -> np.ndarray:
 def compare(name: str, ours: np.ndarray, theirs: np.ndarray) -> None:
     """Fail, leaving a picture, unless two pictures are alike."""
     assert ours.shape == theirs.shape
-    difference = np.abs(ours.astype(int) - theirs.astype(int)).max(axis=-1)
-    far = difference > CLOSE
+    far = np.abs(ours.astype(int) - theirs.astype(int)).max(axis=-1) > CLOSE
     unexplained = far & ~edges(theirs)
     if 1 - far.mean() >= SHARE and not unexplained.any():
         return
     folder = ROOT / "build" / "failures"
-    folder.mkdir(parents=True, exist_ok=True)
-    shown = np.repeat((np.clip(difference * 16, 0, 255)[..., None]).astype(np.uint8), 3, axis=-1)
-    Image.fromarray(np.concatenate([ours, theirs, shown], axis=1)).save(folder / f"{name}.png")
+    ours, theirs = as_pixels(ours), as_pixels(theirs)
+    shown = sheet([("ours", ours), ("theirs", theirs), ("difference", difference(ours, theirs, CLOSE))])
+    store(folder / f"{name}.png", to_png(shown))
     pytest.fail(
         f"{name}: {far.sum()} of {far.size} pixels differ by more than {CLOSE}, {unexplained.sum()} of them away from "
-        f"edges; see {folder / name}.png (ours, theirs, difference)"
+        f"edges; see {folder / name}.png"
     )
 
 

@@ -1,6 +1,6 @@
 """The shipped sample, pixel for pixel: pictures that this project stands for.
 
-POCKETGPU_UPDATE_GOLDENS=1 writes the hashes anew; look at the pictures before you keep them.
+They are in goldens/sample; `--update-goldens` writes them anew.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from golden_files import digest, keep, read, updating, write
+from golden_files import digest
 
 import pocketgpu
 from pocketgpu.capture import container
+from pocketgpu.cli import main
+from pocketgpu.pytest_plugin import AssertFrame, Render
 
 ROOT = Path(__file__).resolve().parents[2]
-GOLDENS = Path(__file__).with_name("goldens.json")
+GOLDENS = Path(__file__).with_name("goldens") / "sample"
+FRAMES = 6
 
 
 @pytest.fixture(scope="module")
@@ -49,24 +52,29 @@ def pictures(sample_path: Path) -> dict[str, np.ndarray]:
     return screens(sample_path)
 
 
-def test_the_sample_gives_its_golden_pictures(pictures: dict[str, np.ndarray]) -> None:
-    found = {name: digest(pixels) for name, pixels in pictures.items()}
-    if updating():
-        write(GOLDENS, {"sample.ctf.xz": found})
-    expected = read(GOLDENS)["sample.ctf.xz"]
-    assert set(found) == set(expected)
-    wrong = [keep(f"sample.{name}", pixels) for name, pixels in pictures.items() if found[name] != expected[name]]
-    assert not wrong, f"these pictures have changed: {', '.join(wrong)}"
+@pytest.mark.parametrize("screen", ["top", "bottom"])
+@pytest.mark.parametrize("frame", range(FRAMES))
+def test_the_sample_gives_its_golden_pictures(
+    frame: int, screen: str, sample_path: Path, pocketgpu_render: Render, assert_frame: AssertFrame
+) -> None:
+    picture = pocketgpu_render(sample_path, frame, screen)
+    assert picture.warnings == ()
+    assert_frame(picture, GOLDENS / f"f{frame}.{screen}.png")
 
 
-def test_two_threads_draw_the_same(pictures: dict[str, np.ndarray], sample_path: Path) -> None:
+def test_there_is_a_golden_for_each_picture_and_no_other(sample_path: Path) -> None:
+    """The command that compares whole folders says so."""
+    assert main(["render", str(sample_path), "--expect", str(GOLDENS), "--frames", "0-"]) == 0
+    assert len(list(GOLDENS.iterdir())) == 2 * FRAMES
+
+
+def test_two_threads_draw_the_same(
+    pictures: dict[str, np.ndarray], sample_path: Path, assert_frame: AssertFrame
+) -> None:
     again = screens(sample_path, threads=2)
-    wrong = [
-        keep(f"sample.{name}.threads2", again[name])
-        for name in pictures
-        if digest(again[name]) != digest(pictures[name])
-    ]
-    assert not wrong, wrong
+    assert again.keys() == pictures.keys()
+    for name, pixels in again.items():
+        assert_frame(pixels, pictures[name])
 
 
 def test_the_sample_shows_something_on_both_screens_and_moves(pictures: dict[str, np.ndarray]) -> None:

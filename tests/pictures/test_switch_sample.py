@@ -1,6 +1,6 @@
 """The shipped sample of the Switch's GPU, pixel for pixel: macros, copies, blits, inline data and two channels.
 
-POCKETGPU_UPDATE_GOLDENS=1 writes the hashes anew; look at the pictures before you keep them.
+The pictures are in goldens/sample_switch; `--update-goldens` writes them anew.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from golden_files import digest, keep, read, updating, write
+from golden_files import digest
 
 import pocketgpu
 from pocketgpu.capture import mxcap
 from pocketgpu.cli import main
 from pocketgpu.inspect.maxwell_info import examine
+from pocketgpu.pytest_plugin import AssertFrame, Render
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "src" / "pocketgpu" / "data" / "sample_switch.mxcap.zip"
-GOLDENS = Path(__file__).with_name("goldens_switch.json")
+GOLDENS = Path(__file__).with_name("goldens") / "sample_switch"
+FRAMES = 4
 
 
 @pytest.fixture(scope="module")
@@ -54,14 +56,17 @@ def pictures() -> dict[str, np.ndarray]:
     return screens()
 
 
-def test_the_sample_gives_its_golden_pictures(pictures: dict[str, np.ndarray]) -> None:
-    found = {name: digest(pixels) for name, pixels in pictures.items()}
-    if updating():
-        write(GOLDENS, {SAMPLE.name: found})
-    expected = read(GOLDENS)[SAMPLE.name]
-    assert set(found) == set(expected)
-    wrong = [keep(f"switch.{name}", pixels) for name, pixels in pictures.items() if found[name] != expected[name]]
-    assert not wrong, f"these pictures have changed: {', '.join(wrong)}"
+@pytest.mark.parametrize("frame", range(FRAMES))
+def test_the_sample_gives_its_golden_pictures(frame: int, pocketgpu_render: Render, assert_frame: AssertFrame) -> None:
+    picture = pocketgpu_render(SAMPLE, frame)
+    assert picture.warnings == ()
+    assert_frame(picture, GOLDENS / f"f{frame}.screen.png")
+
+
+def test_there_is_a_golden_for_each_picture_and_no_other() -> None:
+    """The command that compares whole folders says so."""
+    assert main(["render", str(SAMPLE), "--expect", str(GOLDENS), "--frames", "0-"]) == 0
+    assert len(list(GOLDENS.iterdir())) == FRAMES
 
 
 def test_two_threads_leave_the_same(pictures: dict[str, np.ndarray]) -> None:

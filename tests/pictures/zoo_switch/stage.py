@@ -182,7 +182,8 @@ class Scene:
         self.cells: list[Cell] = []
         self.surfaces: list[Surface] = []
         self.bytes: list[Bytes] = []
-        self.switches: dict[str, str] = {}
+        self.addresses: dict[int, int] = {}
+        """Where the texels of textures lie, by number."""
         self._at = self._vertices = self._programs = self._tables = self._textures = 0
         self._meshes: dict[bytes, int] = {}
         self._images: dict[bytes, int] = {}
@@ -258,9 +259,7 @@ class Scene:
 
     def _plain_state(self) -> None:
         pb = self.pb
-        pb.method("SET_CT_SELECT", TARGET_COUNT=1, **{f"TARGET{n}": n for n in range(8)})
-        for n in range(8):
-            pb.method("SET_CT_WRITE", n, R_ENABLE=True, G_ENABLE=True, B_ENABLE=True, A_ENABLE=True)
+        pb.plain_state()
         count = self.grid[0] * self.grid[1]
         pb.method("SET_ANTI_ALIAS_ENABLE", int(count > 1))
         places = [POSITIONS[count][n % count] for n in range(16)]
@@ -269,19 +268,10 @@ class Scene:
             pb.method(
                 "SET_ANTI_ALIAS_SAMPLE_POSITIONS", n, **{f"{c}{i}": p[a] for i, p in four for a, c in enumerate("XY")}
             )
-        pb.method("SET_RASTER_ENABLE", 1).method("SET_ATTRIBUTE_DEFAULT", GENERIC_VECTOR=1)
-        pb.method("SET_SAMPLE_MASK_X0_Y0", *[0xFFFF] * 4).method("SET_SAMPLE_MASK", RASTER_OUT_ENABLE=1)
-        pb.method("SET_STENCIL_FUNC_MASK", 255).method("SET_STENCIL_MASK", 255)
-        pb.method("SET_BACK_STENCIL_MASK", 255).method("SET_BACK_STENCIL_FUNC_MASK", 255)
-        pb.method("SET_BLEND_SEPARATE_FOR_ALPHA", 1).method("SET_DA_OUTPUT", VERTEX_ID_USES_ARRAY_START=1)
         pb.method("SET_SNAP_GRID_LINE", 0x008).method("SET_SNAP_GRID_NON_LINE", 0x008)
         pb.stream(0, self._pool, STRIDE, size=POOL)
         for n in range(3):
             pb.attribute(n, 0, 16 * n, "R32_G32_B32_A32")
-        for n in range(3, 16):
-            pb.method(
-                "SET_VERTEX_ATTRIBUTE_A", n, SOURCE="INACTIVE", COMPONENT_BIT_WIDTHS="R32", NUMERICAL_TYPE="NUM_FLOAT"
-            )
         pb.texture_pools(self._headers, self._samplers, _TEXTURES - 1, slot=HANDLES)
         self.programs()
 
@@ -342,6 +332,7 @@ class Scene:
         number, address = self._textures, self.capture.allocate(image.nbytes, kind="generic_16bx2")
         self.capture.load(address, image.tobytes())
         self.describe(number, image.header(address), image.sampler())
+        self.addresses[number] = address
         return number | number << 20
 
     def describe(self, number: int, header: Sequence[int], sampler: Sequence[int]) -> None:

@@ -506,6 +506,23 @@ def test_what_does_not_end(evaluator: str, tier: str) -> None:
 
 
 @ways()
+def test_lanes_without_an_entry_of_the_stack_give_nothing(evaluator: str, tier: str) -> None:
+    """Lanes that wait for others with nobody to wake them: their pixels are thrown away, and no place is named."""
+    code = """
+        MOV32I R0, 0x3
+        S2R R8, SR_LANEID
+        ISETP.LT.AND P0, PT, R8, 0x5, PT
+        @P0 SYNC
+        EXIT
+        """
+    case = PixelCase(code, {}, evaluator=evaluator, tier=tier)
+    case.run()
+    assert case.fragment("KILLED") == 0x1F
+    (event,) = case.events
+    assert event.id == "draw.fault" and "divergence stack" in event.message and "+0x" not in event.message
+
+
+@ways()
 def test_budget_of_a_draw(evaluator: str, tier: str) -> None:
     """Warps that end, but take too long together: those behind are left out, and the next draw begins anew."""
     code = """

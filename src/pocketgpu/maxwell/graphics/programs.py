@@ -45,6 +45,7 @@ from ..sass.work import (
     LAUNCH,
     NO_TEXTURE,
     OVER_BUDGET,
+    STACK_EMPTY,
     VECTOR,
     WARP,
 )
@@ -355,8 +356,9 @@ class StageLaunch:
             text = FAULT_TEXT[get("KIND")].format(va=va, low=low, size=get("SIZE"))
             if get("KIND") == NO_TEXTURE and self._programs.textures is not None:
                 text += f": {self._programs.textures.reason(low)}"
-            step = self.program.flow.steps[index]
-            at = f"{self._named()}+{self.program.code.offset_at(index)} ({step.name})"
+            at = self._named()
+            if get("KIND") != STACK_EMPTY:  # which is found when there is nothing left to do
+                at += f"+{self.program.code.offset_at(index)} ({self.program.flow.steps[index].name})"
             events.report("fault", "draw.fault", f"{at}: {text}; {self._where(get('NUMBER'), get('LANE'))}", place)
         if count > FAULTS:
             events.report("fault", "draw.fault", f"{self.name} program: further faults", place, count - FAULTS)

@@ -56,7 +56,7 @@ def run_stage(k: Lang, launch: Value, slot: Value, mask: Value) -> None:
     Results are in the pages; for pixels in FRAGMENTS: OUTPUTS, KILLED (of this run), SAMPLE_MASK, and DEPTH where the
     program gives one. A warp that does not end within its steps sets BLOCK.HUNG, and so does one with which the slot
     has taken more than LAUNCH.BUDGET; nothing is run in that slot from then on until somebody clears it, and pixels
-    count as killed.
+    count as killed; so do pixels of lanes that a fault of the divergence stack has stopped.
     """
     pixel = k.load(I32, launch + LAUNCH.STAGE) == PIXEL
     for _ in k.when(pixel):
@@ -153,5 +153,6 @@ def _end_pixels(k: Lang, launch: Value, slot: Value) -> None:
         first = k.clamp(sample, 0, MAX_SAMPLES - 1)
         for s in k.range(first, k.select(sample < 0, k.clamp(count, 1, MAX_SAMPLES), first + 1)):
             k.store(F32, fragments + FRAGMENTS.DEPTH + s * VECTOR, depth)
-    for _ in k.when(k.load(I32, slot + BLOCK.HUNG) != 0):
-        k.store(I32, fragments + FRAGMENTS.KILLED, -1)
+    # Lanes that were stopped by a fault have given nothing.
+    stopped = k.select(k.load(I32, slot + BLOCK.HUNG) != 0, -1, k.load(I32, record + WARP.ALIVE))
+    k.store(I32, fragments + FRAGMENTS.KILLED, k.load(I32, fragments + FRAGMENTS.KILLED) | stopped)

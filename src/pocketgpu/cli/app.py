@@ -31,6 +31,8 @@ _PROGRAM = "pocketgpu"
 COMMANDS = {
     "demo": "Render a sample that comes with the program.",
     "render": "Render a capture into PNG files.",
+    "convert": "Write a capture as a .pgc.",
+    "capture": "Verify, repair, minimise and redact captures.",
     "bench": "Measure replay time per frame and phase.",
     "info": "Tell what is in a capture and which doubts it depends on.",
     "dump": "Write guest memory after a frame to a file.",

@@ -339,6 +339,29 @@ class N3DS:
             self._core.bank(name)[: len(words)] = words
         self._core.touch_banks()
 
+    def save_state(self) -> dict[str, np.ndarray]:
+        """Copies of all that `load_initial` and `load_tables` take, by name: what the registers and the memories of the
+        shader units hold now. Words of a vector that is only half uploaded are not part of it."""
+        core = self._core
+        found = {"external": self._external.words[:0x400], "lcd": self._external.lcd, "pica": core.registers}
+        names = {"fixed_attributes": "default_attributes"}
+        vectors = ("fixed_attributes", "vs_uniforms", "gs_uniforms")
+        for bank in BANKS:
+            if bank.name in vectors:
+                words = float24_words(core.bank(bank.name)).reshape(-1, 4)
+                found[names.get(bank.name, bank.name)] = words
+            elif bank.name != "gs_uniform_marks":
+                found[bank.name] = core.bank(bank.name)
+        return {name: np.array(words, np.uint32) for name, words in found.items()}
+
+
+def float24_words(bits: np.ndarray) -> np.ndarray:
+    """24-bit floats (uint32 arrays) from the f32 bits that stand for them; the other way of `float24_bits`."""
+    exponent = bits >> 23 & 0xFF
+    narrow = np.where(exponent == 0xFF, 0x7F, (exponent - 64) & 0x7F)
+    words = bits >> 31 << 23 | narrow << 16 | bits >> 7 & 0xFFFF
+    return np.where(exponent == 0, 0, words).astype(np.uint32)
+
 
 def float24_bits(raw: np.ndarray) -> np.ndarray:
     """f32 bits of 24-bit floats (uint32 arrays); zero exponents become zero."""

@@ -55,11 +55,11 @@ def state_records(initial: InitialState) -> list[State]:
     for item in F.STATE_3DS:
         words = getattr(initial, item.name, None)
         if words is not None and words.any():
-            found.append(_trimmed(item.number, words.reshape(-1)))
+            found.append(trimmed(item.number, words.reshape(-1)))
     return found
 
 
-def _trimmed(number: int, words: np.ndarray[tuple[int], np.dtype[np.uint32]]) -> State:
+def trimmed(number: int, words: np.ndarray[tuple[int], np.dtype[np.uint32]]) -> State:
     """A record without the zeros at both ends."""
     used = np.flatnonzero(words)
     first, end = int(used[0]), int(used[-1]) + 1

@@ -1,0 +1,258 @@
+"""Captures made small: the frames or the draw that somebody wants to show, and the memory that these need.
+
+What a frame needs of memory is found by leaving it out: a page goes if everything that is shown stays the same. That
+asks nothing of how a page is read (vertices, textures, lists, shaders), and it is its own proof.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+from pocketgpu.capture.pgc import format as F
+from pocketgpu.capture.pgc import snapshot
+from pocketgpu.capture.pgc.contents import (
+    Contents,
+    Event,
+    FrameContents,
+    Load,
+    Present,
+    Store,
+    Submit,
+    bytes_of,
+    digest,
+)
+from pocketgpu.capture.pgc.one_draw import one_draw
+from pocketgpu.capture.pgc.traces import trace_of
+from pocketgpu.errors import NoPictureError, PocketGPUError, UsageError
+
+if TYPE_CHECKING:
+    from pocketgpu.maxwell.gm20b import GM20B
+    from pocketgpu.pica.n3ds import N3DS
+
+PAGE = 4096
+REPLAYS = 2000
+"""Replays that are spent on finding out what is needed; what was not asked about by then stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Frames first to last, both included; or one draw of frame `first`."""
+
+    first: int
+    last: int
+    draw: int | None = None
+
+    def __str__(self) -> str:
+        if self.draw is not None:
+            return f"f{self.first}/d{self.draw}"
+        return f"f{self.first}" if self.first == self.last else f"f{self.first}-f{self.last}"
+
+
+def parse_keep(text: str) -> Keep:
+    """`f3`, `f3-f5` or `f3/d17`. Raises ValueError for anything else."""
+    match = re.fullmatch(r"f(\d{1,9})(?:-f?(\d{1,9})|/d(\d{1,9}))?", text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} names nothing to keep. Write f3 (a frame), f3-f5 (frames) or f3/d17 (a draw).")
+    first, last, draw = (int(part) if part is not None else None for part in match.groups())
+    assert first is not None
+    if last is not None and last < first:
+        raise ValueError(f"{text!r} ends before it begins. Write the lower frame first.")
+    return Keep(first, first if last is None else last, draw)
+
+
+@dataclass(frozen=True, slots=True)
+class Minimised:
+    """A smaller capture. bytes_before, bytes_after: of memory that it stores; replays: how many it took."""
+
+    contents: Contents
+    bytes_before: int
+    bytes_after: int
+    replays: int
+
+
+def minimise(
+    contents: Contents,
+    keep: Keep | None = None,
+    *,
+    threads: int = 1,
+    switches: Mapping[str, str] | None = None,
+    replays: int = REPLAYS,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Minimised:
+    """Leave out the memory that no kept event needs; keep all frames, some of them, or one draw (3DS).
+
+    The digests of the result are those of what it shows. replays: the most that are made to find out; progress hears of
+    each. Raises NoPictureError if there is no such frame or draw, UsageError for a draw of a Switch.
+    """
+    count = len(contents.frames)
+    if keep is not None and keep.last >= count:
+        hint = f"It has frames f0 to f{count - 1}." if count else "It has no frame."
+        raise NoPictureError(f"there is no frame {keep.last}", location=str(keep), hint=hint)
+    from pocketgpu.capture.replay import Capture
+
+    machine = Capture("", trace_of(contents)).machine(threads, switches)
+    targets: list[tuple[int, int]] = []
+    if keep is not None and contents.console == "3DS":
+        contents, targets = _keep_3ds(contents, keep, cast("N3DS", machine))
+    elif keep is not None:
+        if keep.draw is not None:
+            hint = "Keep its frame: draws of a Switch depend on channels as they stand."
+            raise UsageError("single draws are kept of 3DS captures only", location=str(keep), hint=hint)
+        contents = _keep_switch(contents, keep)
+    contents = replace(contents, tail=())
+    search = _Search(contents, machine, targets, replays, progress)
+    return search.run()
+
+
+def _keep_3ds(contents: Contents, keep: Keep, machine: N3DS) -> tuple[Contents, list[tuple[int, int]]]:
+    if keep.draw is not None:
+        fcram = next(region.size for region, _ in machine.memory.regions if region.name == "FCRAM")
+        return one_draw(contents, keep.first, keep.draw, machine, fcram)
+    frames = contents.frames[keep.first : keep.last + 1]
+    if not keep.first:
+        return replace(contents, frames=frames), []
+    snapshot.begin(machine, contents)
+    for frame in contents.frames[: keep.first]:
+        snapshot.play(machine, frame.events)
+        machine.step_vblank()
+    memory = snapshot.memory_of(machine)
+    frames = [FrameContents((*memory, *frames[0].events), frames[0].pictures), *frames[1:]]
+    return replace(contents, frames=frames, state=snapshot.state_of(machine)), []
+
+
+def _keep_switch(contents: Contents, keep: Keep) -> Contents:
+    """What comes before the first kept frame becomes a part of it that shows nothing by itself."""
+    before = [
+        event for frame in contents.frames[: keep.first] for event in frame.events if not isinstance(event, Present)
+    ]
+    first, *others = contents.frames[keep.first : keep.last + 1]
+    return replace(contents, frames=[FrameContents((*before, *first.events), first.pictures), *others])
+
+
+class _Search:
+    """Leaves out parts as long as what is shown, and what `targets` hold in the end, stays the same."""
+
+    def __init__(
+        self,
+        contents: Contents,
+        machine: N3DS | GM20B,
+        targets: Sequence[tuple[int, int]],
+        most: int,
+        progress: Callable[[int], None],
+    ) -> None:
+        self.contents, self.machine, self.targets = contents, machine, targets
+        self.most, self.progress = most, progress
+        self.replays = 0
+        self.parts: list[list[Event]] = []
+        self.frames = [[list(_cut(event)) for event in frame.events] for frame in contents.frames]
+        self.units: list[tuple[int, int, int]] = [
+            (f, e, p)
+            for f, events in enumerate(self.frames)
+            for e, parts in enumerate(events)
+            for p, part in enumerate(parts)
+            if isinstance(part, Load | Store) or (isinstance(part, Submit) and f == 0 and len(self.frames) == 1)
+        ]
+        self.dropped: set[tuple[int, int, int]] = set()
+        self.goal: list[object] = []
+
+    def run(self) -> Minimised:
+        contents = self.contents
+        before = _stored(contents)
+        self.goal = self.show(contents)
+        self.reduce([unit for unit in self.units if isinstance(self.part(unit), Load | Store)])
+        self.reduce([unit for unit in self.units if isinstance(self.part(unit), Submit)])
+        small = self.without(self.dropped)
+        pictures = cast("list[dict[int, bytes]]", self.goal[: len(small.frames)])
+        small.frames = [FrameContents(frame.events, shown) for frame, shown in zip(small.frames, pictures, strict=True)]
+        small.coverage |= F.PICTURES_COVERED
+        return Minimised(small, before, _stored(small), self.replays)
+
+    def part(self, unit: tuple[int, int, int]) -> Event:
+        frame, event, part = unit
+        return self.frames[frame][event][part]
+
+    def reduce(self, units: Sequence[tuple[int, int, int]]) -> None:
+        """Leave out as many of some units as can be: all, or else each half by itself."""
+        waiting = [list(units)]
+        while waiting and self.replays < self.most:
+            some = waiting.pop()
+            if not some:
+                continue
+            if self.same(self.dropped | set(some)):
+                self.dropped |= set(some)
+            elif len(some) > 1:
+                middle = len(some) // 2
+                waiting += [some[:middle], some[middle:]]
+
+    def same(self, dropped: set[tuple[int, int, int]]) -> bool:
+        try:
+            return self.show(self.without(dropped)) == self.goal
+        except PocketGPUError:
+            return False  # it does not even replay without
+
+    def without(self, dropped: set[tuple[int, int, int]]) -> Contents:
+        frames = []
+        for f, events in enumerate(self.frames):
+            kept = [part for e, parts in enumerate(events) for p, part in enumerate(parts) if (f, e, p) not in dropped]
+            frames.append(FrameContents(tuple(_joined(kept))))
+        return replace(self.contents, frames=frames)
+
+    def show(self, contents: Contents) -> list[object]:
+        """Digests of all pictures by frame, then those of the targets after the last."""
+        from pocketgpu.capture.pgc.verify import pictures_of
+        from pocketgpu.capture.replay import Capture
+
+        self.replays += 1
+        self.progress(self.replays)
+        capture = Capture("", trace_of(contents))
+        shown: list[object] = []
+        for frame in capture.render(machine=self.machine, pictures=False):
+            shown.append(pictures_of(frame, contents.console, contents.digest_size))
+        memory = self.machine.memory
+        shown += (digest(memory.read(address, size), 32) for address, size in self.targets)
+        return shown
+
+
+def _cut(event: Event) -> Sequence[Event]:
+    """A load or store in parts of a page each; anything else as it is."""
+    if not isinstance(event, Load | Store):
+        return (event,)
+    data = bytes_of(event.pieces)
+    start = event.address if isinstance(event, Load) else event.gpu_va if event.handle is None else event.offset
+    cuts = [0, *range(-start % PAGE or PAGE, len(data), PAGE)]
+    parts = ((at, data[at:end]) for at, end in zip(cuts, [*cuts[1:], len(data)], strict=True))
+    if isinstance(event, Load):
+        return [Load(event.address + at, (part,)) for at, part in parts]
+    return [Store(event.handle, event.offset + at, event.gpu_va + at, (part,)) for at, part in parts]
+
+
+def _joined(events: Sequence[Event]) -> list[Event]:
+    """Loads that follow each other in place and time as one again."""
+    found: list[Event] = []
+    for event in events:
+        last = found[-1] if found else None
+        if isinstance(event, Load) and isinstance(last, Load):
+            if last.address + sum(map(len, last.pieces)) == event.address:
+                found[-1] = Load(last.address, last.pieces + event.pieces)
+                continue
+        elif isinstance(event, Store) and isinstance(last, Store) and event.handle == last.handle:
+            size = sum(map(len, last.pieces))
+            if (last.offset + size, last.gpu_va + size) == (event.offset, event.gpu_va) or (
+                event.handle is None and last.gpu_va + size == event.gpu_va
+            ):
+                found[-1] = Store(last.handle, last.offset, last.gpu_va, last.pieces + event.pieces)
+                continue
+        found.append(event)
+    for i, event in enumerate(found):
+        if isinstance(event, Load):
+            found[i] = Load(event.address, (bytes_of(event.pieces),))
+        elif isinstance(event, Store):
+            found[i] = Store(event.handle, event.offset, event.gpu_va, (bytes_of(event.pieces),))
+    return found
+
+
+def _stored(contents: Contents) -> int:
+    return sum(len(piece) for event in contents.memory_events() for piece in event.pieces)

@@ -1,0 +1,254 @@
+"""One draw of a 3DS capture as a capture of its own: what the machine held before it, the draw, and how it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.arena import PAGE_SIZE
+from pocketgpu.capture.pgc import snapshot
+from pocketgpu.capture.pgc.contents import Contents, Event, FrameContents, Gx, Load, Words, Writes
+from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.facts.memory_map import FCRAM
+from pocketgpu.facts.pica import PICA
+from pocketgpu.pica.external import LIST_STARTS
+from pocketgpu.pica.watch import DrawPackets, WatchedN3DS
+
+if TYPE_CHECKING:
+    from pocketgpu.pica.n3ds import N3DS
+
+_LIST_SIZE, _LIST_ADDRESS, _LIST_START = 0x104018E0, 0x104018E8, 0x104018F0
+_STARTS = [0x10401000 + 4 * number for number in LIST_STARTS]
+_JUMPS = PICA["CMDBUF_JUMP0"].offset, PICA["CMDBUF_JUMP1"].offset
+_SIZES = PICA["CMDBUF_SIZE0"].offset, PICA["CMDBUF_SIZE1"].offset
+_ADDRESSES = PICA["CMDBUF_ADDR0"].offset, PICA["CMDBUF_ADDR1"].offset
+_FINALIZE = (0x12345678, PICA["FINALIZE"].offset | 0xF0000)
+_MOST_WORDS = 1 << 20
+_MOST_JUMPS = 4096
+_GX_LIST = 1
+
+
+class _Reached(Exception):
+    """Internal: the list that was looked for is about to run."""
+
+    def __init__(self, offset: int, size: int) -> None:
+        self.offset, self.size = offset, size
+
+
+class _Draws:
+    """A watcher that notes how many draws had been when each list ended."""
+
+    def __init__(self) -> None:
+        self.machine: WatchedN3DS | None = None
+        self.ends: list[int] = []
+
+    def draws(self, packets: DrawPackets) -> None: ...
+
+    def list_ran(self, words: int, ignored: int, place: str) -> None:
+        if words and self.machine is not None:
+            self.ends.append(self.machine.stats.draws)
+
+    def unit_starts(self, unit: str, words: Mapping[str, int], place: str) -> None: ...
+
+
+def starts_list(addresses: Words, values: Words) -> NDArray[np.bool_]:
+    """Which of some register writes start a command list."""
+    started: NDArray[np.bool_] = np.isin(addresses, np.array(_STARTS, np.uint32)) & ((values & 1) != 0)
+    return started
+
+
+def one_draw(
+    contents: Contents, frame: int, draw: int, machine: N3DS, fcram: int
+) -> tuple[Contents, list[tuple[int, int]]]:
+    """A capture of one frame that draws only draw `draw` of frame `frame`, then shows what that frame shows.
+
+    machine: one to work with, as large as the capture needs (`fcram` bytes). Also returns the physical ranges
+    (address, bytes) of the buffers that the draw writes. Raises NoPictureError if there is no such draw.
+    """
+    events = contents.frames[frame].events
+    place, number, before = _find(contents, frame, draw, fcram)
+    machine.reset()
+    snapshot.begin(machine, contents)
+    for earlier in contents.frames[:frame]:
+        snapshot.play(machine, earlier.events)
+        machine.step_vblank()
+    snapshot.play(machine, events[:place])
+    words, rest = _reach(machine, events[place], number)
+    entries = list(_entries(machine, words))
+    state = snapshot.state_of(machine)
+    first, end = _bounds(Contents("3DS", state=state), entries, draw - before, fcram)
+    machine.submit(_joined(entries[:first]))
+    kept = Contents("3DS", contents.digest_size, about=dict(contents.about), coverage=contents.coverage)
+    kept.ranges = list(contents.ranges)
+    kept.state = snapshot.state_of(machine)
+    memory = snapshot.memory_of(machine)
+    machine.submit(_joined(entries[first:end]))
+    targets = _targets(machine)
+    later = [event for event in _without_lists((*rest, *events[place + 1 :]))]
+    kept.frames = [FrameContents((*memory, *_list(entries[first:end], memory, fcram), *later))]
+    return kept, targets
+
+
+def _find(contents: Contents, frame: int, draw: int, fcram: int) -> tuple[int, int, int]:
+    """The event that draws it, the number of the list in that event, and the draws before that list."""
+    watcher = _Draws()
+    machine = watcher.machine = WatchedN3DS(watcher, fcram=fcram)
+    snapshot.begin(machine, contents)
+    for earlier in contents.frames[:frame]:
+        snapshot.play(machine, earlier.events)
+        machine.step_vblank()
+    machine.stats.reset()
+    before = 0
+    for place, event in enumerate(contents.frames[frame].events):
+        watcher.ends.clear()
+        snapshot.play(machine, [event])
+        for number, count in enumerate(watcher.ends):
+            if count > draw:
+                return place, number, before
+            before = count
+    raise NoPictureError(
+        f"there is no draw {draw} in frame {frame}",
+        location=f"f{frame}/d{draw}",
+        hint=f"It has {before} draws, d0 to d{before - 1}." if before else "It draws nothing.",
+    )
+
+
+def _reach(machine: N3DS, event: Event, number: int) -> tuple[Words, list[Event]]:
+    """Let an event happen up to its list `number`; the words of that list, and what of the event is left."""
+    core = machine._core
+    run_list = core.run_list
+    seen = 0
+
+    def stopping(offset: int, size: int, complete: bool = True) -> int:
+        nonlocal seen
+        if seen == number:
+            raise _Reached(offset, size)
+        seen += 1
+        return run_list(offset, size, complete)
+
+    rest: list[Event] = []
+    parts: list[Event] = [event]
+    if isinstance(event, Writes):
+        at = int(np.flatnonzero(starts_list(event.addresses, event.values))[number])
+        cut = [slice(0, at), slice(at, at + 1), slice(at + 1, None)]
+        before, start, left = (Writes(event.addresses[part], event.values[part]) for part in cut)
+        parts, rest = [before, start], [left]
+    core.run_list = stopping  # type: ignore[method-assign]
+    try:
+        snapshot.play(machine, parts)
+    except _Reached as reached:
+        place = machine.memory.arena[reached.offset : reached.offset + reached.size]
+        return place.view(np.uint32).copy(), rest
+    finally:
+        core.run_list = run_list  # type: ignore[method-assign]
+    raise UsageError("the command list was not met again", hint="Please report this capture.")
+
+
+def _entries(machine: N3DS, words: Words) -> Iterator[Words]:
+    """The entries of a list, each a value, a header and more values; jumps are followed and left out."""
+    sizes, addresses = [0, 0], [0, 0]
+    jumps = total = at = 0
+    while at + 2 <= len(words):
+        header = int(words[at + 1])
+        more = header >> 20 & 0xFF
+        length = 2 + more + (more & 1)
+        entry = words[at : at + length]
+        at += length
+        total += length
+        if len(entry) < 2 + more or total > _MOST_WORDS:
+            return
+        register, consecutive = header & 0xFFFF, header >> 31
+        jumped = False
+        values = [int(entry[0]), *entry[2 : 2 + more].tolist()]
+        controls = False
+        for i, value in enumerate(values):
+            target = register + i * consecutive
+            for channel in range(2):
+                if target == _SIZES[channel]:
+                    sizes[channel], controls = value << 3, True
+                elif target == _ADDRESSES[channel]:
+                    addresses[channel], controls = value << 3, True
+                elif target == _JUMPS[channel]:
+                    controls = True
+                    if not jumped and jumps < _MOST_JUMPS:
+                        jumped = True
+                        jumps += 1
+                        place = machine.memory.offset_of(addresses[channel] & ~15, sizes[channel] & ~15)
+                        if place is None:
+                            return
+                        part = machine.memory.arena[place : place + (sizes[channel] & ~15)]
+                        words, at = part.view(np.uint32).copy(), 0
+        if not controls:
+            yield entry
+
+
+def _joined(entries: list[Words]) -> Words:
+    return np.concatenate(entries) if entries else np.zeros(0, np.uint32)
+
+
+def _bounds(start: Contents, entries: list[Words], draw: int, fcram: int) -> tuple[int, int]:
+    """The entries first .. end-1 that make draw `draw` of a list, found by how many draws the beginnings have."""
+    watcher = _Draws()
+    machine = WatchedN3DS(watcher, fcram=fcram)
+
+    def first_with(draws: int) -> int:
+        """The least number of entries that make so many draws, or one more than there are."""
+        low, high = 0, len(entries) + 1
+        while low < high:
+            middle = (low + high) // 2
+            machine.reset()
+            snapshot.begin(machine, start)
+            machine.submit(_joined(entries[:middle]))
+            if middle > len(entries) or machine.stats.draws >= draws:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    return first_with(draw + 1) - 1, min(first_with(draw + 2) - 1, len(entries))
+
+
+def _list(entries: list[Words], memory: list[Load], fcram: int) -> list[Event]:
+    """A command list of these entries, where memory is free, and the writes that start it."""
+    words = _joined(entries)
+    finalize = _FINALIZE[1] & 0xFFFF
+    if not any(int(entry[1]) & 0xFFFF == finalize for entry in entries):
+        words = np.concatenate((words, np.array(_FINALIZE, np.uint32)))
+    words = np.concatenate((words, np.zeros(-len(words) % 4, np.uint32)))
+    room = -(-words.nbytes // PAGE_SIZE) * PAGE_SIZE
+    address = FCRAM.base + fcram - room
+    for load in sorted(memory, key=lambda load: load.address, reverse=True):
+        size = sum(map(len, load.pieces))
+        if load.address < address + room and address < load.address + size:
+            address = load.address - room
+    if address < FCRAM.base:
+        raise UsageError("no memory is free for the command list of the draw")
+    writes = {_LIST_SIZE: words.nbytes >> 3, _LIST_ADDRESS: address >> 3, _LIST_START: 1}
+    columns = np.array(list(writes.items()), np.uint32).T
+    return [Load(address, (words.astype("<u4").tobytes(),)), Writes(columns[0].copy(), columns[1].copy())]
+
+
+def _without_lists(events: tuple[Event, ...]) -> Iterator[Event]:
+    for event in events:
+        if isinstance(event, Writes):
+            keep = ~starts_list(event.addresses, event.values)
+            if keep.any():
+                yield Writes(event.addresses[keep], event.values[keep])
+        elif not (isinstance(event, Gx) and event.words[0] & 0xFF == _GX_LIST):
+            yield event
+
+
+def _targets(machine: N3DS) -> list[tuple[int, int]]:
+    """Where the draw that ran last wrote."""
+    from pocketgpu.pica.draw_target import make_target
+    from pocketgpu.pica.registers import StaticRegisters
+
+    registers = StaticRegisters(dict(enumerate(machine._core.registers.tolist())))
+    target = make_target(machine.memory, registers)
+    if isinstance(target, str):
+        return []
+    found = ((machine.memory.address_of(offset), size) for offset, size in target.ranges)
+    return [(address, size) for address, size in found if address is not None]

@@ -1,0 +1,226 @@
+"""Captures that may be shared: noise of the same format and size in the place of textures.
+
+What is a texture is found by watching draws. Textures often come by way of the transfer engine, so what a transfer
+reads to make one is a texture as well. Bytes that also serve as vertices, indices or commands are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.capture.pgc import snapshot
+from pocketgpu.capture.pgc.contents import Contents, Event, FrameContents, Load, bytes_of
+from pocketgpu.capture.pgc.convert import contents_of
+from pocketgpu.capture.pgc.traces import PgcTrace, trace_of
+from pocketgpu.capture.pgc.verify import with_pictures
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.formats import EXTERNAL_FORMATS
+from pocketgpu.facts.pica import PICA
+from pocketgpu.pica.layout import KIND_ARRAYS, KIND_ELEMENTS
+from pocketgpu.pica.texture_cache import TextureCache
+from pocketgpu.pica.transfer import WORDS
+from pocketgpu.pica.watch import DrawPackets, WatchedN3DS
+
+if TYPE_CHECKING:
+    from pocketgpu.capture.replay import Capture
+
+Span = tuple[int, int]
+"""An arena offset and a count of bytes."""
+
+MIB = 1 << 20
+_LINE_UNIT = 16
+"""Widths and gaps of texture copies count in units of so many bytes."""
+_UNITS = 3
+_BUFFERS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """textures: different ones that draws use. replaced: bytes of the file's loads that are noise now; left: those of
+    textures that were left alone, as they serve as something else too."""
+
+    contents: Contents
+    textures: int
+    replaced: int
+    left: int
+
+
+def redact(capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | None = None) -> Redacted:
+    """A capture with noise for textures; its digests are those of what it shows then. The same bytes become the same
+    noise.
+
+    Raises UsageError for a capture of a Switch: how textures come there (copies between engines) is not followed.
+    """
+    from pocketgpu.capture.replay import Capture
+
+    if capture.console != "3DS":
+        raise UsageError("textures are redacted in 3DS captures only", location=capture.path)
+    contents = contents_of(capture.trace)
+    watcher = _Textures(256 if cast(PgcTrace, trace_of(contents)).needs_new_model else 128)
+    watcher.watch(contents)
+    noise = _Noise(watcher)
+    frames = [FrameContents(tuple(map(noise.event, frame.events))) for frame in contents.frames]
+    changed = replace(contents, frames=frames, tail=(), about={**contents.about, "redacted": "textures"})
+    changed = with_pictures(changed, Capture(capture.path, trace_of(changed)), threads=threads, switches=switches)
+    return Redacted(changed, len(watcher.textures), noise.replaced, noise.left)
+
+
+class _Textures:
+    """Watches a replay: which bytes of memory are textures, which are something that must stay."""
+
+    def __init__(self, fcram: int) -> None:
+        self.machine = WatchedN3DS(self, fcram=fcram * MIB)
+        machine = self.machine
+        self.cache = TextureCache(machine.memory, machine._engine, machine._core.layout, machine.switches)
+        self.textures: set[Span] = set()
+        self.kept: set[Span] = set()
+        self.moves: set[tuple[Span, Span]] = set()
+        self._seen: set[bytes] = set()
+
+    def watch(self, contents: Contents) -> None:
+        machine = self.machine
+        run_list = machine._core.run_list
+
+        def noting(offset: int, size: int, complete: bool = True) -> int:
+            self.kept.add((offset, size))
+            return run_list(offset, size, complete)
+
+        machine._core.run_list = noting  # type: ignore[method-assign]
+        snapshot.begin(machine, contents)
+        for frame in contents.frames:
+            snapshot.play(machine, frame.events)
+            machine.step_vblank()
+
+    # What the machine tells
+
+    def draws(self, packets: DrawPackets) -> None:
+        for registers, kind in zip(packets.registers, packets.kinds.tolist(), strict=True):
+            key = registers.tobytes()
+            if key not in self._seen:
+                self._seen.add(key)
+                self._textures(registers)
+            if kind in (KIND_ARRAYS, KIND_ELEMENTS):
+                self.kept.update(self._vertices(registers, kind == KIND_ELEMENTS))
+
+    def list_ran(self, words: int, ignored: int, place: str) -> None: ...
+
+    def unit_starts(self, unit: str, words: Mapping[str, int], place: str) -> None:
+        if unit != "PPF":
+            return
+        first = WORDS.start
+        registers = np.zeros(WORDS.stop - first, np.uint32)
+        for name, word in words.items():
+            if 0 <= (number := EXTERNAL[name].offset // 4 - first) < len(registers):
+                registers[number] = word
+        written = self.machine._transfer.prepare(registers).written
+        source = self.machine.memory.offset_of(words["PPF_INPUT_ADDRESS"] << 3, _bytes_read(words))
+        if source is not None and written[1]:
+            self.moves.add(((source, _bytes_read(words)), written))
+
+    def _textures(self, registers: NDArray[np.uint32]) -> None:
+        config = PICA["TEXUNIT_CONFIG"]
+        word = int(registers[config.offset])
+        for unit in range(_UNITS):
+            if config[f"unit{unit}_enable"].raw(word):
+                source = self.cache.describe(registers, unit)
+                if source is not None:
+                    self.textures.update(source.ranges)
+
+    def _vertices(self, registers: NDArray[np.uint32], indexed: bool) -> Iterable[Span]:
+        """Where vertices and indices of a draw are."""
+
+        def get(name: str, part: str) -> int:
+            return int(PICA[name][part].raw(int(registers[PICA[name].offset])))
+
+        memory = self.machine.memory
+        base, count = get("ATTRIBBUFFERS_LOC", "base") << 4, get("NUMVERTICES", "count")
+        first, last = get("VERTEX_OFFSET", "first"), -1
+        if indexed:
+            wide = get("INDEXBUFFER_CONFIG", "type")
+            start, size = base + get("INDEXBUFFER_CONFIG", "offset"), count << wide
+            if (offset := memory.offset_of(start, size)) is None or not count:
+                return
+            yield offset, size
+            indices = np.frombuffer(memory.read(start, size), np.uint16 if wide else np.uint8)
+            first, last = int(indices.min()), int(indices.max())
+        else:
+            last = first + count - 1
+        for number in range(_BUFFERS):
+            stride = get(f"ATTRIBBUFFER{number}_CONFIG2", "stride")
+            if not get(f"ATTRIBBUFFER{number}_CONFIG2", "count") or last < first:
+                continue
+            start = base + get(f"ATTRIBBUFFER{number}_OFFSET", "offset") + first * stride
+            size = (last - first + 1) * max(stride, 1)
+            if (offset := memory.offset_of(start, size)) is not None:
+                yield offset, size
+
+    def all_textures(self) -> NDArray[np.bool_]:
+        """For each byte of the arena's guest part, whether it is one of a texture that is not kept for something else
+        or of what becomes one."""
+        marked = np.zeros(self.machine.memory.work_offset, np.bool_)
+        for offset, size in self.textures:
+            marked[offset : offset + size] = True
+        waiting = set(self.moves)
+        while used := {move for move in waiting if marked[move[1][0] : sum(move[1])].any()}:
+            for source, _ in used:
+                marked[source[0] : sum(source)] = True
+            waiting -= used
+        return marked
+
+
+def _bytes_read(words: Mapping[str, int]) -> int:
+    """How far a transfer reads from its input address, at most."""
+
+    def part(name: str, field: str) -> int:
+        return int(EXTERNAL[name][field].raw(words[name]))
+
+    if part("PPF_FLAGS", "texture_copy"):
+        size, width, gap = part("PPF_COPY_SIZE", "size"), part("PPF_COPY_INPUT", "width"), part("PPF_COPY_INPUT", "gap")
+        lines = -(-size // (width * _LINE_UNIT)) if width and gap else 1
+        return size + (lines - 1) * gap * _LINE_UNIT
+    format = EXTERNAL_FORMATS[min(part("PPF_FLAGS", "input_format"), 4)]
+    return part("PPF_INPUT_SIZE", "width") * part("PPF_INPUT_SIZE", "height") * format.bits // 8
+
+
+class _Noise:
+    def __init__(self, watcher: _Textures) -> None:
+        self.memory = watcher.machine.memory
+        self.textures = watcher.all_textures()
+        self.free = self.textures.copy()
+        for offset, size in watcher.kept:
+            self.free[offset : offset + size] = False
+        self.known: dict[bytes, bytes] = {}
+        self.replaced = self.left = 0
+
+    def event(self, event: Event) -> Event:
+        """The same event, with noise in the place of what belongs to a texture."""
+        if not isinstance(event, Load):
+            return event
+        data = bytearray(bytes_of(event.pieces))
+        for region, start in self.memory.regions:
+            low, high = max(event.address, region.base), min(event.address + len(data), region.base + region.size)
+            if low < high:
+                self._fill(data, low - event.address, start + low - region.base, high - low)
+        return Load(event.address, (bytes(data),))
+
+    def _fill(self, data: bytearray, at: int, offset: int, size: int) -> None:
+        """Noise for `size` bytes of `data` from `at`, which go to the arena from `offset`."""
+        free = self.free[offset : offset + size]
+        self.left += int(np.count_nonzero(self.textures[offset : offset + size] & ~free))
+        edges = np.flatnonzero(np.diff(free.astype(np.int8), prepend=0, append=0))
+        for start, end in edges.reshape(-1, 2).tolist():
+            part = slice(at + start, at + end)
+            data[part] = self._noise(bytes(data[part]))
+            self.replaced += end - start
+
+    def _noise(self, original: bytes) -> bytes:
+        """Noise in the place of some bytes; the same for the same, told by nothing but how many came before."""
+        if original not in self.known:
+            self.known[original] = np.random.default_rng(len(self.known)).bytes(len(original))
+        return self.known[original]

@@ -128,12 +128,20 @@ def prepared(pocketgpu_render, assert_frame):
 
 def test_in_a_fixture(prepared):
     pass
+
+@pytest.fixture
+def broken_afterwards():
+    yield
+    raise RuntimeError("of something else")
+
+def test_caught_before(pocketgpu_render, assert_frame, broken_afterwards):
+    test_caught(pocketgpu_render, assert_frame)
 """)
     for frame, colour in enumerate(COLOURS):
         paint(project / "tests" / f"f{frame}.png", colour)
     paint(project / "tests" / "f1.png", 0x445466)
     done = run("--pocketgpu-report", "out")
-    assert counts(done) == {"passed": 3, "failed": 1, "xfailed": 1, "error": 1}
+    assert counts(done) == {"passed": 4, "failed": 1, "xfailed": 1, "errors": 2}
     assert "2 pictures not as expected" in done.stdout and f"report: {Path('out/index.html')}" in done.stdout
     text = (project / "out" / "index.html").read_text("utf-8")
     assert re.findall("<h2>(.*)</h2>", text) == [
@@ -288,7 +296,10 @@ def test_a_golden_may_be_a_picture(assert_frame: AssertFrame) -> None:
         assert_frame("f0.top.png", one)
 
 
-def test_goldens_that_cannot_be_read_fail(tmp_path: Path, assert_frame: AssertFrame) -> None:
+def test_goldens_that_cannot_be_read_fail(
+    tmp_path: Path, assert_frame: AssertFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pocketgpu.pytest_plugin.updating", lambda config: False)  # also when goldens are being written
     path = tmp_path / "golden.png"
     path.write_text("no picture")
     with pytest.raises(AssertionError, match=r"has no golden to compare with: this is no picture.*golden\.png"):

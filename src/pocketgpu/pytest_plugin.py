@@ -420,7 +420,8 @@ class Reporter:
             terminalreporter.section(f"pocketgpu: {_count(len(self._findings), 'picture')} not as expected")
             from pocketgpu.inspect.report_folder import PAGE
 
-            place = os.path.relpath(self._folder / PAGE, self._config.invocation_params.dir)
+            whole, here = self._folder / PAGE, self._config.invocation_params.dir
+            place = whole.relative_to(here) if whole.is_relative_to(here) else whole
             terminalreporter.line(self._problem or f"report: {place}")
 
 

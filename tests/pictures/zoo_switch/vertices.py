@@ -166,10 +166,11 @@ BY_PRIMITIVE = """
 """
 
 
-@scene(4, 2, 24)
+@scene(4, 3, 24)
 def numbers(s: Scene) -> None:
     """What programs see as numbers of vertices (green), instances (red) and primitives: arrays with and without the
-    start counted, indices with a base, an own base of ids; primitives of lists and a strip."""
+    start counted, indices with a base, an own base of ids; primitives of lists and a strip,
+    from a number on, from one that was added to, in a second draw that goes on counting, in one that begins anew."""
     at = corners(6)
     for label, how in (("array", 0), ("array, start counts", 1), ("indices with a base", 2), ("base of ids", 3)):
         pb = s.cell(label)
@@ -190,6 +191,18 @@ def numbers(s: Scene) -> None:
         s.programs(BY_PRIMITIVE)
         first, count = s.mesh(zigzag(12))
         pb.draw(topology, count, first)
+    for label in ("loaded 4", "loaded 4, 3 more", "goes on", "begins anew"):
+        pb = s.cell(f"primitives: {label}")
+        s.programs(BY_PRIMITIVE)
+        first, _ = s.mesh(zigzag(12))
+        if label.startswith("loaded"):
+            pb.method("LOAD_PRIMITIVE_ID", 4)
+        if label.endswith("more"):
+            pb.method("ADD_TO_PRIMITIVE_ID", 3)
+        for n, again in enumerate((label.startswith("loaded"), label != "begins anew")):
+            pb.method("SET_VERTEX_ARRAY_START", first + 6 * n)
+            pb.method("BEGIN", OP="TRIANGLES", PRIMITIVE_ID="UNCHANGED" if again else "FIRST")
+            pb.method("DRAW_VERTEX_ARRAY", 6).method("END", 0)
 
 
 ONE = "ALD.128 R0, a[0x80]\nALD.128 R4, a[0x90]\nFMUL R0, R0, 0.5\nAST.128 a[0x80], R0\nAST.128 a[0xb0], R4\nEXIT"

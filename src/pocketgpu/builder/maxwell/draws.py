@@ -42,7 +42,8 @@ class DrawPackets(Packets):
         """What registers must hold to draw, but not at power-on: raster on, `targets` colour targets in order, nothing
         masked, no attribute from a stream, alpha blended by itself."""
         self.method("SET_RASTER_ENABLE", 1)
-        self.method("SET_CT_SELECT", TARGET_COUNT=targets, **{f"TARGET{n}": n for n in range(8)})
+        order: dict[str, Any] = {f"TARGET{n}": n for n in range(8)}
+        self.method("SET_CT_SELECT", TARGET_COUNT=targets, **order)
         for n in range(8):
             self.method("SET_CT_WRITE", n, R_ENABLE=True, G_ENABLE=True, B_ENABLE=True, A_ENABLE=True)
         self.method("SET_SAMPLE_MASK_X0_Y0", *[0xFFFF] * 4).method("SET_SAMPLE_MASK", RASTER_OUT_ENABLE=True)

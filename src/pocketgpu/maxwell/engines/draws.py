@@ -60,7 +60,7 @@ class Draw:
     """One draw. first, count: vertices, or indices where `index_bytes` is not 0.
 
     method: the method that drew. topology: as BEGIN numbers them. inline: the indices, where they came in the
-    pushbuffer. instance counts from 0, without `base_instance`.
+    pushbuffer. instance counts from 0, without `base_instance`. first_primitive: the number of the first primitive.
     """
 
     place: str
@@ -75,6 +75,7 @@ class Draw:
     memory: GpuMemory
     switches: Mapping[str, str]
     inline: NDArray[np.uint32] | None = None
+    first_primitive: int = 0
     missed: int = field(default=0)
     """Bytes of inputs that were not mapped, as far as inputs have been read."""
 
@@ -151,6 +152,14 @@ class Draw:
         patch = self.state.field("SET_PATCH", "SIZE")
         return sum(topology.primitives(self.topology, len(run), patch) for run in self.runs)
 
+    @property
+    def generated(self) -> tuple[int, int]:
+        """How many vertices and primitives come in; nothing is cut in a draw that is too large."""
+        if self.count > vertices.MAX_VERTICES or self.restart is None:
+            patch = self.state.field("SET_PATCH", "SIZE")
+            return self.count, topology.primitives(self.topology, self.count, patch)
+        return sum(len(run) for run in self.runs), self.primitives
+
     @cached_property
     def vertex_numbers(self) -> NDArray[np.int64]:
         """The element of a stream that each index means: base vertex included, 32 bits, restart indices left out."""
@@ -223,11 +232,15 @@ class DrawUnit:
         self._snapshots = Snapshots(registers)
         self._topology: int | None = None  # between BEGIN and END
         self._instance = 0
+        self._primitive = 0  # the next number, without the primitives of a draw that are not counted yet
+        self._drawn: Draw | None = None
         self._inline: list[int] = []
         self._skip, self._left = 0, -1  # of the inline indices to come; -1: no end
         self.effects: dict[str, Callable[[int], None]] = {
             "BEGIN": self._begin,
             "END": self._end,
+            "LOAD_PRIMITIVE_ID": self._load_primitive,
+            "ADD_TO_PRIMITIVE_ID": lambda more: self._load_primitive(self._next_primitive() + more),
             "DRAW_VERTEX_ARRAY": lambda count: self._draw(
                 "DRAW_VERTEX_ARRAY", self._state.word("SET_VERTEX_ARRAY_START"), count, 0
             ),
@@ -251,6 +264,7 @@ class DrawUnit:
 
         def run(word: int) -> None:
             self._count_instance(instance)
+            self._load_primitive(0)
             self._topology = self._override(method["TOPOLOGY"].raw(word))
             self._draw(name, method[first].raw(word), method["COUNT"].raw(word), index_bytes)
             self._topology = None
@@ -262,6 +276,16 @@ class DrawUnit:
             self._instance = 0
         elif how == _SUBSEQUENT:
             self._instance += 1
+
+    def _load_primitive(self, number: int) -> None:
+        """The number of the next primitive."""
+        self._primitive, self._drawn = number & 0xFFFFFFFF, None
+
+    def _next_primitive(self) -> int:
+        """The number of the next primitive. Most draws begin anew, so primitives are counted when somebody asks."""
+        if self._drawn is not None:
+            self._load_primitive(self._primitive + self._drawn.generated[1])
+        return self._primitive
 
     def _override(self, number: int) -> int:
         """The topology that counts: that of the method, unless there is separate state."""
@@ -277,6 +301,8 @@ class DrawUnit:
     def _begin(self, word: int) -> None:
         method = B197["BEGIN"]
         self._count_instance(method["INSTANCE_ID"].raw(word))
+        if method["PRIMITIVE_ID"].raw(word) == 0:
+            self._load_primitive(0)
         self._topology = self._override(method["OP"].raw(word))
         if self._inline:
             self._host.hurry(False)
@@ -349,8 +375,9 @@ class DrawUnit:
             return
         draw = Draw(
             host.place, name, self._topology, first, count, index_bytes, self._instance, self._snapshots.take(),
-            self._constants.bindings, host.memory, host.switches, inline,
+            self._constants.bindings, host.memory, host.switches, inline, self._next_primitive(),
         )  # fmt: skip
+        self._drawn = draw
         host.stats.draws += 1
         host.log.append(draw)
         self._count(draw)
@@ -364,10 +391,6 @@ class DrawUnit:
             return
         if not any(counters.running(name) for name in ("DA_VERTICES_GENERATED", "DA_PRIMITIVES_GENERATED")):
             return
-        if draw.count > vertices.MAX_VERTICES or draw.restart is None:
-            patch = self._state.field("SET_PATCH", "SIZE")
-            count, primitives = draw.count, topology.primitives(draw.topology, draw.count, patch)
-        else:
-            count, primitives = sum(len(run) for run in draw.runs), draw.primitives
+        count, primitives = draw.generated
         counters.add("DA_VERTICES_GENERATED", count)
         counters.add("DA_PRIMITIVES_GENERATED", primitives)

@@ -280,7 +280,7 @@ class Drawing:
                 tier="general" if self.tier == "general" else "auto",
             )  # fmt: skip
         self.vertex_input.begin(
-            found, state, draw.first, draw.count, draw.instance, 1, self._inline(draw.inline)
+            found, state, draw.first, draw.count, draw.instance, 1, self._inline(draw.inline), draw.first_primitive
         )  # fmt: skip
         lists = self._lists
         if chain is not None:

@@ -322,12 +322,12 @@ class VertexInput:
 
     def begin(
         self, plan: VertexPlan, state: State, first: int, count: int, instance: int = 0, instances: int = 1,
-        inline_at: int = 0,
+        inline_at: int = 0, first_primitive: int = 0,
     ) -> None:  # fmt: skip
         """Set the records up for a draw.
 
         :param first, count: vertices, or indices. instance: the first one's number. inline_at: arena offset of 32-bit
-            indices that the draw brings itself.
+            indices that the draw brings itself. first_primitive: the number of the first primitive.
         :raises UsageError: count or instances is out of range (MAX_COUNT).
         """
         if not (0 < count <= MAX_COUNT and 0 < instances <= MAX_COUNT):
@@ -350,6 +350,7 @@ class VertexInput:
                 put[_INDEX_AT], put[_INDEX_ROOM] = at, room // size
         elif inline_at:
             put[_INDEX_AT], put[_INDEX_ROOM] = inline_at, count
+        put[_PRIMITIVE] = first_primitive
         put[_FIRST], put[_COUNT], put[_INSTANCE], put[_INSTANCES] = first, count, instance & 0xFFFFFFFF, instances
         if plan.adds_base:
             put[_BASE_VERTEX] = state.word("SET_GLOBAL_BASE_VERTEX_INDEX")
@@ -444,6 +445,6 @@ _SOURCE, _LIMIT, _INDEX_AT, _INDEX_ROOM, _FIRST, _COUNT, _INSTANCE, _INSTANCES =
     INPUT.offsets[name] // 4
     for name in ("SOURCE", "LIMIT", "INDEX_AT", "INDEX_ROOM", "FIRST", "COUNT", "INSTANCE", "INSTANCES")
 )
-_BASE_VERTEX, _BASE_INSTANCE, _ID_OFFSET = (
-    INPUT.offsets[name] // 4 for name in ("BASE_VERTEX", "BASE_INSTANCE", "ID_OFFSET")
+_BASE_VERTEX, _BASE_INSTANCE, _ID_OFFSET, _PRIMITIVE = (
+    INPUT.offsets[name] // 4 for name in ("BASE_VERTEX", "BASE_INSTANCE", "ID_OFFSET", "FIRST_PRIMITIVE")
 )

@@ -9,6 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes is no matter of right or wrong: the first one may compile what it needs.
+settings.register_profile("pocketgpu", deadline=None)
+settings.load_profile("pocketgpu")
 
 ROOT = Path(__file__).resolve().parents[1]
 

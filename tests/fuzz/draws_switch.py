@@ -108,7 +108,7 @@ class Stage:
         for address, size in draws.SIZES.items():
             gpu.memory.write(address, case.memory[address].ljust(size, b"\0"))
         words = case.words.astype("<u4").tobytes()[:_CODE_SIZE]
-        gpu.memory.write(CODE, words)
+        gpu.memory.write(CODE, words.ljust(_CODE_SIZE, b"\0"))
         gpu.submit([CODE | 1 << 41 | (len(words) // 4) << 42])
         gpu.finish()
 

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 # Each module of scenes registers its own.
-from . import output, rare, raster, stages, targets, textures, vertices  # noqa: F401
+from . import output, programs, rare, raster, stages, targets, textures, vertices  # noqa: F401
 from .show import Shown, show
 from .stage import SCENES, Cell, Entry, Scene
 

@@ -45,6 +45,8 @@ class Host:
     def draw(self, draw: Any, state: Any, counters: Any) -> None:
         """Draws are only noted."""
 
+    constant_words = 0
+
     def hurry(self, on: bool) -> None:
         """Nothing waits here."""
 

@@ -166,6 +166,11 @@ class Channel:
         return self._place
 
     @property
+    def constant_words(self) -> int:
+        """Words that it has written into constant buffers so far."""
+        return int(self._constants[0])
+
+    @property
     def work(self) -> int:
         """A number that grows with everything done."""
         return int(self.counters[COUNTER["methods"] // 8] + self.counters[COUNTER["macro_steps"] // 8])

@@ -252,6 +252,11 @@ class GM20B:
             return
         self.wait(SemaphoreWait(address, payload, operation, self.place))
 
+    @property
+    def constant_words(self) -> int:
+        """Words that channels have written into constant buffers so far."""
+        return sum([channel.constant_words for channel in self.channels.values()])
+
     @cached_property
     def textures(self) -> Textures:
         """What handles of textures mean to shaders. Whoever runs shaders sets its `pools` first."""

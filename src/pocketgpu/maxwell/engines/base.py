@@ -51,6 +51,11 @@ class EngineHost(Protocol):
         ...
 
     @property
+    def constant_words(self) -> int:
+        """Words that channels have written into constant buffers so far."""
+        ...
+
+    @property
     def grids(self) -> Grids:
         """What runs the grids of compute launches."""
         ...

@@ -41,6 +41,7 @@ from .records import (
     TRIANGLE_LIST,
     VERTICES,
 )
+from .repeats import Repeats
 from .stream_out import STREAM_OUT, StreamOut
 from .vertex_input import VertexInput
 from .vertex_records import INPUT, INPUT_PAGE, VertexRoom
@@ -123,6 +124,7 @@ class Drawing:
         self._region_data[REGION.AT // 4], self._region_data[REGION.END // 4] = shapes, shapes + REGION_SIZE
         self._area = 0
         """REGION.AREA of all that was drawn stage by stage in the draw at hand."""
+        self._repeats = Repeats(host)
         self._plans: dict[Any, Plan] = {}
         self._seen: NDArray[np.uint32] | None = None
         self._shaders: tuple[Shader, ...] = ()
@@ -143,6 +145,10 @@ class Drawing:
         What is wrong with a draw is an event; nothing is raised for what a guest asks.
         """
         try:
+            if self._plan is not None and self._repeats.is_one(draw):
+                self._repeat(self._plan, draw, state, counters)
+                return
+            self._repeats.note(None)
             plan = self._plan_for(state, draw.place)
             if plan is not None:
                 self._run(plan, draw, state, counters)
@@ -166,6 +172,30 @@ class Drawing:
         self._begin(plan, draw, state)
         for message in plan.left_out[self._primitives[PRIMITIVES.KIND // 4] >= TRIANGLE_LIST]:
             self.host.report("warning", "draw.left_out", message)
+        self._go(plan, draw, state, counters)
+        simple = plan.chain is None and not plan.streams and not plan.stores and plan.rasters
+        settled = plan.final and plan.placed == self.memory.map_changes and all(
+            self.programs.stages[n].final for n in plan.programs
+        )  # fmt: skip
+        if simple and settled and not plan.output.events and plan.left_out == ((), ()):
+            self._repeats.note(draw)
+
+    def _repeat(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
+        """A draw like the one before it, but for its vertices."""
+        if plan.textures:
+            self.textures.begin()
+        if plan.counts:
+            for passed in self._passed:
+                passed[0] = 0
+        found = plan.vertex_plans[draw.topology, draw.index_bytes, draw.indexed]
+        self.vertex_input.begin(
+            found, state, draw.first, draw.count, draw.instance, 1, 0, draw.first_primitive
+        )  # fmt: skip
+        self._go(plan, draw, state, counters)
+        self._repeats.note(draw)
+
+    def _go(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
+        """Run a draw that is set up."""
         region = self._region_data
         self._area = 0
         region[_STIPPLE] = region[_SHAPES] = region[_COME] = region[_GONE] = 0

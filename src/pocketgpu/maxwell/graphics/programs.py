@@ -115,6 +115,11 @@ class StageLaunch:
         self._watch: list[int] = []
         self._steps: list[int] = []
 
+    @property
+    def final(self) -> bool:
+        """Whether the code that runs is the best that there will be."""
+        return self._final
+
     # -- what a draw asks for ---------------------------------------------------------------------------------------
     def bind(
         self,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from pocketgpu.capture.pgc.contents import Contents
 from pocketgpu.capture.pgc.convert import contents_of
-from pocketgpu.capture.pgc.decode import Rescue, parse, rescue
-from pocketgpu.capture.pgc.encode import encode
+from pocketgpu.capture.pgc.decoder import Rescue, parse, rescue
+from pocketgpu.capture.pgc.encoder import encode
 from pocketgpu.capture.pgc.sections import looks_like
 from pocketgpu.capture.pgc.traces import PgcLog, PgcTrace, trace_of
 from pocketgpu.capture.pgc.verify import FrameCheck, check, with_pictures

@@ -50,17 +50,19 @@ def contents_of(trace: Trace | GxLog | ChannelLog | PgcTrace) -> Contents:
 
 
 def state_records(initial: InitialState) -> list[State]:
-    """Records for what is not zero in the start state of a 3DS."""
+    """Records for the registers of the start state of a 3DS, and for what else is not zero in it."""
     found = []
     for item in F.STATE_3DS:
         words = getattr(initial, item.name, None)
-        if words is not None and words.any():
+        if words is not None and (words.any() or item.number in F.REGISTERS):
             found.append(trimmed(item.number, words.reshape(-1)))
     return found
 
 
 def trimmed(number: int, words: np.ndarray[tuple[int], np.dtype[np.uint32]]) -> State:
-    """A record without the zeros at both ends."""
+    """A record without the zeros at both ends; of registers a whole one, since zero is not what they are without."""
+    if number in F.REGISTERS:
+        return State(number, words.astype(np.uint32))
     used = np.flatnonzero(words)
     first, end = int(used[0]), int(used[-1]) + 1
     return State(number, words[first:end].astype(np.uint32), first)

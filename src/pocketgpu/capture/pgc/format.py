@@ -68,6 +68,8 @@ STATE_3DS: Final = (
     Item(12, "proctex_lut", 896, 8),
     Item(13, "gas_lut", 16, 9),
 )
+REGISTERS: Final = frozenset(item.number for item in STATE_3DS[:3])
+"""Items that are at their reset values where no record gives them; all others are zero then."""
 TABLES: Final = ("lighting_lut", "fog_lut", "proctex_lut", "gas_lut")
 """Those items of a 3DS that are no part of a CiTrace recording's start state."""
 

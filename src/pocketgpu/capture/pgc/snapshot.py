@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def state_of(machine: N3DS) -> list[State]:
-    """Records of state for all that is not zero in the registers and the GPU's own memories."""
+    """Records of state for the registers, and for all that is not zero in the GPU's own memories."""
     held = machine.save_state()
     found = ((item.number, held[item.name].reshape(-1)) for item in F.STATE_3DS)
-    return [trimmed(number, words) for number, words in found if words.any()]
+    return [trimmed(number, words) for number, words in found if words.any() or number in F.REGISTERS]
 
 
 def memory_of(machine: N3DS) -> list[Load]:

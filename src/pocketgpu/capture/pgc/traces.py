@@ -41,8 +41,10 @@ from pocketgpu.capture.pgc.contents import (
 )
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event as Note
+from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.maxwell.kinds import KINDS
 from pocketgpu.facts.memory_map import FCRAM
+from pocketgpu.facts.pica import PICA
 from pocketgpu.pica.gsp.addresses import AddressMap
 
 _KIND_NAMES = {number: name for name, number in KINDS.items()}
@@ -72,10 +74,25 @@ def notes_of(contents: Contents) -> list[Note]:
     if not contents.coverage & F.MEMORY_COVERED:
         message = "the recorder does not say that all memory is in the file that the GPU reads"
         notes.append(Note("warning", "capture.memory-not-covered", message))
+    swaps = [event for frame in contents.frames for event in frame.events if isinstance(event, Swap)]
+    if unknown := sum(not swap.registers for swap in swaps):
+        message = f"{unknown} framebuffers are left out: their addresses lead to no memory"
+        notes.append(Note("warning", "capture.swap-unmapped", message))
     if contents.tail:
         message = f"{sum(map(count, contents.tail))} events after the last frame belong to no frame and are left out"
         notes.append(Note("warning", "capture.unfinished-frame", message, at=f"f{len(contents.frames)}"))
     return notes
+
+
+def _power_on() -> dict[str, Words]:
+    """What the memories of a 3DS's GPU hold where no record says anything, by name of the item."""
+    held: dict[str, Words] = {item.name: np.zeros(item.words, np.uint32) for item in F.STATE_3DS}
+    for name, block in (("external", EXTERNAL), ("lcd", LCD), ("pica", PICA)):
+        for register in block:
+            place = register.offset if block is PICA else register.offset // 4
+            if place < len(held[name]):
+                held[name][place] = register.reset
+    return held
 
 
 class PgcTrace:
@@ -92,7 +109,7 @@ class PgcTrace:
         self.warnings = tuple(notes_of(contents))
         self.virt_to_phys = tuple(contents.ranges)
         self.expected = expected_of(contents)
-        held: dict[str, Words] = {item.name: np.zeros(item.words, np.uint32) for item in F.STATE_3DS}
+        held = _power_on()
         items = F.STATE_ITEMS["3DS"]
         for state in contents.state:
             held[items[state.item].name][state.first : state.first + len(state.words)] = state.words

@@ -30,6 +30,10 @@ from pocketgpu.capture.pgc.contents import (
 )
 from pocketgpu.errors import CaptureError
 from pocketgpu.facts.gsp import AddressRange
+from pocketgpu.facts.switches import DEFAULTS
+from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.framebuffers import swap_writes
+from pocketgpu.pica.gsp.machine import Refused, Translator
 
 _FORMATS = 9
 _LARGEST_SIDE = 1 << 14
@@ -301,7 +305,18 @@ class _Decoder:
         addresses, values = self.pairs()
         if len(addresses) > 256:
             raise _Bad(f"{len(addresses)} writes for a framebuffer")
-        self.add(Swap(screen, info, tuple(zip(addresses.tolist(), values.tolist(), strict=True))))
+        registers = tuple(zip(addresses.tolist(), values.tolist(), strict=True))
+        self.add(Swap(screen, info, registers or self.follow_from(screen, info)))
+
+    def follow_from(self, screen: int, info: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+        """The register writes of a framebuffer entry whose recorder left them to us; none if it cannot be shown."""
+        translate = Translator(DEFAULTS)
+        if self.contents.ranges:
+            translate.map = AddressMap(self.contents.ranges)
+        try:
+            return tuple(swap_writes(screen, info, translate, recorded=True))
+        except Refused:
+            return ()
 
     def translate(self) -> None:
         self.first()

@@ -7,8 +7,10 @@ from zoo.stage import BLUE, GREEN, RED, WHITE, YELLOW
 
 from pocketgpu import Texture
 from pocketgpu.builder.maxwell import Surface as Target
+from pocketgpu.facts.maxwell.formats import DEPTH, TEXTURE
+from pocketgpu.facts.maxwell.headers import TIC, TSC
 
-from .stage import BLOCK_HEIGHT, PIXEL, TEXTURED, VERTEX, Scene, corners, scene
+from .stage import BLOCK_HEIGHT, PIXEL, TEXTURED, VERTEX, Scene, Surface, corners, sampled, scene
 
 SHADES = [RED, GREEN, BLUE, YELLOW, WHITE, (1, 0, 1, 1)]
 
@@ -198,7 +200,7 @@ def other_targets(s: Scene) -> None:
     pb = s.cell("a target read as a texture")
     picture = Texture(np.zeros((h, w, 4), np.uint8), numbers="unorm", normalized=True, address="wrap")
     handle = s.texture(picture)
-    own = Target(s.addresses[handle & 0xFFFFF], w, h, block_height_log2=2)
+    own = Target(s.addresses[handle], w, h, block_height_log2=2)
     pb.render_target(0, own).method("SET_ZT_SELECT", 0).clear((0.1, 0.3, 0.1, 1), within_scissor=False)
     pb.viewport(0, 0, w, h).scissor((0, 0, w, h))
     s.draw(shape, SHADES[:3])
@@ -219,3 +221,90 @@ def _copy(s: Scene, source: Target, scale: int = 1) -> None:
     filter = "BILINEAR" if scale > 1 else "POINT"
     pb.blit(source, target, (0, 0, w * scale, h * scale), (x, y, w, h), filter=filter)
     pb.on("3D")
+
+
+def view(
+    s: Scene, surface: Surface, format: str, samples: str = "MODE_1X1", *, depth: bool = False, **sampler: int
+) -> int:
+    """A handle by which programs read a target. depth: its second component, as drivers have it. sampler: fields of
+    it."""
+    types = dict.fromkeys((f"{c}_DATA_TYPE" for c in "RGBA"), 2)
+    names = ("IN_G", "IN_G", "IN_G", "IN_ONE_FLOAT") if depth else ("IN_R", "IN_G", "IN_B", "IN_A")
+    codes = {name: code for code, name in (TIC["BL"]["X_SOURCE"].enum or {}).items()}
+    sources = {f"{place}_SOURCE": codes[name] for place, name in zip("XYZW", names, strict=True)}
+    types |= {"R_DATA_TYPE": 4} if depth else {}
+    modes = {name: code for code, name in (TIC["BL"]["MULTI_SAMPLE_COUNT"].enum or {}).items()}
+    header = TIC["BL"].pack({
+        "HEADER_VERSION": 3, "COMPONENTS": TEXTURE.named(format).code, "TEXTURE_TYPE": 1, "NORMALIZED_COORDS": 1,
+        "ADDRESS_BITS31TO9": surface.address >> 9 & 0x7FFFFF, "ADDRESS_BITS47TO32": surface.address >> 32,
+        "WIDTH_MINUS_ONE": surface.width - 1, "HEIGHT_MINUS_ONE": surface.height - 1,
+        "GOBS_PER_BLOCK_HEIGHT": BLOCK_HEIGHT, "MULTI_SAMPLE_COUNT": modes[samples], **types, **sources,
+    })  # fmt: skip
+    return s.describe(header, TSC.pack({"MAG_FILTER": 1, "MIN_FILTER": 1, "MIP_FILTER": 1, **sampler}))
+
+
+TEXEL = """
+    IPA.PASS R12, a[0x7c], RZ
+    MUFU.RCP R12, R12
+    IPA R4, a[0x90], R12
+    IPA R5, a[0x94], R12
+    FMUL R4, R4, 23
+    FMUL R5, R5, 23
+    F2I.U32.F32.TRUNC R4, R4
+    F2I.U32.F32.TRUNC R5, R5
+    MOV32I R8, {sample:#x}
+    TLD.LZ.MS R0, R4, R8, 0x0, 2D, 0xf
+    EXIT
+"""
+"""A texel of one sample."""
+UPRIGHT = ((0.0, 1.0), (1.0, 1.0), (1.0, 0.0), (0.0, 0.0))
+
+
+@scene(4, 2, 24)
+def read_back(s: Scene) -> None:
+    """Targets that the next draw reads: each of four samples of a multisampled one; depth as a colour, its stencil,
+    depth compared with a reference that grows upward, colours as bits of another format."""
+    w, h = (side - 1 for side in s.cell_size)
+    shape = [(-0.9, -0.8, 0.1), (0.95, -0.3, 0.9), (-0.2, 0.9, 0.5)]
+
+    def back(handle: int, text: str) -> None:
+        s.bind_color(0, s.color)
+        box = s.box
+        s.pb.method("SET_ANTI_ALIAS", SAMPLES="MODE_1X1").method("SET_ANTI_ALIAS_ENABLE", 0)
+        s.pb.method("SET_ZT_SELECT", 0).method("SET_DEPTH_TEST", 0).method("SET_STENCIL_TEST", 0)
+        s.pb.viewport(*box).scissor(box)
+        s.programs(text)
+        s.use(handle)
+        s.quad(uv=UPRIGHT)
+
+    for sample in range(4):
+        pb = s.cell(f"sample {sample}")
+        pb.method("SET_ANTI_ALIAS", SAMPLES="MODE_2X2").method("SET_ANTI_ALIAS_ENABLE", 1)
+        pb.method("SET_ANTI_ALIAS_SAMPLE_POSITIONS", 0, X0=2, Y0=2, X1=14, Y1=2, X2=2, Y2=14, X3=14, Y3=14)
+        many = s.surface("many", s.color.layout, grid=(2, 2), width=w, height=h)
+        s.bind_color(0, many)
+        pb.method("SET_ZT_SELECT", 0).clear((0, 0.1, 0.2, 1), within_scissor=False)
+        pb.viewport(0, 0, w, h).scissor((0, 0, w, h))
+        s.draw(shape, SHADES[:3])
+        back(view(s, many, "A8B8G8R8", "MODE_2X2"), TEXEL.format(sample=sample))
+    for label, format, text in (
+        ("depth", "Z24S8", TEXTURED), ("stencil", "G24R8", TEXTURED),
+        ("depth compared", "Z24S8", sampled("MOV R8, R5\nTEX.DC R0, R4, R8, 0x0, 2D, 0xf")),
+    ):  # fmt: skip
+        pb = s.cell(label)
+        own = s.surface("own", DEPTH.named("Z24S8"), depth=True, width=w, height=h)
+        colours = s.surface("colours", s.color.layout, width=w, height=h)
+        s.bind_color(0, colours)
+        s.bind_depth(own)
+        pb.clear_depth(1.0, 40).viewport(0, 0, w, h).scissor((0, 0, w, h))
+        pb.method("SET_DEPTH_TEST", 1).method("SET_DEPTH_WRITE", 1).method("SET_STENCIL_TEST", 1)
+        pb.method("SET_STENCIL_OP_ZPASS", V="OGL_REPLACE").method("SET_STENCIL_FUNC_REF", 200)
+        s.draw(shape, SHADES[:3])
+        compare = {"DEPTH_COMPARE": 1, "DEPTH_COMPARE_FUNC": 1} if label == "depth compared" else {}
+        back(view(s, own, format, depth=format == "Z24S8", **compare), text)
+    pb = s.cell("other format")
+    colours = s.surface("colours", s.color.layout, width=w, height=h)
+    s.bind_color(0, colours)
+    pb.method("SET_ZT_SELECT", 0).viewport(0, 0, w, h).scissor((0, 0, w, h)).clear((0.1, 0.1, 0.2, 1))
+    s.draw(shape, SHADES[:3])
+    back(view(s, colours, "A2B10G10R10"), TEXTURED)

@@ -183,7 +183,7 @@ class Scene:
         self.surfaces: list[Surface] = []
         self.bytes: list[Bytes] = []
         self.addresses: dict[int, int] = {}
-        """Where the texels of textures lie, by number."""
+        """Where the texels of textures lie, by handle."""
         self._at = self._vertices = self._programs = self._tables = self._textures = 0
         self._meshes: dict[bytes, int] = {}
         self._images: dict[bytes, int] = {}
@@ -327,18 +327,19 @@ class Scene:
 
     def texture(self, image: Image) -> int:
         """A texture or surface in memory; its handle."""
+        address = self.capture.allocate(image.nbytes, kind="generic_16bx2")
+        self.capture.load(address, image.tobytes())
+        handle = self.describe(image.header(address), image.sampler())
+        self.addresses[handle] = address
+        return handle
+
+    def describe(self, header: Sequence[int], sampler: Sequence[int]) -> int:
+        """Write header and sampler of the next number; returns the handle."""
         self._textures += 1
         assert self._textures < _TEXTURES
-        number, address = self._textures, self.capture.allocate(image.nbytes, kind="generic_16bx2")
-        self.capture.load(address, image.tobytes())
-        self.describe(number, image.header(address), image.sampler())
-        self.addresses[number] = address
-        return number | number << 20
-
-    def describe(self, number: int, header: Sequence[int], sampler: Sequence[int]) -> None:
-        """Write header and sampler of a number."""
-        self.capture.load(self._headers + 32 * number, np.array(header, "<u4"))
-        self.capture.load(self._samplers + 32 * number, np.array(sampler, "<u4"))
+        self.capture.load(self._headers + 32 * self._textures, np.array(header, "<u4"))
+        self.capture.load(self._samplers + 32 * self._textures, np.array(sampler, "<u4"))
+        return self._textures | self._textures << 20
 
     def use(self, *handles: int | Texture, stage: str = "pixel") -> None:
         """Handles that programs name by number, from 0 on."""

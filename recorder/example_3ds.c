@@ -311,10 +311,11 @@ static void set_attributes(void)
     set_row(0x2BB, order, 2);      /* VSH_ATTRIBUTES_PERMUTATION_LOW, VSH_ATTRIBUTES_PERMUTATION_HIGH */
 }
 
-/* Four rows of a matrix for c0 to c3; the unit takes w first. Screens stand on their side: (x, y) goes to (y, -x). */
-static void set_matrix(float cosine, float sine)
+/* A turn in x and y by the cosine and sine, as four rows of a matrix for c0 to c3; the unit takes w first. Screens
+ * stand on their side, so (x, y) goes to (y, -x), and are 400 pixels long and 240 wide: `along` is 0.6 times `turn`. */
+static void set_matrix(const float turn[2], const float along[2])
 {
-    const float rows[4][4] = {{sine, cosine, 0, 0}, {-cosine, sine, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
+    const float rows[4][4] = {{turn[1], turn[0], 0, 0}, {-along[0], along[1], 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
     uint32_t words[16];
     uint32_t i;
     for (i = 0; i < 16; i++)
@@ -357,11 +358,11 @@ static void make_vertices(void)
 {
     /* x, y, z; r, g, b, a; u, v: a square of two triangles that turns, and a triangle that stays */
     static const float corners[9][9] = {
-        {-0.4f, -0.4f, -0.5f, 1, 1, 1, 1, 0, 0}, {0.4f, -0.4f, -0.5f, 1, 1, 1, 1, 2, 0},
-        {0.4f, 0.4f, -0.5f, 1, 1, 1, 1, 2, 2},   {-0.4f, -0.4f, -0.5f, 1, 1, 1, 1, 0, 0},
-        {0.4f, 0.4f, -0.5f, 1, 1, 1, 1, 2, 2},   {-0.4f, 0.4f, -0.5f, 1, 1, 1, 1, 0, 2},
-        {-0.9f, -0.9f, -0.5f, 1, 0, 0, 1, 0, 0}, {-0.3f, -0.9f, -0.5f, 0, 1, 0, 1, 1, 0},
-        {-0.9f, -0.3f, -0.5f, 0, 0, 1, 1, 0, 1}};
+        {-0.6f, -0.6f, -0.5f, 1, 1, 1, 1, 0, 0}, {0.6f, -0.6f, -0.5f, 1, 1, 1, 1, 2, 0},
+        {0.6f, 0.6f, -0.5f, 1, 1, 1, 1, 2, 2},   {-0.6f, -0.6f, -0.5f, 1, 1, 1, 1, 0, 0},
+        {0.6f, 0.6f, -0.5f, 1, 1, 1, 1, 2, 2},   {-0.6f, 0.6f, -0.5f, 1, 1, 1, 1, 0, 2},
+        {-1.5f, -0.9f, -0.5f, 1, 0, 0, 1, 0, 0}, {-0.9f, -0.9f, -0.5f, 0, 1, 0, 1, 1, 0},
+        {-1.5f, -0.3f, -0.5f, 0, 0, 1, 1, 0, 1}};
     uint32_t i, address = VERTICES;
     for (i = 0; i < 81; i++)
         address = store_word(address, float_bits(corners[i / 9][i % 9]));
@@ -369,16 +370,17 @@ static void make_vertices(void)
 
 static void draw_frame(uint32_t number)
 {
-    /* cosine and sine of quarter turns cut in parts, exact in tenths so that every computer writes the same bytes */
-    static const float turns[4][2] = {{1.0f, 0.0f}, {0.8f, 0.6f}, {0.6f, 0.8f}, {0.0f, 1.0f}};
+    /* cosine and sine, and both times 0.6, as numbers: every computer shall record the same bytes */
+    static const float turns[4][2] = {{1, 0}, {0.8f, 0.6f}, {0.6f, 0.8f}, {0, 1}};
+    static const float along[4][2] = {{0.6f, 0}, {0.48f, 0.36f}, {0.36f, 0.48f}, {0, 0.6f}};
 
     fill_memory(TARGET, 240 * 400 * 4, 0x203040FFu, 2);
     list_end = LIST;
     set_state();
     set_attributes();
-    set_matrix(turns[number % 4][0], turns[number % 4][1]);
+    set_matrix(turns[number % 4], along[number % 4]);
     draw(0, 6);
-    set_matrix(1, 0);
+    set_matrix(turns[0], along[0]);
     draw(6, 3);
     set(0x111, 1);           /* FRAMEBUFFER_FLUSH */
     set(0x010, 0x12345678);  /* FINALIZE */

@@ -88,8 +88,8 @@ static void clear(uint32_t x, uint32_t y, uint32_t width, uint32_t height, const
         memcpy(&bits, color + i, 4);
         word(bits);
     }
-    method(0x10F8, 5);    /* SET_CLEAR_SURFACE_CONTROL: the scissor counts */
-    method(0x19D0, 0x3C); /* CLEAR_SURFACE: all four components of target 0 */
+    method(0x10F8, 0x100); /* SET_CLEAR_SURFACE_CONTROL: the scissor counts */
+    method(0x19D0, 0x3C);  /* CLEAR_SURFACE: all four components of target 0 */
 }
 
 static void draw_frame(uint32_t number)

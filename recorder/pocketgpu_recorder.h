@@ -24,7 +24,8 @@
  * return it again, and so does pgr_close: it is enough to look there. A recorder may be NULL; the status is then
  * PGR_NO_MEMORY. A recorder is not thread-safe: use it on the thread that feeds the GPU, or hold a lock.
  *
- * The file grows in the order of calls, and nothing in it changes later: after a crash all complete frames are there.
+ * The file grows in the order of calls, and nothing in it changes later: after a crash all complete frames are there,
+ * and `pocketgpu capture repair` makes a good file of them.
  * Equal calls give equal bytes on every computer. Pictures are not recorded; `pocketgpu convert` renders them, adds
  * their digests and packs the file. The format is described in docs/formats/pgc.md.
  *
@@ -39,6 +40,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#define PGR_FORMAT_VERSION 1
 
 typedef struct pgr_recorder pgr_recorder;
 
@@ -203,7 +206,9 @@ extern "C" {
 #define PGR__SECTION (1u << 22)        /* a section is written when it is this long, and at each frame */
 #define PGR__LARGEST (1u << 28)        /* most bytes of a section */
 #define PGR__LONGEST (UINT64_C(1) << 31) /* most bytes of all */
+#ifndef PGR__MOST_STORED
 #define PGR__MOST_STORED (UINT64_C(1) << 34) /* most bytes that all loads together store, known blocks included */
+#endif
 #define PGR__MOST_EVENTS (1u << 22)    /* most events and pieces of loads */
 #define PGR__DIGEST 16u                /* bytes of a digest of pictures; this recorder writes none */
 #define PGR__VA_END (UINT64_C(1) << 40)
@@ -810,15 +815,15 @@ pgr_recorder *pgr_open_sink(pgr_sink sink, void *user, pgr_console console, cons
     pgr_recorder *r = (pgr_recorder *)calloc(1, sizeof *r);
     if (r == NULL)
         return NULL;
-    r->sink = sink;
-    r->user = user;
     r->console = console;
     if (sink == NULL || (console != PGR_3DS && console != PGR_SWITCH)) {
         pgr__fail(r, PGR_BAD_CALL);
         return r;
     }
+    r->sink = sink;
+    r->user = user;
     memcpy(header, magic, sizeof magic);
-    header[8] = 1; /* version of the format */
+    header[8] = PGR_FORMAT_VERSION;
     header[9] = (uint8_t)console;
     header[10] = PGR__DIGEST;
     pgr__store32(header + 12, pgr__crc(0, header, 12));
@@ -852,8 +857,8 @@ pgr_status pgr_close(pgr_recorder *r)
     size_t i;
     if (r == NULL)
         return PGR_NO_MEMORY;
-    /* A recording that became too long ends properly, with the frames that it has. */
-    if (r->status == PGR_OK || r->status == PGR_TOO_LONG) {
+    /* Whatever happened, if the file can be written it ends properly, with the frames that it has. */
+    if (r->sink != NULL && r->status != PGR_IO) {
         uint8_t counts[8];
         status = r->status;
         r->status = PGR_OK;

@@ -340,3 +340,35 @@ def queries(s: Scene) -> None:
         )
         s.quad(RED, box=(-0.4, -0.4, 0.9, 0.9))
         pb.method("SET_RENDER_ENABLE_C", MODE="TRUE")
+
+
+EACH_LAYER = """
+    MOV R3, RZ
+    S2R R0, SR_INVOCATION_ID
+    I2F.F32.S32 R1, R0
+    FMUL R1, R1, 0.25
+    FADD R1, -R1, 1
+""" + "".join(
+    read(v, 8) + "FMUL R8, R8, R1\nFMUL R9, R9, R1\nAST a[{choice}], R0, R3\n" + passed(8) for v in range(3)
+) + "EXIT"  # fmt: skip
+
+
+@scene(2, 2, 20, layers=3)
+def layers_from_geometry(s: Scene) -> None:
+    """Three layers below each other. A geometry program draws a triangle to each, smaller from layer to layer, or to
+    each of three viewports; the layer as the pixel program sees it (red); feedback behind tessellation."""
+    three = {"OUTPUT_TOPOLOGY": 7, "MAX_OUTPUT_VERTEX_COUNT": 3, "THREADS_PER_INPUT_PRIMITIVE": 3}
+    layer = "IPA.CONSTANT R0, a[0x64], RZ\nI2F.F32.U32 R0, R0\nFMUL R0, R0, 0.5\nMOV R1, RZ\nMOV R2, RZ\n"
+    for label in ("layers", "layers seen", "viewports"):
+        pb = s.cell(label)
+        pb.method("SET_RT_LAYER", CONTROL=int(label != "viewports"))
+        text = EACH_LAYER.replace("{choice}", "0x68" if label == "viewports" else "0x64")
+        s.programs(layer + "MOV32I R3, 0x3f800000\nEXIT" if label == "layers seen" else PIXEL, geometry=(text, three))
+        x, y, w, h = s.box
+        for n in range(1, 3):
+            if label == "viewports":
+                pb.viewport(x + 3 * n, y + 3 * n, w - 8, h - 8, number=n)
+        s.draw(corners(3), SHADES[:3])
+    s.cell("feedback behind tessellation")
+    feedback(s, {0: (0x1000, 16, POSITION)})
+    tessellated(s, "TRIANGLE", [2.0, 3.0, 2.0, 1.0, 3.0, 1.0])

@@ -334,22 +334,31 @@ class N3DS:
             self._timed.restart()
 
     def load_tables(self, tables: Mapping[str, np.ndarray]) -> None:
-        """Words of look-up tables that a capture starts with: lighting_lut, fog_lut, proctex_lut, gas_lut."""
+        """Words of look-up tables that a capture starts with: lighting_lut, fog_lut, proctex_lut, gas_lut; and, as
+        vs_uniforms_f32 and gs_uniforms_f32, bits of uniforms that hold more than 24."""
         for name, words in tables.items():
-            self._core.bank(name)[: len(words)] = words
+            self._core.bank(name.removesuffix("_f32"))[: len(words)] = words
         self._core.touch_banks()
 
     def save_state(self) -> dict[str, np.ndarray]:
         """Copies of all that `load_initial` and `load_tables` take, by name: what the registers and the memories of the
-        shader units hold now. Words of a vector that is only half uploaded are not part of it."""
+        shader units hold now.
+
+        Uniforms that need no more than 24 bits have zeros in the place of their wide form. Words of a vector that is
+        only half uploaded are not part of it.
+        """
         core = self._core
         found = {"external": self._external.words[:0x400], "lcd": self._external.lcd, "pica": core.registers}
         names = {"fixed_attributes": "default_attributes"}
         vectors = ("fixed_attributes", "vs_uniforms", "gs_uniforms")
         for bank in BANKS:
             if bank.name in vectors:
-                words = float24_words(core.bank(bank.name)).reshape(-1, 4)
-                found[names.get(bank.name, bank.name)] = words
+                held = core.bank(bank.name)
+                words = float24_words(held)
+                found[names.get(bank.name, bank.name)] = words.reshape(-1, 4)
+                if bank.name.endswith("_uniforms"):
+                    exact = np.array_equal(float24_bits(words), held)
+                    found[f"{bank.name}_f32"] = np.zeros_like(held) if exact else held
             elif bank.name != "gs_uniform_marks":
                 found[bank.name] = core.bank(bank.name)
         return {name: np.array(words, np.uint32) for name, words in found.items()}

@@ -85,9 +85,10 @@ def one_draw(
     kept.ranges = list(contents.ranges)
     kept.state = snapshot.state_of(machine)
     memory = snapshot.memory_of(machine)
-    machine.submit(_joined(entries[first:end]))
+    # The first entry starts the draw; those behind it may already name the next one's buffers.
+    machine.submit(entries[first])
     targets = _targets(machine)
-    later = [event for event in _without_lists((*rest, *events[place + 1 :]))]
+    later = _without_lists((*rest, *events[place + 1 :]))
     kept.frames = [FrameContents((*memory, *_list(entries[first:end], memory, fcram), *later))]
     return kept, targets
 

@@ -98,7 +98,7 @@ def _power_on() -> dict[str, Words]:
 class PgcTrace:
     """A capture of a 3DS, ready to be replayed: the same as `citrace.Trace` and `gxlog.GxLog` have.
 
-    tables: words of the look-up tables that are no part of `initial`, by name (`format.TABLES`). expected: digests of
+    tables: words that are no part of `initial`, by name (`format.TABLES`, `format.WIDE_UNIFORMS`). expected: digests of
     each frame's pictures, see `expected_of`.
     """
 
@@ -113,7 +113,10 @@ class PgcTrace:
         items = F.STATE_ITEMS["3DS"]
         for state in contents.state:
             held[items[state.item].name][state.first : state.first + len(state.words)] = state.words
+        given = {items[state.item].name for state in contents.state}
+        wide = {name: held.pop(name) for name in F.WIDE_UNIFORMS}
         self.tables = {name: held.pop(name) for name in F.TABLES}
+        self.tables |= {name: words for name, words in wide.items() if name in given}
         self.initial = InitialState.of(**held)
 
     @cached_property

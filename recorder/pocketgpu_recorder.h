@@ -718,18 +718,16 @@ static size_t pgr__changed(const uint8_t *old, const uint8_t *now, size_t *start
     size_t first = *start, last = end;
     while (first < end && old[first] == now[first])
         first++;
-    if (first == end || drawn)
-        *start = first;
+    while (first > *start && first < end && (phase + first) % 4)
+        first--;
+    *start = first;
     if (first == end)
         return end;
     if (!drawn) {
         while (old[last - 1] == now[last - 1])
             last--;
-        while (first > *start && (phase + first) % 4)
-            first--;
         while (last < end && (phase + last) % 4)
             last++;
-        *start = first;
         return last;
     }
     for (last = first; last < end;) {

@@ -182,6 +182,31 @@ def test_pages_that_the_program_fills_are_its_own_again(recorder: Open) -> None:
     assert loads(recording) == [(BASE, b"\x88" * PAGE), (BASE + 100, bytes(memory[100:204]))]
 
 
+@pytest.mark.parametrize("low", [0, 1, 2, 3, 5, 4090])
+def test_where_the_gpu_drew_changes_are_words(recorder: Open, low: int) -> None:
+    """Programs store words, so all bytes of a word that has changed are the program's; its neighbours may be pixels."""
+    recording = recorder(N3DS)
+    memory = bytearray(b"\x77" * (2 * PAGE))
+    recording.gpu_wrote(BASE, memory, len(memory))
+    for place in (0x1001, 0x1103, 0x1107, 0x11FC):
+        memory[place] ^= 0xFF
+    recording.memory(BASE + low, memory[low:], len(memory) - low)
+    recording.end_frame()
+    recording.close()
+    changed = ((0x1000, 4), (0x1100, 8), (0x11FC, 4))
+    assert loads(recording) == [(BASE + at, bytes(memory[at : at + size])) for at, size in changed]
+
+
+def test_a_range_that_begins_or_ends_inside_of_a_word_is_kept_to(recorder: Open) -> None:
+    recording = recorder(N3DS)
+    recording.gpu_wrote(BASE, b"\x77" * 64, 64)
+    recording.memory(BASE + 2, b"\x11" * 5, 5)
+    recording.memory(BASE + PAGE + 2, b"\x22" * 5, 5)
+    recording.end_frame()
+    recording.close()
+    assert loads(recording) == [(BASE + 2, b"\x11" * 5), (BASE + PAGE + 2, b"\x22" * 5)]
+
+
 def test_all_addresses_are_told_to_the_last_byte(recorder: Open) -> None:
     recording = recorder(N3DS)
     assert recording.memory(0xFFFFF001, b"\x01" * 0xFFF, 0xFFF) == OK

@@ -255,7 +255,9 @@ struct pgr_recorder {
     pgr__buffer section;        /* records that are not in the file yet */
     pgr__buffer writes;         /* (address, value) of the WRITES record in the making */
     uint64_t stream_size;       /* of all records in the file */
-    uint32_t stream_crc;
+    uint32_t stream_crc;        /* of the records in the file and the first `checked` bytes of the section */
+    size_t checked;
+    uint32_t crc_table[4][256];
     uint32_t frames, sections;
     uint64_t stored;            /* by all loads */
     uint32_t events;            /* and pieces of loads */
@@ -281,20 +283,31 @@ static pgr_status pgr__fail(pgr_recorder *r, pgr_status status)
     return r->status;
 }
 
-/* CRC-32 of zip, PNG and zlib, four bits at a time. Starts with 0, goes on with what it returned. */
-static uint32_t pgr__crc(uint32_t crc, const void *data, size_t size)
+/* Tables for CRC-32 of zip, PNG and zlib, four bytes at a time: table k is for a byte with k others behind it. */
+static void pgr__make_crc(uint32_t table[4][256])
 {
-    static const uint32_t table[16] = {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190, 0x6B6B51F4,
-                                       0x4DB26158, 0x5005713C, 0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C,
-                                       0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C};
-    const uint8_t *bytes = (const uint8_t *)data;
-    size_t i;
-    crc = ~crc;
-    for (i = 0; i < size; i++) {
-        crc ^= bytes[i];
-        crc = crc >> 4 ^ table[crc & 15];
-        crc = crc >> 4 ^ table[crc & 15];
+    uint32_t i, k;
+    for (i = 0; i < 256; i++) {
+        uint32_t crc = i;
+        for (k = 0; k < 8; k++)
+            crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
+        table[0][i] = crc;
     }
+    for (k = 1; k < 4; k++)
+        for (i = 0; i < 256; i++)
+            table[k][i] = table[k - 1][i] >> 8 ^ table[0][table[k - 1][i] & 255];
+}
+
+/* Starts with 0, goes on with what it returned. */
+static uint32_t pgr__crc(const pgr_recorder *r, uint32_t crc, const void *data, size_t size)
+{
+    const uint8_t *bytes = (const uint8_t *)data;
+    crc = ~crc;
+    for (; size >= 4; size -= 4, bytes += 4)
+        crc = r->crc_table[3][(crc ^ bytes[0]) & 255] ^ r->crc_table[2][(crc >> 8 ^ bytes[1]) & 255] ^
+              r->crc_table[1][(crc >> 16 ^ bytes[2]) & 255] ^ r->crc_table[0][crc >> 24 ^ bytes[3]];
+    for (; size > 0; size--, bytes++)
+        crc = crc >> 8 ^ r->crc_table[0][(crc ^ *bytes) & 255];
     return ~crc;
 }
 
@@ -314,29 +327,27 @@ static void pgr__sha256_block(uint32_t state[8], const uint8_t *bytes)
         0xA2BFE8A1, 0xA81A664B, 0xC24B8B70, 0xC76C51A3, 0xD192E819, 0xD6990624, 0xF40E3585, 0x106AA070,
         0x19A4C116, 0x1E376C08, 0x2748774C, 0x34B0BCB5, 0x391C0CB3, 0x4ED8AA4A, 0x5B9CCA4F, 0x682E6FF3,
         0x748F82EE, 0x78A5636F, 0x84C87814, 0x8CC70208, 0x90BEFFFA, 0xA4506CEB, 0xBEF9A3F7, 0xC67178F2};
-    uint32_t w[64], v[8];
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
+    uint32_t w[64];
     unsigned i;
     for (i = 0; i < 16; i++)
         w[i] = (uint32_t)bytes[4 * i] << 24 | (uint32_t)bytes[4 * i + 1] << 16 | (uint32_t)bytes[4 * i + 2] << 8 |
                bytes[4 * i + 3];
     for (; i < 64; i++) {
-        const uint32_t a = w[i - 15], b = w[i - 2];
-        w[i] = w[i - 16] + w[i - 7] + (pgr__turn(a, 7) ^ pgr__turn(a, 18) ^ a >> 3) +
-               (pgr__turn(b, 17) ^ pgr__turn(b, 19) ^ b >> 10);
+        const uint32_t old = w[i - 15], recent = w[i - 2];
+        w[i] = w[i - 16] + w[i - 7] + (pgr__turn(old, 7) ^ pgr__turn(old, 18) ^ old >> 3) +
+               (pgr__turn(recent, 17) ^ pgr__turn(recent, 19) ^ recent >> 10);
     }
-    memcpy(v, state, sizeof v);
     for (i = 0; i < 64; i++) {
-        const uint32_t a = v[0], e = v[4];
-        const uint32_t one = v[7] + (pgr__turn(e, 6) ^ pgr__turn(e, 11) ^ pgr__turn(e, 25)) +
-                             ((e & v[5]) ^ (~e & v[6])) + k[i] + w[i];
-        const uint32_t two = (pgr__turn(a, 2) ^ pgr__turn(a, 13) ^ pgr__turn(a, 22)) +
-                             ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
-        memmove(v + 1, v, 7 * sizeof v[0]);
-        v[0] = one + two;
-        v[4] += one;
+        const uint32_t mixed = pgr__turn(e, 6) ^ pgr__turn(e, 11) ^ pgr__turn(e, 25);
+        const uint32_t one = h + mixed + ((e & f) ^ (~e & g)) + k[i] + w[i];
+        const uint32_t two = (pgr__turn(a, 2) ^ pgr__turn(a, 13) ^ pgr__turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+        h = g, g = f, f = e, e = d + one;
+        d = c, c = b, b = a, a = one + two;
     }
-    for (i = 0; i < 8; i++)
-        state[i] += v[i];
+    state[0] += a, state[1] += b, state[2] += c, state[3] += d;
+    state[4] += e, state[5] += f, state[6] += g, state[7] += h;
 }
 
 static void pgr__sha256(const uint8_t *data, size_t size, uint8_t digest[32])
@@ -460,16 +471,19 @@ static void pgr__emit_section(pgr_recorder *r, unsigned kind, const uint8_t *pay
     head[1] = 0; /* stored */
     pgr__store32(head + 2, (uint32_t)size);
     pgr__store32(head + 6, (uint32_t)size);
-    pgr__store32(tail, pgr__crc(pgr__crc(0, head, sizeof head), payload, size));
+    pgr__store32(tail, pgr__crc(r, pgr__crc(r, 0, head, sizeof head), payload, size));
     pgr__emit(r, head, sizeof head);
     pgr__emit(r, payload, size);
     pgr__emit(r, tail, sizeof tail);
 }
 
-/* What the check of the next FRAME covers. */
-static uint32_t pgr__check(const pgr_recorder *r)
+/* What the check of the next FRAME covers: the stream up to here. */
+static uint32_t pgr__check(pgr_recorder *r)
 {
-    return pgr__crc(r->stream_crc, r->section.bytes, r->section.size);
+    if (r->section.size > r->checked)
+        r->stream_crc = pgr__crc(r, r->stream_crc, r->section.bytes + r->checked, r->section.size - r->checked);
+    r->checked = r->section.size;
+    return r->stream_crc;
 }
 
 static void pgr__flush(pgr_recorder *r)
@@ -481,9 +495,9 @@ static void pgr__flush(pgr_recorder *r)
         return;
     }
     pgr__emit_section(r, 1, r->section.bytes, r->section.size);
-    r->stream_crc = pgr__check(r);
+    pgr__check(r);
     r->stream_size += r->section.size;
-    r->section.size = 0;
+    r->section.size = r->checked = 0;
     r->sections++;
     if (r->file != NULL && fflush(r->file) != 0)
         pgr__fail(r, PGR_IO);
@@ -824,7 +838,8 @@ pgr_recorder *pgr_open_sink(pgr_sink sink, void *user, pgr_console console, cons
     header[8] = PGR_FORMAT_VERSION;
     header[9] = (uint8_t)console;
     header[10] = PGR__DIGEST;
-    pgr__store32(header + 12, pgr__crc(0, header, 12));
+    pgr__make_crc(r->crc_table);
+    pgr__store32(header + 12, pgr__crc(r, 0, header, 12));
     pgr__emit(r, header, sizeof header);
     if (recorder_name != NULL)
         pgr_about(r, "recorder", recorder_name);
@@ -1014,13 +1029,15 @@ pgr_status pgr_gpu_wrote(pgr_recorder *r, uint32_t physical_address, const void 
 
 pgr_status pgr_write(pgr_recorder *r, uint32_t address, uint32_t value)
 {
+    uint8_t pair[8];
     if (!pgr__usable(r, PGR_3DS))
         return pgr__result(r);
     if (address % 4)
         return pgr__fail(r, PGR_BAD_CALL);
     pgr__begin(r);
-    pgr__number(r, &r->writes, address, 4);
-    pgr__number(r, &r->writes, value, 4);
+    pgr__store32(pair, address);
+    pgr__store32(pair + 4, value);
+    pgr__put(r, &r->writes, pair, sizeof pair);
     if (r->writes.size >= PGR__SECTION)
         pgr__end_writes(r);
     return r->status;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import struct
 import subprocess
 from collections.abc import Callable
@@ -175,3 +176,36 @@ def test_a_file_that_cannot_be_written_is_told(record: Recording, tmp_path: Path
     assert done.returncode == 1 and "could not be recorded" in done.stderr
     if os.path.exists("/dev/full"):
         assert subprocess.run([program, "/dev/full"], capture_output=True).returncode == 1
+
+
+# -- the guide --------------------------------------------------------------------------------------------------------
+EMULATOR = """
+#include <stddef.h>
+#include <stdint.h>
+extern uint8_t *fcram, *vram;
+extern size_t fcram_size, vram_size, changed_count;
+extern uint32_t external_registers[], lcd_registers[], core_registers[], vertex_program[];
+extern const char *title_of_the_game;
+extern struct { uint32_t handle; uint64_t offset; void *bytes; } changed[];
+void handle_gpu_register(uint32_t address, uint32_t value);
+uint8_t *physical_memory(uint32_t address);
+void run_gpfifo(uint32_t channel, const uint64_t *entries, uint32_t count);
+void show_message(const char *text);
+"""
+"""What the guide's reader has."""
+
+
+def test_the_code_of_the_guide_compiles_and_names_what_exists(tmp_path: Path) -> None:
+    page = (RECORDER.parent / "docs" / "guides" / "recorder.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```c\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 7
+    source = tmp_path / "guide.c"
+    source.write_text(EMULATOR + "".join(blocks))
+    build(tmp_path / "guide.o", source, "-c")
+    header = (RECORDER / "pocketgpu_recorder.h").read_text()
+    public = header[: header.index("#ifdef POCKETGPU_RECORDER_IMPLEMENTATION")]
+    named = set(re.findall(r"\b(?:pgr|PGR)_\w+", page))
+    assert named and all(re.search(rf"\b{name}\b", public) for name in named)
+    # And nothing that is there goes unexplained: calls of which the guide says nothing.
+    calls = set(re.findall(r"\b(pgr_\w+)\(pgr_recorder", public)) | {"pgr_open"}
+    assert calls - named == set()

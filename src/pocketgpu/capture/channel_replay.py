@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.capture.mxcap import ChannelLog, ChunkRecord, Present
+from pocketgpu.capture.pgc import channel_state
 from pocketgpu.capture.replay import Frame
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.maxwell.present import to_picture
@@ -65,9 +66,9 @@ class Replay:
         self.log = log
         self.machine = machine
         self._loads = 0.0
-        self._channels: dict[int, int] = {}
-        self._backings: dict[int, Backing] = {}
-        self._live: dict[int, GpuMapping] = {}
+        self.channels: dict[int, int] = {}
+        self.backings: dict[int, Backing] = {}
+        self.live: dict[int, GpuMapping] = {}
         self._starts: dict[int, list[int]] = {}
         self._ends: dict[int, list[int]] = {}
         for number, mapping in enumerate(log.mappings):
@@ -77,6 +78,8 @@ class Replay:
         machine.syncpoints.foreign_reached = True
         for id, value in log.syncpoints.items():
             machine.syncpoints[id] = value
+        for state in log.state:
+            channel_state.restore(machine.channel(self.channels.setdefault(state.channel, len(self.channels))), state)
 
     def run(self, number: int) -> None:
         """Do what comes before submission `number`, then that."""
@@ -87,7 +90,7 @@ class Replay:
         """Do what comes before submission `number`: mappings, and what the processor wrote."""
         start = perf_counter()
         for ending in self._ends.get(number, ()):
-            self.machine.memory.unmap(self._live.pop(ending))
+            self.machine.memory.unmap(self.live.pop(ending))
         for starting in self._starts.get(number, ()):
             self._map(starting)
         for update in self.log.submissions[number].updates:
@@ -98,7 +101,7 @@ class Replay:
         """Hand over the entries of submission `number`."""
         submission = self.log.submissions[number]
         # Recordings number channels as their system did, the machine from 0.
-        channel = self._channels.setdefault(submission.channel, len(self._channels))
+        channel = self.channels.setdefault(submission.channel, len(self.channels))
         try:
             self.machine.submit(submission.entries, channel=channel)
         except UsageError as error:
@@ -108,14 +111,14 @@ class Replay:
         record = self.log.mappings[number]
         try:
             backing = self._backing(record.handle)
-            self._live[number] = self.machine.memory.map(record.gpu_va, record.size, backing, kind=record.kind)
+            self.live[number] = self.machine.memory.map(record.gpu_va, record.size, backing, kind=record.kind)
         except UsageError as error:
             raise self._refused(f"mappings[{number}]", error) from error
 
     def _backing(self, handle: int) -> Backing:
-        found = self._backings.get(handle)
+        found = self.backings.get(handle)
         if found is None:
-            found = self._backings[handle] = self.machine.memory.allocate(self.log.handles[handle])
+            found = self.backings[handle] = self.machine.memory.allocate(self.log.handles[handle])
         return found
 
     def _load(self, chunk: ChunkRecord, number: int) -> None:
@@ -158,7 +161,7 @@ class Replay:
     def picture(self, present: Present, frame: int) -> NDArray[np.uint8] | None:
         """Upright RGB (height, width, 3) of a surface as it is in memory now; None where there is no memory."""
         memory = self.machine.memory
-        backing = self._backings.get(present.handle) if present.handle is not None else None
+        backing = self.backings.get(present.handle) if present.handle is not None else None
         if backing is not None:
             start = backing.offset + present.offset
             data, missed = memory.arena[start : start + present.size].tobytes(), 0

@@ -16,7 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from pocketgpu.capture.documents import Document
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
 from pocketgpu.facts.maxwell.kinds import KINDS, kind_number
+
+if TYPE_CHECKING:
+    from pocketgpu.capture.pgc.contents import State
 
 MAGIC = b"PK\x03\x04"
 DOCUMENT = "capture.json"
@@ -150,6 +153,8 @@ class ChannelLog:
         self.source = source
         self.warnings = tuple(warnings)
         self.frame_count = len(presents)
+        self.state: tuple[State, ...] = ()
+        """What channels hold at first, for recordings that do not begin at power-on."""
         self.handles: dict[int, int] = {}
         for mapping in mappings:
             self.handles[mapping.handle] = max(self.handles.get(mapping.handle, 0), mapping.size)

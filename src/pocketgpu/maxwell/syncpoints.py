@@ -29,6 +29,10 @@ class Syncpoints:
     def __setitem__(self, index: int, value: int) -> None:
         self._values[index % _LIMIT] = value & 0xFFFFFFFF
 
+    def values(self) -> dict[int, int]:
+        """All that ever had a value."""
+        return dict(self._values)
+
     def increment(self, index: int, by: int = 1) -> int:
         """Raise one; returns its new value."""
         self[index] = self[index] + by

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import pytest
 
 import pocketgpu
 from pocketgpu.capture import pgc
+from pocketgpu.capture.channel_replay import Replay
 from pocketgpu.capture.citrace_write import Load as RecordedLoad
 from pocketgpu.capture.citrace_write import Write, write_citrace
 from pocketgpu.capture.pgc import format as F
 from pocketgpu.capture.pgc import snapshot
+from pocketgpu.capture.pgc.channel_snapshot import begin_at
 from pocketgpu.capture.pgc.contents import Contents, FrameContents, Gx, Load, Narrow, Submit, Swap
 from pocketgpu.capture.pgc.minimise import Keep, minimise, parse_keep
 from pocketgpu.capture.pgc.redact import redact
@@ -269,6 +272,32 @@ def test_memory_that_nothing_reads_goes(sample: tuple[pocketgpu.Capture, Path]) 
     assert found.contents.frames[0].pictures == contents.frames[0].pictures
 
 
+def test_a_switch_in_the_middle(shared_dir: Path) -> None:
+    """A frame behind the state of channels alone: mappings, memory, registers, macros, constant buffers."""
+    path = shared_dir / "captures" / "switch" / "gl_textured_cube_320x180.mxcap.zip"
+    log = pgc.PgcLog("", pgc.contents_of(pocketgpu.open(path).trace))
+    machine = pocketgpu.GM20B()
+    begun = begin_at(log, 1, 1, machine)
+    assert begun is not None and len(begun.frames) == 1
+    assert {state.item for state in begun.state} == {item.number for item in F.STATE_SWITCH}
+    again = pgc.PgcLog("", pgc.parse(pgc.encode(begun)))
+    other = pocketgpu.GM20B()
+    Replay(again, other)
+    assert other.channels.keys() == machine.channels.keys()
+    for number, channel in other.channels.items():
+        before = machine.channels[number]
+        assert np.array_equal(channel.files, before.files) and np.array_equal(channel.shadows, before.shadows)
+        assert np.array_equal(channel.mme_code, before.mme_code) and channel.macros() == before.macros() != {}
+        assert channel.engines[0].constants.bindings == before.engines[0].constants.bindings
+    wanted = pictures(pocketgpu.Capture("", log))[1]
+    assert pictures(pocketgpu.Capture("", again)) == [wanted]
+    # State counts: without it, the frame is another one. (This one calls no macro.)
+    for lost in ("registers", "constant_buffers"):
+        number = next(item.number for item in F.STATE_SWITCH if item.name == lost)
+        poor = replace(begun, state=[state for state in begun.state if state.item != number])
+        assert pictures(pocketgpu.Capture("", pgc.trace_of(poor))) != [wanted], lost
+
+
 def test_frames_of_a_switch(shared_dir: Path) -> None:
     path = shared_dir / "captures" / "switch" / "ex01_simple_setup_320x180.mxcap.zip"
     capture = pocketgpu.open(path)
@@ -278,6 +307,7 @@ def test_frames_of_a_switch(shared_dir: Path) -> None:
     assert pictures(small) == pictures(capture)[1:2]
     submissions = [event for event in found.contents.frames[0].events if isinstance(event, Submit)]
     assert 0 < len(submissions) < len(capture.trace.submissions) and found.bytes_after < found.bytes_before
+    assert found.contents.state, "it begins with what channels hold"
     with pytest.raises(UsageError, match="3DS captures only"):
         minimise(contents, Keep(1, 1, 0))
 

@@ -39,7 +39,7 @@ def contents_of(trace: Trace | GxLog | ChannelLog | PgcTrace) -> Contents:
     if isinstance(trace, PgcTrace | PgcLog):
         return trace.contents
     if isinstance(trace, ChannelLog):
-        contents = _of_channels(trace)
+        contents = channel_contents(trace)
     else:
         contents = _of_citrace(trace) if isinstance(trace, Trace) else _of_gx(trace)
     # Digests and checks do not pack: many of them must not outweigh the rest.
@@ -107,7 +107,8 @@ def _gx_events(log: GxLog, events: Iterable[LogEvent]) -> Iterable[Event]:
             yield Swap(event.screen, event.info, event.registers)
 
 
-def _of_channels(log: ChannelLog) -> Contents:
+def channel_contents(log: ChannelLog) -> Contents:
+    """A log's events in order, without pictures; a mapping's id is its number in the log."""
     contents = Contents("Switch", coverage=F.FULL_COVERAGE["Switch"], syncpoints=dict(log.syncpoints))
     if log.source:
         contents.about["source"] = log.source

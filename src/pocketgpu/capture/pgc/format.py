@@ -84,6 +84,7 @@ STATE_SWITCH: Final = (
     Item(68, "mme_code", 8192, 2),
     Item(69, "mme_starts", 128, 2),
     Item(70, "mme_pointers", 2, 2),
+    Item(71, "constant_buffers", 5 * 32 * 4, 1),
 )
 STATE_ITEMS: Final[Mapping[str, Mapping[int, Item]]] = MappingProxyType(
     {

@@ -25,7 +25,8 @@ from pocketgpu.capture.pgc.contents import (
     digest,
 )
 from pocketgpu.capture.pgc.one_draw import one_draw
-from pocketgpu.capture.pgc.traces import trace_of
+from pocketgpu.capture.pgc.traces import PgcLog, trace_of
+from pocketgpu.capture.pgc.verify import pictures_of
 from pocketgpu.errors import NoPictureError, PocketGPUError, UsageError
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def minimise(
         if keep.draw is not None:
             hint = "Keep its frame: draws of a Switch depend on channels as they stand."
             raise UsageError("single draws are kept of 3DS captures only", location=str(keep), hint=hint)
-        contents = _keep_switch(contents, keep)
+        contents = _keep_switch(contents, keep, cast("GM20B", machine))
     contents = replace(contents, tail=())
     search = _Search(contents, machine, targets, replays, progress)
     return search.run()
@@ -123,8 +124,24 @@ def _keep_3ds(contents: Contents, keep: Keep, machine: N3DS) -> tuple[Contents, 
     return replace(contents, frames=frames, state=snapshot.state_of(machine)), []
 
 
-def _keep_switch(contents: Contents, keep: Keep) -> Contents:
-    """What comes before the first kept frame becomes a part of it that shows nothing by itself."""
+def _keep_switch(contents: Contents, keep: Keep, machine: GM20B) -> Contents:
+    """The kept frames behind what the machine holds before them, if they show the same so; else behind all that
+    happened before. (Queries count on, and a channel may stop inside a packet: neither is state of a capture.)"""
+    if not keep.first:
+        return replace(contents, frames=contents.frames[: keep.last + 1])
+    from pocketgpu.capture.pgc.channel_snapshot import begin_at
+    from pocketgpu.capture.replay import Capture
+
+    log = cast(PgcLog, trace_of(contents))
+    capture, kept = Capture("", log), range(keep.first, keep.last + 1)
+    size = contents.digest_size
+    expected = [pictures_of(frame, "Switch", size) for frame in capture.render(kept, machine=machine, pictures=False)]
+    short = begin_at(log, keep.first, keep.last, machine)
+    if short is not None:
+        short.digest_size, short.check_size = size, contents.check_size
+        again = Capture("", trace_of(short)).render(machine=machine, pictures=False)
+        if [pictures_of(frame, "Switch", size) for frame in again] == expected:
+            return short
     before = [
         event for frame in contents.frames[: keep.first] for event in frame.events if not isinstance(event, Present)
     ]
@@ -202,7 +219,6 @@ class _Search:
 
     def show(self, contents: Contents) -> list[object]:
         """Digests of all pictures by frame, then those of the targets after the last."""
-        from pocketgpu.capture.pgc.verify import pictures_of
         from pocketgpu.capture.replay import Capture
 
         self.replays += 1

@@ -168,19 +168,19 @@ class PgcTrace:
 class PgcLog(ChannelLog):
     """A capture of a Switch: a channel log that knows what each frame must show.
 
-    expected: see `expected_of`. state: what channels and macro engines held at the start.
+    expected: see `expected_of`.
     """
 
     def __init__(self, file: str, contents: Contents) -> None:
         self.contents = contents
         self.expected = expected_of(contents)
-        self.state = tuple(contents.state)
         built = _Channels(file, contents)
         notes = notes_of(contents)
         super().__init__(
             file, tuple(built.mappings), tuple(built.chunks), tuple(built.submissions), tuple(built.presents),
             contents.syncpoints, contents.about.get("source", ""), notes,
         )  # fmt: skip
+        self.state = tuple(contents.state)
         self._check_bounds()
 
     def _check_bounds(self) -> None:

@@ -57,6 +57,11 @@ class ConstantBuffers:
             self._slots = [[None] * SLOTS for _ in GROUPS]
             self._shown = None
 
+    def restore(self, group: int, slot: int, binding: Binding | None) -> None:
+        """Set a binding as a recording that begins in the middle knows it."""
+        self._slots[group][slot] = binding
+        self._shown = None
+
     @property
     def bindings(self) -> Bindings:
         """All bindings as they are now; the same object until something changes."""

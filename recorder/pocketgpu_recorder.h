@@ -105,13 +105,16 @@ typedef enum pgr_item {
     PGR_FOG = 11,           /* 128 */
     PGR_PROCTEX = 12,       /* 896: noise, colour map, alpha map (128 each), colours, differences (256 each) */
     PGR_GAS = 13,           /* 16 */
+    PGR_VS_UNIFORMS_F32 = 14, /* 384: instead of PGR_VS_UNIFORMS, the bits of 32-bit floats */
+    PGR_GS_UNIFORMS_F32 = 15, /* 384: the same for PGR_GS_UNIFORMS */
     PGR_SUBCHANNELS = 64,   /* Switch, 8: the class that each subchannel is bound to */
     PGR_METHODS = 65,       /* 4096: registers of a class, by method address / 4 */
     PGR_SHADOW_METHODS = 66, /* 4096: its shadow RAM */
     PGR_SHADOW_MODE = 67,   /* 1 */
     PGR_MACRO_CODE = 68,    /* 8192 */
     PGR_MACRO_STARTS = 69,  /* 128 */
-    PGR_MACRO_POINTERS = 70 /* 2: write pointers of the two memories before */
+    PGR_MACRO_POINTERS = 70, /* 2: write pointers of the two memories before */
+    PGR_CONSTANT_BUFFERS = 71 /* 640: 5 groups of 32 slots: 1 if bound, low and high word of the GPU address, bytes */
 } pgr_item;
 
 /* Words of one of these memories, from word `first` on. */
@@ -553,6 +556,7 @@ static int pgr__before_events(pgr_recorder *r)
 static void pgr__begin(pgr_recorder *r)
 {
     uint32_t bits = r->coverage;
+    uint32_t items = r->items;
     unsigned item;
     if (r->begun)
         return;
@@ -560,8 +564,10 @@ static void pgr__begin(pgr_recorder *r)
     if (r->console == PGR_3DS) {
         static const uint32_t needed[10] = {1u << 0, 1u << 1, 1u << 2, 1u << 3, 7u << 4,
                                             7u << 7, 1u << 10, 1u << 11, 1u << 12, 1u << 13};
+        items |= (items >> PGR_VS_UNIFORMS_F32 & 1) << PGR_VS_UNIFORMS;
+        items |= (items >> PGR_GS_UNIFORMS_F32 & 1) << PGR_GS_UNIFORMS;
         for (item = 0; item < 10; item++)
-            if ((r->items & needed[item]) == needed[item])
+            if ((items & needed[item]) == needed[item])
                 bits |= 1u << item;
     }
     pgr__u8(r, PGR__COVERAGE);
@@ -932,12 +938,12 @@ pgr_status pgr_covers(pgr_recorder *r, uint32_t bits)
 /* Words of a memory of the GPU, 0 if there is no such. */
 static uint32_t pgr__item_words(pgr_item item)
 {
-    static const uint16_t n3ds[14] = {1024, 1024, 768, 64, 512, 128, 384, 4096, 128, 384, 6144, 128, 896, 16};
-    static const uint16_t nx[7] = {8, 4096, 4096, 1, 8192, 128, 2};
+    static const uint16_t n3ds[16] = {1024, 1024, 768, 64, 512, 128, 384, 4096, 128, 384, 6144, 128, 896, 16, 384, 384};
+    static const uint16_t nx[8] = {8, 4096, 4096, 1, 8192, 128, 2, 640};
     const unsigned number = (unsigned)item;
-    if (number < 14)
+    if (number < 16)
         return n3ds[number];
-    return number >= 64 && number < 71 ? nx[number - 64] : 0;
+    return number >= 64 && number < 72 ? nx[number - 64] : 0;
 }
 
 static pgr_status pgr__state(pgr_recorder *r, pgr_item item, uint32_t channel, uint32_t class_id, uint32_t first,

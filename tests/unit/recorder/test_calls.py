@@ -75,7 +75,7 @@ def test_gx_commands_and_framebuffers(recorder: Open) -> None:
 
 def test_the_state_at_the_start_and_what_it_covers(recorder: Open) -> None:
     recording = recorder(N3DS)
-    sizes = {0: 1024, 1: 1024, 2: 768, 3: 64, 4: 512, 5: 128, 7: 4096, 8: 128, 9: 384, 10: 6144, 13: 16}
+    sizes = {0: 1024, 1: 1024, 2: 768, 3: 64, 4: 512, 5: 128, 7: 4096, 8: 128, 15: 384, 10: 6144, 13: 16}
     for item, count in sizes.items():
         words = [0xA0000000 + 0x10000 * item + word for word in range(count)]
         assert recording.state(item, 0, words, count) == OK
@@ -163,7 +163,7 @@ REFUSED: list[tuple[int, str, tuple[Any, ...]]] = [
     (N3DS, "write_narrow", (0x10400010, 256, 8)),
     (N3DS, "swap", (2, ENTRY)),
     (N3DS, "memory", (0x20000000, None, 16)),
-    (N3DS, "state", (14, 0, [0], 1)),
+    (N3DS, "state", (16, 0, [0], 1)),
     (N3DS, "state", (40, 0, [0], 0)),
     (N3DS, "state", (65, 0, [0], 1)),
     (N3DS, "state", (2, 768, [0], 1)),
@@ -332,6 +332,24 @@ def test_a_recording_ends_where_the_format_does(failures: Path, tmp_path: Path) 
         found = sections.scan(path.read_bytes(), "")
         assert found.damage is None
         assert found.frames == int(done.stdout) == (4 if kind == "events" else 2)
+
+
+@pytest.mark.parametrize("console", [N3DS, SWITCH])
+def test_the_memories_of_the_gpu_are_those_of_the_reader(recorder: Open, console: int) -> None:
+    """Each number that has a memory, and its last word."""
+    items = F.STATE_ITEMS["3DS" if console == N3DS else "Switch"]
+    accepted = {}
+    for number in range(256):
+        for words in sorted({1, *(item.words for item in items.values())}, reverse=True):
+            recording = recorder(console)
+            given = (number, 0, 0xB197) if console == SWITCH else (number,)
+            call = recording.channel_state if console == SWITCH else recording.state
+            status = call(*given, 0, [0] * words, words)
+            recording.close()
+            if status == OK:
+                accepted[number] = words
+                break
+    assert accepted == {number: item.words for number, item in items.items()}
 
 
 def test_the_limits_are_those_of_the_reader() -> None:

@@ -61,7 +61,7 @@ def dis(outcome: Outcome, words: str, number: int | None) -> None:
     """Turn instruction words into text: of a file with hex words, of a .bin file, or all macros of a recording."""
     from pocketgpu.maxwell.mme.disassembler import text_of
 
-    if words.endswith(".zip"):
+    if words.endswith((".zip", ".pgc")):
         macros = _recorded(words)
         if number is not None and number not in macros:
             known = ", ".join(map(str, macros)) or "none"
@@ -72,7 +72,7 @@ def dis(outcome: Outcome, words: str, number: int | None) -> None:
     else:
         chosen = {0: _words(words)}
     outcome.extra["macros"] = [{"number": n, "words": code, "text": text_of(code)} for n, code in chosen.items()]
-    heading = words.endswith(".zip") and number is None
+    heading = words.endswith((".zip", ".pgc")) and number is None
     parts = [(f"; macro {n}\n" if heading else "") + text_of(code) for n, code in chosen.items()]
     outcome.show = lambda: terminal.say("\n".join(parts).rstrip("\n"))
 

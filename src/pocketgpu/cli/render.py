@@ -87,9 +87,9 @@ def render(
     Each frame gives one file a screen: f0.top.png, f0.bottom.png, f1.top.png and so on; with --layout one file a frame:
     f0.stereo.png. At least one of --out, --animate and --expect says what for.
 
-    CAPTURE is a recording of a 3DS (.ctf, or .gx.json with its .mem.bin beside it) or of a Switch (.mxcap.zip), plain
-    or compressed with xz, zstd or gzip. A second picture for the right eye is written as f0.top-right.png where the
-    recording shows one. A Switch has one screen: f0.screen.png.
+    CAPTURE is a recording of a 3DS (.ctf, or .gx.json with its .mem.bin beside it) or of a Switch (.mxcap.zip), or
+    a .pgc of either, plain or compressed with xz, zstd or gzip. A second picture for the right eye is written as
+    f0.top-right.png where the recording shows one. A Switch has one screen: f0.screen.png.
 
     With --list and --memory there is no capture: the command list runs on memory dumps, and each colour buffer that it
     draws to becomes target0.png and so on, in memory order; those of a screen's size are turned upright. Addresses

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.pgc_scenes import same_event, same_frames, scene_3ds, scene_switch
 
@@ -217,6 +218,31 @@ def test_wrong_records_are_told(name: str) -> None:
     with pytest.raises(CaptureError, match="a section") as caught:
         pgc.parse(file_of(records, console), file="wrong.pgc")
     assert message in str(caught.value) and caught.value.offset == 16
+
+
+@pytest.mark.parametrize("console", SCENES)
+def test_no_records_whatever_end_in_a_traceback(console: str) -> None:
+    """Records that were changed at random, in sections whose checksums are right again."""
+    random = np.random.default_rng(9)
+    plain = sections.scan(pgc.encode(SCENES[console](), "stored")).sections[0].plain
+    read = 0
+    for _ in range(1500):
+        hit = bytearray(plain)
+        for _ in range(random.integers(1, 4)):
+            place = int(random.integers(len(hit)))
+            if random.random() < 0.3:
+                hit[place : place + int(random.integers(1, 9))] = random.bytes(int(random.integers(0, 9)))
+            else:
+                hit[place] = int(random.integers(256))
+        data = file_of(bytes(hit), console, 3)
+        try:
+            pgc.trace_of(pgc.parse(data, file="a.pgc"), "a.pgc")
+            read += 1
+        except CaptureError as error:
+            assert error.message and error.file == "a.pgc"
+        rescued = pgc.rescue(data).contents
+        assert same_frames(pgc.parse(pgc.encode(rescued, "stored")).frames, rescued.frames)
+    assert read < 1000, "checks of frames find most of it"
 
 
 def test_blocks_used_many_times_have_a_bound() -> None:

@@ -14,6 +14,7 @@ from pocketgpu.capture.mxcap import (
     FORMATS,
     MAPPED_LIMIT,
     MEMORY_LIMIT,
+    VA_END,
     ChannelLog,
     ChunkRecord,
     MappingRecord,
@@ -191,6 +192,10 @@ class PgcLog(ChannelLog):
             )
             hint = f"At most {MEMORY_LIMIT:,} and {MAPPED_LIMIT:,} are replayed."
             raise CaptureError(message, file=self.file, hint=hint)
+        for shown in self.presents:
+            if shown.handle is None and shown.gpu_va + shown.size > VA_END:
+                message = f"a surface of {shown.size} bytes at {shown.gpu_va:#x} leaves the 40-bit address space"
+                raise CaptureError(message, file=self.file, hint="The recorder that wrote it has a bug.")
         for name, places in (
             ("a store", ((chunk.handle, chunk.offset + len(chunk.data)) for chunk in self.chunks)),
             ("a present", ((shown.handle, shown.offset + shown.size) for shown in self.presents)),

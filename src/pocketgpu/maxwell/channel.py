@@ -37,6 +37,7 @@ from .layout import (
     RUN,
     STAGING_SIZE,
 )
+from .mme.interpreter import BUSY
 from .waits import Wait
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ WORD_BUDGET = 1 << 28
 INLINE_LIMIT = 256 << 20
 """Bytes of inline data that one upload may have."""
 
+MOST_EFFECTS_SHIFT = 17
+"""Methods that engines act upon count for macros as so large a part of their budget: 1 / 2^17."""
+_MACRO_STATE, _MACRO_LEFT = CHANNEL.MME_STATE // 4, CHANNEL.MME_BUDGET // 4
 _ENTRY = GPFIFO["ENTRY"]
 _GET, _GET_HI, _LENGTH, _OPCODE = (_ENTRY[name] for name in ("GET", "GET_HI", "LENGTH", "OPCODE"))
 
@@ -299,7 +303,11 @@ class Channel:
             self._take_staged(file, status == pushbuffer.STAGED)
         elif status == pushbuffer.MACRO_BUDGET:
             text = f"macro {self._get('MME_MACRO')} does not end within {machine.macro_budget} instructions"
+            text += f" or {1 << MOST_EFFECTS_SHIFT} draws, clears and the like"
             machine.report("hang", "mme.endless", text)
+        if self._words[_MACRO_STATE] == BUSY:
+            cost = (machine.macro_budget >> MOST_EFFECTS_SHIFT) * (1 + deferred)
+            self._words[_MACRO_LEFT] = max(self._words[_MACRO_LEFT] - cost, 0)
         seconds["effects"] += perf_counter() - parsed
 
     def _take_deferred(self, count: int) -> None:

@@ -12,9 +12,12 @@ from support.switch_draws import EVALUATION, GEOMETRY, PATCHES, PIXEL, VERTEX_A,
 
 from pocketgpu.builder.maxwell import PushBuffer
 from pocketgpu.events import Event
+from pocketgpu.facts.maxwell import B197
+from pocketgpu.maxwell import channel
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics import drawing
 from pocketgpu.maxwell.graphics.programs import LIMIT
+from pocketgpu.maxwell.mme.assembler import assemble
 
 CODE = 0x5_0000_0000
 PLAIN = {VERTEX_B: draws.PLAIN, PIXEL: draws.SHADED}
@@ -135,3 +138,17 @@ def test_all_warps_together(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(found)  # what came before is there
     (event,) = events
     assert (event.kind, event.id) == ("hang", "draw.hang") and "more than 100000 instructions" in event.message
+
+
+def test_macros_that_draw_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What engines act upon takes longer than instructions of a macro, and counts for more."""
+    monkeypatch.setattr(channel, "MOST_EFFECTS_SHIFT", 6)
+    machine = Machine()
+    machine.gpu.macro_budget = 1 << 20
+    code = assemble(f"maddr {B197['DRAW_VERTEX_ARRAY'].word:#x}\nbra .\nsend r0")
+    _, events, _ = machine.draw(
+        PLAIN, change=lambda pb: pb.upload_macro(0, code, 0).method("BEGIN", OP=4).call_macro(0, 3).method("END", 0)
+    )
+    (event,) = events
+    assert (event.kind, event.id) == ("hang", "mme.endless") and "64 draws" in event.message
+    assert 60 <= machine.gpu.stats.draws <= 70 and machine.gpu.stats.macro_steps < 1000

@@ -33,7 +33,7 @@ from pocketgpu.errors import CaptureError, NoPictureError
 from pocketgpu.maxwell.gm20b import GM20B
 
 SLOWEST = 20.0
-MACRO_BUDGET, WARP_LIMIT, BUDGET = 100_000, 50_000, 2_000_000
+MACRO_BUDGET, WARP_LIMIT, BUDGET = 20_000, 50_000, 2_000_000
 """Instructions of the macros of a submission, of a warp, of a grid or of a draw's stage."""
 _DOCUMENT = "capture.json"
 _VALUES = (0, 1, 2, 3, 0xFF, 0xFFFF, 0x10000, 0x3F800000, 0x7F800000, 0x7FC00000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)

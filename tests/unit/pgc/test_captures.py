@@ -13,14 +13,17 @@ import pytest
 import pocketgpu
 from pocketgpu.capture import pgc
 from pocketgpu.capture.channel_replay import Replay
+from pocketgpu.capture.citrace import InitialState
 from pocketgpu.capture.citrace_write import Load as RecordedLoad
 from pocketgpu.capture.citrace_write import Write, write_citrace
 from pocketgpu.capture.pgc import format as F
 from pocketgpu.capture.pgc import snapshot
 from pocketgpu.capture.pgc.channel_snapshot import begin_at
 from pocketgpu.capture.pgc.contents import Contents, FrameContents, Gx, Load, Narrow, Submit, Swap
+from pocketgpu.capture.pgc.convert import state_records
 from pocketgpu.capture.pgc.minimise import Keep, minimise, parse_keep
 from pocketgpu.capture.pgc.redact import redact
+from pocketgpu.capture.pgc.traces import power_on
 from pocketgpu.cli import main
 from pocketgpu.errors import CaptureError, NoPictureError, UsageError
 
@@ -349,9 +352,39 @@ def test_a_switch_is_not_redacted(shared_dir: Path) -> None:
         redact(pocketgpu.open(shared_dir / "captures" / "switch" / "ex02_triangle_320x180.mxcap.zip"))
 
 
-def test_narrow_writes_replay(tmp_path: Path) -> None:
-    contents = Contents("3DS", frames=[FrameContents((Narrow(0x10202001, 0x12, 8), Narrow(0x10202002, 0x3456, 16)))])
+def test_narrow_writes_replay() -> None:
     machine = pocketgpu.N3DS()
-    snapshot.play(machine, contents.frames[0].events)
-    assert machine.read_register(0x10202000) == 0x34561200
-    assert snapshot.state_of(machine)[0].item == 0 or snapshot.state_of(machine)
+    snapshot.play(machine, [Narrow(0x10202001, 0x12, 8), Narrow(0x10202002, 0x3456, 16)])
+    assert machine.read_register(0x10202000) == 0x34561200 | machine.read_register(0x10202000) & 0xFF
+
+
+def test_a_machine_goes_on_where_another_one_stopped(sample: tuple[pocketgpu.Capture, Path]) -> None:
+    """All state of a 3DS: registers, uniforms of 32 bits, tables, programs, memory."""
+    contents = pgc.contents_of(sample[0].trace)
+    whole = pocketgpu.N3DS()
+    snapshot.begin(whole, contents)
+    for frame in contents.frames[:3]:
+        snapshot.play(whole, frame.events)
+        whole.step_vblank()
+    begun = replace(contents, state=snapshot.state_of(whole), frames=contents.frames[3:4])
+    memory = snapshot.memory_of(whole)
+    begun.frames = [FrameContents((*memory, *contents.frames[3].events))]
+    second = pocketgpu.N3DS()
+    snapshot.begin(second, pgc.parse(pgc.encode(begun)))
+    before, after = whole.save_state(), second.save_state()
+    assert before.keys() == after.keys() == {item.name for item in F.STATE_3DS}
+    for name, words in before.items():
+        assert np.array_equal(words, after[name]), name
+    assert before["vs_uniforms_f32"].any(), "the sample uploads uniforms in 32 bits"
+    assert pictures(pocketgpu.Capture("", pgc.trace_of(begun))) == pictures(sample[0])[3:4]
+
+
+def test_registers_that_a_recording_holds_as_zero_stay_zero() -> None:
+    """Without a record, registers are at reset; a recording that says zero must not come back with that."""
+    external = np.zeros(1024, np.uint32)
+    external[5] = 9
+    assert power_on()["external"].any() and power_on()["pica"].any()
+    contents = Contents("3DS", state=state_records(vars(InitialState.of(external=external))))
+    initial = pgc.PgcTrace("", pgc.parse(pgc.encode(contents))).initial
+    assert initial.external.tolist() == external.tolist() and not initial.pica.any() and not initial.lcd.any()
+    assert not state_records(power_on())

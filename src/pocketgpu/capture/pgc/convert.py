@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from pocketgpu.capture.citrace import InitialState, LoadRun, NarrowWrite, Trace, WriteRun
+from pocketgpu.capture.citrace import LoadRun, NarrowWrite, Trace, WriteRun
 from pocketgpu.capture.gxlog import GxEvent, GxLog, LogEvent, MemoryEvent
 from pocketgpu.capture.mxcap import FORMATS, ChannelLog
 from pocketgpu.capture.mxcap import Present as Shown
@@ -25,9 +25,10 @@ from pocketgpu.capture.pgc.contents import (
     Submit,
     Swap,
     Unmap,
+    Words,
     Writes,
 )
-from pocketgpu.capture.pgc.traces import PgcLog, PgcTrace
+from pocketgpu.capture.pgc.traces import PgcLog, PgcTrace, power_on
 from pocketgpu.facts.maxwell.kinds import kind_number
 
 _MANY_FRAMES = 16
@@ -49,27 +50,24 @@ def contents_of(trace: Trace | GxLog | ChannelLog | PgcTrace) -> Contents:
     return contents
 
 
-def state_records(initial: InitialState) -> list[State]:
-    """Records for the registers of the start state of a 3DS, and for what else is not zero in it."""
+def state_records(held: Mapping[str, Words]) -> list[State]:
+    """Records for what the parts of a 3DS hold, by name, where that is not what they hold without a record."""
+    usual = power_on()
     found = []
     for item in F.STATE_3DS:
-        words = getattr(initial, item.name, None)
-        if words is not None and (words.any() or item.number in F.REGISTERS):
-            found.append(trimmed(item.number, words.reshape(-1)))
+        words = held.get(item.name)
+        if words is None:
+            continue
+        words = words.reshape(-1)
+        differing = np.flatnonzero(words != usual[item.name])
+        if len(differing):
+            first, end = int(differing[0]), int(differing[-1]) + 1
+            found.append(State(item.number, words[first:end].astype(np.uint32), first))
     return found
 
 
-def trimmed(number: int, words: np.ndarray[tuple[int], np.dtype[np.uint32]]) -> State:
-    """A record without the zeros at both ends; of registers a whole one, since zero is not what they are without."""
-    if number in F.REGISTERS:
-        return State(number, words.astype(np.uint32))
-    used = np.flatnonzero(words)
-    first, end = int(used[0]), int(used[-1]) + 1
-    return State(number, words[first:end].astype(np.uint32), first)
-
-
 def _of_citrace(trace: Trace) -> Contents:
-    contents = Contents("3DS", coverage=F.FULL_COVERAGE["3DS"], state=state_records(trace.initial))
+    contents = Contents("3DS", coverage=F.FULL_COVERAGE["3DS"], state=state_records(vars(trace.initial)))
     lost = {warning.id for warning in trace.warnings}
     if "capture.missing-lut" in lost:
         contents.coverage &= ~_TABLES_COVERED
@@ -91,7 +89,7 @@ def _of_citrace(trace: Trace) -> Contents:
 
 
 def _of_gx(log: GxLog) -> Contents:
-    contents = Contents("3DS", coverage=F.FULL_COVERAGE["3DS"], state=state_records(log.initial))
+    contents = Contents("3DS", coverage=F.FULL_COVERAGE["3DS"], state=state_records(vars(log.initial)))
     contents.ranges = list(log.virt_to_phys)
     contents.frames = [FrameContents(tuple(_gx_events(log, events))) for events in log.frames]
     return contents

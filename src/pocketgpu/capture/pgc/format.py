@@ -70,8 +70,6 @@ STATE_3DS: Final = (
     Item(14, "vs_uniforms_f32", 384, 4),
     Item(15, "gs_uniforms_f32", 384, 5),
 )
-REGISTERS: Final = frozenset(item.number for item in STATE_3DS[:3])
-"""Items that are at their reset values where no record gives them; all others are zero then."""
 TABLES: Final = ("lighting_lut", "fog_lut", "proctex_lut", "gas_lut")
 WIDE_UNIFORMS: Final = ("vs_uniforms_f32", "gs_uniforms_f32")
 """These and the tables are no part of a CiTrace recording's start state."""

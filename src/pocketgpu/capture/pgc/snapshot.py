@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pocketgpu.arena import PAGE_SIZE
-from pocketgpu.capture.pgc import format as F
 from pocketgpu.capture.pgc.contents import Contents, Event, Gx, Load, Narrow, State, Swap, Writes
-from pocketgpu.capture.pgc.convert import trimmed
+from pocketgpu.capture.pgc.convert import state_records
 from pocketgpu.pica.gsp.addresses import AddressMap
 
 if TYPE_CHECKING:
@@ -19,9 +18,7 @@ if TYPE_CHECKING:
 
 def state_of(machine: N3DS) -> list[State]:
     """Records of state for the registers, and for all that is not zero in the GPU's own memories."""
-    held = machine.save_state()
-    found = ((item.number, held[item.name].reshape(-1)) for item in F.STATE_3DS)
-    return [trimmed(number, words) for number, words in found if words.any() or number in F.REGISTERS]
+    return state_records(machine.save_state())
 
 
 def memory_of(machine: N3DS) -> list[Load]:

@@ -85,7 +85,7 @@ def notes_of(contents: Contents) -> list[Note]:
     return notes
 
 
-def _power_on() -> dict[str, Words]:
+def power_on() -> dict[str, Words]:
     """What the memories of a 3DS's GPU hold where no record says anything, by name of the item."""
     held: dict[str, Words] = {item.name: np.zeros(item.words, np.uint32) for item in F.STATE_3DS}
     for name, block in (("external", EXTERNAL), ("lcd", LCD), ("pica", PICA)):
@@ -110,7 +110,7 @@ class PgcTrace:
         self.warnings = tuple(notes_of(contents))
         self.virt_to_phys = tuple(contents.ranges)
         self.expected = expected_of(contents)
-        held = _power_on()
+        held = power_on()
         items = F.STATE_ITEMS["3DS"]
         for state in contents.state:
             held[items[state.item].name][state.first : state.first + len(state.words)] = state.words

@@ -152,6 +152,7 @@ def test_the_format_says_what_the_clear_words_are(
 ) -> None:
     """The page calls them floats; they are integers for integer targets."""
     address = colour_target(client, width=WIDTH * size, format=format)
+    client.put(0x56E, 0)  # SRGB_WRITE
     client.put(0x360, *values)
     client.put(CLEAR, RGBA)
     check_cleared(pitch_picture(client, address, size), mask((0, 0, WIDTH, HEIGHT)), expected)

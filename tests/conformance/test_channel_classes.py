@@ -10,7 +10,7 @@ from pocketgpu.facts.maxwell import SUBCHANNELS
 from .switch_client import CLASSES, INC, Client, header
 
 # A method of each class that only keeps what is written: line widths, a window, a width, a pitch, a length.
-PLAIN = {0xB197: 0x4ED, 0xB1C0: 0x1DF, 0xA140: 0x66, 0x902D: 0x85, 0xB0B5: 0x104}
+PLAIN = {0xB197: 0x4C7, 0xB1C0: 0x1DF, 0xA140: 0x66, 0x902D: 0x85, 0xB0B5: 0x104}
 TITLES = {
     0xB197: "MAXWELL_B", 0xB1C0: "MAXWELL_COMPUTE_B", 0xA140: "KEPLER_INLINE_TO_MEMORY_B",
     0x902D: "FERMI_TWOD_A", 0xB0B5: "MAXWELL_DMA_COPY_A",

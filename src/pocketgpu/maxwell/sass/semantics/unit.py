@@ -104,7 +104,6 @@ class Unit:
             zero = zero & (self.flags.zero | ~self.mask(chained))
         self.flags_out = Flags(no if carry is None else carry, no if overflow is None else overflow, result < 0, zero)
 
-
     def number_flags(self, low: Value, high: Value, format: Code) -> None:
         """Set the condition code from the bits of a float: 1 f16, 2 f32, 3 f64. No number sets sign and zero."""
         if not self.wants_flags:

@@ -208,6 +208,26 @@ again:
     assert gpu.told == [("hang", "test: the loop from 0x0048 to 0x0050 does not end; block (0, 0, 0)")]
 
 
+@pytest.mark.parametrize("before", ["", "BAR.SYNC 0x0"])
+def test_lanes_that_wait_for_their_own_wait_are_a_hang(gpu: Gpu, before: str) -> None:
+    """The stack leads back to where it was filled; registers are kept over the turns."""
+    out = gpu.run(
+        HEAD
+        + f"""
+    MOV32I R0, 0x7
+    {before}
+    STG.E [R2], R0
+again:
+    IADD32I R0, R0, 0x1
+    SSY `(again)
+    SYNC
+""",
+        limit=1000,
+    )
+    assert out.tolist() == [7] * 32 and gpu.result.hung
+    assert all(kind == "hang" for kind, _ in gpu.told)
+
+
 def test_barrier_that_nobody_joins_is_a_hang(gpu: Gpu) -> None:
     gpu.run(
         HEAD

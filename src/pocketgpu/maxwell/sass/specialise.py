@@ -240,7 +240,7 @@ class Warp(Machine):
             blocks.append(block)
             return len(blocks) - 1
 
-        fixed = (self._enter, self._pop, self._again, self._suspend, self._end)
+        fixed = (self._enter, self._pop, self._again, self._later, self._suspend, self._end)
         self.names = {f.__name__.removeprefix("_"): add(f) for f in fixed}
         self.number = {b.first: add(partial(self._block, b)) for b in flow.blocks}
         # For each instruction where a turn can end the block that notes it.
@@ -345,7 +345,16 @@ class Warp(Machine):
         self.state.value = k.select(mask == 0, DONE, LEFT)
         for _ in k.when((mask == 0) & (self.alive.value != 0)):
             self._fault(STACK_EMPTY, k.i32(0), self.alive.value)
-        return (mask == 0, self.names["end"], self._dispatch())
+        # Lanes that wait for themselves come back here for ever.
+        return (mask == 0, self.names["end"], (self.left.value < 0, self.names["later"], self._dispatch()))
+
+    def _later(self) -> Any:
+        """The turn is over before the lanes that were taken from the stack go on."""
+        self.state.value = READY
+        if self.simple:
+            return self.names["suspend"]
+        self.keep(self.residence.stack_local)
+        return self.names["end"]
 
     def _suspend(self) -> Any:
         if self.simple:

@@ -625,7 +625,9 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
 def test_ctrl_c_ends_cleanly(tmp_path: Path) -> None:
     """A replay that never ends, in a process of its own, interrupted the way a terminal does it."""
     code = (
-        "import sys, time, pocketgpu.capture, pocketgpu.cli\n"
+        "import signal, sys, time, pocketgpu.capture, pocketgpu.cli\n"
+        # A suite that a shell started in the background has inherited "ignore" for this signal.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "class Endless:\n"
         "    path, console, frame_count, warnings = 'x', '3DS', 1, []\n"
         "    def machine(self, **options):\n"
@@ -650,7 +652,12 @@ def test_ctrl_c_ends_cleanly(tmp_path: Path) -> None:
         assert process.stderr.readline() == "READY\n"
         time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 130
+        try:
+            status = process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()  # else leaving the block waits for it, for ever
+            raise
+        assert status == 130
         assert process.stderr.read() == "interrupted\n" and process.stdout.read() == ""
 
 

@@ -121,12 +121,15 @@ def info(
 )
 @_kernel
 @_kind
+@_descriptors
 @json_option
 @debug_option
 @click.pass_obj
-def graph(outcome: Outcome, file: str, out: str | None, kernel: str | None, kind: str | None) -> None:
-    """The control flow of a Maxwell program, in the language of graphviz (dot)."""
-    (path, module), *_ = _modules(outcome, (file,), kind, None, strict=True)
+def graph(
+    outcome: Outcome, file: str, out: str | None, kernel: str | None, kind: str | None, descriptors: str | None
+) -> None:
+    """The control flow of a program of either console, in the language of graphviz (dot)."""
+    (path, module), *_ = _modules(outcome, (file,), kind, descriptors, strict=True)
     programs = list(_chosen(module, kernel, path))
     if len(programs) != 1:
         names = ", ".join(program.name for program in programs[:8])

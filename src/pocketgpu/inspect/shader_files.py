@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..control_flow import Block, dot
 from ..errors import CaptureError, UsageError
 from ..facts.shader_isa import OPDESC_FIELDS
 from ..maxwell.sass import Program, decode_program
@@ -20,9 +21,11 @@ from ..maxwell.sass.decoder import SassError
 from ..maxwell.sass.disassembler import instruction_text
 from ..maxwell.sass.dksh import DkshProgram, read_dksh
 from ..maxwell.sass.elf import Cubin, IndirectBranch, Kernel, Section, read_cubin
-from ..maxwell.sass.graph import blocks_of, dot
+from ..maxwell.sass.graph import blocks_of
 from ..maxwell.sass.listing import Labels, Part, control_text, listing
 from ..pica.shader.disassembler import disassemble
+from ..pica.shader.disassembler import instruction_text as pica_text
+from ..pica.shader.flow import flow_of
 from ..pica.shader.shbin import Executable, Shbin, read_shbin
 
 KINDS = ("cubin", "dksh", "maxwell", "shbin", "pica")
@@ -70,21 +73,32 @@ class ShaderProgram:
             for one in self.maxwell
         ]
 
-    def graph(self) -> str:
-        """Control flow in the language of graphviz.
+    def blocks(self) -> list[Block]:
+        """Straight runs of instructions and the ways between them; `first` and `last` count instructions.
 
-        :raises UsageError: it is no Maxwell program.
+        :raises CaptureError: the program of the 3DS makes more paths than can be followed.
         """
         if self.maxwell is None:
-            raise UsageError(f"{self.name} is no Maxwell program", hint="Graphs are for Maxwell programs.")
-        program = self.maxwell
-        known = {branch.address: branch.targets for branch in self.indirect}
-        blocks = blocks_of(program, known)
-        lines = [
-            [f"{program[n].address:04x}  {instruction_text(program[n]).strip()}" for n in range(b.first, b.last + 1)]
-            for b in blocks
-        ]
-        return dot(self.name, blocks, lines, [f"{program[b.first].address:#06x}" for b in blocks])
+            return flow_of(self.words, self.descriptors, self.entry)
+        return blocks_of(self.maxwell, {branch.address: branch.targets for branch in self.indirect})
+
+    def graph(self) -> str:
+        """Control flow in the language of graphviz. Of a program of the 3DS only what its entry leads to.
+
+        :raises CaptureError: the program of the 3DS makes more paths than can be followed.
+        """
+        blocks = self.blocks()
+        lines = [[f"{self._address(n):04x}  {self._line(n)}" for n in range(b.first, b.last + 1)] for b in blocks]
+        return dot(self.name, blocks, lines, [f"{self._address(b.first):#06x}" for b in blocks])
+
+    def _address(self, number: int) -> int:
+        """As listings count: bytes for Maxwell, instructions for the 3DS."""
+        return number if self.maxwell is None else self.maxwell[number].address
+
+    def _line(self, number: int) -> str:
+        if self.maxwell is None:
+            return pica_text(self.words[number], self.descriptors, "{:#06x}".format)
+        return instruction_text(self.maxwell[number]).strip()
 
 
 def _plain(operand: object) -> dict[str, Any]:

@@ -8,8 +8,8 @@ Which those are is found by following the stack along all ways through the code,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from ...control_flow import Block, Edge
 from .isa import Instruction, Label, Name, Program
 
 MOST_STATES = 100_000
@@ -20,23 +20,6 @@ _LEAVES = frozenset(PUSHES.values())
 _JUMPS = frozenset({"BRA", "JMP"})
 _STOPS = frozenset({"EXIT", "RET", "BRX", "JMX", "LONGJMP"})
 Stack = tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A way out of a block: number of the block it leads to. kind: "next", "jump", "stack", "indirect" or "call"."""
-
-    to: int
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Instructions `first` to `last`, executed in a row."""
-
-    first: int
-    last: int
-    edges: tuple[Edge, ...]
 
 
 def conditional(instruction: Instruction) -> bool:
@@ -133,29 +116,3 @@ def blocks_of(
         edges = tuple(dict.fromkeys(Edge(number[to], kind) for to, kind in ways if to in number))
         blocks.append(Block(first, last, edges))
     return blocks
-
-
-_STYLES = {
-    "next": "",
-    "jump": "color=blue",
-    "stack": "color=darkgreen",
-    "indirect": "color=purple",
-    "call": "style=dashed",
-}
-
-
-def dot(name: str, blocks: Sequence[Block], lines: Sequence[Sequence[str]], starts: Sequence[str]) -> str:
-    """The graph in the language of graphviz. lines, starts: text and heading of each block."""
-
-    def quoted(text: str) -> str:
-        return text.replace("\\", "\\\\").replace('"', '\\"')
-
-    rows = [f'digraph "{quoted(name)}" {{', '  node [shape=box, fontname="monospace", fontsize=10];']
-    for number, (start, text) in enumerate(zip(starts, lines, strict=True)):
-        body = "".join(f"{quoted(line)}\\l" for line in (f"{start}:", *text))
-        rows.append(f'  b{number} [label="{body}"];')
-    for number, block in enumerate(blocks):
-        for edge in block.edges:
-            style = f" [{_STYLES[edge.kind]}]" if _STYLES[edge.kind] else ""
-            rows.append(f"  b{number} -> b{edge.to}{style};")
-    return "\n".join([*rows, "}"]) + "\n"

@@ -82,12 +82,8 @@ def _descriptor_number(word: int) -> int | None:
 def _text(word: int, descriptors: Sequence[int], label: Label) -> str:
     op = OPCODES[word >> 26]
     name, get = op.name.lower(), op.format.get
-    if op.format is F2:
-        operands = [] if op.name == "CALL" else [_condition(word)]
-    elif op.format is F3:
-        inverted = op.name == "JMPU" and get(word, "num") & 1
-        register = f"i{get(word, 'int')}" if op.name == "LOOP" else f"b{get(word, 'bool')}"
-        operands = ["!" * inverted + register]
+    if op.format in (F2, F3):
+        operands = [text] if (text := condition_text(word)) else []
     elif op.format is F4:
         flags = " ".join(flag for flag, field in (("prim", "primitive"), ("inv", "winding")) if get(word, field))
         operands = [str(get(word, "vertex")), *([flags] if flags else [])]
@@ -126,7 +122,16 @@ def _source(op: Opcode, word: int, desc: int, number: int) -> str:
     return "-" * descriptor(desc, f"neg{number}") + name + swizzle
 
 
-def _condition(word: int) -> str:
+def condition_text(word: int) -> str:
+    """What a flow instruction asks, or the integer register of a loop; "" for what is done always."""
+    op = OPCODES[word >> 26]
+    if op.format is F3:
+        get = F3.get
+        if op.name == "LOOP":
+            return f"i{get(word, 'int')}"
+        return "!" * (op.name == "JMPU" and get(word, "num") & 1) + f"b{get(word, 'bool')}"
+    if op.format is not F2 or op.name == "CALL":
+        return ""
     get = F2.get
     x, y = ("!" * (1 - get(word, f"ref{axis}")) + f"cmp.{axis}" for axis in "xy")
     return (f"{x} || {y}", f"{x} && {y}", x, y)[get(word, "cond")]

@@ -118,12 +118,26 @@ def opcode(word: int) -> Opcode:
 
 
 class ProgramGraph:
-    """code: the unit's program memory; descriptors: 128 words; entry: the first instruction's address."""
+    """code: the unit's program memory; descriptors: 128 words; entry: the first instruction's address.
+
+    nodes, instructions: how many of them it may become; by default what is worth compiling.
+
+    :raises TooComplex: it becomes more.
+    """
 
     def __init__(
-        self, code: tuple[int, ...], descriptors: tuple[int, ...], entry: int, rules: Rules = DEFAULT_RULES
+        self,
+        code: tuple[int, ...],
+        descriptors: tuple[int, ...],
+        entry: int,
+        rules: Rules = DEFAULT_RULES,
+        *,
+        nodes: int | None = None,
+        instructions: int | None = None,
     ) -> None:
         self.code, self.descriptors, self.entry, self.rules = code, descriptors, entry, rules
+        self._most_nodes = MAX_NODES if nodes is None else nodes
+        self._most_instructions = MAX_INSTRUCTIONS if instructions is None else instructions
         self.single = rules.stacks == "single"
         self.nodes: list[Node] = []
         self._index: dict[Place, int] = {}
@@ -146,8 +160,8 @@ class ProgramGraph:
         if not place.seen and not 0 <= place.pc < len(self.code):
             return ENDED
         if place not in self._index:
-            if len(self.nodes) >= MAX_NODES:
-                raise TooComplex(f"more than {MAX_NODES} places of control")
+            if len(self.nodes) >= self._most_nodes:
+                raise TooComplex(f"more than {self._most_nodes} places of control")
             self._index[place] = len(self.nodes)
             self.nodes.append(Node(place))
         return self._index[place]
@@ -158,8 +172,8 @@ class ProgramGraph:
         for node in self.nodes:  # grows while we walk it
             self._fill(node)
             total += node.count
-            if total > MAX_INSTRUCTIONS:
-                raise TooComplex(f"more than {MAX_INSTRUCTIONS} instructions on its paths")
+            if total > self._most_instructions:
+                raise TooComplex(f"more than {self._most_instructions} instructions on its paths")
         # Smallest program counter first, and an address that is only seen before it is run: what lags runs first.
         order = sorted(range(len(self.nodes)), key=lambda i: (self.nodes[i].place.pc, not self.nodes[i].place.seen, i))
         renumber = {old: new for new, old in enumerate(order)} | {ENDED: ENDED, HUNG: HUNG}

@@ -16,7 +16,9 @@ PAIRS, TRIPLES = st.tuples(NUMBERS, NUMBERS), st.tuples(NUMBERS, NUMBERS, NUMBER
 
 @st.composite
 def addresses(draw: st.DrawFn) -> Address:
-    maybe = lambda strategy: draw(st.none() | strategy)
+    def maybe(strategy: st.SearchStrategy[object]) -> object:
+        return draw(st.none() | strategy)
+
     where = draw(st.sampled_from(["draw", "event", "pass_", "screen", ""]))
     places = (
         {"screen": draw(st.sampled_from(SCREENS))} if where == "screen" else {where: draw(NUMBERS)} if where else {}

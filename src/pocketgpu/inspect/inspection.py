@@ -1,0 +1,155 @@
+"""The door of the debugger: a capture's run as events, moments of it, and answers about pixels.
+
+    run = pocketgpu.inspect("scene.pgc")
+    for event in run.events(1):
+        print(event)
+    moment = run.seek("f1/d17")
+    moment.target.image.save("after.png")
+    print(run.why("f1/px200,120"))
+
+What is here is the same for both consoles; `n3ds/` and `switch/` know how each does it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import UsageError
+from .address import Address
+from .event import Event, Pass, Range
+
+if TYPE_CHECKING:
+    from ..capture import Capture
+
+
+def as_address(place: Address | str) -> Address:
+    """An address from its text, or itself.
+
+    :raises UsageError: the text is no address.
+    """
+    return Address.parse(place) if isinstance(place, str) else place
+
+
+class Moment(ABC):
+    """A machine as it stands right after an event. It is that of its inspection: the next `seek` moves it on."""
+
+    address: Address
+    event: Event | None
+    """The event that has just happened; None before the first."""
+
+    @abstractmethod
+    def registers(self) -> dict[str, int]:
+        """Registers of the 3D engine by name, as words."""
+
+    @abstractmethod
+    def read(self, address: int, size: int) -> bytes:
+        """Guest memory: physical addresses on a 3DS, those of the GPU's address space on a Switch.
+
+        :raises GuestMemoryError: no memory is there.
+        """
+
+    @property
+    @abstractmethod
+    def target(self) -> Any:
+        """The colour target that draws go to now, as a picture (`image`, `array`, upright); None without one."""
+
+    @property
+    @abstractmethod
+    def screens(self) -> dict[str, Any]:
+        """What the screens show now, by name."""
+
+
+class Inspection(ABC):
+    """A capture that is looked into. Addresses may be given as text wherever one is asked for."""
+
+    capture: Capture
+
+    # -- events -------------------------------------------------------------------------------------------------------
+    @property
+    def frame_count(self) -> int:
+        return self.capture.frame_count
+
+    @abstractmethod
+    def events(self, frame: int) -> Sequence[Event]:
+        """The events of a frame, in order.
+
+        :raises UsageError: there is no such frame.
+        """
+
+    @abstractmethod
+    def passes(self, frame: int) -> Sequence[Pass]:
+        """The same events, in rows that have their render target in common."""
+
+    def draws(self, frame: int) -> list[Event]:
+        """The draws of a frame, in order."""
+        return [event for event in self.events(frame) if event.draw is not None]
+
+    def all_events(self) -> Iterator[Event]:
+        """The events of all frames, in order."""
+        for frame in range(self.frame_count):
+            yield from self.events(frame)
+
+    def event(self, place: Address | str) -> Event:
+        """The event that an address names.
+
+        :raises UsageError: it names none, or there is none of that number.
+        """
+        address = as_address(place)
+        events = self.events(address.frame)
+        if address.draw is not None:
+            draws = self.draws(address.frame)
+            if address.draw < len(draws):
+                return draws[address.draw]
+            raise UsageError(f"frame {address.frame} has {len(draws)} draws", location=str(address))
+        if address.event is None:
+            raise UsageError("this address names no event", location=str(address), hint="Such as f1/d17 or f1/e412.")
+        if address.event < len(events):
+            return events[address.event]
+        raise UsageError(f"frame {address.frame} has {len(events)} events", location=str(address))
+
+    # -- moments ------------------------------------------------------------------------------------------------------
+    @abstractmethod
+    def seek(self, place: Address | str) -> Moment:
+        """The machine right after an event, or (an address of a frame alone) at a frame's end.
+
+        :raises UsageError: there is no such event.
+        """
+
+    def who_wrote(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
+        """The last event that wrote, or may have written, any of these bytes. before: look only at what comes before
+        this event (default: at the whole capture)."""
+        wanted, found = Range(address, size), None
+        limit = None if before is None else self.event(before)
+        for event in self.all_events():
+            if limit is not None and (event.frame, event.number) >= (limit.frame, limit.number):
+                break
+            if any(wanted.overlaps(one) for one in event.writes):
+                found = event
+        return found
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+    @abstractmethod
+    def why(self, place: Address | str) -> Any:
+        """Why a pixel has its colour; see the console's `why` for what comes back.
+
+        :raises UsageError: the address names no pixel that there is.
+        """
+
+
+def inspect(capture: Capture | str) -> Inspection:
+    """Look into a capture, or the file of one.
+
+    :raises CaptureError: the file is none, or damaged.
+    """
+    from ..capture import open as open_capture
+
+    opened = open_capture(capture) if isinstance(capture, str) else capture
+    if opened.console == "Switch":
+        from .switch.inspection import SwitchInspection
+
+        return SwitchInspection(opened)
+    from .n3ds.inspection import N3dsInspection
+
+    return N3dsInspection(opened)

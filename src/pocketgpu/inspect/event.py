@@ -6,7 +6,7 @@ begins, a draw, a fill, a copy, a launch, a picture that is shown. Draws are eve
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,7 @@ KINDS = {
     "copy": "bytes are copied",
     "upload": "bytes in a pushbuffer go to memory",
     "launch": "a grid of compute threads runs",
+    "flush": "the processor's cache is written back to memory",
     "report": "a value is written for the processor: a semaphore, a counter, a time",
     "show": "a picture is shown",
 }
@@ -80,7 +81,14 @@ class Event:
     facts: Mapping[str, Any] = field(default_factory=dict)
     writes: tuple[Range, ...] = ()
     reads: tuple[Range, ...] = ()
-    words: Words | None = None
+    made_by: Words | Callable[[], Words] | None = None
+
+    @property
+    def words(self) -> Words | None:
+        """What of the command stream made it; None if nothing did."""
+        if callable(self.made_by):
+            self.made_by = self.made_by()
+        return self.made_by
 
     @property
     def address(self) -> Address:

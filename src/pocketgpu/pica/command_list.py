@@ -160,6 +160,7 @@ class _Walk:
                 ("IMMEDIATE_DATA", top.value),
                 ("IMMEDIATE_COUNT", k.i32(0)),
                 ("GS_BOOLS", self.get("GS_BOOLS")),
+                ("AT", self.position.value),
             ):
                 k.store(I32, packet + getattr(PACKET, name), value)
             self._join_group(packet, count, kind)

@@ -1,6 +1,6 @@
 """The door of the debugger: a capture's run as events, moments of it, and answers about pixels.
 
-    run = pocketgpu.inspect("scene.pgc")
+    run = pocketgpu.debug("scene.pgc")
     for event in run.events(1):
         print(event)
     moment = run.seek("f1/d17")
@@ -138,7 +138,7 @@ class Inspection(ABC):
         """
 
 
-def inspect(capture: Capture | str) -> Inspection:
+def debug(capture: Capture | str) -> Inspection:
     """Look into a capture, or the file of one.
 
     :raises CaptureError: the file is none, or damaged.

@@ -35,6 +35,8 @@ COMMANDS = {
     "capture": "Verify, repair, minimise and redact captures.",
     "bench": "Measure replay time per frame and phase.",
     "info": "Tell what is in a capture and which doubts it depends on.",
+    "events": "Tell what happens in a capture, event by event, with addresses.",
+    "why": "Tell why a pixel has its colour, or what became of a draw.",
     "dump": "Write guest memory after a frame to a file.",
     "image": "Turn texture or framebuffer bytes into a picture, or a picture into bytes.",
     "regs": "List, find and explain registers, and what a value in one means.",

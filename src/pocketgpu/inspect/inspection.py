@@ -12,8 +12,9 @@ What is here is the same for both consoles; `n3ds/` and `switch/` know how each 
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
@@ -138,18 +139,20 @@ class Inspection(ABC):
         """
 
 
-def debug(capture: Capture | str) -> Inspection:
-    """Look into a capture, or the file of one.
+def debug(
+    capture: Capture | str | os.PathLike[str], switches: Mapping[str, str] | None = None, evaluator: str = "llvm"
+) -> Inspection:
+    """Look into a capture, or the file of one. switches, evaluator: as for the machines.
 
     :raises CaptureError: the file is none, or damaged.
     """
     from ..capture import open as open_capture
 
-    opened = open_capture(capture) if isinstance(capture, str) else capture
+    opened = open_capture(capture) if isinstance(capture, str | os.PathLike) else capture
     if opened.console == "Switch":
         from .switch.inspection import SwitchInspection
 
-        return SwitchInspection(opened)
+        return SwitchInspection(opened, switches, evaluator)
     from .n3ds.inspection import N3dsInspection
 
-    return N3dsInspection(opened)
+    return N3dsInspection(opened, switches, evaluator)

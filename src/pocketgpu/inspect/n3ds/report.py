@@ -10,6 +10,7 @@ from .explain import explain
 if TYPE_CHECKING:
     from .why import Touch, Why
 
+MOST_NAMES = 12
 _TESTS = ("alpha_test", "stencil_test", "depth_test")
 
 
@@ -32,8 +33,14 @@ def lines_of(why: Why) -> Iterator[str]:
         yield f"from {places}  by {link.event}"
     if why.place is not None:
         yield f"pixel at {why.place}, {why.final[::-1].hex()} at last; what happened to it:"
+    beside = [touch for touch in why.touches if touch.draw is not None and not touch.draw.fragments]
     for touch in why.touches:
-        yield from _touch(touch)
+        if touch not in beside:
+            yield from _touch(touch)
+    if beside:
+        names = ", ".join(str(touch.event.address) for touch in beside[:MOST_NAMES])
+        more = f" and {len(beside) - MOST_NAMES} more" if len(beside) > MOST_NAMES else ""
+        yield f"no triangle of {names}{more} covers it"
 
 
 def _cause(why: Why) -> Iterator[str]:
@@ -56,8 +63,6 @@ def _touch(touch: Touch) -> Iterator[str]:
     yield f"{touch.event.address}  {touch.event.title}"
     if touch.draw is None:
         return
-    if not touch.draw.fragments:
-        yield "    none of its triangles covers the pixel"
     for fragment in touch.draw.fragments:
         parts = explain(touch.draw, fragment)
         changed = f"{parts['before'][0]} to {parts['after'][0]}"
@@ -79,6 +84,19 @@ def _section(name: str, part: dict[str, Any]) -> Iterator[str]:
             operands = ", ".join(f"{o['source']}.{o['operand']}={_short(o['value'])}" for o in one["operands"])
             scale = "" if one["scale"] in ("1", "x1", "times 1") else f" scale {one['scale']}"
             yield f"{name} {which}: {one['operation']}({operands}){scale} = {_short(one['result'])}"
+    elif name == "blend" and "source_factors" in part:
+        for which, channels in (("rgb", slice(0, 3)), ("alpha", slice(3, 4))):
+            one, values = part[which], {key: part[key][channels] for key in ("source", "target", "result")}
+            yield (
+                f"blend {which}: {one['equation']}({values['source']} x {one['source_factor']}, "
+                f"{values['target']} x {one['target_factor']}) = {values['result']}"
+            )
+    elif name == "blend":
+        yield f"logic operation {part['logic_operation']}: {part['source']} on {part['target']} = {part['result']}"
+    elif name == "write_mask":
+        masked = [key for key, on in part.items() if not on]
+        if masked:
+            yield f"not written: {', '.join(masked)}"
     elif name.startswith("texture") and "texels" in part:
         yield f"{name}: {part.get('format')} {part.get('size')} at {part.get('address')}, " + ", ".join(
             f"{key} {_short(part[key])}" for key in ("s", "t", "face", "lod") if key in part

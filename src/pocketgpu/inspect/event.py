@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,12 @@ class Event:
     def __str__(self) -> str:
         return f"{self.title}  {self.address}"
 
+    def _repr_html_(self) -> str:
+        facts = "".join(
+            f"<tr><td>{escape(name)}</td><td>{escape(str(value))}</td></tr>" for name, value in self.facts.items()
+        )
+        return f"<b>{escape(self.title)}</b> <code>{self.address}</code><table>{facts}</table>"
+
 
 @dataclass(slots=True)
 class Pass:
@@ -123,3 +130,7 @@ class Pass:
 
     def __str__(self) -> str:
         return f"{self.target or 'no target'}: {len(self.draws)} draws, {len(self.events)} events  {self.address}"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<li>{escape(event.title)} <code>{event.address}</code></li>" for event in self.events)
+        return f"<b>{escape(self.target or 'no target')}</b> <code>{self.address}</code><ol>{rows}</ol>"

@@ -53,6 +53,10 @@ class N3dsMoment(Moment):
         """A copy of a memory behind FIFO registers, as uint32 words: "vs_code", "vs_uniforms", "lighting_lut"…"""
         return self.machine._core.bank(name).copy()
 
+    def _repr_png_(self) -> bytes | None:
+        target = self.target
+        return None if target is None else target._repr_png_()
+
     def __repr__(self) -> str:
         return f"<Moment after {self.event or 'the start of the frame'}, {self.address}>"
 

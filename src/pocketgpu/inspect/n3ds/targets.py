@@ -68,11 +68,7 @@ class Target:
         return f"{text}, {self.depth_format.name} at {self.depth_address:#010x}"
 
     def _repr_png_(self) -> bytes:
-        from io import BytesIO
-
-        out = BytesIO()
-        self.image.save(out, "png")
-        return out.getvalue()
+        return surface.to_png(self.array[..., :3])
 
 
 def target_of(memory: GuestMemory, registers: NDArray[np.uint32], switches: Mapping[str, str]) -> Target | None:

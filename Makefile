@@ -38,6 +38,7 @@ fuzz: $(VENV)/.ready-test
 	$(BIN)/python tests/fuzz/output.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/pushbuffers.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/raster.py --cases $(FUZZ)
+	$(BIN)/python tests/fuzz/debugging.py --cases $$(( $(FUZZ) / 100 ))
 	$(BIN)/python tests/fuzz/draws_switch.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/recordings.py --cases $$(( $(FUZZ) / 10 ))
 	$(BIN)/python tests/fuzz/sass.py --cases $(FUZZ)

@@ -64,6 +64,11 @@ def test_damaged_recordings_of_the_switch() -> None:
     assert counts["draws"] >= 80 and counts["frames"] >= 80
 
 
+def test_questions_about_damaged_recordings() -> None:
+    counts = load("debugging").run(20, seed=1)
+    assert counts["cases"] == 20 and counts["answers"] >= 40 and counts["fragments"] >= 5
+
+
 def test_maxwell_words_and_files_with_shaders() -> None:
     counts = load("sass").run(1000, seed=1)
     assert counts["cases"] == 1000

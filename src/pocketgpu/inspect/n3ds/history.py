@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ...facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
 from ...lanes import Engine, Value
+from ...pica.draw_target import make_target
 from ...pica.fragment import draw_fragments
 from ...pica.layout import PACKET, PACKET_REGISTERS, PACKET_SIZE, TRIANGLE, TRIANGLE_SIZE
 from ...pica.n3ds import N3DS
@@ -74,10 +75,19 @@ class DrawOnPixel:
     before: tuple[bytes, bytes]
     after: tuple[bytes, bytes] = (b"", b"")
     powers: tuple[bool, ...] = ()
+    overlapping: bool = False
+    """Its colour and depth buffers overlap, so that other pixels write these bytes as well."""
+    shift: int = 0
+    """How many bytes before the place that was asked for the pixel of this draw begins (its format may be another)."""
 
     @property
     def proved(self) -> bool:
         return self.after == (self.fragments[-1].after if self.fragments else self.before)
+
+    def agrees(self, final: bytes) -> bool:
+        """Whether what it left is in the bytes of the place that was asked for, as far as they have it in common."""
+        mine = self.after[0][self.shift :][: len(final)]
+        return final[: len(mine)] == mine
 
     @cached_property
     def state(self) -> StaticRegisters:
@@ -154,10 +164,10 @@ class PixelWatch:
         """Column and row of memory of the pixel in a draw's target; None if it is no pixel of that."""
         head, get = self._head(packet), StaticRegisters(_Words(self._registers(packet)))
         color, _ = self._formats(get)
-        number, rest = divmod(self.offset - int(head[_HEAD["COLOR"]]), color.bits // 8)
+        number = (self.offset - int(head[_HEAD["COLOR"]])) // (color.bits // 8)
         width, height = int(head[_HEAD["WIDTH"]]), int(head[_HEAD["HEIGHT"]])
         blocks = self.machine.switches["transfer.block32"] if get("FRAMEBUFFER_BLOCK32.enable") else ""
-        if number < 0 or rest or width < 8:
+        if number < 0 or width < 8:
             return None
         x, row = untiled(number, width >> 3, blocks)
         return (x, row) if row < height else None
@@ -168,7 +178,8 @@ class PixelWatch:
         color, depth = self._formats(get)
         size = color.bits // 8
         number = (self.offset - int(head[_HEAD["COLOR"]])) // size
-        place = slice(self.offset, self.offset + size)
+        start = int(head[_HEAD["COLOR"]]) + number * size
+        place = slice(start, start + size)
         if depth is None or not int(head[_HEAD["DEPTH"]]):
             return place, slice(0, 0)
         at = int(head[_HEAD["DEPTH"]]) + number * (depth.bits // 8)
@@ -184,6 +195,8 @@ class PixelWatch:
         rect = tuple(head[_HEAD["RECT"] : _HEAD["RECT"] + 4].tolist())
         before = self._bytes(packet)
         found = DrawOnPixel(self._first + packet, x, row, self._registers(packet).copy(), rect, [], before)
+        found.overlapping = self._overlapping(packet)
+        found.shift = self.offset - self._texels(packet)[0].start
         self.found.append(found)
         records, covering, edges = self._covering(head, x, row)
         if not len(covering):
@@ -216,6 +229,13 @@ class PixelWatch:
         self._arena[self._core.layout.counters : self._core.layout.counters + 4] = counters
         for place, old in zip(color_depth, before, strict=True):
             self._arena[place] = np.frombuffer(old, np.uint8)
+
+    def _overlapping(self, packet: int) -> bool:
+        target = make_target(self.machine.memory, StaticRegisters(_Words(self._registers(packet))))
+        if isinstance(target, str):
+            return False
+        (a, m), (b, n) = target.color, target.depth
+        return bool(m and n and a < b + n and b < a + m)
 
     def _covering(
         self, head: NDArray[np.int32], x: int, row: int

@@ -19,7 +19,13 @@ def lines_of(why: Why) -> Iterator[str]:
     color = "#" + "".join(f"{c:02x}" for c in why.color)
     yield f"{why.address} is {color}: {why.because}"
     yield from _cause(why)
-    yield "values end in the bytes that were drawn" if why.proved else "VALUES DO NOT END IN THE BYTES THAT WERE DRAWN"
+    overlapping = why.overlapping
+    if overlapping is not None:
+        yield f"the colour and depth buffers of {overlapping.event.address} overlap: other pixels write here as well"
+    elif why.proved:
+        yield "values end in the bytes that were drawn"
+    else:
+        yield "VALUES DO NOT END IN THE BYTES THAT WERE DRAWN"
     yield ""
     if why.shown is not None:
         shown = why.shown

@@ -100,7 +100,13 @@ class Why:
         mine = [touch.draw for touch in self.touches if touch.draw is not None]
         if not mine or self.touches[-1].draw is not mine[-1]:
             return True
-        return mine[-1].after[0] == self.final
+        return mine[-1].agrees(self.final)
+
+    @property
+    def overlapping(self) -> Touch | None:
+        """A draw whose colour and depth buffers overlap: then bytes of the pixel are not its own."""
+        rows = (self.touches, *self.more)
+        return next((touch for row in rows for touch in row if touch.draw is not None and touch.draw.overlapping), None)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, with `schema`."""

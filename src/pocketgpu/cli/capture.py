@@ -127,7 +127,7 @@ def _parse_keep(text: str) -> object:
     "--keep",
     metavar="f3/d17",
     callback=parsed(_parse_keep),
-    help="Only a draw (f3/d17, of a 3DS), a frame (f3) or frames (f3-f5), counted from 0.",
+    help="Only a draw (f3/d17), a frame (f3) or frames (f3-f5), counted from 0.",
 )
 @click.option(
     "--replays",
@@ -221,9 +221,12 @@ def redact(outcome: Outcome, capture: str, out: str, threads: int, switches: Map
         "textures": found.textures,
         "bytes_replaced": found.replaced,
         "bytes_left": found.left,
+        "bytes_lost": found.lost,
     }
     noun = "texture" if found.textures == 1 else "textures"
     left = f", {found.left:,} left alone" if found.left else ""
+    if found.lost:
+        left += f", {found.lost:,} were not followed to where they come from and may still be there"
     outcome.show = lambda: terminal.say(
         f"{out}: {found.textures} {noun}, {found.replaced:,} bytes are noise now{left}; {size:,} bytes"
     )

@@ -183,7 +183,10 @@ def test_textures_that_a_copy_takes_apart(shared_dir: Path) -> None:
 
 def blit(address: int, free: int, from_format: int, source_y: int, step: int) -> list[int]:
     """64 x 128 pixels of four bytes from `free` to `address`, as 0xD5 (A8B8G8R8), both in rows."""
-    upper = lambda at: [at >> 32, at & 0xFFFFFFFF]
+
+    def upper(at: int) -> list[int]:
+        return [at >> 32, at & 0xFFFFFFFF]
+
     side = [1, 1, 0, 0, 256, 64, 128]  # pitch layout, block, depth, layer, pitch, width, height
     words = packet(TWOD, 3, "SET_DST_FORMAT", [0xD5, *side, *upper(address)])
     words += packet(TWOD, 3, "SET_SRC_FORMAT", [from_format, *side, *upper(free)])

@@ -176,7 +176,7 @@ def pack(plain: bytes, packing: str, ends: Sequence[int] = ()) -> tuple[int, byt
 
 
 def _pack_zstd(plain: bytes, ends: Sequence[int]) -> bytes:
-    """A block ends with each frame: of a block that is cut nothing can be unpacked, and whole frames must not be lost."""
+    """A block ends with each frame: nothing of a cut block can be unpacked, and whole frames must not be lost."""
     level = 19 if len(plain) <= _QUICK else 9
     packer = zstandard.ZstdCompressor(level=level, write_content_size=False).compressobj()
     parts = []

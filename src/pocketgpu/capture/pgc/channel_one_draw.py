@@ -20,7 +20,8 @@ from pocketgpu.capture.pgc import channel_state
 from pocketgpu.capture.pgc import format as F
 from pocketgpu.capture.pgc.channel_snapshot import memory_of
 from pocketgpu.capture.pgc.contents import Contents, Event, FrameContents, Map, Present, State, Store, Submit
-from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.capture.pgc.one_draw import no_such_draw
+from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B0B5, B197, TWOD
 from pocketgpu.maxwell.dispatch import CODE
 from pocketgpu.maxwell.graphics.records import MAX_TARGETS
@@ -58,12 +59,7 @@ def one_draw(
     watcher = _Watcher(log, frame, draw, switches)
     watcher.watch()
     if watcher.state is None:
-        count = watcher.draws
-        raise NoPictureError(
-            f"there is no draw {draw} in frame {frame}",
-            location=f"f{frame}/d{draw}",
-            hint=f"It has {count} draws, d0 to d{count - 1}." if count else "It draws nothing.",
-        )
+        raise no_such_draw(frame, draw, watcher.draws)
     shown = next(event for event in contents.frames[frame].events if isinstance(event, Present))
     words = np.array(watcher.words, np.uint32)
     id, handle = len(log.mappings), 1 + max(log.handles, default=0)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
 from pocketgpu.capture.channel_replay import Replay
+from pocketgpu.capture.pgc.contents import digest
 from pocketgpu.facts.maxwell.formats import PixelLayout
 from pocketgpu.maxwell.engines import vertices
 from pocketgpu.maxwell.page_table import PHYSICAL
@@ -37,15 +38,16 @@ MADE, LOST = 0xFFFFFFFF, 0xFFFFFFFE
 """Made by the GPU; and come by a way that is not followed."""
 _FIRST_CONVERSION = LOST - 1
 _MOST_CONVERSIONS = 1 << 16
+_DIGEST = 16
 
 
 @dataclass(frozen=True)
 class Use:
-    """A texture that was asked for. texels: its bytes; origins: of each. layout: None for bytes without a format."""
+    """A texture that was asked for. digest: of its bytes; origins: of each. layout: None for bytes without a format."""
 
     layout: PixelLayout | None
     types: tuple[str, ...]
-    texels: NDArray[np.uint8]
+    digest: bytes
     origins: Origin
 
 
@@ -70,7 +72,7 @@ class Origins(Watcher):
         # A replay never gives memory back, so it lies without gaps from the beginning on.
         self.origins = np.zeros(sum(-(-size // PAGE_SIZE) * PAGE_SIZE for size in log.handles.values()), np.uint32)
         self.drawn = np.zeros(len(machine.memory.page_versions), np.bool_)
-        self._seen: set[tuple[TextureHeader, bytes]] = set()
+        self._seen: set[tuple[TextureHeader, bytes, bytes]] = set()
         self.running = _Running(log, self)
 
     def watch(self) -> None:
@@ -157,11 +159,11 @@ class Origins(Watcher):
         ]
         offsets = np.concatenate(pieces)
         origins = self._counting(self.of(offsets), texels, offsets)
-        key = (texture, origins.tobytes())
+        key = (texture, digest(data, _DIGEST), digest(origins.tobytes(), _DIGEST))
         if key not in self._seen:
             self._seen.add(key)
             self.textures.add(texture)
-            self.uses.append(Use(texture.format, texture.types, texels, origins))
+            self.uses.append(Use(texture.format, texture.types, key[1], origins))
 
     def _counting(self, origins: Origin, texels: NDArray[np.uint8], offsets: Offsets) -> Origin:
         """Origins that still count; MADE for the others."""

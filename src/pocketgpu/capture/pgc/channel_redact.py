@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.capture.pgc.channel_origins import LOST, Origin, Origins
-from pocketgpu.capture.pgc.contents import Contents, Event, FrameContents, Store
+from pocketgpu.capture.pgc.contents import Contents, Event, FrameContents, Store, digest
 from pocketgpu.capture.pgc.texture_noise import noise
 from pocketgpu.facts.maxwell.formats import PixelLayout
 from pocketgpu.maxwell.page_table import PHYSICAL
@@ -39,7 +39,7 @@ def replace_textures(contents: Contents, log: PgcLog, switches: Mapping[str, str
     origins.watch()
     found = _Noise(origins)
     for use in origins.uses:
-        found.fill(use.layout, use.types, use.origins, use.texels)
+        found.fill(use.layout, use.types, use.origins, use.digest)
     data = found.stored.tobytes()
     at = 0
 
@@ -70,13 +70,11 @@ class _Noise:
         self.blank = np.zeros(len(origins.origins), np.bool_)
         self._in_blank = np.zeros(len(origins.origins), np.uint8)
         self.lost = 0
-        self._known: dict[tuple[bytes, str], NDArray[np.uint8]] = {}
+        self._known: dict[tuple[bytes, str], int] = {}
         self._converted: set[int] = set()
 
-    def fill(
-        self, layout: PixelLayout | None, types: Sequence[str], origins: Origin, contents: NDArray[np.uint8]
-    ) -> None:
-        """Noise for bytes of these origins, which make elements of a format; the same for the same contents."""
+    def fill(self, layout: PixelLayout | None, types: Sequence[str], origins: Origin, contents: bytes) -> None:
+        """Noise for bytes of these origins, which make elements of a format; the same for contents of one digest."""
         layout = layout or _BYTES
         types = types or ("unorm",) * 4
         size = layout.bytes
@@ -87,11 +85,8 @@ class _Noise:
         kept[stored] = self.origins.kept[parts[stored]]
         spoilt: NDArray[np.bool_] = np.any(kept, axis=1)  # half an element of noise may be none
         self.left[parts[stored & spoilt[:, None]] - 1] = True
-        key = (contents[:whole].tobytes(), layout.name)
-        if key not in self._known:
-            random = np.random.default_rng(len(self._known))
-            self._known[key] = noise(random, layout, types, len(parts))
-        made = self._known[key]
+        number = self._known.setdefault((contents, layout.name), len(self._known))
+        made = noise(np.random.default_rng(number), layout, types, len(parts))
         free = ~spoilt[:, None]
         take = stored & free
         places = parts[take] - 1
@@ -114,10 +109,8 @@ class _Noise:
             return
         self._converted.add(origin)
         sources, layout = found
-        contents = np.zeros(len(sources), np.uint8)
-        stored = sources < self.origins.unwritten
-        contents[stored] = self.origins.stored[sources[stored] - 1]
-        self.fill(layout, (), sources, contents)
+        stored = sources[sources < self.origins.unwritten]
+        self.fill(layout, (), sources, digest(self.origins.stored[stored - 1].tobytes(), 16))
 
     def blanks(self) -> Iterator[Store]:
         """Stores for memory that textures show and nobody writes."""

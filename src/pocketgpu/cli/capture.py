@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 
 import click
@@ -60,10 +61,11 @@ def verify(outcome: Outcome, capture: str, threads: int, switches: dict[str, str
     finally:
         terminal.clear_progress()
     if unknown == opened.frame_count:
+        name = shlex.quote(capture)
         raise NoPictureError(
             "the capture does not know what its frames show",
             location=capture,
-            hint=f"'pocketgpu convert {capture} {capture}' puts in what they show now.",
+            hint=f"This puts in what they show now: pocketgpu convert {name} {name}",
         )
     outcome.extra |= {"different": different, "unknown": unknown}
     outcome.show = lambda: terminal.say(_verified(outcome, capture, different, unknown))

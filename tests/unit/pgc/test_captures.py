@@ -110,9 +110,10 @@ def test_verify_tells_what_differs(
     assert contents.frames[0].pictures is not None, "known digests stay"
     contents.frames = [FrameContents(frame.events) for frame in contents.frames]
     contents.coverage &= ~F.PICTURES_COVERED
-    pgc.save(tmp_path / "b.pgc", contents)
-    assert main(["capture", "verify", str(tmp_path / "b.pgc")]) == 4
-    assert "does not know" in capsys.readouterr().err
+    pgc.save(tmp_path / "b c.pgc", contents)
+    assert main(["capture", "verify", str(tmp_path / "b c.pgc")]) == 4
+    told = capsys.readouterr().err
+    assert "does not know" in told and f"convert '{tmp_path}/b c.pgc' '" in told, "a command that can be copied"
 
 
 def test_only_pgc_files_know_what_they_show(sample_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

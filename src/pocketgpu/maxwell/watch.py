@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
-from ..facts.maxwell import A140, B1C0, B197, MethodBlock
+from ..facts.maxwell import A140, B1C0, B197, CLASSES, MethodBlock
 from ..facts.maxwell.formats import TWOD as TWOD_FORMATS
 from ..facts.maxwell.formats import PixelLayout
 from .channel import Channel, Submission
@@ -30,6 +30,7 @@ from .engines.remap import Side
 from .engines.threed import ThreeD
 from .engines.twod import TwoD
 from .gm20b import GM20B, GRIDS_SIZE, TEXTURES_SIZE
+from .layout import CLASS_OF_FILE
 from .memory import GpuMemory
 from .sampling import store
 from .sampling.decode import storage_of
@@ -197,6 +198,10 @@ class _Words:
         runs = self._pieces_of(submission)
         # What is left of pieces before stands in front of the first of these.
         self.waiting = {key: [(-1, words) for _, words in parts] for key, parts in self.waiting.items()}
+        # All words before have been read: subchannels are bound as these will find them, by the capture's state, too.
+        for subchannel in range(8):
+            class_id = CLASS_OF_FILE[self.channel._get("BINDINGS", subchannel)]
+            self.reader.bound[subchannel] = CLASSES.get(class_id)
         arena = self.machine.memory.arena
         for number, (offset, count, _, _) in enumerate(runs):
             words = arena[offset : offset + 4 * count].view(np.uint32)

@@ -13,9 +13,10 @@ import pytest
 import pocketgpu
 from pocketgpu.capture import pgc
 from pocketgpu.capture.pgc import channel_redact
+from pocketgpu.capture.pgc import format as F
 from pocketgpu.capture.pgc.channel_origins import Origins
 from pocketgpu.capture.pgc.channel_redact import replace_textures
-from pocketgpu.capture.pgc.contents import Contents, Event, FrameContents, Map, Store, Submit, bytes_of
+from pocketgpu.capture.pgc.contents import Contents, Event, FrameContents, Map, State, Store, Submit, bytes_of
 from pocketgpu.capture.pgc.redact import redact
 from pocketgpu.capture.pgc.texture_noise import noise
 from pocketgpu.cli import main
@@ -163,21 +164,33 @@ def check_redacted(contents: Contents, texture: bytes, original: Contents) -> No
     assert pictures(found.contents) != pictures(original)
 
 
+def inline(data: bytes, address: int, size: int, subchannel: int) -> list[int]:
+    """Words that send data to an address, `size` words of it in a packet."""
+    words = packet(A140, subchannel, "LINE_LENGTH_IN", [len(data)]) + packet(A140, subchannel, "LINE_COUNT", [1])
+    words += packet(A140, subchannel, "OFFSET_OUT_UPPER", [address >> 32, address & 0xFFFFFFFF])
+    words += packet(A140, subchannel, "LAUNCH_DMA", [1 | 1 << 12])
+    texels = np.frombuffer(data, "<u4").tolist()
+    for at in range(0, len(texels), size):
+        words += packet(A140, subchannel, "LOAD_INLINE_DATA", texels[at : at + size], form=3)
+    return words
+
+
 @pytest.mark.parametrize("size", [0x1FFF, 1000])
 def test_textures_in_pushbuffers(size: int, shared_dir: Path) -> None:
     """Inline data, in packets with commands between them."""
     original = contents_of(shared_dir, "ex04_textured_cube")
+    contents, texture = brought_by(original, lambda address, data, _: (inline(data, address, size, 2), b""))
+    check_redacted(contents, texture, original)
 
-    def upload(address: int, data: bytes, free: int) -> tuple[list[int], bytes]:
-        words = packet(A140, 2, "LINE_LENGTH_IN", [len(data)]) + packet(A140, 2, "LINE_COUNT", [1])
-        words += packet(A140, 2, "OFFSET_OUT_UPPER", [address >> 32, address & 0xFFFFFFFF])
-        words += packet(A140, 2, "LAUNCH_DMA", [1 | 1 << 12])
-        texels = np.frombuffer(data, "<u4").tolist()
-        for at in range(0, len(texels), size):
-            words += packet(A140, 2, "LOAD_INLINE_DATA", texels[at : at + size], form=3)
-        return words, b""
 
-    contents, texture = brought_by(original, upload)
+def test_textures_in_pushbuffers_of_a_capture_from_the_middle(shared_dir: Path) -> None:
+    """What subchannels are bound to is part of the state at the start then."""
+    original = contents_of(shared_dir, "ex04_textured_cube")
+    contents, texture = brought_by(original, lambda address, data, _: (inline(data, address, 0x1FFF, 5), b""))
+    channel = next(e.channel for f in contents.frames for e in f.events if isinstance(e, Submit))
+    number = next(item.number for item in F.STATE_SWITCH if item.name == "bindings")
+    bound = np.array([0xB197, 0xB1C0, 0xA140, 0x902D, 0xB0B5, 0xA140, 0, 0], np.uint32)
+    contents = replace(contents, state=[State(number, bound, channel=channel)])
     check_redacted(contents, texture, original)
 
 

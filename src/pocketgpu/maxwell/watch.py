@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -320,16 +320,19 @@ class _DmaCopy(DmaCopy):
             return
         watcher = _machine(self.host).watcher
         plan = self._plans[value.to_bytes(4, "little") + self.registers[self._words].tobytes()]
-        if plan.kind == "copy":
-            width = plan.columns * plan.target.element
-            read, written = (Places.of_surface(side, width, plan.rows) for side in plan.sides)
-            watcher.copies(written, read, self)
-            return
-        source, target = (Places.of_side(side, plan.columns, plan.rows) for side in (plan.source, plan.target))
-        if plan.kind == "fill":
-            watcher.fills(target)
-        else:
-            watcher.converts(target, source, None, self)
+        most = max(_CHUNK // max(plan.source.element, plan.target.element), 1)
+        for first in range(0, plan.columns, most):  # a buffer may be one line of any length
+            columns = min(plan.columns - first, most)
+            source, target = (
+                Places.of_side(replace(side, x=side.x + first * side.element), columns, plan.rows)
+                for side in (plan.source, plan.target)
+            )
+            if plan.kind == "copy":
+                watcher.copies(target, source, self)
+            elif plan.kind == "fill":
+                watcher.fills(target)
+            else:
+                watcher.converts(target, source, None, self)
 
 
 class _TwoD(TwoD):

@@ -12,7 +12,7 @@ import pytest
 
 import pocketgpu
 from pocketgpu.capture import pgc
-from pocketgpu.capture.pgc import channel_redact
+from pocketgpu.capture.pgc import channel_origins, channel_redact
 from pocketgpu.capture.pgc import format as F
 from pocketgpu.capture.pgc.channel_origins import Origins
 from pocketgpu.capture.pgc.channel_redact import replace_textures
@@ -22,7 +22,7 @@ from pocketgpu.capture.pgc.texture_noise import noise
 from pocketgpu.cli import main
 from pocketgpu.facts.maxwell import A140, B0B5, TWOD, MethodBlock
 from pocketgpu.facts.maxwell.formats import TEXTURE
-from pocketgpu.maxwell import pixel_formats
+from pocketgpu.maxwell import pixel_formats, watch
 from pocketgpu.maxwell.texture_header import TextureHeader
 
 CUBE_BYTES = 256 * 256 // 2
@@ -322,3 +322,19 @@ def test_noise_is_valid(name: str) -> None:
         assert not magenta.any() and (np.ptp(blocks, axis=1).max(axis=1) > 0).mean() > 0.9
     if name.startswith(("BC7", "BC6H")):
         assert texels.reshape(8, 4, 8, 4, 4).any(axis=(1, 3, 4)).all()
+
+
+def test_large_textures_and_long_copies_are_followed_in_pieces(
+    shared_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one piece, a texture of half a gigabyte would take ten of the host's memory."""
+    original = contents_of(shared_dir, "ex04_textured_cube")
+    whole = replace_textures(original, log_of(original))
+    monkeypatch.setattr(channel_origins, "_SLICE", 12 << 10)
+    monkeypatch.setattr(watch, "_CHUNK", 1 << 10)
+    found = replace_textures(original, log_of(original))
+    assert (found.textures, found.replaced, found.left, found.lost) == (1, CUBE_BYTES, 0, 0)
+    assert pictures(found.contents) != pictures(original) and whole.replaced == found.replaced
+    before, after = (b"".join(origins_of(contents).texels) for contents in (original, found.contents))
+    kept = np.frombuffer(before, "<u4") == np.frombuffer(after, "<u4")
+    assert len(before) == CUBE_BYTES and kept.mean() < 0.01

@@ -39,6 +39,8 @@ MADE, LOST = 0xFFFFFFFF, 0xFFFFFFFE
 _FIRST_CONVERSION = LOST - 1
 _MOST_CONVERSIONS = 1 << 16
 _DIGEST = 16
+_SLICE = 12 << 20
+"""Bytes that are looked at in one go: whole elements of all formats, whole pages."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,9 @@ class Origins(Watcher):
 
     def _keep_range(self, address: int, size: int) -> None:
         for offset, length in self.machine.memory.spans(address, size):
-            if offset is not None:
-                self.keep(np.arange(offset, offset + length, dtype=np.int64))
+            for first in range(0, length if offset is not None else 0, _SLICE):
+                start = (offset or 0) + first
+                self.keep(np.arange(start, start + min(length - first, _SLICE), dtype=np.int64))
 
     # What the machine tells
 
@@ -151,6 +154,10 @@ class Origins(Watcher):
                 self._keep_range(start, end - start)
 
     def samples(self, texture: TextureHeader, address: int, size: int) -> None:
+        for first in range(0, size, _SLICE):
+            self._uses(texture, address + first, min(size - first, _SLICE))
+
+    def _uses(self, texture: TextureHeader, address: int, size: int) -> None:
         data, _ = self.machine.memory.try_read(address, size)
         texels = np.frombuffer(data, np.uint8)
         pieces = [

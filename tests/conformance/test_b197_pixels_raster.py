@@ -1,0 +1,135 @@
+"""What triangles, lines and points cover: widths, sizes, faces, polygon modes, and whether anything is drawn at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from .switch_canvas import BLUE, GREEN, RED, Canvas, empty, paint, row
+
+POINT, LINE, FILL = 0x1B00, 0x1B01, 0x1B02
+FRONT, BACK, BOTH = 0x404, 0x405, 0x408
+CLOCKWISE, COUNTER_CLOCKWISE = 0x900, 0x901
+
+
+@pytest.mark.row("b197.0x0df")
+def test_without_raster_nothing_is_drawn() -> None:
+    def draw(s: Canvas, on: int) -> None:
+        s.set(SET_RASTER_ENABLE=on).rect(RED, (2, 2, 6, 4))
+
+    assert paint(draw, 1).picture == row("2 x ........", "2 x ..RRRR..", "4 x ........")
+    assert paint(draw, 0).picture == empty()
+
+
+# -- lines and points -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.row("b197.0x083", "b197.0x4ec", "b197.0x4ed")
+@pytest.mark.parametrize(
+    ("aliased", "plain", "other", "rows"), [(0, 1.0, 3.0, 1), (1, 1.0, 3.0, 3), (0, 3.0, 1.0, 3), (1, 3.0, 1.0, 1)]
+)
+def test_lines_have_one_of_two_widths(aliased: int, plain: float, other: float, rows: int) -> None:
+    def draw(s: Canvas) -> None:
+        s.set(SET_ALIASED_LINE_WIDTH_ENABLE=aliased, SET_LINE_WIDTH_FLOAT=plain, SET_ALIASED_LINE_WIDTH_FLOAT=other)
+        s.shape([(0, 4.5), (8, 4.5)], topology="LINES")
+
+    wide = row("3 x ........", "3 x RRRRRRRR", "2 x ........")
+    thin = row("4 x ........", "RRRRRRRR", "3 x ........")
+    assert paint(draw).picture == (wide if rows == 3 else thin)
+
+
+@pytest.mark.row("b197.0x546")
+@pytest.mark.parametrize("size", [1, 3, 5])
+def test_points_are_squares_of_the_size_in_the_register(size: int) -> None:
+    def draw(s: Canvas) -> None:
+        s.set(SET_POINT_SIZE=float(size)).shape([(4.5, 4.5)], topology="POINTS")
+
+    before = 4 - size // 2
+    after = 8 - before - size
+    lit = "." * before + "R" * size + "." * after
+    assert paint(draw).picture == row(f"{before} x ........", f"{size} x {lit}", f"{after} x ........")
+
+
+# -- faces ------------------------------------------------------------------------------------------------------------
+
+
+def pair(s: Canvas) -> None:
+    """On the left a rectangle counter-clockwise, on the right one clockwise."""
+    s.rect(RED, (0, 0, 3, 8))
+    s.shape([(5, 0), (8, 0), (8, 8), (5, 8)], GREEN, "TRIANGLE_FAN")
+
+
+@pytest.mark.row("b197.0x646", "b197.0x647", "b197.0x648")
+@pytest.mark.parametrize(
+    ("enabled", "face", "front", "left", "right"),
+    [
+        (0, BACK, COUNTER_CLOCKWISE, True, True),
+        (0, BOTH, CLOCKWISE, True, True),
+        (1, BACK, COUNTER_CLOCKWISE, True, False),
+        (1, BACK, CLOCKWISE, False, True),
+        (1, FRONT, COUNTER_CLOCKWISE, False, True),
+        (1, FRONT, CLOCKWISE, True, False),
+        (1, BOTH, COUNTER_CLOCKWISE, False, False),
+    ],
+)
+def test_faces_are_culled_by_their_winding(enabled: int, face: int, front: int, left: bool, right: bool) -> None:
+    def draw(s: Canvas) -> None:
+        pair(s.set(OGL_SET_CULL=enabled, OGL_SET_CULL_FACE=face, OGL_SET_FRONT_FACE=front))
+
+    one, two = "RRR" if left else "...", "GGG" if right else "..."
+    assert paint(draw).picture == row(f"8 x {one}..{two}")
+
+
+
+
+OUTLINES = {
+    # What is filled has the left and upper edge that goes through centres, not the right and lower one.
+    FILL: row("........", "4 x .RRRR...", "3 x ........"),
+    LINE: row("........", ".RRRRR..", "3 x .R...R..", ".RRRRR..", "2 x ........"),
+    POINT: row("........", ".R...R..", "3 x ........", ".R...R..", "2 x ........"),
+}
+
+
+@pytest.mark.parametrize(
+    ("side", "clockwise"),
+    [
+        pytest.param("FRONT", False, marks=pytest.mark.row("b197.0x36b")),
+        pytest.param("BACK", True, marks=pytest.mark.row("b197.0x36c")),
+    ],
+)
+@pytest.mark.parametrize("mode", [POINT, LINE, FILL])
+def test_polygons_are_drawn_as_points_lines_or_filled_by_their_side(side: str, clockwise: bool, mode: int) -> None:
+    """Corners are centres of pixels 1 and 5. The other side keeps its own mode."""
+
+    def draw(s: Canvas, turned: bool) -> None:
+        s.set(OGL_SET_FRONT_FACE=COUNTER_CLOCKWISE, **{f"SET_{side}_POLYGON_MODE": mode})
+        corners = [(1.5, 1.5), (1.5, 5.5), (5.5, 5.5), (5.5, 1.5)]
+        s.shape(corners[::-1] if turned else corners, topology="QUADS")
+
+    assert paint(draw, clockwise).picture == OUTLINES[mode]
+    assert paint(draw, not clockwise).picture == OUTLINES[FILL]
+
+
+@pytest.mark.row("b197.0x452")
+def test_conservative_raster_takes_every_pixel_that_is_touched() -> None:
+    def draw(s: Canvas, on: int) -> None:
+        s.set(SET_CONSERVATIVE_RASTER=on)
+        s.shape([(3.1, 4.1), (4.4, 4.1), (3.1, 4.4)])  # no centre is inside
+
+    assert paint(draw, 0).picture == empty()
+    assert paint(draw, 1).picture == row("4 x ........", "...RR...", "3 x ........")
+
+
+# -- what the raster leaves out ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.row("b197.0x37e", "b197.0x37f", note="pixels=later")
+@pytest.mark.parametrize("axis", ["X", "Y"])
+def test_a_moved_window_is_told_of_and_drawn_where_it_was(axis: str) -> None:
+    """No document says which way it moves, or what."""
+
+    def draw(s: Canvas, value: int) -> None:
+        s.set(**{f"SET_WINDOW_OFFSET_{axis}": value}).rect(BLUE, (1, 1, 4, 3))
+
+    plain, moved = paint(draw, 0), paint(draw, 2)
+    assert plain.events == () and moved.events == ("draw.left_out",)
+    assert plain.picture == moved.picture == row("........", "2 x .BBB....", "5 x ........")

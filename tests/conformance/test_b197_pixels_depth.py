@@ -168,7 +168,9 @@ def test_the_factor_of_the_offset_counts_slopes(factor: float) -> None:
 
 
 @pytest.mark.row("b197.0x51f")
-@pytest.mark.parametrize(("factor", "limit", "moved"), [(2.0, 0.0, 0.125), (2.0, 0.03125, 0.03125), (-2.0, -0.0625, -0.0625)])
+@pytest.mark.parametrize(
+    ("factor", "limit", "moved"), [(2.0, 0.0, 0.125), (2.0, 0.03125, 0.03125), (-2.0, -0.0625, -0.0625)]
+)
 def test_the_offset_has_a_limit(factor: float, limit: float, moved: float) -> None:
     """The page has it at 0x51f, where no method is; it is at 0x61f. 0 is no limit."""
 

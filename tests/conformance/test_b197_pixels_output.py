@@ -49,7 +49,9 @@ def test_the_alpha_test_can_be_off(on: int, seen: str) -> None:
 
 
 @pytest.mark.row("b197.0x4c4")
-@pytest.mark.parametrize(("reference", "seen"), [(-1.0, "WWWW"), (0.1, ".WWW"), (0.5, "..WW"), (0.9, "...W"), (2.0, "....")])
+@pytest.mark.parametrize(
+    ("reference", "seen"), [(-1.0, "WWWW"), (0.1, ".WWW"), (0.5, "..WW"), (0.9, "...W"), (2.0, "....")]
+)
 def test_the_reference_of_the_alpha_test_is_a_float(reference: float, seen: str) -> None:
     def draw(s: Canvas) -> None:
         alphas(s.set(SET_ALPHA_TEST=1, SET_ALPHA_REF=reference, SET_ALPHA_FUNC={"V": "OGL_GREATER"}))
@@ -266,7 +268,12 @@ def test_layers_count_from_the_base_and_those_beyond_the_last_are_nowhere(
 @pytest.mark.row("b197.0x200", "b197.0x204")
 @pytest.mark.parametrize(
     ("format", "stored"),
-    [("A8B8G8R8", "ff00ffff"), ("R5G6B5", "1ff8"), ("A2B10G10R10", "ff03f0ff"), ("RF16_GF16_BF16_AF16", "003c0000003c003c")],
+    [
+        ("A8B8G8R8", "ff00ffff"),
+        ("R5G6B5", "1ff8"),
+        ("A2B10G10R10", "ff03f0ff"),
+        ("RF16_GF16_BF16_AF16", "003c0000003c003c"),
+    ],
 )
 def test_colours_are_stored_in_the_format_of_the_target(format: str, stored: str) -> None:
     def draw(canvas: Canvas) -> None:

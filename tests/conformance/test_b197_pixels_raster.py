@@ -79,8 +79,6 @@ def test_faces_are_culled_by_their_winding(enabled: int, face: int, front: int, 
     assert paint(draw).picture == row(f"8 x {one}..{two}")
 
 
-
-
 OUTLINES = {
     # What is filled has the left and upper edge that goes through centres, not the right and lower one.
     FILL: row("........", "4 x .RRRR...", "3 x ........"),

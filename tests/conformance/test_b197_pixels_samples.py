@@ -30,7 +30,7 @@ def pixels(letters: str) -> list[list[str]]:
 @pytest.mark.row("b197.0x54d", "b197.0x574")
 @pytest.mark.parametrize(("enabled", "edge"), [(1, ".R.R"), (0, "RRRR")])
 def test_samples_are_covered_one_by_one_if_multisampling_is_on(enabled: int, edge: str) -> None:
-    """The rectangle's left edge goes through the middle of a column; its right edge through that of the next but one."""
+    """The rectangle's left edge goes through the middle of a column, its right edge through that of another."""
 
     def draw(s: Canvas) -> None:
         s.set(SET_ANTI_ALIAS_ENABLE=enabled).rect(RED, (0.5, 0, 2.5, 4))
@@ -203,7 +203,9 @@ def test_thresholds_of_compression_take_no_sample_away(kind: str) -> None:
 @pytest.mark.parametrize(
     ("method", "value"),
     [
-        pytest.param("SET_TIR", {"MODE": "RASTER_N_TARGET_M"}, marks=pytest.mark.row("b197.0x3ed", note="pixels=later")),
+        pytest.param(
+            "SET_TIR", {"MODE": "RASTER_N_TARGET_M"}, marks=pytest.mark.row("b197.0x3ed", note="pixels=later")
+        ),
         pytest.param("SET_COVERAGE_TO_COLOR", {"ENABLE": 1}, marks=pytest.mark.row("b197.0x47e", note="pixels=later")),
     ],
 )

@@ -225,8 +225,8 @@ def test_the_range_of_depth_may_be_zero_to_one_whatever_the_limits(whole: int, d
     [
         pytest.param({"VIEWPORT_CLIP_HORIZONTAL": {"X0": 2, "WIDTH": 3}}, row("8 x ..RRR..."),
                      marks=pytest.mark.row("b197.0x300")),
-        pytest.param({"VIEWPORT_CLIP_VERTICAL": {"Y0": 5, "HEIGHT": 2}}, row("5 x ........", "2 x RRRRRRRR", "........"),
-                     marks=pytest.mark.row("b197.0x301")),
+        pytest.param({"VIEWPORT_CLIP_VERTICAL": {"Y0": 5, "HEIGHT": 2}},
+                     row("5 x ........", "2 x RRRRRRRR", "........"), marks=pytest.mark.row("b197.0x301")),
         pytest.param({"SCISSOR_HORIZONTAL": {"XMIN": 1, "XMAX": 4}}, row("8 x .RRR...."),
                      marks=pytest.mark.row("b197.0x381")),
         pytest.param({"SCISSOR_VERTICAL": {"YMIN": 3, "YMAX": 4}}, row("3 x ........", "RRRRRRRR", "4 x ........"),

@@ -307,3 +307,57 @@ def test_triangles_of_one_draw_go_to_viewports_of_their_own() -> None:
         s.draw(corners, colors, uv=[(0.0, 0.0, float(n // 6)) for n in range(24)])
 
     assert paint(draw).picture == row("4 x RRRRGGGG", "4 x CCCCMMMM")
+
+
+MASKED_VIEWS = INDEXED_VIEW.replace("a[0x68]", "a[0x3a0]")
+
+
+@pytest.mark.row("b197.0x280", "b197.0x283", "b197.0x47c")
+@pytest.mark.parametrize("mask", [0b0001, 0b1010, 0b1111, 0, 0xFFF0])
+@pytest.mark.parametrize("layered", [0, 1])
+def test_a_mask_of_viewports_sends_triangles_to_all_of_them(mask: int, layered: int) -> None:
+    """To their layers, too, where the viewport's number is added."""
+
+    def draw(s: Canvas) -> None:
+        s.programs(vertex=MASKED_VIEWS)
+        for n in range(4):
+            s.pb.viewport(4 * (n & 1), 4 * (n >> 1), 4, 4, number=n)
+        s.set(SET_OFFSET_RENDER_TARGET_INDEX=layered)
+        s.draw(QUARTERS, RED, topology="TRIANGLE_FAN", uv=(0.0, 0.0, float(mask)))
+
+    one, two, three, four = ("RRRR" if mask >> n & 1 else "...." for n in range(4))
+    painted = paint(draw, canvas={"layers": 4, "depth_format": None})
+    if not layered:
+        assert painted.letters() == row(f"4 x {one}{two}", f"4 x {three}{four}")
+        return
+    dark = "...."
+    parts = ((one + dark, 2 * dark), (dark + two, 2 * dark), (2 * dark, three + dark), (2 * dark, dark + four))
+    assert [painted.letters(layer=n) for n in range(4)] == [row(f"4 x {a}", f"4 x {b}") for a, b in parts]
+    assert painted.events == ()
+
+
+@pytest.mark.row("b197.0x280")
+def test_a_primitive_goes_to_its_viewports_before_the_next_one() -> None:
+    """Two triangles that cover both of two viewports, which lie upon each other but for a column: the second wins."""
+
+    def draw(s: Canvas) -> None:
+        s.programs(vertex=MASKED_VIEWS)
+        s.pb.viewport(0, 0, 7, 8).viewport(1, 0, 7, 8, number=1)
+        corners = [(-1.0, 1.0), (-1.0, -7.0), (7.0, 1.0)] * 2
+        s.draw(corners, [RED] * 3 + [GREEN] * 3, uv=[(0.0, 0.0, 3.0)] * 3 + [(0.0, 0.0, 1.0)] * 3)
+
+    assert paint(draw).picture == row("8 x GGGGGGGR")
+
+
+@pytest.mark.row("b197.0x280")
+def test_many_triangles_with_masks_come_in_order() -> None:
+    """More than one batch of set-up; each of 80 triangles is over the one before it, in both halves."""
+
+    def draw(s: Canvas) -> None:
+        s.programs(vertex=MASKED_VIEWS)
+        s.pb.viewport(0, 0, 4, 8).viewport(4, 0, 4, 8, number=1)
+        corners = [(-1.0, 1.0), (-1.0, -7.0), (7.0, 1.0)] * 80
+        colors = np.repeat([(n / 255, 1, 0, 1) for n in range(80)], 3, axis=0)
+        s.draw(corners, colors, uv=(0.0, 0.0, 3.0))
+
+    assert (np.round(paint(draw).rgba()[..., 0] * 255) == 79).all()

@@ -78,6 +78,11 @@ class _Stopped(Exception):
     """The rest of a draw is left out; why, unless stages tell that."""
 
 
+def _set_up_of(plan: Plan, kind: int) -> dict[str, Any]:
+    """Static values of the set-up of a plan's primitives; the usual ones have the code without masks of viewports."""
+    return {"kind": kind + 1, **({"masks": True} if plan.masks else {})}
+
+
 class Drawing:
     """Runs the draws of one machine.
 
@@ -366,8 +371,7 @@ class Drawing:
         engine, several = self.engine, self.threads > 1
         words = np.zeros(native.WALK_SIZE // 4, np.int32)
         words[:8].view(np.int64)[:] = (
-            engine.handle(next_piece), engine.handle(run_vertices), engine.handle(setup.set_up, kind=min(kind, 2) + 1),
-            engine.handle(raster_shapes, multi=plan.multi),
+            engine.handle(next_piece), engine.handle(run_vertices), engine.handle(setup.set_up, **_set_up_of(plan, min(kind, 2))), engine.handle(raster_shapes, multi=plan.multi),
         )  # fmt: skip
         for name, v in (
             ("INPUT", self.room.input), ("VERTEX_SLOT", vertex_slot), ("VERTEX_ROOM", self._rooms[0]),
@@ -425,7 +429,7 @@ class Drawing:
 
     def _rasterise(self, plan: Plan, kind: int, count: int) -> None:
         """Shapes of a list of primitives, and their pixels."""
-        make, region, following = self.engine.get(setup.set_up, kind=kind + 1), self._region_data, 0
+        make, region, following = self.engine.get(setup.set_up, **_set_up_of(plan, kind)), self._region_data, 0
         if region[_COME] > MOST_PRIMITIVES:
             raise _Stopped(f"more than {MOST_PRIMITIVES} primitives")
         while following < count:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ...facts.maxwell import B197
 from ..engines.state import State
+from ..sass.stage_io import VIEWPORT_MASK
 from .headers import LINEAR
 from .planes import GROUP, HEAD_SIZE, plane_offset
 from .raster import INSIDE_ANY, KILL_ABOVE, KILL_BELOW, NOTHING, OUTSIDE_ALL
@@ -62,6 +63,7 @@ _OF_A_VIEWPORT = (
 RASTER_NAMES = tuple(dict.fromkeys((*_GENERAL, *_OF_ALL_VIEWPORTS, *_OF_A_VIEWPORT)))
 """The methods that `encode` and `pixel_inputs` read."""
 POSITION, LAYER, VIEWPORT_INDEX, POINT_SIZE, DISTANCES = 0x70, 0x64, 0x68, 0x6C, 0x2C0
+_VIEWPORT_CHOICES = VIEWPORT_INDEX >> 2, VIEWPORT_MASK >> 2
 """Addresses in attribute space of what set-up reads itself."""
 SAMPLES = {0: 1, 1: 2, 2: 4, 3: 8, 4: 8, 5: 2, 6: 16, 8: 4, 9: 4, 10: 8, 11: 8}
 """SET_ANTI_ALIAS to samples of a pixel; of modes with virtual coverage the samples that have colours."""
@@ -167,7 +169,8 @@ def encode(
     raster[_OWN] = _known.get(key, lambda: _general(state, vertex_map, switches))
     size, positions = VIEWPORT.size // 4, vertex_map[_POSITIONS].tobytes() + chosen
     mirrors = switches.get("raster.lower_left") == "mirror"
-    for n in range(VIEWPORT_COUNT if int(vertex_map[VIEWPORT_INDEX >> 2]) != PAGE_ZERO else 1):
+    several = any(int(vertex_map[word]) != PAGE_ZERO for word in _VIEWPORT_CHOICES)
+    for n in range(VIEWPORT_COUNT if several else 1):
         words = registers[_VIEWPORT_PLACES[n]]
         make = partial(_viewport, words, vertex_map, mirrors)
         viewports[n * size : (n + 1) * size] = _known_viewports.get(words.tobytes() + positions, make)
@@ -185,6 +188,7 @@ def _general(state: State, vertex_map: Words, switches: Mapping[str, str]) -> Wo
     r.put("LAYER", field("SET_RT_LAYER", "V"))
     r.put("LAYER_BY_VIEWPORT", field("SET_OFFSET_RENDER_TARGET_INDEX", "BY_VIEWPORT_INDEX"))
     r.put("VIEWPORT_AT", optional(VIEWPORT_INDEX))
+    r.put("VIEWPORT_MASK_AT", optional(VIEWPORT_MASK))
     own_size = field("SET_ATTRIBUTE_POINT_SIZE", "ENABLE")
     slot = 4 * field("SET_ATTRIBUTE_POINT_SIZE", "SLOT")
     r.put("POINT_SIZE_AT", optional(slot) if own_size and slot < ATTRIBUTE_SPACE else -1)

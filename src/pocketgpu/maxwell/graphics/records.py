@@ -92,8 +92,8 @@ FILL, LINE, POINT = range(3)
 RASTER = Struct(
     # Offsets of a VERTICES and a PRIMITIVES record, and of tables of VIEWPORT and PIXEL_INPUT.
     "VERTICES", "PRIMITIVES", "VIEWPORTS", "INPUTS", "INPUT_GROUPS",
-    # Page offsets of the layer, viewport index and point size that programs give, -1: they give none.
-    "LAYER_AT", "VIEWPORT_AT", "POINT_SIZE_AT", "LAYER", "LAYER_BY_VIEWPORT",
+    # Page offsets of the layer, viewport index, viewport mask and point size that programs give, -1: they give none.
+    "LAYER_AT", "VIEWPORT_AT", "VIEWPORT_MASK_AT", "POINT_SIZE_AT", "LAYER", "LAYER_BY_VIEWPORT",
     # Clipping: bits of user planes in use, those of them that cull; page offsets of distances; whether z is clipped,
     # and whether the near plane is z = 0 (1) or z = -w (0).
     "USER_PLANES", "USER_CULLS", "DISTANCES:8", "CLIP_Z", "NEAR_ZERO",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from .switch_canvas import BLUE, GREEN, RED, Canvas, empty, paint, row
+from .switch_canvas import BLUE, GREEN, RED, WHITE, Canvas, empty, paint, row
 
 POINT, LINE, FILL = 0x1B00, 0x1B01, 0x1B02
 FRONT, BACK, BOTH = 0x404, 0x405, 0x408
 CLOCKWISE, COUNTER_CLOCKWISE = 0x900, 0x901
+FLOATS = "RF32_GF32_BF32_AF32"
 
 
 @pytest.mark.row("b197.0x0df")
@@ -131,3 +133,57 @@ def test_a_moved_window_is_told_of_and_drawn_where_it_was(axis: str) -> None:
     plain, moved = paint(draw, 0), paint(draw, 2)
     assert plain.events == () and moved.events == ("draw.left_out",)
     assert plain.picture == moved.picture == row("........", "2 x .BBB....", "5 x ........")
+
+
+# -- smooth edges -----------------------------------------------------------------------------------------------------
+
+
+def smooth(s: Canvas, on: int, *shapes: list[tuple[float, float]], **state: object) -> None:
+    """White shapes, blended by alpha."""
+    s.set(SET_POLY_SMOOTH=on, SET_BLEND=(0, 1), **state)
+    s.set(SET_BLEND_COLOR_SOURCE_COEFF={"V": "OGL_SRC_ALPHA"}, SET_BLEND_COLOR_DEST_COEFF={"V": "OGL_ONE"})
+    for shape in shapes:
+        s.shape(shape, WHITE, "TRIANGLE_FAN")
+
+
+@pytest.mark.row("b197.0x36d")
+def test_smooth_polygons_fade_by_the_part_of_a_pixel_that_they_cover() -> None:
+    """A rectangle from (1.25, 2.5) to (4.5, 5.25)."""
+    box = [(1.25, 5.25), (4.5, 5.25), (4.5, 2.5), (1.25, 2.5)]
+    across, down = [0, 0.75, 1, 1, 0.5, 0, 0, 0], [0, 0, 0.5, 1, 1, 0.25, 0, 0]
+    found = paint(smooth, 1, box, canvas={"format": FLOATS})
+    assert np.allclose(found.rgba()[..., 0], np.outer(down, across), atol=0.02)
+    assert found.events == ()
+    hard = paint(smooth, 0, box, canvas={"format": FLOATS}).rgba()[..., 0]
+    assert (hard == np.outer([0, 0, 1, 1, 1, 0, 0, 0], [0, 1, 1, 1, 0, 0, 0, 0])).all()
+
+
+@pytest.mark.row("b197.0x36d")
+def test_parts_of_a_slope_are_its_area_and_those_of_neighbours_add_up() -> None:
+    below = [(0.0, 8.0), (8.0, 8.0), (8.0, 4.0)]
+    above = [(0.0, 8.0), (8.0, 4.0), (8.0, 0.0), (0.0, 0.0)]
+    one = paint(smooth, 1, below, canvas={"format": FLOATS}).rgba()[..., 0]
+    assert one[7].tolist() == pytest.approx([0.25, 0.75, 1, 1, 1, 1, 1, 1], abs=0.02)
+    assert one[6].tolist() == pytest.approx([0, 0, 0.25, 0.75, 1, 1, 1, 1], abs=0.02)
+    both = paint(smooth, 1, below, above, canvas={"format": FLOATS}).rgba()[..., 0]
+    assert np.allclose(both, 1, atol=1e-6)
+
+
+@pytest.mark.row("b197.0x36d")
+def test_pixels_that_a_smooth_polygon_has_nothing_of_are_not_drawn() -> None:
+    """Depth tells: a small triangle touches one pixel, though not its centre."""
+
+    def draw(s: Canvas, on: int) -> None:
+        smooth(s, on, [(3.1, 4.1), (3.4, 4.1), (3.1, 4.4)], SET_DEPTH_TEST=1, SET_DEPTH_WRITE=1)
+
+    assert (paint(draw, 0).depth == 1).all()
+    touched = paint(draw, 1).depth != 1
+    assert np.argwhere(touched).tolist() == [[4, 3]]
+
+
+@pytest.mark.row("b197.0x36d")
+def test_with_samples_edges_are_hard() -> None:
+    box = [(1.25, 5.25), (4.5, 5.25), (4.5, 2.5), (1.25, 2.5)]
+    options = {"format": FLOATS, "samples": "MODE_2X2"}
+    found, plain = (paint(smooth, on, box, canvas=options).rgba()[..., 0] for on in (1, 0))
+    assert (found == plain).all() and set(found.ravel().tolist()) == {0, 1}

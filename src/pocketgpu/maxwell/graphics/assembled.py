@@ -208,7 +208,7 @@ class Batch:
         cull = self.of(RASTER.CULL)
         dropped = (area == 0) | (k.select(front != 0, cull & 1, cull & 2) != 0)
         plain = (self.of(RASTER.MODES) == 0) & (self.of(RASTER.MODES + 4) == 0) & (self.of(RASTER.CONSERVATIVE) == 0)
-        plain = plain & (self.of(RASTER.FILL_VIA_TRIANGLE) == 0)
+        plain = plain & ((self.of(RASTER.FILL_VIA_TRIANGLE) | self.of(RASTER.POLY_SMOOTH)) == 0)
         multi = self.of(RASTER.MULTISAMPLE) != 0
         box = k.splat(0) == 0
         sides = ((xs, VIEWPORT.LEFT, VIEWPORT.RIGHT), (ys, VIEWPORT.TOP, VIEWPORT.BOTTOM))

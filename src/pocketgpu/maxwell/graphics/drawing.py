@@ -38,7 +38,6 @@ from .records import (
     PRIMITIVES,
     RASTER,
     REGION,
-    TRIANGLE_LIST,
     VERTICES,
 )
 from .repeats import Repeats
@@ -175,14 +174,14 @@ class Drawing:
             for passed in self._passed:
                 passed[0] = 0
         self._begin(plan, draw, state)
-        for message in plan.left_out[self._primitives[PRIMITIVES.KIND // 4] >= TRIANGLE_LIST]:
+        for message in plan.left_out:
             self.host.report("warning", "draw.left_out", message)
         self._go(plan, draw, state, counters)
         simple = plan.chain is None and not plan.streams and not plan.stores and plan.rasters
         settled = plan.final and plan.placed == self.memory.map_changes and all(
             self.programs.stages[n].final for n in plan.programs
         )  # fmt: skip
-        if simple and settled and not plan.output.events and plan.left_out == ((), ()):
+        if simple and settled and not plan.output.events and not plan.left_out:
             self._repeats.note(draw)
 
     def _repeat(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
@@ -371,7 +370,9 @@ class Drawing:
         engine, several = self.engine, self.threads > 1
         words = np.zeros(native.WALK_SIZE // 4, np.int32)
         words[:8].view(np.int64)[:] = (
-            engine.handle(next_piece), engine.handle(run_vertices), engine.handle(setup.set_up, **_set_up_of(plan, min(kind, 2))), engine.handle(raster_shapes, multi=plan.multi),
+            engine.handle(next_piece), engine.handle(run_vertices),
+            engine.handle(setup.set_up, **_set_up_of(plan, min(kind, 2))),
+            engine.handle(raster_shapes, multi=plan.multi),
         )  # fmt: skip
         for name, v in (
             ("INPUT", self.room.input), ("VERTEX_SLOT", vertex_slot), ("VERTEX_ROOM", self._rooms[0]),

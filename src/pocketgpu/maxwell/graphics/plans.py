@@ -78,8 +78,8 @@ class Plan:
     """The VERTICES and PRIMITIVES records that its RASTER record names."""
     walks: dict[tuple[int, int, int], NDArray[np.int32]] = field(default_factory=dict)
     """WALK records (native.py) by kind of primitives and slots."""
-    left_out: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    """What raster leaves out of what is asked: of points and lines, of polygons."""
+    left_out: tuple[str, ...] = ()
+    """What the registers ask of raster that it does not do."""
     masks: bool = False
     """Whether programs give masks of viewports."""
     placed: int = _NO_PLACE
@@ -191,8 +191,7 @@ def make_plan(
         key = output.test_key
         width, height = min(t.width for t in plan.targets), min(t.height for t in plan.targets)
         raster_state.limit(viewports, width >> key.grid_x, height >> key.grid_y)
-    others, polygons = (tuple(raster_state.left_out(state, which)) for which in (False, True))
-    plan.left_out = others, polygons
+    plan.left_out = raster_state.left_out(state)
     plan.masks = bool(words[RASTER.VIEWPORT_MASK_AT // 4] >= 0)
     plan.multi = bool(words[RASTER.SAMPLES // 4] > 1)
     if inputs.table.nbytes > _INPUT_TABLE:

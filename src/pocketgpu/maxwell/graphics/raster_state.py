@@ -48,7 +48,7 @@ _GENERAL = (
     "SET_ANTI_ALIAS_SAMPLE_POSITIONS", "SET_NONMULTISAMPLED_Z", "SET_HYBRID_ANTI_ALIAS_CONTROL", "SET_SAMPLE_MASK",
     "SET_SAMPLE_MASK_X0_Y0", "SET_SAMPLE_MASK_X1_Y0", "SET_SAMPLE_MASK_X0_Y1", "SET_SAMPLE_MASK_X1_Y1",
     "SET_WINDOW_CLIP_ENABLE", "SET_WINDOW_CLIP_TYPE", "SET_WINDOW_CLIP_HORIZONTAL", "SET_WINDOW_CLIP_VERTICAL",
-    "SET_POLYGON_STIPPLE", "SET_POLYGON_STIPPLE_PATTERN", "SET_DEPTH_BIAS_CONTROL",
+    "SET_POLYGON_STIPPLE", "SET_POLYGON_STIPPLE_PATTERN", "SET_DEPTH_BIAS_CONTROL", "SET_POLY_SMOOTH",
 )  # fmt: skip
 _OF_ALL_VIEWPORTS = (
     "SET_VIEWPORT_SCALE_OFFSET", "SET_VIEWPORT_CLIP_CONTROL", "SET_SURFACE_CLIP_HORIZONTAL",
@@ -98,6 +98,11 @@ def float_word(v: float) -> int:
 def sample_count(state: State) -> int:
     """Samples of a pixel of the targets."""
     return SAMPLES.get(state.field("SET_ANTI_ALIAS", "SAMPLES"), 1)
+
+
+def _multisampled(state: State) -> bool:
+    """Whether shapes cover samples one by one; then nothing has smooth edges."""
+    return sample_count(state) > 1 and bool(state.field("SET_ANTI_ALIAS_ENABLE"))
 
 
 class _Record:
@@ -248,7 +253,7 @@ def _lines_and_points(state: State, r: _Record) -> None:
     field, number = state.field, state.float
     aliased = field("SET_ALIASED_LINE_WIDTH_ENABLE")
     r.put_float("LINE_WIDTH", number("SET_ALIASED_LINE_WIDTH_FLOAT" if aliased else "SET_LINE_WIDTH_FLOAT"))
-    samples = sample_count(state) > 1 and bool(field("SET_ANTI_ALIAS_ENABLE"))
+    samples = _multisampled(state)
     r.put("LINE_SMOOTH", int(bool(field("SET_ANTI_ALIASED_LINE", "ENABLE")) and not samples))
     r.put("LINE_STIPPLE", field("SET_LINE_STIPPLE", "ENABLE"))
     r.put("STIPPLE_FACTOR", field("SET_LINE_STIPPLE_PARAMETERS", "FACTOR"))
@@ -263,7 +268,7 @@ def _lines_and_points(state: State, r: _Record) -> None:
 def _samples(state: State, r: _Record) -> None:
     field = state.field
     count = sample_count(state)
-    on = count > 1 and bool(field("SET_ANTI_ALIAS_ENABLE"))
+    on = _multisampled(state)
     r.put("SAMPLES", count)
     r.put("MULTISAMPLE", int(on))
     for axis in "XY":
@@ -295,7 +300,9 @@ def _masks(state: State, r: _Record, left_out: int) -> None:
     r.put("POLYGON_STIPPLE", stipple)
     if stipple:
         r.put("POLYGON_PATTERN", *(state.word("SET_POLYGON_STIPPLE_PATTERN", n) for n in range(32)))
-    r.put("MASKED", int(bool(windows or stipple or field("SET_LINE_STIPPLE", "ENABLE"))))
+    smooth = int(bool(field("SET_POLY_SMOOTH", "ENABLE")) and not _multisampled(state))
+    r.put("POLY_SMOOTH", smooth)
+    r.put("MASKED", int(bool(windows or stipple or smooth or field("SET_LINE_STIPPLE", "ENABLE"))))
 
 
 Bits = Callable[[int], int]
@@ -406,7 +413,6 @@ def alpha_registers(first_registers: Iterable[int | None]) -> int:
 
 
 _LEFT_OUT = (
-    ("SET_POLY_SMOOTH", "ENABLE", "polygons with smooth edges have hard ones"),
     ("SET_TIR", "MODE", "samples of raster are those of the targets"),
     ("SET_CLIP_ID_TEST", "ENABLE", "clip ids are not tested"),
     ("SET_LINE_MULTISAMPLE_OVERRIDE", "ENABLE", "lines have samples as everything has"),
@@ -416,11 +422,6 @@ _LEFT_OUT = (
 )
 
 
-def left_out(state: State, polygons: bool = True) -> list[str]:
-    """What the registers ask of raster that it does not do, as texts for events. polygons: whether any are drawn."""
-    asked = [(name, text) for name, part, text in _LEFT_OUT if state.field(name, part)]
-    # Edges that are drawn as lines are smooth as lines are.
-    fills = polygons and any(
-        _MODES.get(state.field(f"SET_{side}_POLYGON_MODE"), FILL) == FILL for side in ("FRONT", "BACK")
-    )
-    return [f"{name}: {text}" for name, text in asked if fills or name != "SET_POLY_SMOOTH"]
+def left_out(state: State) -> tuple[str, ...]:
+    """What the registers ask of raster that it does not do, as texts for events."""
+    return tuple(f"{name}: {text}" for name, part, text in _LEFT_OUT if state.field(name, part))

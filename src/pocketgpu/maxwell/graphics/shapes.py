@@ -10,18 +10,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...lanes import F32, I32, Value, Var
+from ...lanes import F32, I32, Lang, Value, Var
 from .assembled import LAYER, SIZE, SUBPIXEL_BITS, SUBPIXELS, VIEWPORT_NUMBER, VIEWPORT_OFFSET, Batch
 from .records import FILL, LINE, POINT, RASTER, REGION, SHAPE, VIEWPORT
 
 ALIGN = 32
-FADE_NONE, FADE_LINE, FADE_POINT = range(3)
+FADE_NONE, FADE_LINE, FADE_POINT, FADE_POLYGON = range(4)
 HALF = SUBPIXELS // 2
 
 
 def room(size: int) -> int:
     """Bytes that a record of `size` bytes takes."""
     return -(-size // ALIGN) * ALIGN
+
+
+def margin(k: Lang, a: Value, b: Value) -> Value:
+    """What to add to an edge's constant so that every pixel whose square it touches has its centre inside (i64)."""
+    return (k.to_i64(k.abs(a)) + k.to_i64(k.abs(b))) << (SUBPIXEL_BITS - 1)
 
 
 @dataclass
@@ -86,8 +91,10 @@ class ShapeMaker:
             for name, v in words.items():
                 self._put(SHAPE.offsets[name], v)
             conservative = batch.of(RASTER.CONSERVATIVE) != 0
+            if isinstance(fade, Value):
+                conservative = conservative | (fade == FADE_POLYGON)
             for n, (a, b, c) in enumerate((edges + [self._none()] * 4)[:4]):
-                wide = (k.to_i64(k.abs(a)) + k.to_i64(k.abs(b))) << (SUBPIXEL_BITS - 1)
+                wide = margin(k, a, b)
                 self._put(SHAPE.A + 4 * n, a)
                 self._put(SHAPE.B + 4 * n, b)
                 self._put(SHAPE.C + 8 * n, c + k.select(conservative, wide, 0))
@@ -112,7 +119,7 @@ class ShapeMaker:
     def _box(self, xs: list[Value], ys: list[Value]) -> tuple[Value, Value, Value, Value]:
         """The pixels whose centres (whose areas, with samples) can be inside of a shape with these corners."""
         k = self.k
-        area = self.multi | (self.batch.of(RASTER.CONSERVATIVE) != 0)
+        area = self.multi | ((self.batch.of(RASTER.CONSERVATIVE) | self.batch.of(RASTER.POLY_SMOOTH)) != 0)
         low = lambda v: (v + k.select(area, 0, HALF - 1)) >> SUBPIXEL_BITS
         high = lambda v: (v - k.select(area, 0, HALF)) >> SUBPIXEL_BITS
 
@@ -139,7 +146,8 @@ class ShapeMaker:
         box = self._box(xs, ys)
         for _ in k.when(area != 0):
             edges = [self._edge(1, 2), self._edge(2, 0), self._edge(0, 1)]
-            for _ in k.when(self._emit(owner, FILL, box, edges)):
+            fade = k.select(self.batch.of(RASTER.POLY_SMOOTH) != 0, FADE_POLYGON, FADE_NONE)
+            for _ in k.when(self._emit(owner, FILL, box, edges, fade)):
                 self._done()
 
     def rectangle_of(self, owner: Owner, xs: list[Value], ys: list[Value]) -> None:

@@ -119,20 +119,31 @@ def test_conservative_raster_takes_every_pixel_that_is_touched() -> None:
     assert paint(draw, 1).picture == row("4 x ........", "...RR...", "3 x ........")
 
 
-# -- what the raster leaves out ---------------------------------------------------------------------------------------
+# -- the window -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.row("b197.0x37e", "b197.0x37f", note="pixels=later")
-@pytest.mark.parametrize("axis", ["X", "Y"])
-def test_a_moved_window_is_told_of_and_drawn_where_it_was(axis: str) -> None:
-    """No document says which way it moves, or what."""
+@pytest.mark.parametrize(
+    ("axis", "value", "picture"),
+    [
+        pytest.param("X", 2, row("........", "2 x ...BBB..", "5 x ........"), marks=pytest.mark.row("b197.0x37e")),
+        pytest.param("X", -2, row("........", "2 x BB......", "5 x ........"), marks=pytest.mark.row("b197.0x37e")),
+        pytest.param("Y", 4, row("5 x ........", "2 x .BBB....", "........"), marks=pytest.mark.row("b197.0x37f")),
+        pytest.param("Y", -2, row(".BBB....", "7 x ........"),
+                     marks=pytest.mark.row("b197.0x37f")),
+    ],
+)  # fmt: skip
+def test_the_window_moves_what_is_drawn(axis: str, value: int, picture: str) -> None:
+    """By whole pixels, to the right and down; nobody is known to use it, so it can be switched off."""
 
-    def draw(s: Canvas, value: int) -> None:
-        s.set(**{f"SET_WINDOW_OFFSET_{axis}": value}).rect(BLUE, (1, 1, 4, 3))
+    def draw(s: Canvas, on: bool) -> None:
+        if on:
+            s.set(**{f"SET_WINDOW_OFFSET_{axis}": {"V": value}})
+        s.rect(BLUE, (1, 1, 4, 3))
 
-    plain, moved = paint(draw, 0), paint(draw, 2)
-    assert plain.events == () and moved.events == ("draw.left_out",)
-    assert plain.picture == moved.picture == row("........", "2 x .BBB....", "5 x ........")
+    plain = row("........", "2 x .BBB....", "5 x ........")
+    assert paint(draw, False).picture == plain
+    assert paint(draw, True).picture == picture
+    assert paint(draw, True, switches={"raster.window_offset": "ignore"}).picture == plain
 
 
 # -- smooth edges -----------------------------------------------------------------------------------------------------

@@ -82,8 +82,11 @@ def test_triangles_have_the_winding_that_is_asked_for(front: int, seen: str, uns
         s.set(OGL_SET_FRONT_FACE=front, OGL_SET_CULL=1, OGL_SET_CULL_FACE=0x405)
         tessellated(s, "QUAD", output=f"TRIANGLES_{winding}")
 
-    assert paint(draw, seen, canvas=NINE).picture == row(*["RRRRRRRR."] * 8, ".........")
+    filled = row(*["RRRRRRRR."] * 8, ".........")
+    assert paint(draw, seen, canvas=NINE).picture == filled
     assert paint(draw, unseen, canvas=NINE).picture == empty(9)
+    other = {"tessellation.winding": "v-up"}
+    assert paint(draw, unseen, canvas=NINE, switches=other).picture == filled
 
 
 @pytest.mark.row("b197.0x0c8")
@@ -182,6 +185,27 @@ def test_the_geometry_program_runs_if_it_is_on(enabled: int, line: str) -> None:
         s.shape([(1.5, 2.5)], topology="POINTS")
 
     assert paint(draw).picture == row("2 x ........", line, "5 x ........")
+
+
+PASSING = "MOV32I R0, 0x3f800000\nAST a[0x84], R0\nAST a[0x88], R0\nEXIT"
+"""A geometry program that hands vertices on, with green and blue of its own."""
+
+
+@pytest.mark.row("b197.0x840")
+@pytest.mark.parametrize(
+    ("masked", "by", "letter"),
+    [(0, "program", "W"), (1, "program", "M"), (0, "vertex", "R"), (1, "vertex", "Y")],
+)
+def test_words_can_skip_a_program_that_passes_vertices_on(masked: int, by: str, letter: str) -> None:
+    """Of red vertices. The bit is that of green; the switch turns what it means."""
+
+    def draw(s: Canvas) -> None:
+        s.programs(PIXEL, VERTEX, geometry=(PASSING, {**POINTS, "OUTPUT_TOPOLOGY": 7, "RESERVED_COMMON_A(3)": 1}))
+        s.set(SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK=(1, masked << (0x84 // 4 - 32)))
+        s.rect(RED)
+
+    painted = paint(draw, switches={"geometry.skip_mask": by})
+    assert painted.picture == row(f"8 x {8 * letter}")
 
 
 @pytest.mark.row("b197.0x850")

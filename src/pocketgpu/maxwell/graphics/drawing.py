@@ -114,7 +114,9 @@ class Drawing:
         self._vertex_map, self._output_map = take(4 * MAP_WORDS), take(4 * MAP_WORDS)
         self._rooms = [take(_THREAD_ROOM) for _ in range(self.threads)]
         late = take(late_stages.AREA_SIZE)
-        self.late = LateStages(self.memory, self.engine, self.programs.stages, host.workers, late, self._rooms)
+        self.late = LateStages(
+            self.memory, self.engine, self.programs.stages, host.workers, late, self._rooms, host.switches
+        )
         self._fragments = [take(FRAGMENTS.size) for _ in range(self.threads)]
         shapes = take(REGION_SIZE)
         self.stream_out = StreamOut(self.memory, self.engine, stream)

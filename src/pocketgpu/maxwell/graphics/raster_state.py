@@ -52,7 +52,7 @@ _GENERAL = (
 )  # fmt: skip
 _OF_ALL_VIEWPORTS = (
     "SET_VIEWPORT_SCALE_OFFSET", "SET_VIEWPORT_CLIP_CONTROL", "SET_SURFACE_CLIP_HORIZONTAL",
-    "SET_SURFACE_CLIP_VERTICAL", "SET_WINDOW_ORIGIN",
+    "SET_SURFACE_CLIP_VERTICAL", "SET_WINDOW_ORIGIN", "SET_WINDOW_OFFSET_X", "SET_WINDOW_OFFSET_Y",
 )  # fmt: skip
 _OF_A_VIEWPORT = (
     "SET_VIEWPORT_COORDINATE_SWIZZLE", "SET_VIEWPORT_SCALE_X", "SET_VIEWPORT_SCALE_Y", "SET_VIEWPORT_SCALE_Z",
@@ -72,7 +72,7 @@ _CULL = {0x404: 1, 0x405: 2, 0x408: 3}
 _COUNTER_CLOCKWISE = 0x901
 _XYZ, _Z = 3, 5
 """SET_VIEWPORT_CLIP_CONTROL.GEOMETRY_CLIP that cut at near and far plane."""
-_SWITCHES = ("raster.lower_left", "raster.window_clip_end", "raster.offset_step")
+_SWITCHES = ("raster.lower_left", "raster.window_clip_end", "raster.offset_step", "raster.window_offset")
 _STEP_OF_24_BITS = 2.0**-24
 _DEPTH_STEPS = {"Z16": 2.0**-16, "ZF32": 0.0}
 _SIGN = -(1 << 31)
@@ -174,10 +174,11 @@ def encode(
     raster[_OWN] = _known.get(key, lambda: _general(state, vertex_map, switches))
     size, positions = VIEWPORT.size // 4, vertex_map[_POSITIONS].tobytes() + chosen
     mirrors = switches.get("raster.lower_left") == "mirror"
+    moves = switches.get("raster.window_offset") != "ignore"
     several = any(int(vertex_map[word]) != PAGE_ZERO for word in _VIEWPORT_CHOICES)
     for n in range(VIEWPORT_COUNT if several else 1):
         words = registers[_VIEWPORT_PLACES[n]]
-        make = partial(_viewport, words, vertex_map, mirrors)
+        make = partial(_viewport, words, vertex_map, mirrors, moves)
         viewports[n * size : (n + 1) * size] = _known_viewports.get(words.tobytes() + positions, make)
 
 
@@ -324,8 +325,12 @@ _EXTENTS = [
 _SCISSOR = [_pair("SET_SCISSOR_HORIZONTAL", "XMIN", "XMAX"), _pair("SET_SCISSOR_VERTICAL", "YMIN", "YMAX")]
 
 
-def _viewport(registers: NDArray[np.uint32], vertex_map: Words, mirrors: bool) -> Words:
-    """A VIEWPORT record, of the words of _VIEWPORT_NAMES. mirrors: whether an origin at the lower left does."""
+_WINDOW_OFFSETS = [(name, B197[name]["V"]) for name in ("SET_WINDOW_OFFSET_X", "SET_WINDOW_OFFSET_Y")]
+
+
+def _viewport(registers: NDArray[np.uint32], vertex_map: Words, mirrors: bool, moves: bool) -> Words:
+    """A VIEWPORT record, of the words of _VIEWPORT_NAMES. mirrors: whether an origin at the lower left does; moves:
+    whether the window's offset does."""
     words = dict(zip(_VIEWPORT_NAMES, registers.tolist(), strict=True))
     number = dict(zip(_VIEWPORT_NAMES, registers.view(np.float32).tolist(), strict=True))
     at = POSITION >> 2
@@ -338,6 +343,8 @@ def _viewport(registers: NDArray[np.uint32], vertex_map: Words, mirrors: bool) -
     if not words["SET_VIEWPORT_SCALE_OFFSET"] & 1:  # positions are places on the screen
         scale, offset = [1.0] * 3, [0.0] * 3
         source[3], swizzle[3] = PAGE_ONE, 0
+    for axis, (name, field) in enumerate(_WINDOW_OFFSETS if moves else ()):
+        offset[axis] += float(field.decode(words[name]))
     low, high = number["SET_VIEWPORT_CLIP_MIN_Z"], number["SET_VIEWPORT_CLIP_MAX_Z"]
     if _ZERO_TO_ONE(words["SET_VIEWPORT_CLIP_CONTROL"]):
         low, high = 0.0, 1.0
@@ -417,8 +424,6 @@ _LEFT_OUT = (
     ("SET_CLIP_ID_TEST", "ENABLE", "clip ids are not tested"),
     ("SET_LINE_MULTISAMPLE_OVERRIDE", "ENABLE", "lines have samples as everything has"),
     ("SET_COVERAGE_TO_COLOR", "ENABLE", "coverage is not written to a target"),
-    ("SET_WINDOW_OFFSET_X", "V", "the window is not moved"),
-    ("SET_WINDOW_OFFSET_Y", "V", "the window is not moved"),
 )
 
 

@@ -198,3 +198,19 @@ def test_with_samples_edges_are_hard() -> None:
     options = {"format": FLOATS, "samples": "MODE_2X2"}
     found, plain = (paint(smooth, on, box, canvas=options).rgba()[..., 0] for on in (1, 0))
     assert (found == plain).all() and set(found.ravel().tolist()) == {0, 1}
+
+
+@pytest.mark.row("b197.0x36d")
+def test_edges_inside_of_a_polygon_do_not_fade() -> None:
+    """A quad drawn as one has no seam; as two triangles that are blended it would have."""
+
+    def draw(s: Canvas, topology: str, order: tuple[int, ...]) -> None:
+        smooth(s, 1)
+        s.set(SET_BLEND_COLOR_DEST_COEFF={"V": "OGL_ONE_MINUS_SRC_ALPHA"})
+        corners = [(1.0, 7.0), (7.0, 7.0), (7.0, 1.0), (1.0, 1.0)]
+        s.shape([corners[n] for n in order], WHITE, topology)
+
+    whole = paint(draw, "QUADS", (0, 1, 2, 3), canvas={"format": FLOATS}).rgba()[..., 0]
+    halves = paint(draw, "TRIANGLES", (0, 1, 2, 0, 2, 3), canvas={"format": FLOATS}).rgba()[..., 0]
+    assert (whole[1:7, 1:7] == 1).all() and whole.sum() == 36
+    assert all(0.5 < halves[n, 7 - n] < 1 for n in range(1, 7))

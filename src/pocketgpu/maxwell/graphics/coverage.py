@@ -94,17 +94,21 @@ class Coverage:
         return found.value
 
     def part(self, x: Value, y: Value) -> Value:
-        """How much of each pixel of the block at pixel x, y is inside of a shape whose edges lie a margin further out
-        (f32 lanes)."""
+        """How much of each pixel of the block at pixel x, y is inside of the edges of a smooth polygon that fade (f32
+        lanes)."""
         k = self.k
-        edges = [Edge(e.a, e.b, e.c - margin(k, e.a, e.b), e.inverse, e.inner) for e in self.edges]
+        soft = k.load(I32, self.shape + SHAPE.SOFT)
+        edges = [Edge(e.a, e.b, e.c - margin(k, e.a, e.b), e.inverse, e.inner) for e in self.edges[:3]]
         step = SUBPIXELS // _PLACES
         count = k.var(k.splat(0))
         for n in k.range(0, _PLACES * _PLACES):
             column, row = n & (_PLACES - 1), k.udiv(n, _PLACES)
             at = [(v << SUBPIXEL_BITS) + p * step + step // 2 for v, p in ((x, column), (y, row))]
-            values = [self._corner(e, at[0], at[1]) + e.inner for e in edges]
-            inside = (values[0] | values[1] | values[2] | values[3]) >= 0
+            values = [
+                k.select(((soft >> i) & 1) != 0, self._corner(e, at[0], at[1]) + e.inner, 0)
+                for i, e in enumerate(edges)
+            ]
+            inside = (values[0] | values[1] | values[2]) >= 0
             count.value = count.value + k.select(inside, 1, 0)
         return k.to_f32(count.value) * (1.0 / (_PLACES * _PLACES))
 

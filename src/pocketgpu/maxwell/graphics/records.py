@@ -136,8 +136,9 @@ SHAPE = Struct(
     # Edges: a sample at x, y (1/256 pixel) is inside where A x + B y + C >= 0 for all; f32: 1 / (256 A), or 0.
     "A:4", "B:4", "C:8", "INVERSE:4",
     # Lines: pixel counter + STEP_X x + STEP_Y y, for the stipple. Smooth lines and points (FADE 1, 2): planes across
-    # and along from the origin, half width and half length. Smooth polygons (FADE 3) have edges a margin further out.
-    "COUNTER", "STEP_X", "STEP_Y", "ACROSS:3", "ALONG:3", "HALF_WIDTH", "HALF_LENGTH",
+    # and along from the origin, half width and half length. Smooth polygons (FADE 3): bits of the edges that fade, and
+    # lie a margin further out.
+    "COUNTER", "STEP_X", "STEP_Y", "ACROSS:3", "ALONG:3", "HALF_WIDTH", "HALF_LENGTH", "SOFT",
     start=0,
 )  # fmt: skip
 """A convex piece of a primitive to be drawn, at a multiple of 32 bytes."""

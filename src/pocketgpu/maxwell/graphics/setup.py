@@ -130,7 +130,7 @@ class _SetUp:
 
         def fill() -> None:
             whole = self.batch.of(RASTER.FILL_VIA_TRIANGLE) != 0
-            k.branch(whole, lambda: self._rectangle(owner), lambda: self._fan(owner))
+            k.branch(whole, lambda: self._rectangle(owner), lambda: self._fan(owner, flags))
 
         def lines() -> None:
             self._lines(owner, flags)
@@ -142,10 +142,25 @@ class _SetUp:
         # Planes that no shape shows need no room.
         self.free_end.value = k.select(self.made.value == made, before, planes)
 
-    def _fan(self, owner: Owner) -> None:
+    def _fan(self, owner: Owner, flags: Value) -> None:
+        """What is left of a triangle, as triangles around its first corner. With smooth polygons, edges of the polygon
+        that was drawn fade; those that cutting it up or clipping made do not, so that there are no seams inside."""
         c, k = self.clipper, self.k
-        for i in k.range(1, c.count.value - 1):
-            self.shapes.triangle(owner, [c.x[0], c.x[i], c.x[i + 1]], [c.y[0], c.y[i], c.y[i + 1]])
+        smooth, last = self.batch.of(RASTER.POLY_SMOOTH) != 0, c.count.value - 1
+
+        def real(corner: Value | int) -> Value:
+            edge = c.edge[corner]
+            return k.select(edge != NO_EDGE, (flags >> edge) & 1, 0)
+
+        for i in k.range(1, last):
+            after = i + 1
+
+            def soft(i: Value = i, after: Value = after) -> Value:
+                closing = k.select(after == last, real(last), 0)
+                return k.select(i == 1, real(0), 0) | real(i) << 1 | closing << 2
+
+            bits = k.branch(smooth, soft, lambda: k.i32(0))
+            self.shapes.triangle(owner, [c.x[0], c.x[i], c.x[after]], [c.y[0], c.y[i], c.y[after]], bits)
 
     def _rectangle(self, owner: Owner) -> None:
         c = self.clipper

@@ -30,7 +30,7 @@ INDEXED_VIEW = VERTEX.replace("EXIT", "ALD R12, a[0xa8]\nF2I.S32.F32 R12, R12\nA
 
 __all__ = [
     "BLUE", "CYAN", "GREEN", "INDEXED_VIEW", "MAGENTA", "PIXEL", "RED", "VERTEX", "WHITE", "YELLOW", "Array",
-    "Canvas", "Painting", "empty", "paint", "row",
+    "Canvas", "Painting", "Surface", "empty", "paint", "row",
 ]  # fmt: skip
 
 
@@ -92,6 +92,10 @@ class Painting:
         rows: Array = self._shown.rows(surface)[layer]
         return rows
 
+    def raw(self, surface: Surface) -> bytes:
+        """A surface as it lies in memory."""
+        return self._shown.data[surface.name]
+
     def rgba(self, surface: Surface | None = None, layer: int = 0) -> Array:
         """Colours of a target (the first one) as numbers from 0 to 1 or as stored, (rows, columns, 4)."""
         surface = surface or self.canvas.color
@@ -107,10 +111,10 @@ class Painting:
     def picture(self) -> str:
         return self.letters()
 
-    def zeta(self) -> tuple[Array, Array]:
+    def zeta(self, layer: int = 0) -> tuple[Array, Array]:
         """Depth and stencil, (rows, columns) each."""
         assert self.canvas.depth is not None
-        depth, stencil = pixel_formats.decode_depth(self.rows(self.canvas.depth), self.canvas.depth.layout)
+        depth, stencil = pixel_formats.decode_depth(self.rows(self.canvas.depth, layer), self.canvas.depth.layout)
         assert depth is not None and stencil is not None
         return depth, stencil
 

@@ -86,11 +86,14 @@ MAX_SEEN = MAX_KNOWN = 4096
 
 @dataclass
 class _Copied:
-    """What a constant bank was filled from."""
+    """What a constant bank was filled from: `size` bytes, behind which there are zeros.
+
+    At first nobody knows what the work area holds: a machine may have been switched off and on again.
+    """
 
     address: int = -1
     offset: int = -1
-    size: int = 0
+    size: int = BANK_SIZE
     version: int = -1
 
 

@@ -154,6 +154,34 @@ def test_buffers_that_are_unbound_read_as_zero() -> None:
     assert paint(draw, 1).picture == empty()
 
 
+NUMBERS = """
+    MOV32I R4, 0x7fc00000
+    F2I.{to}.F32 R4, R4
+    MOV32I R5, {value:#x}
+    ISETP.EQ.AND P0, PT, R4, R5, PT
+    MOV R0, RZ
+    MOV R1, RZ
+    MOV R2, RZ
+    MOV32I R3, 0x3f800000
+    @P0 MOV32I R1, 0x3f800000
+    EXIT
+"""
+"""Green if what is no number becomes this integer."""
+
+
+@pytest.mark.row("b197.0x5a4")
+@pytest.mark.parametrize("tier", ["general", "specialised"])
+@pytest.mark.parametrize("to", ["S32", "U32"])
+@pytest.mark.parametrize(("behavior", "value"), [("PASS_ZERO", 0), ("PASS_INDEFINITE", 0x80000000)])
+def test_what_is_no_number_becomes_zero_or_the_least_integer(behavior: str, value: int, to: str, tier: str) -> None:
+    def draw(s: Canvas, number: int) -> None:
+        s.programs(NUMBERS.format(to=to, value=number))
+        s.set(SET_SHADER_CONTROL={"FP32_F2I_NAN_BEHAVIOR": behavior}).rect(RED)
+
+    assert paint(draw, value, tier=tier).picture == row("8 x GGGGGGGG")
+    assert paint(draw, 0x80000000 - value, tier=tier).picture == empty()
+
+
 # -- conditions -------------------------------------------------------------------------------------------------------
 
 
@@ -192,8 +220,6 @@ def test_draws_are_left_out_by_a_condition(words: tuple[int, int], mode: str, ov
     [
         pytest.param("SET_VIEWPORT_INCREASE_SNAP_GRID_PRECISION", (0, {"X_BITS": 4}),
                      marks=pytest.mark.row("b197.0x287", note="pixels=later")),
-        pytest.param("SET_SHADER_CONTROL", {"FP32_F2I_NAN_BEHAVIOR": "PASS_INDEFINITE"},
-                     marks=pytest.mark.row("b197.0x5a4", note="pixels=later")),
     ],
 )  # fmt: skip
 def test_what_registers_ask_for_and_is_not_done_is_told_of(method: str, value: object) -> None:

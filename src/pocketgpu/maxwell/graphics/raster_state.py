@@ -426,7 +426,6 @@ _LEFT_OUT = (
     ("SET_COVERAGE_TO_COLOR", "ENABLE", "coverage is not written to a target"),
     ("SET_VIEWPORT_INCREASE_SNAP_GRID_PRECISION", "X_BITS", "corners have 8 bits below the pixel"),
     ("SET_VIEWPORT_INCREASE_SNAP_GRID_PRECISION", "Y_BITS", "corners have 8 bits below the pixel"),
-    ("SET_SHADER_CONTROL", "FP32_F2I_NAN_BEHAVIOR", "what is no number gives 0 as an integer all the same"),
 )
 
 

@@ -133,14 +133,14 @@ class Painting:
 
 def paint(
     function: Callable[..., object], *args: Any, switches: Mapping[str, str] | None = None, tier: str = "general",
-    canvas: Mapping[str, Any] | None = None, **more: Any,
+    evaluator: str = "llvm", canvas: Mapping[str, Any] | None = None, **more: Any,
 ) -> Painting:  # fmt: skip
     """Run a picture: function(canvas, *args, **more). canvas: options of the canvas."""
     made = Canvas(**(canvas or {}))
     function(made, *args, **more)
     made.submit()
     entry = Entry("canvas", "", lambda: made, "", (), switches or {})
-    return Painting(made, show(entry, made, tier=tier))
+    return Painting(made, show(entry, made, tier=tier, evaluator=evaluator))
 
 
 def empty(side: int = 8) -> str:

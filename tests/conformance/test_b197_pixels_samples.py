@@ -200,21 +200,45 @@ def test_thresholds_of_compression_take_no_sample_away(kind: str) -> None:
     assert (least == most).all() and len(np.unique(most[:, :2, 0])) == 2
 
 
-@pytest.mark.parametrize(
-    ("method", "value"),
-    [
-        pytest.param(
-            "SET_TIR", {"MODE": "RASTER_N_TARGET_M"}, marks=pytest.mark.row("b197.0x3ed", note="pixels=later")
-        ),
-        pytest.param("SET_COVERAGE_TO_COLOR", {"ENABLE": 1}, marks=pytest.mark.row("b197.0x47e", note="pixels=later")),
-    ],
-)
-def test_what_is_not_done_with_coverage_is_told_of(method: str, value: dict[str, Any]) -> None:
-    def draw(s: Canvas, on: bool) -> None:
-        if on:
-            s.set(**{method: value})
-        s.rect(BLUE)
+INTEGER = PIXEL.replace("EXIT", "MOV32I R0, 0x63\nEXIT")
 
-    plain, asked = (paint(draw, on, canvas=FOUR) for on in (False, True))
+
+@pytest.mark.row("b197.0x47e")
+@pytest.mark.parametrize(("slot", "edge", "inside"), [(None, 0x63, 0x63), (1, 0x63, 0x63), (0, 0b1010, 0b1111)])
+@pytest.mark.parametrize(("tier", "evaluator"), [("general", "llvm"), ("specialised", "llvm"), ("general", "numpy")])
+def test_coverage_can_replace_what_goes_to_a_target(
+    slot: int | None, edge: int, inside: int, tier: str, evaluator: str
+) -> None:
+    """The samples that are left behind all tests, a bit each; only those are written. On the edge the first and third
+    are not covered; in the lower half a test lets none of the others pass but the fourth."""
+
+    def draw(s: Canvas) -> None:
+        s.programs(INTEGER)
+        if slot is not None:
+            s.set(SET_COVERAGE_TO_COLOR={"ENABLE": 1, "CT_SELECT": slot})
+        s.set(SET_SAMPLE_MASK_X0_Y1=8, SET_SAMPLE_MASK_X1_Y1=8).rect(RED, (0.5, 0, 4, 4))
+
+    painted = paint(draw, canvas={**FOUR, "format": "RU8"}, tier=tier, evaluator=evaluator)
+    found = painted.rows(painted.canvas.color)[:8, :8]
+    assert found[0:2, 0:2].tolist() == [[0, edge], [0, edge]]
+    assert found[0:2, 2:4].tolist() == [[inside, inside]] * 2
+    assert found[2:4, 2:4].tolist() == [[0, 0], [0, 0x63 if inside == 0x63 else 8]]
+
+
+@pytest.mark.row("b197.0x47e")
+def test_coverage_as_a_colour_that_is_no_integer_is_told_of() -> None:
+    def draw(s: Canvas) -> None:
+        s.set(SET_COVERAGE_TO_COLOR={"ENABLE": 1, "CT_SELECT": 0}).rect(BLUE)
+
+    painted = paint(draw, canvas=FOUR)
+    assert painted.events == ("draw.coverage",) and painted.picture == " ".join(["BBBBBBBB"] * 8)
+
+
+@pytest.mark.row("b197.0x3ed", note="pixels=later")
+def test_raster_with_more_samples_than_the_target_is_told_of() -> None:
+    def draw(s: Canvas, mode: str) -> None:
+        s.set(SET_TIR={"MODE": mode}).rect(BLUE)
+
+    plain, asked = (paint(draw, mode, canvas=FOUR) for mode in ("DISABLED", "RASTER_N_TARGET_M"))
     assert plain.events == () and asked.events == ("draw.left_out",)
     assert plain.picture == asked.picture

@@ -423,7 +423,6 @@ _LEFT_OUT = (
     ("SET_TIR", "MODE", "samples of raster are those of the targets"),
     ("SET_CLIP_ID_TEST", "ENABLE", "clip ids are not tested"),
     ("SET_LINE_MULTISAMPLE_OVERRIDE", "ENABLE", "lines have samples as everything has"),
-    ("SET_COVERAGE_TO_COLOR", "ENABLE", "coverage is not written to a target"),
     ("SET_VIEWPORT_INCREASE_SNAP_GRID_PRECISION", "X_BITS", "corners have 8 bits below the pixel"),
     ("SET_VIEWPORT_INCREASE_SNAP_GRID_PRECISION", "Y_BITS", "corners have 8 bits below the pixel"),
 )

@@ -150,7 +150,8 @@ class Interpreter(Machine):
             code = k.i32(n) if op in ("P2R", "R2P") else packed.lsr(4 * n) & 15
             predicates.append(self.predicate(code & 7) ^ ((code & 8) != 0))
         signs = [(s.negated, s.absolute) for s in sources]
-        unit = Unit(k, mods, signs, predicates, self.flags, True)
+        nan_integer = lambda: self.place.of_launch(LAUNCH.NAN_INTEGER)
+        unit = Unit(k, mods, signs, predicates, self.flags, True, nan_integer)
         if op == "MOV":
             mask = mask & (((mods["mask"].lsr(k.iota() & 3)) & 1) != 0)
         found = operation.run(unit, *values)

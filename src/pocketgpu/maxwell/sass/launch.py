@@ -160,7 +160,7 @@ class Rules:
 
     shared_window, local_window: where generic addresses show these memories. budget: steps after which the grid is
     taken to hang. in_order: block after block, on one thread of the host. texture_bank: the constant
-    bank with handles of textures.
+    bank with handles of textures. nan_integer: what a float becomes that is no number, as a word.
     """
 
     shared_window: int = SHARED_WINDOW
@@ -168,6 +168,7 @@ class Rules:
     budget: int = BUDGET
     in_order: bool = False
     texture_bank: int = 0
+    nan_integer: int = 0
 
 
 RULES = Rules()
@@ -294,6 +295,7 @@ class Launcher:
             "LOCAL_STRIDE": layout.local_stride, "SLICE": step_slice, "CONSTANTS": self.constants,
             "THREAD_IDS": self.ids, "SMEM_SIZE": layout.shared, "SHARED_WINDOW": rules.shared_window,
             "LOCAL_WINDOW": rules.local_window, "TURNS": turns, "START": index_at(shape.code.start),
+            "NAN_INTEGER": rules.nan_integer,
         }  # fmt: skip
         words[[LAUNCH.offsets[name] // 4 for name in values]] = np.array([*values.values()], np.int64).astype(np.int32)
 

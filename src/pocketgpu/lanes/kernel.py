@@ -69,6 +69,17 @@ def kernel(lanes: int | None = None, **params: Type) -> Callable[[Callable[..., 
     return lambda body: Kernel(body, params, lanes)
 
 
+def run_once(kernel: Kernel, arena: np.ndarray[Any, Any], lanes: int, /, *args: Any, **static: Any) -> None:
+    """Run a kernel as it stands, on the NumPy evaluator, without keeping anything of it.
+
+    For who looks on: static values may be objects that note what they see. lanes: for kernels that do not fix them.
+    """
+    k = NumpyLang(ArenaViews(arena), kernel.lanes or lanes, {})
+    with np.errstate(all="ignore"):
+        kernel.body(k, *(scalar(k, a, t) for a, t in zip(args, kernel.params.values(), strict=True)), **static)
+    k._closed()
+
+
 def _address(kernel: Kernel, lanes: int, static: dict[str, Any]) -> int:
     """Machine code of a specialisation: by its recipe, else by tracing it."""
     recipe = recipes.of(kernel, lanes, static, machine_code.stamp())

@@ -1,0 +1,30 @@
+"""Shader stepping: what one vertex, primitive or thread does, instruction by instruction, forward and back.
+
+    trace = trace_vertex(Program(code, descriptors), inputs, uniforms)
+    for step in trace: print(step)
+    trace.at(5)["r0.x"], trace.hits, trace.first_nan, trace.where("r0")
+
+`n3ds.py` and `switch.py` make traces by watching the very code that runs programs elsewhere; `trace.py` is what they
+make, and the same for both consoles.
+"""
+
+from __future__ import annotations
+
+from .births import Birth
+from .n3ds import trace_primitive, trace_vertex
+from .step import Access, Change, Emitted, Step
+from .trace import Registers, Trace
+from .values import Value
+
+__all__ = [
+    "Access",
+    "Birth",
+    "Change",
+    "Emitted",
+    "Registers",
+    "Step",
+    "Trace",
+    "Value",
+    "trace_primitive",
+    "trace_vertex",
+]

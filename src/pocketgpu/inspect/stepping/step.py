@@ -53,9 +53,8 @@ class Access:
 
     def __str__(self) -> str:
         values = " ".join(f"{word:#010x}" for word in self.words)
-        return f"{self.kind} {self.size} bytes of {self.space} memory at {self.address:#x}" + f": {values}" * bool(
-            values
-        )
+        place = f"{self.kind} {self.size} bytes of {self.space} memory at {self.address:#x}"
+        return f"{place}: {values}" if values else place
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -129,9 +128,8 @@ class Step:
 
     def __str__(self) -> str:
         read = f"  [{self.read_text}]" if self.reads else ""
-        return f"{self.index:5}  {self.address:#06x}  {self.text}{read}" + (
-            f"  -> {self.happened}" if self.happened else ""
-        )
+        done = f"  -> {self.happened}" if self.happened else ""
+        return f"{self.index:5}  {self.address:#06x}  {self.text}{read}{done}"
 
     def to_json(self) -> dict[str, Any]:
         found: dict[str, Any] = {

@@ -1,7 +1,7 @@
 """Values of registers as words, and what they are as numbers.
 
-A value is one register of 32 bits, or two for what takes a pair. Words are kept as they are: a NaN has a payload, a zero
-a sign, and a register of the Switch no type until an instruction gives it one.
+A value is one register of 32 bits, or two for what takes a pair. Words are kept as they are: a NaN has a payload, a
+zero a sign, and a register of the Switch no type until an instruction gives it one.
 """
 
 from __future__ import annotations

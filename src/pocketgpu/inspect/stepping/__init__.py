@@ -13,18 +13,23 @@ from __future__ import annotations
 from .births import Birth
 from .n3ds import trace_primitive, trace_vertex
 from .step import Access, Change, Emitted, Step
+from .switch import listing_of, trace_thread
 from .trace import Registers, Trace
 from .values import Value
+from .warps import LaneWatch
 
 __all__ = [
     "Access",
     "Birth",
     "Change",
     "Emitted",
+    "LaneWatch",
     "Registers",
     "Step",
     "Trace",
     "Value",
+    "listing_of",
     "trace_primitive",
+    "trace_thread",
     "trace_vertex",
 ]

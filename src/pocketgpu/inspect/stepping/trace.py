@@ -21,7 +21,7 @@ COPY_EVERY = 64
 HTML_ROWS = 400
 
 
-class Registers(Mapping[str, Any]):
+class Registers:
     """All registers at one moment, by name: `registers["r0.x"]` is a number, `registers.word("r0.x")` its 32 bits."""
 
     def __init__(self, words: Mapping[str, int], kinds: Mapping[str, str]) -> None:
@@ -52,6 +52,9 @@ class Registers(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         return self.value(name).number
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._words
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._words)

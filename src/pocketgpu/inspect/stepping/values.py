@@ -98,8 +98,9 @@ def grouped(values: list[tuple[str, str]]) -> str:
     """Names and shown values in a row; components of one register together: "v0.xy 1 2"."""
     groups: list[tuple[str, str, list[str]]] = []
     for name, text in values:
-        stem, dot, component = name.partition(".")
-        if dot and groups and groups[-1][0] == stem and groups[-1][1] and component not in groups[-1][1]:
+        stem, _, component = name.partition(".")
+        together = len(component) == 1  # components of a vector; other names have dots as well
+        if together and groups and groups[-1][0] == stem and groups[-1][1] and component not in groups[-1][1]:
             groups[-1] = (stem, groups[-1][1] + component, [*groups[-1][2], text])
         else:
             groups.append((stem, component, [text]))

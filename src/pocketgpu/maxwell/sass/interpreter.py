@@ -401,7 +401,7 @@ class _Loop:
         self.lane_steps = k.var(k.i64(0))
         self.state = k.var(READY)
         self.running = k.var(1)
-        self.spared = k.var(0)
+        self.spared = k.var(load(WARP.SPARED))
         self.at_work = k.var(0)  # the instruction that was executed last
         self.program, self.count = place.of_launch(LAUNCH.PROGRAM), place.of_launch(LAUNCH.INSTRUCTIONS)
 
@@ -432,6 +432,7 @@ class _Loop:
         store(WARP.ACTIVE, self.active.value)
         store(WARP.RESUME, self.pc.value)
         store(WARP.DEPTH, self.depth.value)
+        store(WARP.SPARED, self.spared.value)
         store(WARP.STARTED, 1)
         spent = self.place.of_launch(LAUNCH.SLICE) - self.left.value
         k.store(I64, record + WARP.STEPS, k.load(I64, record + WARP.STEPS) + k.to_i64(spent))

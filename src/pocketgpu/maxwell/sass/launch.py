@@ -173,6 +173,12 @@ class Rules:
 
 RULES = Rules()
 
+Watch = Callable[[Code, int], int]
+"""Given a program and the handle of the interpreter: the handle of what runs warps in its place, to look on.
+
+It is called as `interpreter.interpret_warp` is, and has that run the warp.
+"""
+
 
 @dataclass
 class Result:
@@ -313,6 +319,7 @@ class Launcher:
         place: str = "",
         tier: str = "auto",
         rules: Rules = RULES,
+        watch: Watch | None = None,
     ) -> Result:
         """Run a grid to its end.
 
@@ -323,6 +330,7 @@ class Launcher:
         :param count: count steps times lanes at work as well, with code of its own.
         :param tier: "interpreter" or "specialised" to run on one of them only.
         :param rules: what is usual but for some.
+        :param watch: who looks on; blocks then run one after the other, on the interpreter.
         :raises UsageError: a size is out of range.
         """
         started = perf_counter()
@@ -349,9 +357,9 @@ class Launcher:
         self._set_record(shape, grid, block, turns, step_slice, rules)
         self.memory.open_version()
         result = Result()
-        function = self._function(shape, tier, count)
+        function = self._function(shape, tier, count) if watch is None else self._watched(shape, watch)
         run = self.engine.get(run_blocks)
-        parts = self.threads if code.parallel and blocks > 1 and not rules.in_order else 1
+        parts = self.threads if code.parallel and blocks > 1 and not rules.in_order and watch is None else 1
         if parts == 1:
             self._run(shape, run, function, result, place, self._pieces(blocks))
         else:
@@ -388,6 +396,10 @@ class Launcher:
             return lambda: (general, 0)
         engine.later(run_warp, **static)
         return lambda: (special(), general) if engine.loaded(run_warp, **static) else (general, 0)
+
+    def _watched(self, shape: _Shape, watch: Watch) -> Callable[[], tuple[int, int]]:
+        handle = watch(shape.code, self._interpreter(shape))
+        return lambda: (handle, 0)
 
     def _prefer_special(self, code: Code, static: dict[str, Any]) -> bool:
         """Whether to take specialised code at once: it is there, or the interpreter is not."""

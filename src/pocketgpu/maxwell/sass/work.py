@@ -81,7 +81,7 @@ FAULT = Struct("INSTRUCTION", "LANE", "WARP", "NUMBER", "LOW", "HIGH", "KIND", "
 WARP = Struct(
     "STEPS:2", "LANE_STEPS:2",  # 64 bits each: instructions, and those times the lanes at work (if they are counted)
     "STATE", "RESUME", "ACTIVE", "ALIVE", "DEPTH", "STARTED", "BARRIER", "BARRIER_KIND", "BARRIER_COUNT",
-    "BARRIER_VALUE", "RESULT", "PREDICATES:8", "FLAGS:4", f"STACK:{3 * STACK_ENTRIES}",
+    "BARRIER_VALUE", "RESULT", "SPARED", "PREDICATES:8", "FLAGS:4", f"STACK:{3 * STACK_ENTRIES}",
 )  # fmt: skip
 REGISTERS = (WARP.size + VECTOR - 1) // VECTOR * VECTOR
 

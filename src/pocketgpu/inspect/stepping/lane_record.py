@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from ...lanes import BOOL, Kernel, Lang, kernel, run_once
+from ...maxwell.graphics.records import FRAGMENTS
 from ...maxwell.sass import Program, access, atomics
 from ...maxwell.sass.disassembler import instruction_text
 from ...maxwell.sass.isa import PT, RZ
 from ...maxwell.sass.semantics import Flags, Unit, bits
+from ...maxwell.sass.stage_io import PIXEL
 from ...maxwell.sass.steps import ALWAYS
 from ...maxwell.sass.steps import Step as Instruction
 from ...maxwell.sass.work import (
@@ -170,7 +172,9 @@ class LaneRecord:
             step.skipped = True
         elif self.state == WAITING:
             step.flow = "waits"
-        if went:
+        if went and one.op in STORES + ATOMICS and self._helps():
+            step.notes = (*step.notes, "a helper of other pixels: memory stays as it is")
+        elif went:
             step.accesses = self._accesses(one, before, after)
         if trace.steps:
             trace.steps[-1].to = step.address
@@ -181,6 +185,14 @@ class LaneRecord:
         holds = one.guard.n == PT or bool(before[self.count + one.guard.n])
         flags = tuple(before[-len(FLAGS) :])
         return holds != one.guard.negated and (one.test == ALWAYS or _condition(one.test, flags))
+
+    def _helps(self) -> bool:
+        """Whether the lane is a pixel that is not covered, or was thrown away: it has no effect on memory."""
+        if int(self.words[(self.launch + LAUNCH.STAGE) // 4]) != PIXEL:
+            return False
+        at = int(self.words[(self.slot + BLOCK.FRAGMENTS) // 4])
+        covered, killed = (int(self.words[(at + word) // 4]) for word in (FRAGMENTS.COVERED, FRAGMENTS.KILLED))
+        return not (covered & ~killed) >> self.lane & 1
 
     def _number(self, place: Place, registers: list[int]) -> int:
         if place.file == "c":

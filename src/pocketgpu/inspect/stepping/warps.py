@@ -87,8 +87,9 @@ class LaneWatch:
             yield relay.handle
         finally:
             del relay.watches[launch]
-        if self._error is not None:
-            raise self._error
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
 
     @contextmanager
     def on_stage(self, launch: int) -> Iterator[None]:

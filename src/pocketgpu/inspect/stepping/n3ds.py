@@ -38,6 +38,9 @@ _ADDRESSES = ("", "a0.x", "a0.y", "aL")
 _ROW = 64  # components of each kind of register in the file
 assert OUTPUTS * 4 == 2 * _ROW
 
+CONDITIONAL = ("BREAKC", "CALLC", "IFC", "JMPC", "CALLU", "IFU", "JMPU")
+"""Instructions that ask something before they steer."""
+
 Terms = Callable[[int], Sequence[tuple[int, int]]]
 
 
@@ -113,7 +116,8 @@ class _Watched(Interpreter):
 
     def _taken(self, name: str, word: LaneValue) -> LaneValue:
         taken = super()._taken(name, word)
-        self.flow = "taken" if _lane(taken.raw) else "not taken"
+        if name in CONDITIONAL:
+            self.flow = "taken" if _lane(taken.raw) else "not taken"
         return taken
 
     def _emit(self) -> None:

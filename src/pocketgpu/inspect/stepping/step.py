@@ -93,9 +93,9 @@ class Step:
 
     index: its place in the trace. number: of the instruction in the program. address: where it lies, in words for a
     3DS and in bytes for a Switch, as listings count. text: the instruction. flow: what came of an instruction that
-    steers on a condition: "taken", "not taken" or "waits" (at a barrier). skipped: its guard was false, so it did nothing
-    here. lanes: of the warp that it ran for, a bit each; None for a 3DS. to: address of the instruction that ran next
-    in this lane; None behind the last. notes: what went wrong.
+    steers on a condition: "taken", "not taken" or "waits" (at a barrier). skipped: its guard was false, so it did
+    nothing here. lanes: of the warp that it ran for, a bit each; None for a 3DS. to: address of the instruction that
+    ran next in this lane; None behind the last. notes: what went wrong.
     """
 
     index: int

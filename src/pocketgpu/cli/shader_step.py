@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.stepping import Trace
 
 _ROWS = 100  # steps that are shown unless a part is asked for
+_ADDRESS = re.compile(r"f\d+/")
 _PLACE = re.compile(r"b(\d{1,9}(?:,\d{1,9}){0,2})/t(\d{1,9}(?:,\d{1,9}){0,2})")
 
 
 @click.command()
 @click.argument("file", type=click.Path(), metavar="FILE")
-@click.argument("values", nargs=-1, metavar="[REGISTER=X,Y,Z,W]...")
+@click.argument("values", nargs=-1, metavar="[REGISTER=X,Y,Z,W]... | ADDRESS")
 @click.option("--kernel", "-k", metavar="NAME", help="Which program of the file.")
 @click.option("--from", "first", type=click.IntRange(0), metavar="STEP", help="The first step that is shown.")
 @click.option("--to", "last", type=click.IntRange(0), metavar="STEP", help="The last step that is shown.")
@@ -55,13 +56,17 @@ def step(
 
     FILE is a .shbin or assembly text of the 3DS, run for one vertex or primitive: v0=1,0,0 sets an input, c8=..., b0=1
     and i0=3,0,1 uniforms, as for 'run'. Or it is a cubin of the Switch: the grid is launched as by 'launch', and one
-    thread of it is followed.
+    thread of it is followed. Or it is a capture, and behind it the address of a vertex: scene.pgc f1/d17/v5.
     """
     from pocketgpu.inspect.shader_files import kind_of
 
     options = {"most": most} if most is not None else {}
     given = [name for name, value in launch.items() if value not in (None, ())]
-    if kind_of(read(file)) == "cubin":
+    if len(values) == 1 and _ADDRESS.match(values[0]):
+        if given or kernel is not None:
+            raise UsageError("a capture has its own inputs", location="--" + [*given, "kernel"][0])
+        trace = _in_capture(outcome, file, values[0], most)
+    elif kind_of(read(file)) == "cubin":
         if values:
             raise UsageError(f"{values[0]!r} sets no argument of a kernel", hint="Use --arg, as for 'launch'.")
         trace = _thread(outcome, file, kernel, launch, options)
@@ -76,6 +81,17 @@ def step(
     outcome.show = lambda: terminal.say(_nan_text(trace) if nan else _table(trace, begin, end))
     if trace.hung or (nan and trace.first_nan is not None):
         raise click.exceptions.Exit(ExitCode.FINDINGS)
+
+
+def _in_capture(outcome: Outcome, file: str, address: str, most: int | None) -> Trace:
+    from pocketgpu.cli.replay import open_capture
+    from pocketgpu.inspect.address import Address
+    from pocketgpu.inspect.inspection import debug
+
+    wanted = Address.parse(address)
+    opened = open_capture(file)
+    outcome.add_events(opened.warnings)
+    return debug(opened).trace(wanted, most)
 
 
 def _vertex(file: str, kernel: str | None, values: tuple[str, ...], options: dict[str, Any]) -> Trace:

@@ -23,6 +23,7 @@ from .event import Event, Pass, Range
 
 if TYPE_CHECKING:
     from ..capture import Capture
+    from .stepping.trace import Trace
 
 
 def as_address(place: Address | str) -> Address:
@@ -131,6 +132,15 @@ class Inspection(ABC):
         return found
 
     # -- answers ------------------------------------------------------------------------------------------------------
+    def trace(self, place: Address | str, most: int | None = None) -> Trace:
+        """The steps of a program in a draw or launch (`stepping`): of a vertex, f1/d17/v5.
+
+        most: steps that are kept.
+
+        :raises UsageError: the address names nothing that runs a program which can be traced.
+        """
+        raise UsageError(f"programs of a {self.capture.console} cannot be traced in a capture", location=str(place))
+
     @abstractmethod
     def why(self, place: Address | str) -> Any:
         """Why a pixel has its colour; see the console's `why` for what comes back.

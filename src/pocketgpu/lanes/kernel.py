@@ -69,12 +69,16 @@ def kernel(lanes: int | None = None, **params: Type) -> Callable[[Callable[..., 
     return lambda body: Kernel(body, params, lanes)
 
 
-def run_once(kernel: Kernel, arena: np.ndarray[Any, Any], lanes: int, /, *args: Any, **static: Any) -> None:
+def run_once(
+    kernel: Kernel, arena: np.ndarray[Any, Any], lanes: int, /, *args: Any,
+    functions: dict[int, Callable[..., None]] | None = None, **static: Any,
+) -> None:  # fmt: skip
     """Run a kernel as it stands, on the NumPy evaluator, without keeping anything of it.
 
     For who looks on: static values may be objects that note what they see. lanes: for kernels that do not fix them.
+    functions: what the handles mean that it invokes; they get raw scalars.
     """
-    k = NumpyLang(ArenaViews(arena), kernel.lanes or lanes, {})
+    k = NumpyLang(ArenaViews(arena), kernel.lanes or lanes, functions or {})
     with np.errstate(all="ignore"):
         kernel.body(k, *(scalar(k, a, t) for a, t in zip(args, kernel.params.values(), strict=True)), **static)
     k._closed()

@@ -25,6 +25,7 @@ from .targets import Target, target_of
 
 if TYPE_CHECKING:
     from ...capture import Capture
+    from ..stepping.trace import Trace as Steps
 
 
 class N3dsMoment(Moment):
@@ -122,6 +123,11 @@ class N3dsInspection(Inspection):
         return N3dsMoment(self, event.address, event)
 
     # -- answers ------------------------------------------------------------------------------------------------------
+    def trace(self, place: Address | str, most: int | None = None) -> Steps:
+        from .stepping import trace_vertex_of
+
+        return trace_vertex_of(self, as_address(place), most)
+
     def why(self, place: Address | str) -> Any:
         from .why import why
 

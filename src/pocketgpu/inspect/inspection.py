@@ -133,7 +133,8 @@ class Inspection(ABC):
 
     # -- answers ------------------------------------------------------------------------------------------------------
     def trace(self, place: Address | str, most: int | None = None) -> Trace:
-        """The steps of a program in a draw or launch (`stepping`): of a vertex, f1/d17/v5.
+        """The steps of a program in a draw or launch (`stepping`): of a vertex, f1/d17/v5, or of a primitive in a
+        geometry program, f1/d17/t3.
 
         most: steps that are kept.
 

@@ -71,10 +71,36 @@ def test_looking_on_changes_nothing(run: Any) -> None:
     assert run.seek("f0").read(0x18000000, 0x600000) == plain
 
 
+@pytest.mark.parametrize("name", ["geoshader", "loop_subdivision"])
+def test_primitives_of_geometry_programs(name: str, shared_dir: Path) -> None:
+    """A primitive's trace emits triangles, begins with outputs of vertices, and the draw leaves what it leaves."""
+    captured = pocketgpu.debug(str(shared_dir / "captures" / "3ds" / f"{name}.ctf.xz"))
+    staged = 0
+    for draw in captured.draws(0):
+        try:
+            trace = captured.trace(f"{draw.address}/t0")
+        except UsageError as error:
+            assert "has no geometry program" in error.message
+            continue
+        staged += 1
+        emitted = [step.emitted for step in trace if step.emitted is not None]
+        assert emitted and any(one.primitive for one in emitted) and not trace.cut
+        if name == "geoshader":  # the program's first inputs are the outputs of the first vertex
+            outputs = captured.trace(f"{draw.address}/v0").result[0]
+            assert np.array_equal(trace.at(0).vector("v0"), tuple(outputs[0]))
+        machine = captured.traveller.machine
+        after = captured.seek(draw.address).read(0x18000000, 0x600000)
+        captured.trace(f"{draw.address}/t0")
+        assert machine.memory.read(0x18000000, 0x600000) == after
+        with pytest.raises(UsageError, match=r"ran for \d+ primitives"):
+            captured.trace(f"{draw.address}/t99999")
+    assert staged
+
+
 def test_what_is_no_vertex_is_refused(run: Any) -> None:
     with pytest.raises(UsageError, match="the draw has 1920 vertices"):
         run.trace("f0/d3/v1920")
-    with pytest.raises(UsageError, match="names no vertex"):
+    with pytest.raises(UsageError, match="names no vertex or primitive"):
         run.trace("f0/d3")
     assert len(run.trace("f0/d3/v5", most=3)) == 3
 

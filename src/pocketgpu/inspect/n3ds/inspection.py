@@ -124,9 +124,9 @@ class N3dsInspection(Inspection):
 
     # -- answers ------------------------------------------------------------------------------------------------------
     def trace(self, place: Address | str, most: int | None = None) -> Steps:
-        from .stepping import trace_vertex_of
+        from .stepping import trace_of
 
-        return trace_vertex_of(self, as_address(place), most)
+        return trace_of(self, as_address(place), most)
 
     def why(self, place: Address | str) -> Any:
         from .why import why

@@ -1,25 +1,38 @@
-"""A vertex of a draw, step by step: its inputs as the draw would fetch them, its program as the draw would run it.
+"""A vertex or primitive of a draw, step by step: its inputs as the draw has them, its program as the draw runs it.
 
-The fetch that draws use runs once more, for the one vertex, right before the draw; what it hands to the program is
-where the stepping begins.
+For a vertex the fetch that draws use runs once more, right before the draw; what it hands to the program is where the
+stepping begins. For a primitive the draw runs, and what its geometry program is given is kept on the way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...errors import UsageError
 from ...facts.pica import PICA
-from ...lanes import run_once
-from ...pica.layout import CHUNK, CONTROL, KIND_IMMEDIATE, MOST_LANES, PACKET_REGISTERS, PACKET_SIZE
+from ...lanes import I32, I64, Engine, run_once
+from ...pica.geometry import MOST_EMITTED
+from ...pica.layout import (
+    BANKS,
+    CHUNK,
+    CONTROL,
+    GEOMETRY,
+    KIND_IMMEDIATE,
+    MOST_LANES,
+    PACKET_REGISTERS,
+    PACKET_SIZE,
+    UNIFORMS_SIZE,
+)  # fmt: skip
 from ...pica.n3ds import N3DS
 from ...pica.registers import field
 from ...pica.shader import Program
+from ...pica.shader.geometry import geometry_interpreter
 from ...pica.shader.rules import rules_of, with_end
-from ...pica.vertex_fetch import GEOMETRY_ON, VARIABLE, shade_vertices
+from ...pica.vertex_fetch import GEOMETRY_ON, POINT, VARIABLE, shade_vertices
 from ...pica.watch import DrawPackets
 from ..address import Address
 from ..stepping import Trace, trace_vertex
@@ -28,7 +41,7 @@ from ..stepping.n3ds import MOST
 if TYPE_CHECKING:
     from .inspection import N3dsInspection
 
-_CODE, _DESCRIPTORS, _UNIFORMS = 512, 128, 96 * 4
+_WORDS = {bank.name: bank.words for bank in BANKS}
 
 
 def _get(registers: np.ndarray[Any, Any], name: str) -> int:
@@ -47,18 +60,26 @@ class _Watcher:
         if self.draw not in numbers:
             run(0, len(numbers))
             return
-        place = self.draw - numbers.start
+        place, end = self.draw - numbers.start, len(numbers)
         if place:
             run(0, place)
-        self.trace = trace_draw(self.machine, packets, place, self.address, self.most)
-        run(place, len(numbers))
+        if self.address.vertex is not None:
+            self.trace = trace_draw(self.machine, packets, place, self.address, self.most)
+            run(place, end)
+            return
+        self.trace = trace_primitive_of(
+            self.machine, packets, place, self.address, self.most, lambda: run(place, place + 1)
+        )
+        if place + 1 < end:
+            run(place + 1, end)
 
 
-def trace_vertex_of(inspection: N3dsInspection, address: Address, most: int | None = None) -> Trace:
-    """The steps of the vertex that an address names; `Inspection.trace`."""
+def trace_of(inspection: N3dsInspection, address: Address, most: int | None = None) -> Trace:
+    """The steps of the vertex or primitive that an address names; `Inspection.trace`."""
     event = inspection.event(address.place)
-    if event.draw is None or address.vertex is None:
-        raise UsageError("this address names no vertex", location=str(address), hint="Such as f1/d17/v5.")
+    if event.draw is None or (address.vertex is None) == (address.primitive is None):
+        hint = "Such as f1/d17/v5, or f1/d17/t3 where a geometry program runs."
+        raise UsageError("this address names no vertex or primitive of a draw", location=str(address), hint=hint)
     watcher = _Watcher(inspection.traveller.machine, address, event.draw, MOST if most is None else most)
     inspection.traveller.go(event.frame, event.number, watcher)
     assert watcher.trace is not None
@@ -85,28 +106,133 @@ def trace_draw(machine: N3DS, packets: DrawPackets, place: int, address: Address
             location=str(address),
         )
     inputs = _inputs(machine, place, vertex)
-
-    def bank(name: str, words: int) -> bytes:
-        return packets.contents(int(packets.versions(name)[place]), words)
-
-    switches = dict(machine.switches)
-    end = _get(registers, "VSH_ENTRYPOINT.end")
-    code = np.frombuffer(with_end(bank("vs_code", _CODE), end, rules_of(switches)), np.uint32)
-    descriptors = np.frombuffer(bank("vs_opdescs", _DESCRIPTORS), np.uint32)
-    uniforms = np.frombuffer(bank("vs_uniforms", _UNIFORMS), np.float32).reshape(-1, 4)
+    floats = np.frombuffer(packets.contents(int(packets.versions("vs_uniforms")[place]), 96 * 4), np.float32)
     bools = _get(registers, "VSH_BOOLUNIFORM.bools")
-    integers = [int(registers[PICA[f"VSH_INTUNIFORM_I{n}"].offset]) for n in range(4)]
     trace = trace_vertex(
-        Program(code, descriptors, _get(registers, "VSH_ENTRYPOINT.entry"), switches=switches),
-        inputs,
-        {n: tuple(vector) for n, vector in enumerate(uniforms)},
-        [bools >> n & 1 for n in range(16)],
-        [[word >> 8 * n & 0xFF for n in range(4)] for word in integers],
-        most=most,
-        name=f"vertex program of {address.at(vertex=None)}",
-    )
+        _program(machine, packets, place, "V"), inputs, *_constants(floats, bools, _integers(registers, "V")),
+        most=most, name=f"vertex program of {address.at(vertex=None)}",
+    )  # fmt: skip
     trace.lane = f"vertex {vertex}"
     return trace
+
+
+def trace_primitive_of(
+    machine: N3DS, packets: DrawPackets, place: int, address: Address, most: int, run: Callable[[], None]
+) -> Trace:
+    """The steps of primitive `address.primitive` in the geometry program of a draw. run: what runs that draw.
+
+    Primitives count as the unit runs them.
+
+    :raises UsageError: the draw has no geometry program, or no such primitive.
+    """
+    registers = packets.registers[place].copy()
+    if _get(registers, "GEOSTAGE_CONFIG.mode") != GEOMETRY_ON:
+        raise UsageError("the draw has no geometry program", location=str(address), hint="f1/d17/v5 names a vertex.")
+    program = _program(machine, packets, place, "G")
+    wanted = address.primitive
+    assert wanted is not None
+    taken = _Primitives(machine, _get(registers, "GSH_MISC0.mode") != POINT, wanted)
+    with taken:
+        run()
+    if taken.found is None:
+        raise UsageError(f"the geometry program ran for {taken.count} primitives", location=str(address))
+    inputs, floats, bools = taken.found
+    trace = trace_vertex(
+        program, inputs, *_constants(floats, bools, _integers(registers, "G")),
+        most=most, name=f"geometry program of {address.at(primitive=None)}",
+    )  # fmt: skip
+    trace.lane = f"primitive {wanted}"
+    return trace
+
+
+class _Relay:
+    """What geometry stages of an engine call. One for each engine, as callbacks stay."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.target: Callable[..., None] | None = None
+        self.handle = engine.callback(self._call, I64, I64, I64, I32, I64)
+
+    def _call(self, *arguments: int) -> None:
+        if self.target is not None:
+            self.target(*arguments)
+
+
+_relays: WeakKeyDictionary[Engine, _Relay] = WeakKeyDictionary()
+
+
+class _Primitives:
+    """Stands between the geometry stage and the unit while a draw runs: keeps what one primitive gets."""
+
+    def __init__(self, machine: N3DS, own: bool, wanted: int) -> None:
+        self._machine, self._own, self._wanted = machine, own, wanted
+        self._programs = machine._core.runner._geometry_programs
+        self._layout = machine._core.layout
+        engine = self._engine = machine._core.runner.engine
+        self._run = engine.get(geometry_interpreter, own_uniforms=own, **self._programs._static)
+        self.found: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], int] | None = None
+        self.count = 0
+        self._done = 0
+        """Primitives of batches that are complete."""
+
+    def __enter__(self) -> None:
+        relay = _relays.get(self._engine)
+        if relay is None:
+            relay = _relays[self._engine] = _Relay(self._engine)
+        self._relay, handle = relay, relay.handle
+        relay.target = self._primitives
+        self._programs.handle = lambda head, registers: handle  # type: ignore[method-assign]
+
+    def __exit__(self, *_: object) -> None:
+        self._relay.target = None
+        del self._programs.handle
+
+    def _primitives(self, inputs: int, uniforms: int, packet: int, count: int, emit: int) -> None:
+        """Called in place of the program, for primitives side by side; the batch's first ones may come again."""
+        arena, layout = self._machine.memory.arena, self._layout
+        first = (inputs - layout.geometry_in) // 4
+        if first == 0:
+            self._done = self.count
+        number = self._done + first
+        at = self._wanted - number
+        if 0 <= at < count:
+            rows = arena[layout.geometry_in :][: 4 * 64 * CHUNK].view(np.float32).reshape(16, 4, CHUNK)
+            start = uniforms + at * UNIFORMS_SIZE * self._own
+            shown = packet + PACKET_REGISTERS + 4 * field("VSH_BOOLUNIFORM.bools").register.offset
+            bools = int(arena[shown : shown + 4].view(np.uint32)[0]) & 0xFFFF
+            floats = arena[start : start + UNIFORMS_SIZE].view(np.float32)
+            self.found = rows[:, :, first + at].copy()[None], floats.copy(), bools
+        self._run(inputs, uniforms, packet, count, emit)
+        top = layout.geometry + GEOMETRY.TOP
+        again = int(arena[top : top + 4].view(np.int32)[0]) > MOST_EMITTED and count > 1
+        if not again:
+            self.count = number + count
+
+
+def _program(machine: N3DS, packets: DrawPackets, place: int, unit: str) -> Program:
+    """The program of a draw's vertex unit (V) or geometry unit (G)."""
+    registers, switches = packets.registers[place], dict(machine.switches)
+    low = unit.lower()
+    code, descriptors = (
+        packets.contents(int(packets.versions(f"{low}s_{bank}")[place]), _WORDS[f"{low}s_{bank}"])
+        for bank in ("code", "opdescs")
+    )
+    end = _get(registers, f"{unit}SH_ENTRYPOINT.end")
+    words = np.frombuffer(with_end(code, end, rules_of(switches)), np.uint32)
+    entry = _get(registers, f"{unit}SH_ENTRYPOINT.entry")
+    return Program(words, np.frombuffer(descriptors, np.uint32), entry, switches=switches)
+
+
+def _integers(registers: np.ndarray[Any, Any], unit: str) -> list[int]:
+    return [int(registers[PICA[f"{unit}SH_INTUNIFORM_I{n}"].offset]) for n in range(4)]
+
+
+def _constants(
+    floats: np.ndarray[Any, Any], bools: int, integers: list[int]
+) -> tuple[dict[int, Any], list[int], list[list[int]]]:
+    """Uniforms, booleans and integers as `trace_vertex` takes them."""
+    uniforms = {n: tuple(vector) for n, vector in enumerate(floats.reshape(-1, 4))}
+    octets = [[word >> 8 * n & 0xFF for n in range(4)] for word in integers]
+    return uniforms, [bools >> n & 1 for n in range(16)], octets
 
 
 def _inputs(machine: N3DS, place: int, vertex: int) -> np.ndarray[Any, Any]:
@@ -138,4 +264,4 @@ def _inputs(machine: N3DS, place: int, vertex: int) -> np.ndarray[Any, Any]:
     return seen[0][None]
 
 
-__all__ = ["trace_draw", "trace_vertex_of"]
+__all__ = ["trace_draw", "trace_of", "trace_primitive_of"]

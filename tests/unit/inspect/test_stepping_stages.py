@@ -7,10 +7,25 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import switch_draws as draws
+from support.kernel_cases import NAMES as KERNELS
+from support.kernel_cases import Case
 from support.stage_case import DATA, PixelCase, StageCase
+from support.switch_draws import PIXEL, VERTEX_B
 
+from pocketgpu import GM20B, RawModule
+from pocketgpu.builder.maxwell import PushBuffer
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.stepping import LaneWatch, Trace, listing_of
+from pocketgpu.inspect.stepping import (
+    LaneWatch,
+    Trace,
+    listing_of,
+    pixel_of,
+    trace_thread,
+    vertex_of,
+    watch_launches,
+    watch_stage,
+)
 from pocketgpu.maxwell.sass.work import FAULT_TEXT, UNMAPPED
 
 PLANES = {0x7C: (0.5, 0.0, 0.0, 0), 0x80: (1.0, 0.25, 0.5, 5), 0x84: (-3.0, 1.0, 2.0, 77)}
@@ -118,7 +133,7 @@ def test_a_vertex_program_and_the_hook_itself() -> None:
     (trace,) = watch(case, 9)
     assert trace.end.float("R1") == 10 and trace[1].reads[0].number == 9
     assert len(watch(case, 9, most=2)[0]) == 2 and watch(case, 9, most=2)[0].cut.startswith("2 steps are kept")
-    assert watch(case, 31, mask=0x7FFFFFFF)[0].steps == []
+    assert watch(case, 31, mask=0x7FFFFFFF) == []
     automatic = StageCase(0, "EXIT", "numpy", "specialised")
     with pytest.raises(UsageError, match="runs on the interpreter"):
         watch(automatic, 0)
@@ -141,3 +156,80 @@ def test_helpers_store_nothing_and_faults_are_told() -> None:
     (pixel,) = watch(case, 1, mask=0b1111)
     assert str(pixel[3].accesses[0]) == f"store 4 bytes of global memory at {DATA:#x}: 0x00000007"
     assert any("fault" in note for note in pixel[4].notes) and FAULT_TEXT[UNMAPPED][:10] in "nothing is mapped"
+
+
+class Machine:
+    """A GPU with the draws of switch_draws, on the interpreter."""
+
+    def __init__(self) -> None:
+        self.gpu = GM20B(1)
+        self.gpu.drawing.tier = "general"
+        self.gpu.map(LIST, 0x4000)
+        for address, size in draws.SIZES.items():
+            self.gpu.map(address, size, kind="generic_16bx2" if address == draws.TARGETS else "pitch")
+        for address, data in draws.memory().items():
+            self.gpu.memory.write(address, data)
+        for stage, program in PROGRAMS.items():
+            self.gpu.memory.write(draws.PROGRAMS + draws.PROGRAM_ROOM * stage, program.data(stage))
+        self.pb = PushBuffer()
+        draws.state(self.pb)
+        draws.stages(self.pb, PROGRAMS)
+        self.pb.method("BEGIN", OP=4).method("DRAW_VERTEX_ARRAY", 24).method("END", 0)
+        self.gpu.memory.write(LIST, self.pb.tobytes())
+
+    def draw(self) -> bytes:
+        """The targets after the draw on black."""
+        self.gpu.memory.write(draws.TARGETS, bytes(draws.SIZES[draws.TARGETS]))
+        self.gpu.submit([LIST | 1 << 41 | len(self.pb) << 42])
+        self.gpu.finish()
+        assert not list(self.gpu.events.drain())
+        return self.gpu.memory.read(draws.TARGETS, draws.SIZES[draws.TARGETS])
+
+
+LIST = 0x5_0000_0000
+PROGRAMS = {VERTEX_B: draws.PLAIN, PIXEL: draws.SHADED}
+
+
+def test_vertices_and_pixels_of_draws() -> None:
+    machine = Machine()
+    plain = machine.draw()
+    assert any(plain)
+    programs, words = machine.gpu.drawing.programs, machine.gpu.memory.arena.view(np.uint32)
+    with watch_stage(programs, VERTEX_B, vertex_of(words, 7), lane="vertex 7") as vertices:
+        assert machine.draw() == plain
+    (vertex,) = vertices.traces
+    data = machine.gpu.memory.read(draws.VERTICES, 0x800)
+    begin = vertex[0]
+    assert begin.text.startswith("ALD.128 R0, a[0x80]") and vertex.name.startswith("vertex")
+    position = struct.pack("<4I", *(vertex.at(1).word(f"R{n}") for n in range(4)))
+    assert position in data
+    with watch_stage(programs, PIXEL, pixel_of(words, 11, 9), lane="pixel (11, 9)", runs=99) as pixels:
+        assert machine.draw() == plain
+    assert pixels.traces and all(trace[0].text.startswith("IPA.PASS R5") for trace in pixels.traces)
+    with watch_stage(programs, PIXEL, pixel_of(words, 3999, 9)) as nowhere:
+        assert machine.draw() == plain
+    assert not nowhere.traces and machine.draw() == plain
+
+
+def test_launches_of_a_machine_can_be_watched() -> None:
+    if not KERNELS:
+        pytest.skip("needs the folder ../shared/kernels")
+    case = Case("reduction")
+    module = RawModule(case.folder / "kernel.cubin")
+    kernel, about = module.get_function("reduction"), case.about
+
+    def launch() -> None:
+        kernel(about["grid"], about["block"], case.arguments(), shared_mem=about["smem_dynamic"])
+
+    with watch_launches(module.device.launcher, ((1,), (40,)), number=1) as watch:
+        launch()
+        assert not watch.traces
+        launch()
+    (trace,) = watch.traces
+    want = trace_thread(
+        kernel, about["grid"], about["block"], case.arguments(), shared_mem=about["smem_dynamic"], at=((1,), (40,))
+    )
+    assert [step.text for step in trace] == [step.text for step in want] and trace.name == "reduction"
+    with watch_launches(module.device.launcher, ((99,), (0,))) as nobody:
+        launch()
+    assert not nobody.traces

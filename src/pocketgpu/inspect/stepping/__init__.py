@@ -11,6 +11,7 @@ make, and the same for both consoles.
 from __future__ import annotations
 
 from .births import Birth
+from .machines import pixel_of, vertex_of, watch_launches, watch_stage
 from .n3ds import trace_primitive, trace_vertex
 from .step import Access, Change, Emitted, Step
 from .switch import listing_of, trace_thread
@@ -29,7 +30,11 @@ __all__ = [
     "Trace",
     "Value",
     "listing_of",
+    "pixel_of",
     "trace_primitive",
     "trace_thread",
     "trace_vertex",
+    "vertex_of",
+    "watch_launches",
+    "watch_stage",
 ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
@@ -27,7 +27,9 @@ MOST = 1 << 16
 """Steps that are kept by default."""
 
 Choose = Callable[[int, int, int], int | None]
-"""(launch record, slot, warp), arena offsets and a number: which lane of a warp that begins to watch; None: none."""
+"""(launch record, slot, warp), arena offsets and a number: which lane of a warp that begins to watch; None: none.
+
+Lanes that the warp does not begin with are not watched."""
 
 
 class _Relay:
@@ -35,12 +37,15 @@ class _Relay:
 
     def __init__(self, engine: Engine) -> None:
         self.watches: dict[int, LaneWatch] = {}
+        self._engine = ref(engine)  # which keeps this one
         self.handle = engine.callback(self._call, I32, I32, I32)
 
     def _call(self, launch: int, slot: int, warp: int) -> None:
-        watch = self.watches.get(launch)
+        watch, engine = self.watches.get(launch), self._engine()
         if watch is not None:
             watch.turn(launch, slot, warp)
+        elif engine is not None:
+            engine.get(interpret_warp)(launch, slot, warp)
 
 
 _relays: WeakKeyDictionary[Engine, _Relay] = WeakKeyDictionary()
@@ -50,7 +55,7 @@ class LaneWatch:
     """Watches lanes of a program, run by run.
 
     :param engine, arena: of the machine that runs it.
-    :param listing: the program.
+    :param listing: the program; who sets it up may do so later. Nothing is recorded without.
     :param choose: asked when a warp begins.
     :param name, lane: for the traces: of the program, and of what runs in the lane.
     :param most: steps of a trace; what runs on behind them is not recorded.
@@ -58,7 +63,8 @@ class LaneWatch:
     """
 
     def __init__(
-        self, engine: Engine, arena: np.ndarray[Any, Any], listing: Listing, choose: Choose, *, name: str, lane: str,
+        self, engine: Engine, arena: np.ndarray[Any, Any], listing: Listing | None, choose: Choose, *, name: str,
+        lane: str,
         most: int = MOST, runs: int = 1,
     ) -> None:  # fmt: skip
         if most < 1 or runs < 1:
@@ -131,12 +137,13 @@ class LaneWatch:
         at = slot + WARPS + warp * int(self.words[(launch + LAUNCH.WARP_STRIDE) // 4])
         if not self.words[(at + WARP.STARTED) // 4]:
             self._records.pop((slot, warp), None)
+            listing = self.listing
             lane = self.choose(launch, slot, warp) if len(self.traces) < self.runs else None
-            if lane is not None:
+            if lane is not None and listing is not None and self.words[(at + WARP.ACTIVE) // 4] >> lane & 1:
                 trace = Trace("switch", self.name, self.lane, {})
                 self.traces.append(trace)
                 self._records[slot, warp] = LaneRecord(
-                    self.words, self.listing, trace, (launch, slot, warp, lane), self.most
+                    self.words, listing, trace, (launch, slot, warp, lane), self.most
                 )
         return self._records.get((slot, warp))
 
@@ -184,7 +191,7 @@ class LaneWatch:
         if not record.word(WARP.STARTED):
             pc = int(words[(record.launch + LAUNCH.START) // 4].view(np.int32))
         depth, lost = record.word(WARP.DEPTH), 0
-        while not 0 <= pc < len(self.listing):
+        while not 0 <= pc < len(record.listing):
             lost |= active
             active = 0
             while depth and not active:

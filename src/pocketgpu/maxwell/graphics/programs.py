@@ -7,7 +7,7 @@ since the last draw is left as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -159,6 +159,8 @@ class StageLaunch:
             self.set(TEXTURE_BANK=texture_bank)  # those behind the last one read as zero
         for bank, wanted in banks.items():
             self._fill(bank, wanted, bindings[bank] if bank < len(bindings) else None)
+        if self._programs.watch is not None:
+            self._programs.watch(self)
         return True
 
     def set(self, **values: int) -> None:
@@ -426,6 +428,8 @@ class Programs:
         self.budget = BUDGET
         """Steps of a stage's warps in a thread; as `limit`, it is for programs that are set up from now on."""
         self.turn, self.turns = SLICE, LIMIT // SLICE
+        self.watch: Callable[[StageLaunch], None] | None = None
+        """Told of each stage that a draw has set up, before it runs: it may put another handle into LAUNCH.RUN."""
         start = (scratch[0] + 4095) & -4096
         self._end = scratch[0] + scratch[1]
         self.thread_ids = start

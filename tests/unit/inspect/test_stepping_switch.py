@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from support.fuzz import load
 from support.kernel_cases import NAMES, Case
 
 from pocketgpu import RawModule
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.stepping import Trace, trace_thread
+from pocketgpu.inspect.stepping import Trace, trace_thread, watch_launches
 from pocketgpu.maxwell import compute
 from pocketgpu.maxwell.sass import flow
 
@@ -130,3 +132,34 @@ def test_the_first_nan_of_a_thread() -> None:
             if birth.computed:
                 assert birth.value.is_nan and not any(value.is_nan for value in birth.inputs)
     assert case.about["kernel"] in trace.title
+
+
+def test_random_programs_end_as_they_do_unwatched_and_change_only_what_they_name() -> None:
+    fuzz = load("sass_programs")
+    counts = watched_programs(fuzz, range(150))
+    assert counts["programs"] == 150 and counts["steps"] > 2000 and counts["whole"] > 60
+
+
+def watched_programs(fuzz: Any, numbers: range, seed: int = 1) -> Counter[str]:
+    """Random programs, with an eye on one thread each; memory, faults and hangs are those of a plain run."""
+    gpu, counts = fuzz.Gpu(), Counter[str]()
+    for number in numbers:
+        program = fuzz.make(seed, number)
+        plain = gpu.run(program, "interpreter")
+        thread = number * 7 % program.threads
+        with watch_launches(gpu.launcher, ((0,), (thread,)), most=2000) as watch:
+            seen = gpu.run(program, "interpreter")
+        problem = fuzz.compare(plain, seen)
+        assert not problem, f"seed {seed}, program {number}: {problem}"
+        (trace,) = watch.traces
+        listing = watch.listing
+        for step in trace:
+            named = {name for place in listing.plan(step.number).writes for name in place.names}
+            changed = {name for one in step.writes if one.old != one.new for name in one.names}
+            assert changed <= named, f"seed {seed}, program {number}: {step}"
+            assert not (step.skipped and step.writes)
+        _explains_every_change(trace)
+        counts.update({"programs": 1, "steps": len(trace), "whole": not trace.cut and not plain.hung})
+        counts["faults"] += any("fault" in note for step in trace for note in step.notes)
+        counts["nan births"] += sum(birth.computed for birth in trace.nans)
+    return counts

@@ -233,3 +233,11 @@ def test_launches_of_a_machine_can_be_watched() -> None:
     with watch_launches(module.device.launcher, ((99,), (0,))) as nobody:
         launch()
     assert not nobody.traces
+
+
+def test_a_program_without_end_says_so() -> None:
+    case = PixelCase("again:\nFADD R0, R0, 1\nBRA again", PLANES, evaluator="llvm", tier="interpreter")
+    case.stage.set(SLICE=50, TURNS=2)
+    (trace,) = watch(case, 5)
+    assert trace.cut == "the program did not end" and 100 <= len(trace) <= 104
+    assert [event.kind for event in case.events] == ["hang"]

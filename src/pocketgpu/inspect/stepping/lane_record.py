@@ -42,6 +42,8 @@ LOADS, STORES, ATOMICS = ("LD", "LDL", "LDS"), ("ST", "STL", "STS"), ("ATOM", "A
 SPACES = {"LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDL": "local", "STL": "local"}
 KINDS = dict.fromkeys(PREDICATES + FLAGS, "bool")
 EVERY = 0xFFFFFFFF
+NOT_ENDED = "the program did not end"
+"""What a trace says of itself until the lane has ended."""
 
 
 class Listing:
@@ -104,7 +106,7 @@ class LaneRecord:
         self.names = (*(f"R{n}" for n in range(self.count)), *PREDICATES, *FLAGS)
         self.over = False
         self._pending: tuple[int, int, list[int], int] | None = None
-        trace.kinds = KINDS
+        trace.kinds, trace.cut = KINDS, NOT_ENDED
 
     # -- the record ---------------------------------------------------------------------------------------------------
     def word(self, at: int) -> int:
@@ -138,8 +140,7 @@ class LaneRecord:
         """The warp is about to run instruction `index` for some lanes."""
         self._pending = None
         if not active >> self.lane & 1:
-            if not self.word(WARP.ALIVE) >> self.lane & 1:
-                self.over = True
+            self._look_for_the_end()
             return
         if len(self.trace.steps) >= self.most:
             self.trace.cut = f"{self.most} steps are kept, and the program had not ended"
@@ -155,8 +156,11 @@ class LaneRecord:
         if self._pending is not None:
             index, active, before, faults = self._pending
             self._add(index, active, before, self.registers(), faults)
+        self._look_for_the_end()
+
+    def _look_for_the_end(self) -> None:
         if self.state == DONE or not self.word(WARP.ALIVE) >> self.lane & 1:
-            self.over = True
+            self.over, self.trace.cut = True, ""
 
     def _add(self, index: int, active: int, before: list[int], after: list[int], faults: int) -> None:
         trace, one, plan = self.trace, self.listing.steps[index], self.listing.plan(index)
@@ -286,4 +290,4 @@ class LaneRecord:
         return (Access("load", "constant", bank * BANK_SIZE + offset, size, self._words(one.dest, size, after)),)
 
 
-__all__ = ["LaneRecord", "Listing"]
+__all__ = ["NOT_ENDED", "LaneRecord", "Listing"]

@@ -10,7 +10,7 @@ from ...maxwell.compute import RawKernel
 from ...maxwell.sass import Program, decode_program
 from ...maxwell.sass.launch import LIMIT, Code, Result, three
 from ...maxwell.sass.work import BLOCK, LANES
-from .lane_record import Listing
+from .lane_record import NOT_ENDED, Listing
 from .trace import Trace
 from .warps import MOST, LaneWatch, only
 
@@ -64,15 +64,9 @@ def trace_thread(
         )
     trace = only(watch.traces, name)
     trace.result = result
-    if result.hung and not trace.cut and not _ended(trace, listing):
-        trace.hung = True
-        trace.cut = "the launch hangs; its events say where"
+    if result.hung and trace.cut == NOT_ENDED:
+        trace.hung, trace.cut = True, "the launch hangs; its events say where"
     return trace
-
-
-def _ended(trace: Trace, listing: Listing) -> bool:
-    """Whether the thread came to an EXIT."""
-    return bool(trace.steps) and listing.steps[trace.steps[-1].number].op == "EXIT" and trace.steps[-1].flow == "taken"
 
 
 def _place(given: Sequence[int], size: Three, what: str) -> Three:

@@ -3,7 +3,8 @@
 The interpreter keeps all of a warp in its record in the arena, and a warp's turn has a length that the launch record
 says. So a turn of one instruction, again and again, is the same run as one turn of many, and between two instructions
 everything can be read. A `LaneWatch` stands where the interpreter's handle would; whoever runs warps calls it. Blocks,
-barriers, other warps and other lanes run as they always do.
+barriers, other warps and other lanes run as they always do. One thing comes earlier: a warp whose divergence stack
+overflows is stopped at the end of its turn, which is that very instruction then.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class Registers:
         return [self.value(name).to_json() for name in self]
 
 
-@dataclass
+@dataclass(eq=False)
 class Trace:
     """What one lane did, step by step.
 

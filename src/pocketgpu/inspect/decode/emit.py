@@ -32,10 +32,21 @@ arena it says which of them draw (0: all do). LAST: arena offset of the last row
 
 
 class Rows:
-    """Rows as a kernel writes them."""
+    """Rows as a kernel writes them. What a segment's rows have in common is kept in variables: see `enter`."""
 
     def __init__(self, k: Lang, control: int, rows: int) -> None:
         self.k, self.control, self.rows = k, control, rows
+        self._address, self._scale = k.var(k.i64(0)), k.var(k.i64(0))
+        self._number, self._frame, self._list = k.var(0), k.var(0), k.var(0)
+
+    def enter(self, segment: Value) -> None:
+        """Rows are of this segment from now on."""
+        k = self.k
+        address = self.segment(segment, "address")
+        self._address.value = address
+        self._scale.value = k.select(address == 0, k.i64(0), k.i64(4))
+        self._number.value = segment
+        self._frame.value, self._list.value = self.segment(segment, "frame"), self.segment(segment, "list")
 
     def get(self, name: str) -> Value:
         return self.k.load(I32, self.control + int(getattr(CONTROL, name)))
@@ -52,7 +63,6 @@ class Rows:
     def emit(
         self,
         row: Value,
-        segment: Value,
         position: Value,
         word: Value,
         what: Value | int,
@@ -73,15 +83,14 @@ class Rows:
             return one << bits if bits else one
 
         at = k.to_i64(row) * ROW_SIZE + self.rows
-        base = self.segment(segment, "address")
-        k.store(I64, at + _AT["address"], k.select(base == 0, 0, base + (k.to_i64(position, signed=False) << 2)))
+        place = self._address.value + k.to_i64(position, signed=False) * self._scale.value
+        k.store(I64, at + _AT["address"], place)
         k.store(I32, at + _AT["word"], word)
         for name, value in (("old", old), ("new", new), ("draw", draw)):
             k.store(I32, at + _AT[name], value)
-        for name in ("frame", "list"):
-            k.store(I32, at + _AT[name], self.segment(segment, name))
+        for name, kept in (("frame", self._frame), ("list", self._list), ("segment", self._number)):
+            k.store(I32, at + _AT[name], kept.value)
         k.store(I32, at + _AT["position"], position)
-        k.store(I32, at + _AT["segment"], segment)
         k.store(I32, at + _AT["id"], part(id, 0) | part(effect, 16))
         k.store(I32, at + _AT["what"], part(what, 0) | part(mask, 8) | part(subchannel, 16) | part(block, 24))
         return at

@@ -1,8 +1,8 @@
 """Pushbuffers of a Switch, word by word: the machine's own parser, which tells instead of acting.
 
-`Parser` is what channels run, with the macro engine in it, so a register holds here what it holds there. Methods with an
-effect are only stored, constants and inline data go nowhere. What is added: a row for each word, what a register held
-at the last draw, and a way through dumps that hold other things than packets.
+`Parser` is what channels run, with the macro engine in it, so a register holds here what it holds there. Methods with
+an effect are only stored, constants and inline data go nowhere. What is added: a row for each word, what a register
+held at the last draw, and a way through dumps that hold other things than packets.
 """
 
 from __future__ import annotations
@@ -102,8 +102,9 @@ class _Traced(Parser):
         for _ in self.k.when(self.segment.value >= 0):
             first = self.rows.segment(self.segment.value, "first")
             self.start.value = self.rows.get("WORDS") + (first << 2)
+            self.rows.enter(self.segment.value)
 
-    # -- what the parser would tell Python ------------------------------------------------------------------------------
+    # -- what the parser would tell Python ----------------------------------------------------------------------------
     def stop(self, status: int, file: Value, word: Value, value: Value) -> None:
         """Nobody acts."""
 
@@ -129,10 +130,10 @@ class _Traced(Parser):
         left = k.load(I64, at)
         k.store(I64, at, k.select(left != 0, left - 1, k.i64(0)))
 
-    # -- rows -----------------------------------------------------------------------------------------------------------
+    # -- rows ---------------------------------------------------------------------------------------------------------
     def put(self, position: Value, word: Value, what: Value | int, **columns: Value | int) -> None:
         """A row for a word of the stream, or for what comes of the last one."""
-        at = self.rows.emit(self.row.value, self.segment.value, position, word, what, **columns)
+        at = self.rows.emit(self.row.value, position, word, what, **columns)
         self.rows.put("LAST", self.k.low32(at))
         self.after_row()
 
@@ -197,7 +198,7 @@ class _Traced(Parser):
         different = (new != seen.value) & ((effects & (DATA | EFFECTS["macro"])) == 0)
         effect = effects | k.select(fires != 0, EFFECTS["draw"], 0) | k.select(different, CHANGED, 0)
         packet = self.packet
-        columns = {
+        columns: dict[str, Value | int] = {
             "id": word, "effect": effect, "mask": 15, "subchannel": packet["SUBCHANNEL"], "block": file,
             "old": old, "new": new, "draw": draw.value,
         }  # fmt: skip
@@ -211,9 +212,7 @@ class _Traced(Parser):
             return
         shown = rows.get("MACROS") != 0
         for _ in k.when(shown):
-            self.rows.emit(
-                self.row.value, self.segment.value, self.position_of(packet["POSITION"] - 4), value, ISSUED, **columns
-            )
+            self.rows.emit(self.row.value, self.position_of(packet["POSITION"] - 4), value, ISSUED, **columns)
             self.after_row()
         # What a macro does is also said of the word that set it off.
         parent = rows.get("LAST")
@@ -311,7 +310,7 @@ class _Packets(Packet):
                     position.value = here + 1
         return there.value
 
-    # -- dumps ----------------------------------------------------------------------------------------------------------
+    # -- dumps --------------------------------------------------------------------------------------------------------
     def sensible(self, word: Value) -> Value:
         """Whether a word may be a header: of a form that drivers use, for methods that the bound class has."""
         k = self.k

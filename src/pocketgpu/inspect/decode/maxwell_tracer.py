@@ -62,9 +62,7 @@ def power_on(switches: tuple[tuple[str, str], ...] = ()) -> MaxwellState:
     channel = machine.channel(0)
     base = machine.layout.channel(channel.index)
     block = machine.memory.arena[base : base + CHANNEL_LAYOUT.size]
-    return MaxwellState(
-        machine.codes.copy(), {0: channel_bytes(block, machine.ram_words)}, machine.ram_words
-    )
+    return MaxwellState(machine.codes.copy(), {0: channel_bytes(block, machine.ram_words)}, machine.ram_words)
 
 
 class MaxwellTracer:
@@ -129,4 +127,4 @@ class MaxwellTracer:
 
         if not channels:
             return np.zeros(0, ROW)
-        return finish_draws(self.arena.collect(run, len(self.stream.words), kernel.ROWS_FULL, stopped))
+        return finish_draws(self.arena.collect(run, len(self.stream.words), kernel.ROWS_FULL, stopped), self.stream)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from ...facts.external import EXTERNAL, LCD
@@ -16,7 +16,6 @@ from .rows import BLOCKS, EXTERNAL_BLOCK, GPFIFO_BLOCK, GX_BLOCK, HOST_BLOCK, LC
 
 TITLES: Final = ("3D", "compute", "inline", "2D", "DMA", "host", "?", "", "", "LCD", "GX", "GPFIFO")
 """What stands in front of a name for people, by number of the block."""
-
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ def named(block: int, id: int, command: int = 0) -> Named:
     return Named(f"{id:#05x}", method.label if method else f"UNKNOWN_{id:03X}", method)
 
 
-@cache
+@lru_cache(1 << 16)
 def fields(block: int, id: int, value: int) -> tuple[tuple[str, str], ...]:
     """(name, value for people) of each field of a word; second readings of the same bits are left out."""
     register = named(block, id).register if block not in (GX_BLOCK, GPFIFO_BLOCK) else None
@@ -95,7 +94,7 @@ def entry_text(low: int, high: int) -> str:
 
 def short(text: str) -> str:
     """The text of a field's value without what only repeats it: "1 (front)" is "front"."""
-    number, space, rest = text.partition(" (")
+    _, space, rest = text.partition(" (")
     if space and rest.endswith(")") and rest[:1].isalpha() and not rest.startswith(("means", "undefined")):
         return rest[:-1]
     return text

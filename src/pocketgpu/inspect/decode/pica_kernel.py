@@ -126,6 +126,7 @@ class _Tracer:
             first = rows.segment(self.segment.value, "first")
             self.start.value = k.to_i64(rows.get("WORDS")) + (k.to_i64(first) << 2)
             self.kind.value = rows.segment(self.segment.value, "kind")
+            rows.enter(self.segment.value)
 
     def begin(self) -> None:
         """What happens before the first word of a segment."""
@@ -150,7 +151,7 @@ class _Tracer:
         return self.k.load(I32, self.start.value + (self.k.to_i64(position) << 2))
 
     def put(self, row: Value, position: Value, word: Value, what: Value | int, **columns: Value | int) -> None:
-        self.rows.emit(row, self.segment.value, position, word, what, **columns)
+        self.rows.emit(row, position, word, what, **columns)
 
     # -- one write ----------------------------------------------------------------------------------------------------
     def changed(self, index: Value, old: Value) -> Value:
@@ -304,12 +305,12 @@ class _Tracer:
                 n = i.value
                 where = start + k.select(n == 0, 0, n + 1)
                 for _ in k.when(where < self.count.value):
-                    row = base + k.select(n == 0, 0, n + 1)
-                    draw = self.write(row, where, first + n * step, keep, mask, self.word(where), k.const(False, BOOL))
+                    target = base + k.select(n == 0, 0, n + 1)
+                    draw = self.write(
+                        target, where, first + n * step, keep, mask, self.word(where), k.const(False, BOOL)
+                    )
                     for _ in k.when(n == 0):
-                        self.put(
-                            base + 1, start + 1, header, HEADER, id=first, mask=mask, block=PICA_BLOCK, draw=draw
-                        )
+                        self.put(base + 1, start + 1, header, HEADER, id=first, mask=mask, block=PICA_BLOCK, draw=draw)
                     i.value = n + 1
                     for _ in k.when(tolerant):
                         walk.status.value = RUNNING

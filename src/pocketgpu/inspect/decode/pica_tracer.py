@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...facts.external import EXTERNAL, LCD
 from ...facts.pica import COUNT, PICA
@@ -21,7 +24,9 @@ from .tracer import Arena, finish_draws
 _START = 4096
 _SIZE = 96 << 20
 """Of the machine's own layout; only the pages that the walk touches are ever used."""
+_LAYOUT = WorkLayout(_START, _SIZE)
 _AREA = kernel.Area(_START + _SIZE)
+
 
 @dataclass(frozen=True)
 class PicaState:
@@ -32,6 +37,7 @@ class PicaState:
     lcd: Words
 
 
+@cache
 def power_on() -> PicaState:
     """What the tables say of registers when a program starts."""
     pica, external, lcd = np.zeros(0x300, np.uint32), np.zeros(0x800, np.uint32), np.zeros(0x400, np.uint32)
@@ -39,6 +45,17 @@ def power_on() -> PicaState:
         for register in block:
             words[register.offset // unit] = register.reset
     return PicaState(pica, external, lcd)
+
+
+@cache
+def _tables(private_ids: str) -> tuple[NDArray[Any], ...]:
+    """What the kernel looks up: effects of writes, writable bits of external registers, effects by code, known ids."""
+    writable = np.full(kernel.EXTERNAL_COUNT, 0xFFFFFFFF, np.uint32)
+    for register in EXTERNAL:
+        writable[register.offset // 4] = register.writable
+    known = np.array([n >= 0x10 and (n >= 0x40 or PICA[n].known) for n in range(COUNT)], np.uint8)
+    effects = effect_table({"list.private_ids": private_ids})
+    return effects, writable, np.array(kernel.EFFECT_OF_CODE, np.int32), known
 
 
 class PicaTracer:
@@ -58,20 +75,19 @@ class PicaTracer:
         self.stream = stream
         self.arena = Arena(_AREA.end, _AREA.control, _AREA.rows, stream)
         state = stream.state if isinstance(stream.state, PicaState) else power_on()
-        data, layout = self.arena.bytes, WorkLayout(_START, _SIZE)
-        part = lambda offset, words: data[offset : offset + 4 * len(words)].view(np.uint32)
+        data, layout = self.arena.bytes, _LAYOUT
         self.registers = data[layout.registers : layout.registers + 4 * REGISTER_COUNT].view(np.uint32)
         self.registers[:] = state.pica[:REGISTER_COUNT]
-        part(layout.external, state.external)[:] = state.external
-        part(_AREA.lcd, state.lcd)[:] = state.lcd
-        data[layout.effects : layout.effects + 0x400] = effect_table(chosen)
-        writable = data[layout.external_writable : layout.external_writable + 4 * kernel.EXTERNAL_COUNT].view(np.uint32)
-        writable[:] = 0xFFFFFFFF
-        for register in EXTERNAL:
-            writable[register.offset // 4] = register.writable
-        codes = np.array(kernel.EFFECT_OF_CODE, np.int32)
-        data[_AREA.code_effects : _AREA.code_effects + 4 * len(codes)] = codes.view(np.uint8)
-        data[_AREA.known : _AREA.known + COUNT] = [n >= 0x10 and (n >= 0x40 or PICA[n].known) for n in range(COUNT)]
+        effects, writable, codes, known = _tables(chosen["list.private_ids"])
+        for at, table in (
+            (layout.effects, effects),
+            (layout.external_writable, writable),
+            (_AREA.code_effects, codes),
+            (_AREA.known, known),
+            (layout.external, state.external),
+            (_AREA.lcd, state.lcd),
+        ):
+            data[at : at + table.nbytes] = table.view(np.uint8)
         self.arena["TOLERANT"] = int(tolerant)
         self._run = Engine(data, evaluator).get(
             kernel.trace,
@@ -102,4 +118,6 @@ class PicaTracer:
                 return True
             return False
 
-        return finish_draws(self.arena.collect(self._run, len(self.stream.words), kernel.ROWS_FULL, stopped))
+        return finish_draws(
+            self.arena.collect(self._run, len(self.stream.words), kernel.ROWS_FULL, stopped), self.stream
+        )

@@ -40,7 +40,8 @@ the last draw of a frame. frame: -1 behind the last frame. list: number of the l
 and GX commands have numbers of their own) or of the submission (Switch, in the recording). position: the word's place
 in its list or segment. segment: the entry of `Stream.table` that it is in. id: register id, word of a method, word
 offset of an external register, or number of the word in a GX command or GPFIFO entry. effect: a sum of `EFFECTS`.
-what: of `WHAT`. mask: bit n: byte n is written. subchannel: of a method; of a GX command its number. block: of `BLOCKS`.
+what: of `WHAT`. mask: bit n: byte n is written. subchannel: of a method; of a GX command its number. block: of
+`BLOCKS`.
 """
 
 Rows: TypeAlias = NDArray[np.void]

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .rows import Words
+from .rows import Rows, Words
 
 KINDS: Final = ("list", "writes", "gx", "gpfifo", "pushbuffer")
 """What the words of a segment are: a command list; pairs of register address and value; GX commands of eight words;
@@ -51,6 +51,8 @@ class Stream:
     drawn: NDArray[np.uint8] | None = None
     channels: int = 1
     frame_count: int = 1
+    decoded: dict[object, Rows] = field(default_factory=dict, repr=False)
+    """Rows of a small stream by how it was decoded: see `api.decode`."""
 
     def segment_words(self, number: int) -> Words:
         """The words of a segment."""

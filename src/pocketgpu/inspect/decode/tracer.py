@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import UsageError
 from .emit import CONTROL, ROW_SIZE, SEGMENT_SIZE
 from .rows import EFFECTS, ROW, Rows
 from .stream import Stream
 
+_PIECE = 1 << 16
 _ARENA_LIMIT = 0x7FFFF000
 MOST_ROWS = 1 << 25
 """Rows of one decode, beyond which it ends: 1.6 GB of them."""
@@ -36,16 +39,18 @@ class Arena:
         self.bytes = np.zeros(size, np.uint8)
         self._control = self.bytes[control : control + CONTROL.size].view(np.int32)
         self._rows = rows
-        part = lambda at, count: self.bytes[at : at + count]
-        part(start, table)[:] = stream.table.view(np.uint8).reshape(-1)
-        part(start + table, words)[:] = stream.words.view(np.uint8)
+        self._part(start, table)[:] = stream.table.view(np.uint8).reshape(-1)
+        self._part(start + table, words)[:] = stream.words.view(np.uint8)
         self["SEGMENTS"], self["TABLE"], self["WORDS"] = len(stream.table), start, start + table
         self["FRAME"] = -2  # no frame: the first one begins
         self["SERIAL"] = 1
         if stream.drawn is not None:
             at = start + table + words
-            part(at, drawn)[:] = stream.drawn
+            self._part(at, drawn)[:] = stream.drawn
             self["DRAWN"] = at
+
+    def _part(self, at: int, count: int) -> NDArray[np.uint8]:
+        return self.bytes[at : at + count]
 
     def __getitem__(self, name: str) -> int:
         return int(self._control[getattr(CONTROL, name) // 4])
@@ -73,15 +78,20 @@ class Arena:
         return out[:count]
 
 
-def finish_draws(rows: Rows) -> Rows:
+def finish_draws(rows: Rows, stream: Stream) -> Rows:
     """Rows behind the last draw of their frame belong to none."""
-    frames, draws = rows["frame"], rows["draw"]
-    fired = np.flatnonzero(rows["effect"] & EFFECTS["draw"])
-    ends = [*(np.flatnonzero(frames[1:] != frames[:-1]) + 1).tolist(), len(rows)]
+    frames, segments = stream.table["frame"], rows["segment"]
+    draws, effects = rows["draw"], rows["effect"]
+    last_segments = [*np.flatnonzero(frames[1:] != frames[:-1]).tolist(), len(frames) - 1]
     start = 0
-    for end in ends:
-        before = int(np.searchsorted(fired, end)) - 1
-        last = int(fired[before]) if before >= 0 and fired[before] >= start else -1
+    for number in last_segments:
+        # Rows are in the order of their segments; looking for the end touches fewer of them than comparing all.
+        end = bisect_right(range(len(rows)), number, lo=start, key=lambda row: int(segments[row]))
+        at, last = end, -1
+        while at > start and last < 0:
+            piece = slice(max(start, at - _PIECE), at)
+            fired = np.flatnonzero(effects[piece] & EFFECTS["draw"])
+            last, at = (piece.start + int(fired[-1]) if len(fired) else -1), piece.start
         tail = draws[max(last, start) : end]
         tail[tail > (draws[last] if last >= 0 else -1)] = -1
         start = end

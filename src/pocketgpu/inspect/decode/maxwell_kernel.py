@@ -31,6 +31,7 @@ from ...maxwell.pushbuffer import (
     LEGACY_INCREASING,
     LINE_COUNT,
     LINE_LENGTH,
+    MACRO_BUDGET,
     ONCE,
     RUNNING,
     STEADY,
@@ -60,6 +61,8 @@ from .stream import GPFIFO, SUBMISSION
 
 ROWS_FULL, OTHER_CHANNEL = 16, 17
 """How the kernel ends beside the ways in which the parser does."""
+_LONG = 32
+"""Words of a packet that is believed without a look at what follows."""
 _CHAIN = 3
 """Packets in a row that make sense, for a stream to be taken up again behind garbage."""
 _ID_AT: Final = int(ROW.fields["id"][1]) if ROW.fields else 0
@@ -110,6 +113,12 @@ class _Traced(Parser):
 
     def odd(self, what: str) -> None:
         """Nobody is told."""
+
+    def run_macro(self) -> None:
+        """Macros without an end are cut off, and that is all."""
+        super().run_macro()
+        for _ in self.k.when(self.status.value == MACRO_BUDGET):
+            self.status.value = RUNNING
 
     def constant(self, file: Value, value: Value) -> None:
         """Only the offset moves on."""
@@ -255,7 +264,10 @@ class _Packets(Packet):
             good = k.var(k.const(True, BOOL))
             for _ in k.when(rows.get("TOLERANT") != 0):
                 good.value = self.sensible(word)
-                for _ in k.when(good.value & (rows.get("SYNC") == 0)):
+                # A long packet that is none would hide much: what follows it has to make sense as well.
+                words = k.select(header(word, "SEC_OP") == IMMEDIATE, 0, header(word, "COUNT"))
+                long = (words > _LONG) & (self["POSITION"] + (words << 2) <= self["END"])
+                for _ in k.when(good.value & ((rows.get("SYNC") == 0) | long)):
                     good.value = self.chain(self["POSITION"] - 4)
                 rows.put("SYNC", k.select(good.value, 1, 0))
             for _ in k.when(~good.value):

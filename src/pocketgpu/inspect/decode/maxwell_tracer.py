@@ -22,7 +22,7 @@ from .tracer import Arena, finish_draws
 _START = 4096
 _LAYOUT = WorkLayout(_START)
 _AREA = kernel.Area((_LAYOUT.end + 4095) & ~4095)
-MACRO_BUDGET, DUMP_MACRO_BUDGET = 1 << 28, 1 << 20
+MACRO_BUDGET, DUMP_MACRO_BUDGET = 1 << 28, 1 << 18
 """Instructions that the macros of a submission may take: what the machine allows, and less in dumps, which may hold
 anything."""
 
@@ -97,7 +97,8 @@ class MaxwellTracer:
                 words[getattr(CHANNEL, name) // 4] = value
         self.arena["TOLERANT"] = int(tolerant)
         self.arena["MACROS"] = int(macros)
-        self.arena["LIST_WORDS"] = DUMP_MACRO_BUDGET if tolerant else MACRO_BUDGET
+        recorded = isinstance(stream.state, MaxwellState)
+        self.arena["LIST_WORDS"] = MACRO_BUDGET if recorded else DUMP_MACRO_BUDGET
         self._run = Engine(data, evaluator).get(
             kernel.trace,
             start=_START,

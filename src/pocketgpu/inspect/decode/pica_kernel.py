@@ -396,7 +396,7 @@ class _Tracer:
         for _ in k.when(~waits.value):
             self.segment.value = following
             self.place.value = 0
-            rows.put("SYNC", 0)
+            rows.put("SYNC", 1)
             self.find()
 
 

@@ -44,6 +44,7 @@ class Arena:
         self["SEGMENTS"], self["TABLE"], self["WORDS"] = len(stream.table), start, start + table
         self["FRAME"] = -2  # no frame: the first one begins
         self["SERIAL"] = 1
+        self["SYNC"] = 1  # where a dump begins somebody has chosen
         if stream.drawn is not None:
             at = start + table + words
             self._part(at, drawn)[:] = stream.drawn

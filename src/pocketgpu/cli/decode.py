@@ -93,7 +93,7 @@ def decode(
         raise UsageError(
             "no word belongs to this place",
             location=" ".join(places),
-            hint=f"There are frames f0 to f{decoded.stream.frame_count - 1}; draws count from d0 in each.",
+            hint=f"There are frames f0 to f{decoded.stream.frame_count - 1}, and draws: {_draws(decoded)}.",
         )
     _write(decoded.json_lines(mask) if outcome.json else decoded.lines(mask, single=words))
 
@@ -122,6 +122,16 @@ def _decoded(
             error.hint = f"{error.hint or ''} Raw words need --as pica, --as pushbuffer or --as gx.".strip()
         raise
     return decode_capture(opened, macros, switches)
+
+
+def _draws(decoded: Decoded) -> str:
+    """The last draw of each of the first frames that have some."""
+    last: dict[int, int] = {}
+    fired = decoded.rows[decoded.rows["draw"] >= 0]
+    for frame, draw in zip(fired["frame"].tolist(), fired["draw"].tolist(), strict=True):
+        last[frame] = draw
+    shown = [f"up to f{frame}/d{draw}" for frame, draw in last.items() if frame >= 0]
+    return ", ".join(shown[:4]) + (", ..." if len(shown) > 4 else "") if shown else "none"
 
 
 def _write(lines: Iterable[str]) -> None:

@@ -37,13 +37,10 @@ def lines(found: Decoded, **more: object) -> list[str]:
 def test_a_line_has_all_that_there_is_to_say() -> None:
     found = lines(decoded())
     assert found[1] == "== f0 list 0: 20 words at 0x20000000 =="
-    assert found[2].split("   ")[
-        0
-    ] == "0x20000000    00000002 000f0040  * 0x040 FACECULLING_CONFIG  0x00000002 (was 0x00000000)  mode=back" or (
-        "* 0x040 FACECULLING_CONFIG  0x00000002 (was 0x00000000)  mode=" in found[2]
-    )
+    text = "0x20000000    00000002 000f0040  * 0x040 FACECULLING_CONFIG  0x00000002 (was 0x00000000)  mode="
+    assert found[2].startswith(text)
     assert found[2].endswith("   f0/d0")
-    assert "width=64, height=128" in found[3] or "height=128" in found[3]
+    assert "width=64" in found[3] and "height=128" in found[3]
     assert "[draw]" in found[4]
     assert found[5] == "# f0/d0: set before the first draw: FACECULLING_CONFIG, TEXUNIT0_DIM, DRAWARRAYS"
     assert any(line.startswith("# f0/d1: changed since f0/d0: FACECULLING_CONFIG, TEXENV0_SOURCE") for line in found)

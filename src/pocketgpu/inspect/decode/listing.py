@@ -230,7 +230,8 @@ def _write(row: _Row) -> str:
     mark = "*" if row.effect & CHANGED else " "
     parts = [f"{mark} {_title(row)}"]
     if row.effect & DATA:
-        parts.append(f"{row.word:#010x}")
+        value = row.word if row.what != IMMEDIATE else GPFIFO_LAYOUT["HEADER"]["IMMD_DATA"].raw(row.word)
+        parts.append(f"{value:#010x}")
     elif row.effect & EFFECTS["macro"]:
         parts.append(f"{row.new:#010x}")
     else:

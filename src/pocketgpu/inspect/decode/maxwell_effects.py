@@ -35,7 +35,7 @@ _ROLES: Final = {
 }
 
 _EFFECTS: Final[tuple[tuple[MethodBlock, str, str], ...]] = (
-    *((block, "LAUNCH_DMA", "inline") for block in (B197, B1C0, A140)),
+    *((block, "LAUNCH_DMA", "copy") for block in (B197, B1C0, A140)),
     *((block, "LOAD_INLINE_DATA", "inline") for block in (B197, B1C0, A140)),
     *((block, "LOAD_CONSTANT_BUFFER", "constant") for block in (B197,)),
     *((block, "SET_REPORT_SEMAPHORE_D", "report") for block in (B197, B1C0)),

@@ -153,6 +153,10 @@ class _Tracer:
     def put(self, row: Value, position: Value, word: Value, what: Value | int, **columns: Value | int) -> None:
         self.rows.emit(row, position, word, what, **columns)
 
+    def draw(self) -> Value:
+        """The draw that a word belongs to that is no write: the next one, or that of immediate vertices still open."""
+        return self.rows.get("DRAWS") - self.k.select(self.walk.get("IMMEDIATE_OPEN") != 0, 1, 0)
+
     # -- one write ----------------------------------------------------------------------------------------------------
     def changed(self, index: Value, old: Value) -> Value:
         """What a register held at the last draw. To be called before the write."""
@@ -291,7 +295,7 @@ class _Tracer:
             here, row = k.var(start), k.var(self.row.value)
             end = k.min(start + 2, self.count.value)
             for _ in k.loop(lambda: here.value < end):
-                self.put(row.value, here.value, self.word(here.value), what, draw=rows.get("DRAWS"))
+                self.put(row.value, here.value, self.word(here.value), what, draw=self.draw())
                 here.value = here.value + 1
                 row.value = row.value + 1
             self.row.value = row.value
@@ -328,7 +332,7 @@ class _Tracer:
             for _ in k.when(whole_entry):
                 at = self.place.value
                 what = k.select(walk.status.value == RUNNING, PADDING, NOT_REACHED)
-                self.put(self.row.value, at, self.word(at), what, draw=rows.get("DRAWS"))
+                self.put(self.row.value, at, self.word(at), what, draw=self.draw())
                 self.row.value = self.row.value + 1
                 self.place.value = at + 1
             for _ in k.when(walk.status.value != RUNNING):
@@ -340,7 +344,7 @@ class _Tracer:
     def skip(self) -> None:
         """A word that the machine does not come to."""
         at = self.place.value
-        self.put(self.row.value, at, self.word(at), NOT_REACHED, draw=self.rows.get("DRAWS"))
+        self.put(self.row.value, at, self.word(at), NOT_REACHED, draw=self.draw())
         self.row.value = self.row.value + 1
         self.place.value = at + 1
 
@@ -394,6 +398,8 @@ class _Tracer:
         for _ in k.when(waits.value):
             self.status.value = WANT_JUMP
         for _ in k.when(~waits.value):
+            for _ in k.when(rows.get("PENDING") == 0):
+                self.walk.put("IMMEDIATE_OPEN", 0)
             self.segment.value = following
             self.place.value = 0
             rows.put("SYNC", 1)

@@ -83,7 +83,7 @@ EFFECTS: Final[Mapping[str, int]] = {
             "transfer",
             "clear",
             "launch",
-            "copy",
+            "copy",  # copies or blits, or says where inline data goes
             "report",  # a value for the processor: semaphores, syncpoints, counters
             "ignored",  # no register is there
             "changed",  # the register now differs from what it was at the last draw

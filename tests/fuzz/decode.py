@@ -93,7 +93,13 @@ def make(seed: int, number: int) -> tuple[str, list[int], bool, bool, int]:
                 words[at:at] = [r.getrandbits(32) for _ in range(r.randrange(1, 12))]
             case _:
                 words = words[:at]
-    return kind, words, r.random() < 0.6, r.random() < 0.3, r.choice((0, 0x20000000, 0x5_0000_0000, 4 * r.getrandbits(37)))
+    return (
+        kind,
+        words,
+        r.random() < 0.6,
+        r.random() < 0.3,
+        r.choice((0, 0x20000000, 0x5_0000_0000, 4 * r.getrandbits(37))),
+    )
 
 
 def check(seed: int, number: int, counts: Counter[str]) -> None:

@@ -2,9 +2,9 @@
 
     python tests/fuzz/decode.py --cases 100000 --seed 1
 
-A case is a list, a pushbuffer or GX commands with words changed, cut, repeated or swapped with noise, or noise alone; it
-is decoded as any kind, tolerantly or as the machine would. The first words of one in 500 are decoded by the NumPy evaluator as well and must
-give the same rows. A case is made from the seed and its number alone (--first N --cases 1).
+A case is a list, a pushbuffer or GX commands with words changed, cut or put between noise, or noise alone; it is
+decoded as any kind, tolerantly or as the machine would. The NumPy evaluator decodes the first words of one in 500 as
+well and must give the same rows. A case is made from the seed and its number alone (--first N --cases 1).
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def _gx(r: random.Random) -> list[int]:
     return [
         word
         for _ in range(r.randrange(1, 6))
-        for word in (r.randrange(len(GX_COMMANDS) + 2) | r.getrandbits(32) << 8 & 0xFFFFFF00, *(r.getrandbits(32) for _ in range(7)))
-    ]  # fmt: skip
+        for word in (r.randrange(len(GX_COMMANDS) + 2) | r.getrandbits(24) << 8, *(r.getrandbits(32) for _ in range(7)))
+    ]
 
 
 _MAKERS: dict[str, Callable[[random.Random], list[int]]] = {"pica": _list, "pushbuffer": _pushbuffer, "gx": _gx}

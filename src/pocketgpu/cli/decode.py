@@ -73,7 +73,7 @@ def decode(
     macros: bool,
     switches: dict[str, str],
 ) -> None:
-    """List what a recording tells the GPU, word by word.
+    """List what a recording or dump tells the GPU, word by word.
 
     CAPTURE is a recording or, with --as, any file with command words; what makes no sense there is marked as garbage.
     PLACE is a frame (f1), a draw with all words that belong to it (f1/d17), or a range (f1/d3..d9, f0..f2); without one

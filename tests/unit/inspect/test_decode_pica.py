@@ -149,6 +149,19 @@ def test_lists_follow_jumps() -> None:
     assert reached["address"][0] == int(own["new"][4]) << 3  # CMDBUF_ADDR0
 
 
+def test_lists_in_a_circle_come_to_an_end() -> None:
+    capture = CaptureBuilder()
+    place = capture.allocate(64, align=16)
+    jump = [*entry(0x238, 48 >> 3), *entry(0x23A, place >> 3), *entry(0x41, 7, 8), *entry(0x23C, 1), *entry(0x40, 1)]
+    capture.load(place, np.array(jump, np.uint32).tobytes())
+    for name, value in (("CMDBUF_SIZE0", 48 >> 3), ("CMDBUF_ADDR0", place >> 3), ("CMDBUF_JUMP0", 1)):
+        capture.write_word(PICA[name].address, value)
+    capture.end_frame()
+    found = decode(Capture("circle", citrace.parse(capture.tobytes())))
+    assert len(found.stream.table) > 1000
+    assert (found.rows["word"] == found.stream.words).all()
+
+
 def test_the_processors_writes() -> None:
     control = EXTERNAL["PSC0_CONTROL"]
     capture = CaptureBuilder()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...errors import CaptureError, UsageError
 from . import jsonl, listing, select
 from .rows import ISSUED, Rows, Words
-from .stream import GX, LIST, PUSHBUFFER, RECORDED, SUBMISSION, Stream, StreamBuilder
+from .stream import GX, LIST, MOST_WORDS, PUSHBUFFER, RECORDED, SUBMISSION, Stream, StreamBuilder
 
 if TYPE_CHECKING:
     from ...capture import Capture
@@ -29,7 +29,7 @@ KINDS: Final[Mapping[str, tuple[str, int]]] = {
 """What words can be without a capture around them: the console, and the kind of segment."""
 KEPT_WORDS: Final = 1 << 16
 """Words of a capture whose rows are kept: 3 MB of them."""
-FILE_LIMIT: Final = 1 << 30
+FILE_LIMIT: Final = 4 * MOST_WORDS
 """Bytes of a file of words that are read at most."""
 
 
@@ -101,6 +101,7 @@ def decode(
     macros: rows also for the methods that macros of a Switch issue. switches: of the machine that runs the commands.
 
     :raises CaptureError: the file is none, or damaged.
+    :raises UsageError: it has more command words than can be decoded at once (2^25).
     """
     from ...capture import Capture as CaptureType
     from ...capture import open as open_capture
@@ -152,7 +153,8 @@ def decode_words(
     sense is told of as garbage, and the listing goes on where it does; jumps and ends of lists do not end it. Otherwise
     the words are taken as the machine would.
 
-    :raises UsageError: no such kind, a base that is no address of a word, numbers of more than 32 bits.
+    :raises UsageError: no such kind, a base that is no address of a word, numbers of more than 32 bits, more than 2^25
+        words.
     """
     if kind not in KINDS:
         raise UsageError(f"there are no words of kind {kind!r}", hint=f"There are {', '.join(KINDS)}.")
@@ -183,7 +185,7 @@ def decode_file(
     """Decode the words of a file: `size` bytes (default: all) from byte `offset`, of which the first lies at `base`.
 
     :raises CaptureError: the file cannot be read.
-    :raises UsageError: as `decode_words`; an offset behind its end; more than 1 GiB at once.
+    :raises UsageError: as `decode_words`; an offset behind its end; more than 128 MiB at once.
     """
     name = os.fspath(path)
     data = _read(name, offset, size)

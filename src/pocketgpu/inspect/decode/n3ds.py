@@ -6,6 +6,7 @@ make. What is found is kept with the capture: a second decode reads no capture a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from ...facts.pica import PICA
 from ...pica.draws import Core3D
 from ...pica.gsp.addresses import AddressMap
 from ...pica.watch import DrawPackets, WatchedN3DS
+from .pica_kernel import WORD_LIMIT
 from .pica_tracer import PicaState, PicaTracer
 from .rows import Rows, Words
 from .stream import GX, ISSUED_WRITES, JUMPED, LIST, RECORDED, WRITES, Stream, StreamBuilder
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
     from ...capture.citrace import Trace
 
+MOST_JUMPS = 1 << 12
+"""Jumps of one list that are followed."""
 _STARTS = [PICA[f"CMDBUF_JUMP{channel}"].address for channel in range(2)]
 
 
@@ -112,18 +116,19 @@ class Jumps:
     def follow(
         self, words: Words, fetch: Callable[[int, int], Words | None], switches: Mapping[str, str]
     ) -> list[tuple[int, Words]]:
-        """Addresses and words of what a list jumps to, in order."""
+        """Addresses and words of what a list jumps to, in order. Lists in a circle are left at some time."""
         found: list[tuple[int, Words]] = []
-        while self._may_jump(found[-1][1] if found else words):
+        size, state = 0, self.state
+        while self._may_jump(words) and len(found) < MOST_JUMPS:
             builder = StreamBuilder("3DS")
             builder.add(LIST, words, 0, 0)
-            for address, more in found:
-                builder.add(LIST, more, 0, 0, address, JUMPED)
-            wanted = PicaTracer(builder.build(self.state), switches=switches).wanted_jump()
+            tracer = PicaTracer(builder.build(state), switches=switches)
+            wanted = tracer.wanted_jump()
             target = fetch(*wanted) if wanted is not None else None
-            if wanted is None or target is None or len(found) >= 1 << 10:
+            if wanted is None or target is None or size + len(target) > WORD_LIMIT:
                 break
             found.append((wanted[0], target))
+            size, words, state = size + len(target), target, replace(state, pica=tracer.registers.copy())
         return found
 
     def _may_jump(self, words: Words) -> bool:

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import UsageError
 from .rows import Rows, Words
 
 KINDS: Final = ("list", "writes", "gx", "gpfifo", "pushbuffer")
@@ -18,6 +19,9 @@ LIST, WRITES, GX, GPFIFO, PUSHBUFFER = range(len(KINDS))
 JUMPED, SUBMISSION, ISSUED_WRITES, RECORDED = 1, 2, 4, 8
 """Flags of segments: a list that another one jumps to; the first of a submission; register writes that a GX command
 comes to; a GX command of a recording."""
+
+MOST_WORDS, MOST_SEGMENTS = 1 << 25, 1 << 22
+"""What one stream may hold: rows take twelve times as much memory as words."""
 
 SEGMENT: Final = np.dtype(
     [
@@ -80,7 +84,16 @@ class StreamBuilder:
         channel: int = 0,
         entry: int = 0,
     ) -> None:
-        """Another segment, whose words are copied."""
+        """Another segment, whose words are copied.
+
+        :raises UsageError: too many words came together.
+        """
+        if self.length + len(words) > MOST_WORDS or len(self.segments) >= MOST_SEGMENTS:
+            raise UsageError(
+                f"more than {MOST_WORDS:,} command words, or {MOST_SEGMENTS:,} stretches of them, are too many",
+                location=f"f{frame}",
+                hint="Cut the recording, or decode a part of the file.",
+            )
         self.segments.append((address, self.length, len(words), kind, frame, list_, flags, channel, entry))
         self.parts.append(np.array(words, np.uint32))
         self.length += len(words)

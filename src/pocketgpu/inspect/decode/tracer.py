@@ -16,8 +16,8 @@ from .stream import Stream
 
 _PIECE = 1 << 16
 _ARENA_LIMIT = 0x7FFFF000
-MOST_ROWS = 1 << 25
-"""Rows of one decode, beyond which it ends: 1.6 GB of them."""
+MOST_ROWS = 1 << 26
+"""Rows of one decode, with what macros issue: 3.2 GB of them."""
 
 
 class Arena:
@@ -72,9 +72,11 @@ class Arena:
                 out = np.concatenate((out[:count], np.empty(max(made, len(out)), ROW)))
             out[count : count + made] = self.bytes[self._rows : self._rows + made * ROW_SIZE].view(ROW)
             count += made
+            if count > MOST_ROWS:
+                raise UsageError(f"more than {MOST_ROWS:,} rows", hint="Decode without the methods that macros issue.")
             self["ROW"] = 0
             self["LAST"] = 0
-            going = count < MOST_ROWS if status == full else stopped(status)
+            going = status == full or stopped(status)
             self["STATUS"] = 0
         return out[:count]
 

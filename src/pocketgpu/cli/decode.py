@@ -43,6 +43,7 @@ def _number(text: str) -> int:
 @click.option("--size", metavar="BYTES", callback=parsed(_number), help="With --as: how many bytes there are of them.")
 @click.option("--big-endian", is_flag=True, help="With --as: the first byte of a word is its highest.")
 @click.option("--strict", is_flag=True, help="With --as: take every word as the machine would; nothing is garbage.")
+@click.option("--no-garbage", is_flag=True, help="With --as: leave out what makes no sense.")
 @click.option(
     "--filter",
     "filters",
@@ -67,6 +68,7 @@ def decode(
     size: int | None,
     big_endian: bool,
     strict: bool,
+    no_garbage: bool,
     filters: tuple[str, ...],
     changed: bool,
     words: bool,
@@ -88,7 +90,8 @@ def decode(
             if value not in (None, False):
                 raise UsageError(f"{name} is for raw words", location=name, hint="Say what they are with --as.")
     decoded = _decoded(capture, kind, base or 0, offset or 0, size, big_endian, strict, macros, switches)
-    mask = decoded.select(places, filters, changed) if places or filters or changed else None
+    chosen = places or filters or changed or no_garbage
+    mask = decoded.select(places, filters, changed, no_garbage) if chosen else None
     if places and not decoded.select(places).any():
         raise UsageError(
             "no word belongs to this place",

@@ -62,6 +62,8 @@ def test_raw_words(tmp_path: Path) -> None:
     dump.write_bytes(bytes(8) + b"\x02\0\0\0\x40\0\x0f\0" + b"\xff" * 9)
     code, out, _ = run("decode", str(dump), "--as", "pica", "--base", "0x18000000", "--offset", "8")
     assert code == 0 and "FACECULLING_CONFIG" in out and "(garbage)" in out and "0x18000000" in out
+    code, out, _ = run("decode", str(dump), "--as", "pica", "--offset", "8", "--no-garbage")
+    assert code == 0 and "FACECULLING_CONFIG" in out and "garbage" not in out
     code, out, _ = run("decode", str(dump), "--as", "pica", "--words", "--strict")
     assert code == 0 and "(garbage)" not in out
     for kind in ("pushbuffer", "gx"):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...errors import CaptureError, UsageError
 from . import jsonl, listing, select
-from .rows import ISSUED, Rows, Words
+from .rows import GARBAGE, ISSUED, Rows, Words
 from .stream import GX, LIST, MOST_WORDS, PUSHBUFFER, RECORDED, SUBMISSION, Stream, StreamBuilder
 
 if TYPE_CHECKING:
@@ -52,15 +52,19 @@ class Decoded:
         return self.stream.console
 
     def select(
-        self, places: Iterable[str] = (), filters: Iterable[str] = (), changed: bool = False
+        self, places: Iterable[str] = (), filters: Iterable[str] = (), changed: bool = False, no_garbage: bool = False
     ) -> NDArray[np.bool_]:
         """Which rows are at any of these places, write a register of these names, and (with `changed`) make it another
-        than at the last draw. See `select.of_places` and `select.of_registers` for how they are written.
+        than at the last draw; with `no_garbage` none that make no sense.
+
+        See `select.of_places` and `select.of_registers` for how places and filters are written.
 
         :raises UsageError: a place or filter that is none.
         """
         found = select.of_places(self.rows, places) & select.of_registers(self.rows, filters)
-        return found & select.changed(self.rows) if changed else found
+        if changed:
+            found &= select.changed(self.rows)
+        return found & (self.rows["what"] != GARBAGE) if no_garbage else found
 
     def lines(self, mask: NDArray[np.bool_] | None = None, single: bool = False) -> Iterator[str]:
         """The listing, line by line: of all rows, or of those that `mask` chooses. single: each word has a line of its

@@ -51,6 +51,12 @@ def test_padding_stands_in_the_line_of_its_entry() -> None:
     assert any("00000044 00000000  * 0x0c3 TEXENV0_COLOR" in line for line in lines(decoded()))
 
 
+def test_each_entry_of_a_list_begins_a_line() -> None:
+    words = [1, 0x802F0233, 2, 3, 4, 0x802F0233, 5, 6]
+    found = [line for line in decode_words(words, "pica").lines() if "0x233" in line]
+    assert len(found) == 2 and found[1].startswith("+4            00000004 802f0233 ")
+
+
 def test_a_line_for_each_word() -> None:
     found = [line for line in decoded().lines(single=True) if not line.startswith(("#", "=="))]
     assert len(found) == len(LIST)

@@ -97,11 +97,16 @@ def _rows(decoded: Decoded) -> Iterator[_Row]:
 def _groups(rows: Iterator[_Row], single: bool) -> Iterator[list[_Row]]:
     """Rows that share a line: a header with its first word, a run of data, a command, an address and its value."""
     group: list[_Row] = []
-    for row in rows:
-        if group and (single or not _joins(group, row)):
+    row = next(rows, None)
+    while row is not None:
+        after = next(rows, None)
+        # Of an entry of a list, the first word comes before the header.
+        begins = after is not None and after.what == HEADER and after.block == PICA_BLOCK and row.what == PARAMETER
+        if group and (single or begins or not _joins(group, row)):
             yield group
             group = []
         group.append(row)
+        row = after
     if group:
         yield group
 

@@ -27,10 +27,12 @@ from pocketgpu.builder import CommandList
 from pocketgpu.facts.gsp import GX_COMMANDS
 from pocketgpu.facts.maxwell import CLASSES, SUBCHANNELS
 from pocketgpu.inspect.decode import WHAT, decode_words, maxwell_tracer, parse_listing
+from pocketgpu.maxwell.mme.assembler import assemble
 
 maxwell_tracer.DUMP_MACRO_BUDGET = 500  # the oracle takes its time for each instruction
 SLOWEST = 10.0
 COMPARED, LISTED = 500, 20
+_SENDS = assemble("parm r2 maddr r1\n parm r3 send r2\n exit send r3\n nop")
 _KINDS = ("pica", "pica", "pica", "pushbuffer", "pushbuffer", "pushbuffer", "gx")
 
 
@@ -53,6 +55,12 @@ def _pushbuffer(r: random.Random) -> list[int]:
     words: list[int] = []
     for subchannel, block in SUBCHANNELS.items():
         words += [1 << 29 | 1 << 16 | subchannel << 13, block.class_id]
+    if r.random() < 0.5:
+        # A macro of code that sends what it is given, or does anything.
+        code = _SENDS if r.random() < 0.6 else [r.getrandbits(32) for _ in range(12)]
+        words += [1 << 29 | 1 << 16 | 0x45, 0, 3 << 29 | len(code) << 16 | 0x46, *code, 1 << 29 | 2 << 16 | 0x47, 0, 0]
+        first = 1 << r.choice((12, 13)) | r.choice((0x35E, 0x586, 0x674, r.randrange(0x1000)))
+        words += [5 << 29 | 3 << 16 | 0xE00, first, r.getrandbits(8), r.getrandbits(32)]
     for _ in range(r.randrange(1, 40)):
         subchannel = r.choice((*SUBCHANNELS, *SUBCHANNELS, 5, 6, 7))
         block = SUBCHANNELS.get(subchannel) or CLASSES[0xB06F]
@@ -97,7 +105,7 @@ def make(seed: int, number: int) -> tuple[str, list[int], bool, bool, int]:
         kind,
         words,
         r.random() < 0.6,
-        r.random() < 0.3,
+        r.random() < 0.6,
         r.choice((0, 0x20000000, 0x5_0000_0000, 4 * r.getrandbits(37))),
     )
 

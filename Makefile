@@ -34,6 +34,7 @@ fuzz: $(VENV)/.ready-test
 	$(BIN)/python tests/fuzz/gxlog.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/captures.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/channel_logs.py --cases $(FUZZ)
+	$(BIN)/python tests/fuzz/decode.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/lists.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/output.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/pushbuffers.py --cases $(FUZZ)

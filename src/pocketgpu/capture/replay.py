@@ -285,7 +285,7 @@ def play(machine: Machine, runs: Iterable[WriteRun | LoadRun | GxRun | NarrowWri
         if isinstance(run, WriteRun):
             machine.write_registers(run.addresses, run.values)
         elif isinstance(run, LoadRun):
-            _load(machine, run, index)
+            replay_load(machine, run, index)
         elif isinstance(run, GxRun):
             # A command of a log did run, whatever gsp would say of its alignment today.
             machine.gsp.gx(run.words, recorded=True, at=f"f{index}/e{run.element}")
@@ -295,7 +295,8 @@ def play(machine: Machine, runs: Iterable[WriteRun | LoadRun | GxRun | NarrowWri
     machine.finish()
 
 
-def _load(machine: Machine, run: LoadRun, frame: int) -> None:
+def replay_load(machine: Machine, run: LoadRun, frame: int) -> None:
+    """Store the bytes of a load; an event tells of those that go where no memory is."""
     if not run.data:
         return
     try:

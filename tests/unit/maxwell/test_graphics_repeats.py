@@ -41,6 +41,7 @@ class Guest:
     def __init__(self) -> None:
         self.gpu = GM20B()
         self.gpu.drawing.tier = "specialised"  # as long as better code may come, no draw repeats another
+        self.gpu.drawing.quick.on = False
         for address in (PROGRAMS, VERTICES, CONSTANTS, COLOUR, WORDS):
             self.gpu.map(address, 0x10_0000)
         self.programs = {}

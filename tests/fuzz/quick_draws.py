@@ -2,10 +2,10 @@
 
     python tests/fuzz/quick_draws.py --cases 10000 --seed 1
 
-A case is a few submissions of draws in a handful of states, with all kinds of writes between them: registers, constants,
-bindings, vertices, programs, textures, clears, copies, reports, counters, macros that draw. It runs with quick draws and
-without; memory, log, events, statistics, registers and time stamps must be the same. Some cases run on the NumPy
-evaluator, and some on two threads that share what they can.
+A case is a few submissions of draws in a handful of states, with all kinds of writes between them: registers,
+constants, bindings, vertices, programs, textures, clears, copies, reports, counters, macros that draw. It runs with
+quick draws and without; memory, log, events, statistics, registers and time stamps must be the same. Some cases run on
+the NumPy evaluator, and some on two threads that share what they can.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from support.quick import seen
 from support.switch_draws import PIXEL, VERTEX_B
 
 from pocketgpu.builder.maxwell import PushBuffer, Surface
-from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics import drawing
 from pocketgpu.maxwell.mme.assembler import assemble
@@ -58,17 +57,25 @@ HANGING = draws.Program(
 )
 """Goes round as often as constants say."""
 VERTEX = (draws.PLAIN, draws.NUMBERED)
-PIXELS = (draws.SHADED, draws.TEXTURED, draws.MANY, LOADING, HANGING, draws.KILLING)
+COUNTING = draws.Program(
+    draws._INTERPOLATE + "IPA.CONSTANT R4, a[0x60], RZ\nI2F.F32.U32 R4, R4\nFMUL R0, R4, 0.125",
+    {**draws._FROM_VERTEX, **draws._COLOUR, "IMAP_PRIMITIVE_ID": 1},
+)
+"""Shows the number of the primitive."""
+PIXELS = (COUNTING, draws.SHADED, draws.TEXTURED, draws.MANY, LOADING, HANGING, draws.KILLING)
 DRAWING = """
-    parm r2 maddr 0x586
-    parm r3 send r2
-    parm r4
-    mov r5, 0x5d7
-    mov r6, 0x35e
-    maddr r6
-    exit nop
+    maddr @BEGIN
+    send r1
+    parm r2 maddr @SET_VERTEX_ARRAY_START
+    send r2
+    parm r3 maddr @DRAW_VERTEX_ARRAY
+    send r3
+    send r3
+    maddr @END
+    exit send r0
     nop
 """
+"""A macro: BEGIN's word, the first vertex, how many: which are drawn twice."""
 
 
 class Sharing(Workers):
@@ -119,7 +126,8 @@ class Stage:
             mapping = memory.map(address, size, kind="generic_16bx2" if address == draws.TARGETS else "pitch")
             if address == draws.TARGETS:
                 target = mapping
-        memory.map(ALIAS, target.size, target.backing, 0, "generic_16bx2")
+        self.alias = 0
+        memory.map(ALIAS, 0x4000, target.backing, self.alias, "generic_16bx2")
         for address, data in draws.memory().items():
             memory.write(address, data)
         for stage, which, choice in ((VERTEX_B, case.programs[0], VERTEX), (PIXEL, case.programs[1], PIXELS)):
@@ -131,8 +139,9 @@ class Stage:
             for address, data in step.memory:
                 memory.write(address, data)
             if step.remap:
+                self.alias ^= 0x4000
                 memory.unmap(ALIAS)
-                memory.map(ALIAS, target.size, target.backing, 0, "generic_16bx2")
+                memory.map(ALIAS, 0x4000, target.backing, self.alias, "generic_16bx2")
             words = step.words.astype("<u4").tobytes()
             memory.write(CODE, words)
             gpu.submit([CODE | (len(words) // 4) << 42], step.channel)
@@ -149,12 +158,25 @@ def _number(r: random.Random) -> float:
 
 
 def _draw(r: random.Random, pb: PushBuffer) -> None:
-    op = r.choice((4, 4, 4, 5, 3, 7))
+    op = r.choice((4, 4, 4, 4, 4, 4, 5, 7))
+    if r.random() < 0.03:
+        pb.method("BEGIN", OP=op).method("SET_INLINE_INDEX2X16_ALIGN", START_ODD=1, COUNT=r.choice((3, 5)))
+        if r.random() < 0.5:
+            pb.method("DRAW_VERTEX_ARRAY", 3)
+        pb.method(
+            "DRAW_INLINE_INDEX2X16", *(r.getrandbits(4) | r.getrandbits(4) << 16 for _ in range(4)), form="non_inc"
+        )
+        pb.method("END", 0)
+    if r.random() < 0.1:
+        pb.call_macro(0, op, r.choice((0, 3)), r.choice((3, 6)))
+        return
     for n in range(r.choice((1, 1, 1, 3))):
         pb.method("BEGIN", OP=op, INSTANCE_ID=1 if n else 0, PRIMITIVE_ID=int(r.random() < 0.05))
         for _ in range(r.choice((1, 1, 1, 1, 2))):
-            if r.random() < 0.6:
-                pb.method("SET_VERTEX_ARRAY_START", r.choice((0, 3, 6))).method("DRAW_VERTEX_ARRAY", r.choice((3, 6, 12)))
+            if r.random() < 0.8:
+                pb.method("SET_VERTEX_ARRAY_START", r.choice((0, 3, 6))).method(
+                    "DRAW_VERTEX_ARRAY", r.choice((3, 6, 12))
+                )
             else:
                 pb.method("SET_INDEX_BUFFER_F", r.choice((0, 1, 6))).method("DRAW_INDEX_BUFFER", r.choice((3, 6, 12)))
         if r.random() < 0.9:
@@ -163,33 +185,41 @@ def _draw(r: random.Random, pb: PushBuffer) -> None:
 
 def _few(r: random.Random, pb: PushBuffer) -> None:
     """What real programs do between draws."""
-    match r.randrange(7):
-        case 0:
+    match r.randrange(10):
+        case 0 | 7:
             pb.method("SET_CONSTANT_BUFFER_SELECTOR_A", 0x100)
             pb.address("SET_CONSTANT_BUFFER_SELECTOR_B", draws.CONSTANTS + 0x100)
-            pb.method("LOAD_CONSTANT_BUFFER_OFFSET", r.choice((0, 4, 16)))
-            pb.method("LOAD_CONSTANT_BUFFER", 0, *(_number(r) for _ in range(r.choice((1, 4)))))
+            pb.method("LOAD_CONSTANT_BUFFER_OFFSET", r.choice((0, 4, 4, 4, 16)))
+            pb.method("LOAD_CONSTANT_BUFFER", 0, *(_number(r) for _ in range(r.choice((1, 1, 2)))))
         case 1:
             pb.method("SET_BLEND", 0, r.randrange(2))
         case 2:
-            pb.method("SET_BLEND_CONST_RED", _number(r))
+            pb.method("SET_BLEND_CONST_RED", r.choice((0.0, 1.0)))
         case 3:
             pb.method("SET_GLOBAL_BASE_VERTEX_INDEX", r.randrange(3))
         case 4:
-            pb.address("SET_VERTEX_STREAM_A_LOCATION_A", 0, draws.VERTICES + 32 * r.randrange(4))
+            pb.address("SET_VERTEX_STREAM_A_LOCATION_A", 0, draws.VERTICES + 32 * r.randrange(2))
         case 5:
             group, n = r.choice((0, 4)), r.randrange(2)
-            pb.method("SET_CONSTANT_BUFFER_SELECTOR_A", r.choice((0x100, 0x100, 0x20)))
+            pb.method("SET_CONSTANT_BUFFER_SELECTOR_A", r.choice((0x100, 0x100, 4)))
             pb.address("SET_CONSTANT_BUFFER_SELECTOR_B", draws.CONSTANTS + 0x100 * r.choice((n, n, 1)))
             pb.method("BIND_GROUP_CONSTANT_BUFFER", group, VALID=int(r.random() < 0.95), SHADER_SLOT=n)
+        case 6:
+            pb.method("SET_PIPELINE_PROGRAM", VERTEX_B, SPARE - draws.PROGRAMS + draws.PROGRAM_ROOM * r.randrange(2))
+        case 8:
+            n = len(VERTEX) + r.randrange(len(PIXELS) - 1)
+            pb.method("SET_PIPELINE_PROGRAM", PIXEL, SPARE - draws.PROGRAMS + draws.PROGRAM_ROOM * n)
         case _:
             pb.method("SET_DEPTH_TEST", r.randrange(2))
 
 
 def _seldom(r: random.Random, pb: PushBuffer) -> None:
     """What they seldom do, and what they should not."""
-    copy = lambda source, target, size: pb.bind("b0b5").copy(source, target, size).bind("3D")
-    match r.randrange(20):
+
+    def copy(source: int, target: int, size: int) -> None:
+        pb.bind("b0b5").copy(source, target, size).bind("3D")
+
+    match r.randrange(24):
         case 0:
             pb.clear((r.random(), 0, 1, 1))
         case 1:
@@ -226,29 +256,26 @@ def _seldom(r: random.Random, pb: PushBuffer) -> None:
             pb.render_target(0, Surface(ALIAS, draws.WIDTH, draws.HEIGHT, block_height_log2=1))
         case 16:
             target = Surface(draws.TEXELS & -0x200, 16, 16, block_height_log2=0)
-            pb.render_target(0, r.choice((target, Surface(draws.COLOUR, draws.WIDTH, draws.HEIGHT, block_height_log2=1))))
+            pb.render_target(
+                0, r.choice((target, Surface(draws.COLOUR, draws.WIDTH, draws.HEIGHT, block_height_log2=1)))
+            )
         case 17:
-            pb.method("SET_PRIMITIVE_TOPOLOGY_CONTROL", r.randrange(2)).method("SET_PRIMITIVE_TOPOLOGY", r.choice((4, 5)))
+            pb.method("SET_PRIMITIVE_TOPOLOGY_CONTROL", r.randrange(2)).method(
+                "SET_PRIMITIVE_TOPOLOGY", r.choice((4, 5))
+            )
         case 18:
             pb.method(r.choice(("LOAD_PRIMITIVE_ID", "ADD_TO_PRIMITIVE_ID")), r.randrange(9))
+        case 19:
+            pb.semaphore_release(draws.OUT + 0x800, r.randrange(2))
+        case 20:
+            pb.method("SET_CT_SELECT", TARGET_COUNT=r.choice((0, 1, 2, 2)), TARGET1=1)
+            pb.method("SET_ZT_SELECT", r.choice((0, 1, 1)))
+        case 21:
+            pb.method("SET_LINE_STIPPLE", r.randrange(2)).method(
+                "SET_LINE_STIPPLE_PARAMETERS", FACTOR=2, PATTERN=0x5A3C
+            )
         case _:
-            pb.method("SET_TEX_HEADER_POOL_C", r.choice((63, 63, 0)))
-
-
-def _macro(pb: PushBuffer) -> None:
-    """Have macro 0 draw: parameters are BEGIN's word, and the vertices."""
-    begin, start, draw, end = (
-        B197[name].word for name in ("BEGIN", "SET_VERTEX_ARRAY_START", "DRAW_VERTEX_ARRAY", "END")
-    )
-    assert draw == start + 1
-    pb.upload_macro(0, assemble(MACRO.format(begin=begin, start=start, end=end)), 0)
-
-
-MACRO = """
-    parm r2 maddr {begin:#x}
-    mov r0, r1 send r1
-    mov r0, r2 maddr {start:#x} | 0x1000
-"""
+            pb.method("SET_TEX_HEADER_POOL_C", r.choice((63, 62, 0)))
 
 
 def make(seed: int, number: int) -> Case:
@@ -261,11 +288,12 @@ def make(seed: int, number: int) -> Case:
         if n == 0:
             draws.state(pb)
             draws.stages(pb, {VERTEX_B, PIXEL})
-        for _ in range(r.choice((5, 20, 40))):
+            pb.upload_macro(0, assemble(DRAWING), 0)
+        for _ in range(r.choice((5, 30, 60))):
             chance = r.random()
-            if chance < 0.55:
+            if chance < 0.7:
                 _draw(r, pb)
-            elif chance < 0.9 or kind == 0:
+            elif chance < 0.95 or kind == 0:
                 _few(r, pb)
             else:
                 _seldom(r, pb)
@@ -274,7 +302,7 @@ def make(seed: int, number: int) -> Case:
             place = draws.DATA + 4 * r.randrange(0x800)
             memory = ((place, np.array([_number(r)], "<f4").tobytes()),)
         steps.append(Step(pb.words, memory, r.random() < 0.2))
-    pixels = (0, 0, 1, 1, 2, 3, 4, 5)
+    pixels = (0, 0, 1, 1, 2, 2, 3, 4, 5, 6)
     return Case(steps, (r.randrange(2), r.choice(pixels)), r.random() < 0.7)
 
 

@@ -23,7 +23,7 @@ def seen(gpu: GM20B, memory: Iterable[tuple[int, int]]) -> dict[str, Any]:
     """By name: bytes of these ranges of memory, log, events, statistics, registers, time."""
     found: dict[str, Any] = {f"memory {address:#x}": gpu.memory.try_read(address, size) for address, size in memory}
     found["log"] = [record(one) for one in gpu.log]
-    found["events"] = [(e.kind, e.id, e.message, e.place, e.count) for e in gpu.events]
+    found["events"] = [(e.kind, e.id, e.message, e.at, e.count) for e in gpu.events]
     found["stats"] = {name: value for name, value in vars(gpu.stats).items() if name != "seconds"}
     found["time"] = gpu.timestamp()
     for number, channel in gpu.channels.items():

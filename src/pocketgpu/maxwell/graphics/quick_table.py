@@ -73,10 +73,11 @@ _OVERRIDE = "SET_PRIMITIVE_TOPOLOGY_CONTROL"
 
 @dataclass(eq=False)
 class _Entry:
-    """What Python knows of an ENTRY. programs, maps: by number of the pipeline; addresses of programs."""
+    """What Python knows of an ENTRY. code: SPAN records of programs; addresses of these, and maps, by stage."""
 
     at: int
     plan: Plan
+    code: list[tuple[int, int, int]]
     addresses: Mapping[int, int]
     maps: Mapping[int, Mapping[str, NDArray[np.int32]]]
 
@@ -105,6 +106,7 @@ class QuickTable:
         """Whether a state gets its entry when it comes for the first time."""
         self.made = 0
         """Quick draws so far."""
+        self._taken = False
         starts = np.cumsum((at, *_PARTS)).tolist()
         self._at, self._table, plain, indexed, multipliers, self._spans, self._log, self._wholes, self._entries = (
             starts[:-1]
@@ -171,14 +173,14 @@ class QuickTable:
 
     def interrupt(self) -> bool:
         """Python makes a draw, and sets up what it needs; whether a kernel has set something up before."""
-        was = self._quick[_CURRENT] != 0
+        was, self._taken = self._taken, False
         self._quick[_CURRENT] = 0
-        return bool(was)
+        return was
 
     # -- what kernels have done ---------------------------------------------------------------------------------------
     def take(self, count: int, counters: Counters) -> tuple[NDArray[np.uint32], tuple[Registers, ...]]:
         """Records of draws that were made, and the register files that they name; counters hear of samples."""
-        memory, self.made = self.memory, self.made + count
+        memory, self.made, self._taken = self.memory, self.made + count, True
         words = self._words(self._log, (self._get("LOG") - self._log) // 4).copy()
         files = self._words(self._wholes, WHOLE_BYTES // 4 * self._get("WHOLE_COUNT")).copy()
         self._put("LOG", self._log)
@@ -233,13 +235,18 @@ class QuickTable:
                 self._seen.clear()
             self._seen.add(seen)
             return
+        code = self._code(shaders)
         place = self._place(digest, channel, draw, groups, key)
-        if place is None:
+        if code is None or place is None:
             return
-        if len(self._known) >= MOST_ENTRIES:
+        at = int(self._slots[place])
+        if at and self._known[at].plan is plan and self._known[at].code == code:
+            return  # it is as it should be, and there was another reason to ask Python
+        if not at and len(self._known) >= MOST_ENTRIES:
             self.clear()
             return
-        entry = self._make(plan, vertices, draw, state, shaders, walk_record)
+        at = at or self._entries + len(self._known) * ENTRY_ROOM
+        entry = self._make(at, plan, vertices, draw, state, shaders, code, walk_record)
         if entry is None:
             return
         record = self._words(entry.at, ENTRY_KEY // 4)
@@ -276,7 +283,7 @@ class QuickTable:
     def _place(
         self, digest: int, channel: int, draw: Draw, groups: NDArray[np.uint32], key: NDArray[np.uint32]
     ) -> int | None:
-        """Where in the table the entry of a state goes; None if it is there, or there is no room."""
+        """Where in the table the entry of a state is or goes; None if there is no room."""
         wanted = np.array([digest, channel, draw.topology, draw.index_bytes, *groups], np.uint32)
         for n in range(PROBES):
             place = digest + n & TABLE_WORDS - 1
@@ -284,8 +291,16 @@ class QuickTable:
             if not at:
                 return place
             if (self._words(at, len(wanted)) == wanted).all() and (self._words(at + ENTRY_KEY, KEY_WORDS) == key).all():
-                return None
+                return place
         return None
+
+    def _code(self, shaders: Sequence[Shader]) -> list[tuple[int, int, int]] | None:
+        """SPAN records of programs; None if any may have been written to."""
+        spans = [self.programs.span(shader.stage, shader.address) for shader in shaders]
+        if len(spans) > MOST_CODE:
+            return None
+        found = [self._span(*span) for span in spans if span is not None]
+        return found if len(found) == len(spans) else None
 
     def _note_textures(self, state: State) -> None:
         """What of textures must be as it is for quick draws to read them."""
@@ -308,15 +323,13 @@ class QuickTable:
 
     # -- entries ------------------------------------------------------------------------------------------------------
     def _make(
-        self, plan: Plan, vertices: VertexPlan, draw: Draw, state: State, shaders: Sequence[Shader],
-        walk_record: NDArray[np.int32],
+        self, at: int, plan: Plan, vertices: VertexPlan, draw: Draw, state: State, shaders: Sequence[Shader],
+        code: list[tuple[int, int, int]], walk_record: NDArray[np.int32],
     ) -> _Entry | None:  # fmt: skip
         """The entry of a state that everything is set up for; None if it cannot be told in one."""
-        at = self._entries + len(self._known) * ENTRY_ROOM
         stages = self.programs.stages
         rows = self._banks(plan, draw, state, shaders)
-        code = [self.programs.span(shader.stage, shader.address) for shader in shaders]
-        if rows is None or len(rows) > MOST_BANKS or None in code or len(code) > MOST_CODE:
+        if rows is None or len(rows) > MOST_BANKS:
             return None
         parts = [part for n in plan.programs for part in stages[n].parts()]
         parts.append((self.rooms.vertex_map, 4 * len(plan.vertices.read)))
@@ -343,8 +356,8 @@ class QuickTable:
         words[ENTRY.SLOTS // 4], words[ENTRY.SLOTS // 4 + 1] = slots[0], slots[-1]
         windows = [self._span(window.offset, window.size) for window in plan.windows]
         for count, name, table in (
-            ("CODE_COUNT", "CODE", [self._span(*span) for span in code if span is not None]),
-            ("WINDOW_COUNT", "WINDOWS", windows), ("COPY_COUNT", "COPIES", copies), ("BANK_COUNT", "BANKS", rows),
+            ("CODE_COUNT", "CODE", code), ("WINDOW_COUNT", "WINDOWS", windows), ("COPY_COUNT", "COPIES", copies),
+            ("BANK_COUNT", "BANKS", rows),
         ):  # fmt: skip
             words[ENTRY.offsets[count] // 4] = len(table)
             flat = np.array(table, np.uint32).reshape(-1)
@@ -357,7 +370,7 @@ class QuickTable:
         record[INPUT.INSTANCES // 4] = 1
         words[ENTRY_WALK // 4 :][: len(walk_record)] = walk_record.view(np.uint32)
         addresses = {shader.stage: shader.address for shader in shaders}
-        return _Entry(at, plan, addresses, {n: stages[n].maps for n in plan.programs})
+        return _Entry(at, plan, code, addresses, {n: stages[n].maps for n in plan.programs})
 
     def _banks(
         self, plan: Plan, draw: Draw, state: State, shaders: Sequence[Shader]

@@ -169,7 +169,7 @@ class Textures:
         """What follows sees headers, samplers and texels as they are now."""
         with self._lock:
             self.generation += 1
-            self._book[BOOK.CHANGES // 4] = self.generation << 16 & 0x7FFFFFFF
+            self._note_change()
             now = (self.pools, self.memory.map_changes)
             kept = {key: use for key, use in self._found.items() if now == self._found_in and self._is_as_before(use)}
             # Who may be in use cannot be told: with much there everybody has to ask again.
@@ -194,6 +194,10 @@ class Textures:
             if now != self._found_in or self._is_full(len(found)) or not all(map(self._is_as_before, found)):
                 return None
             return int(self._book[BOOK.CHANGES // 4]), [span for use in found for span in use.spans]
+
+    def _note_change(self) -> None:
+        """Give BOOK.CHANGES another value, which is never 0."""
+        self._book[BOOK.CHANGES // 4] = int(self._book[BOOK.CHANGES // 4]) % 0x7FFFFFFF + 1
 
     def _is_full(self, handles: int) -> bool:
         """Whether so much is there that it must be found out who is in use."""
@@ -228,7 +232,7 @@ class Textures:
         with self._lock:
             key = (handle, use)
             if key not in self._found:
-                self._book[BOOK.CHANGES // 4] += 1
+                self._note_change()
                 try:
                     self._found[key] = self._make(handle, use)
                 except PocketGPUError as error:

@@ -152,14 +152,17 @@ class Stage:
 
 # -- what happens
 
+_FEW, _SELDOM = 9, 23
+
 
 def _number(r: random.Random) -> float:
     return r.choice((0.0, 0.01, 0.05, -0.03, 0.5, 1.0))
 
 
 def _draw(r: random.Random, pb: PushBuffer) -> None:
-    op = r.choice((4, 4, 4, 4, 4, 4, 5, 7))
-    if r.random() < 0.03:
+    """Most of these can be quick."""
+    op = r.choice((4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 7))
+    if r.random() < 0.07:
         pb.method("BEGIN", OP=op).method("SET_INLINE_INDEX2X16_ALIGN", START_ODD=1, COUNT=r.choice((3, 5)))
         if r.random() < 0.5:
             pb.method("DRAW_VERTEX_ARRAY", 3)
@@ -183,10 +186,10 @@ def _draw(r: random.Random, pb: PushBuffer) -> None:
             pb.method("END", 0)
 
 
-def _few(r: random.Random, pb: PushBuffer) -> None:
+def _few(r: random.Random, pb: PushBuffer, kind: int) -> None:
     """What real programs do between draws."""
-    match r.randrange(10):
-        case 0 | 7:
+    match kind:
+        case 0:
             pb.method("SET_CONSTANT_BUFFER_SELECTOR_A", 0x100)
             pb.address("SET_CONSTANT_BUFFER_SELECTOR_B", draws.CONSTANTS + 0x100)
             pb.method("LOAD_CONSTANT_BUFFER_OFFSET", r.choice((0, 4, 4, 4, 16)))
@@ -206,20 +209,20 @@ def _few(r: random.Random, pb: PushBuffer) -> None:
             pb.method("BIND_GROUP_CONSTANT_BUFFER", group, VALID=int(r.random() < 0.95), SHADER_SLOT=n)
         case 6:
             pb.method("SET_PIPELINE_PROGRAM", VERTEX_B, SPARE - draws.PROGRAMS + draws.PROGRAM_ROOM * r.randrange(2))
-        case 8:
+        case 7:
             n = len(VERTEX) + r.randrange(len(PIXELS) - 1)
             pb.method("SET_PIPELINE_PROGRAM", PIXEL, SPARE - draws.PROGRAMS + draws.PROGRAM_ROOM * n)
         case _:
             pb.method("SET_DEPTH_TEST", r.randrange(2))
 
 
-def _seldom(r: random.Random, pb: PushBuffer) -> None:
+def _seldom(r: random.Random, pb: PushBuffer, kind: int) -> None:
     """What they seldom do, and what they should not."""
 
     def copy(source: int, target: int, size: int) -> None:
         pb.bind("b0b5").copy(source, target, size).bind("3D")
 
-    match r.randrange(24):
+    match kind:
         case 0:
             pb.clear((r.random(), 0, 1, 1))
         case 1:
@@ -282,7 +285,7 @@ def make(seed: int, number: int) -> Case:
     """Case `number`."""
     r = random.Random(f"{seed}/{number}")
     steps = []
-    kind = r.randrange(3)
+    few, seldom = r.sample(range(_FEW), 2), r.sample(range(_SELDOM), 3)
     for n in range(r.choice((1, 2, 3))):
         pb = PushBuffer()
         if n == 0:
@@ -291,12 +294,12 @@ def make(seed: int, number: int) -> Case:
             pb.upload_macro(0, assemble(DRAWING), 0)
         for _ in range(r.choice((5, 30, 60))):
             chance = r.random()
-            if chance < 0.7:
+            if chance < 0.6:
                 _draw(r, pb)
-            elif chance < 0.95 or kind == 0:
-                _few(r, pb)
+            elif chance < 0.95:
+                _few(r, pb, r.choice(few))
             else:
-                _seldom(r, pb)
+                _seldom(r, pb, r.choice(seldom))
         memory = ()
         if r.random() < 0.3:
             place = draws.DATA + 4 * r.randrange(0x800)

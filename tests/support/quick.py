@@ -12,7 +12,7 @@ from pocketgpu.maxwell.gm20b import GM20B
 def record(one: Any) -> Any:
     """A record of the log as plain values."""
     if not isinstance(one, Draw):
-        return repr(one)
+        return type(one).__name__, {k: v for k, v in vars(one).items() if isinstance(v, int | str | bytes | tuple)}
     return (
         one.place, one.method, one.topology, one.first, one.count, one.index_bytes, one.instance, one.first_primitive,
         None if one.inline is None else one.inline.tolist(), one.constants, one.registers.tobytes(),

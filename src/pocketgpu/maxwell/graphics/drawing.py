@@ -126,7 +126,7 @@ class Drawing:
         self._area = 0
         """REGION.AREA of all that was drawn stage by stage in the draw at hand."""
         self._repeats = Repeats(host)
-        rooms = Rooms(self._walk, self._region, self._fragments[0], self._vertex_map)
+        rooms = Rooms(self._walk, self._region, self._fragments[0])
         self.quick = QuickTable(
             self.memory, self.engine, self.programs, textures, self.vertex_input, rooms, take(quick_table.AREA_SIZE)
         )
@@ -161,7 +161,6 @@ class Drawing:
         What is wrong with a draw is an event; nothing is raised for what a guest asks.
         """
         if self.quick.interrupt():
-            self._begun = None
             self._repeats.note(None)
         try:
             if self._plan is not None and self._repeats.is_one(draw):
@@ -226,7 +225,6 @@ class Drawing:
         """The rest of a draw that a kernel has begun: threads can share it, or a program fails."""
         plan = self.quick.unfinished
         self._repeats.note(None)
-        self._begun = plan
         for passed in self._passed[1:]:
             passed[0] = 0
         for n in plan.programs:

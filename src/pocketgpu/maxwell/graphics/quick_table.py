@@ -89,7 +89,6 @@ class Rooms:
     walk: int
     region: int
     fragments: int
-    vertex_map: int
 
 
 class QuickTable:
@@ -332,7 +331,6 @@ class QuickTable:
         if rows is None or len(rows) > MOST_BANKS:
             return None
         parts = [part for n in plan.programs for part in stages[n].parts()]
-        parts.append((self.rooms.vertex_map, 4 * len(plan.vertices.read)))
         if len(vertices.entries):
             parts.append((self.vertex_input.room.attributes, vertices.entries.nbytes))
         sizes = [whole_vectors(size) for _, size in parts]

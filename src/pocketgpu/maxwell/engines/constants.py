@@ -39,7 +39,8 @@ class ConstantBuffers:
         self._host = host
         self._state = State(B197, registers)
         self._slots: list[list[Binding | None]] = [[None] * SLOTS for _ in GROUPS]
-        self._shown: Bindings | None = None
+        self._shown: list[tuple[Binding | None, ...]] = [tuple(slots) for slots in self._slots]
+        self._all: Bindings | None = None
         self._numbers: memoryview | None = None
         self._known: dict[tuple[Binding | None, ...], int] = {}
 
@@ -49,11 +50,11 @@ class ConstantBuffers:
         self._numbers = numbers
 
     def _changed(self, *groups: int) -> None:
-        self._shown = None
-        if self._numbers is None:
-            return
+        self._all = None
         for group in groups:
-            bound = tuple(self._slots[group])
+            bound = self._shown[group] = tuple(self._slots[group])
+            if self._numbers is None:
+                continue
             number = self._known.get(bound)
             if number is None:
                 if len(self._known) >= _MOST_NUMBERED:
@@ -88,6 +89,6 @@ class ConstantBuffers:
     @property
     def bindings(self) -> Bindings:
         """All bindings as they are now; the same object until something changes."""
-        if self._shown is None:
-            self._shown = tuple(tuple(group) for group in self._slots)
-        return self._shown
+        if self._all is None:
+            self._all = tuple(self._shown)
+        return self._all

@@ -223,6 +223,7 @@ class Drawing:
 
     def go_on(self, place: str, counters: Counters) -> None:
         """The rest of a draw that a kernel has begun: threads can share it, or a program fails."""
+        self.quick.adopt()
         plan = self.quick.unfinished
         self._repeats.note(None)
         for passed in self._passed[1:]:

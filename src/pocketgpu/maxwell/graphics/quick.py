@@ -44,6 +44,7 @@ from .quick_records import (
     ENTRY_INPUT,
     ENTRY_KEY,
     ENTRY_WALK,
+    HASH,
     INPUT_BYTES,
     KEY_WORDS,
     MOST_CHANGES,
@@ -53,6 +54,7 @@ from .quick_records import (
     PROBES,
     QUICK,
     SPAN,
+    TABLE_BITS,
     TABLE_WORDS,
     WALK_BYTES,
     WHOLE_BYTES,
@@ -230,9 +232,10 @@ class _Draw:
         for _ in k.when(~same.value):
             self.entry_at.value = k.i32(0)
             self._digest()
+            first = (self.hash.value * HASH).lsr(32 - TABLE_BITS)
             for n in k.range(0, PROBES):
                 for _ in k.when(self.entry_at.value == 0):
-                    place = (self.hash.value + n) & (TABLE_WORDS - 1)
+                    place = (first + n) & (TABLE_WORDS - 1)
                     at = k.load(I32, self.quick["TABLE"] + (place << 2))
                     there = k.var(at != 0)
                     for _ in k.when(there.value):

@@ -7,6 +7,7 @@ this state sets up. A LOGGED is one draw that was made, until Python takes it.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,8 +76,11 @@ ENTRY_WALK = ENTRY_INPUT + INPUT_BYTES
 ENTRY_DATA = ENTRY_WALK + WALK_BYTES
 """Where an ENTRY has its registers, the INPUT and WALK records at their beginning, and what COPY records name."""
 ENTRY_ROOM = 32 << 10
-MOST_ENTRIES = 512
-TABLE_WORDS = 4 * MOST_ENTRIES
+MOST_ENTRIES = 1024
+TABLE_BITS = 12
+TABLE_WORDS = 1 << TABLE_BITS
+HASH = 0x9E3779B1
+"""A hash times this, the upper bits of the product: the first place to look at."""
 PROBES = 16
 """Places of the table that are looked at for an entry."""
 
@@ -101,6 +105,7 @@ def _words(names: re.Pattern[str]) -> list[int]:
     return [word for method in B197 if names.fullmatch(method.name) for word in method.words()]
 
 
+@cache
 def masks() -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Which registers an entry depends on, all ones for each: without and with an index buffer."""
     plain = np.zeros(KEY_WORDS, np.uint32)
@@ -111,6 +116,7 @@ def masks() -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     return plain, indexed
 
 
+@cache
 def factors() -> NDArray[np.uint32]:
     """An odd number for each register."""
     rng = np.random.default_rng(0x3D)

@@ -37,6 +37,7 @@ from .quick_records import (
     ENTRY_KEY,
     ENTRY_ROOM,
     ENTRY_WALK,
+    HASH,
     KEY_WORDS,
     LOG_SIZE,
     MOST_BANKS,
@@ -49,6 +50,7 @@ from .quick_records import (
     PROBES,
     QUICK,
     SPAN,
+    TABLE_BITS,
     TABLE_WORDS,
     WHOLE_BYTES,
     factors,
@@ -67,6 +69,8 @@ _PARTS = (
 )  # fmt: skip
 AREA_SIZE = sum(_PARTS)
 _MOST_SEEN = 1 << 14
+_PATIENCE = 8
+"""How often as many draws in states beyond the last entry must come, before all entries make room."""
 _CURRENT = QUICK.CURRENT // 4
 _OVERRIDE = "SET_PRIMITIVE_TOPOLOGY_CONTROL"
 
@@ -105,7 +109,7 @@ class QuickTable:
         """Whether a state gets its entry when it comes for the first time."""
         self.made = 0
         """Quick draws so far."""
-        self._taken = False
+        self._taken = self._touched = False
         starts = np.cumsum((at, *_PARTS)).tolist()
         self._at, self._table, plain, indexed, multipliers, self._spans, self._log, self._wholes, self._entries = (
             starts[:-1]
@@ -119,6 +123,7 @@ class QuickTable:
         self._quick = self._record.data
         self._passed = self._words(self._at + QUICK.PASSED, 2).view(np.int64)
         self._known: dict[int, _Entry] = {}
+        self._beyond = 0
         self._seen: set[tuple[int, int]] = set()
         self._moves = self._map_changes = -1
         self._pools: dict[object, int] = {}
@@ -158,8 +163,10 @@ class QuickTable:
 
     def clear(self) -> None:
         """Forget all states."""
+        self.adopt()
         self._known.clear()
         self._seen.clear()
+        self._beyond = 0
         self._slots[:] = 0
         self._put("CURRENT", 0)
         self._put("CHANGES", 0)
@@ -172,6 +179,7 @@ class QuickTable:
 
     def interrupt(self) -> bool:
         """Python makes a draw, and sets up what it needs; whether a kernel has set something up before."""
+        self.adopt()
         was, self._taken = self._taken, False
         self._quick[_CURRENT] = 0
         return was
@@ -189,15 +197,20 @@ class QuickTable:
         if self._passed[0]:
             counters.add_passed(int(self._passed[0]))
             self._passed[0] = 0
-        if self._get("TOUCHED"):
-            self._put("TOUCHED", 0)
-            self._adopt(self._known[self._get("CURRENT")])
+        self._touched = True
         if self.textures.errors:
             self.textures.check()
         return words, tuple(files.reshape(-1, WHOLE_BYTES // 4))
 
-    def _adopt(self, entry: _Entry) -> None:
-        """Stages are set up for this one, by a kernel."""
+    def adopt(self) -> None:
+        """Have stages know what a kernel has set them up for."""
+        if not self._touched:
+            return
+        self._touched = False
+        if not self._get("TOUCHED"):
+            return
+        self._put("TOUCHED", 0)
+        entry = self._known[self._get("CURRENT")]
         for n, stage in enumerate(self.programs.stages):
             program = entry.plan.programs.get(n)
             if program is not None:
@@ -242,7 +255,10 @@ class QuickTable:
         if at and self._known[at].plan is plan and self._known[at].code == code:
             return  # it is as it should be, and there was another reason to ask Python
         if not at and len(self._known) >= MOST_ENTRIES:
-            self.clear()
+            # To begin anew pays only if there are not as many states again.
+            self._beyond += 1
+            if self._beyond > _PATIENCE * MOST_ENTRIES:
+                self.clear()
             return
         at = at or self._entries + len(self._known) * ENTRY_ROOM
         entry = self._make(at, plan, vertices, draw, state, shaders, code, walk_record)
@@ -284,8 +300,9 @@ class QuickTable:
     ) -> int | None:
         """Where in the table the entry of a state is or goes; None if there is no room."""
         wanted = np.array([digest, channel, draw.topology, draw.index_bytes, *groups], np.uint32)
+        first = (digest * HASH & 0xFFFFFFFF) >> (32 - TABLE_BITS)
         for n in range(PROBES):
-            place = digest + n & TABLE_WORDS - 1
+            place = first + n & TABLE_WORDS - 1
             at = int(self._slots[place])
             if not at:
                 return place

@@ -229,8 +229,11 @@ def test_indices_in_the_pushbuffer() -> None:
             draw(pb)
             inline(pb)
             draw(pb)
+            pb.method("SET_INLINE_INDEX2X16_ALIGN", START_ODD=1, COUNT=3).method("BEGIN", OP=4)
+            pb.method("SET_VERTEX_ARRAY_START", 3).method("DRAW_VERTEX_ARRAY", 3)
+            pb.method("DRAW_INLINE_INDEX2X16", 0, 1 << 16, form="non_inc").method("END", 0)
 
-    assert same(some)[0] >= 6
+    assert same(some)[0] >= 8
 
 
 def test_conditions_and_counters() -> None:

@@ -124,6 +124,7 @@ class QuickTable:
         self._passed = self._words(self._at + QUICK.PASSED, 2).view(np.int64)
         self._known: dict[int, _Entry] = {}
         self._beyond = 0
+        self._files: list[Registers] = []
         self._seen: set[tuple[int, int]] = set()
         self._moves = self._map_changes = -1
         self._pools: dict[object, int] = {}
@@ -189,9 +190,13 @@ class QuickTable:
         """Records of draws that were made, and the register files that they name; counters hear of samples."""
         memory, self.made, self._taken = self.memory, self.made + count, True
         words = self._words(self._log, (self._get("LOG") - self._log) // 4).copy()
-        files = self._words(self._wholes, WHOLE_BYTES // 4 * self._get("WHOLE_COUNT")).copy()
+        for n in range(len(self._files), self._get("WHOLE_COUNT")):
+            self._files.append(self._words(self._wholes + n * WHOLE_BYTES, WHOLE_BYTES // 4).copy())
+        files = tuple(self._files)
+        if len(files) > MOST_WHOLES // 2:
+            self._files.clear()
+            self._put("WHOLE_COUNT", 0)
         self._put("LOG", self._log)
-        self._put("WHOLE_COUNT", 0)
         self._put("WORK", 0)
         memory.version = max(memory.version, int(self._words(VERSION, 1)[0]))
         if self._passed[0]:
@@ -200,7 +205,7 @@ class QuickTable:
         self._touched = True
         if self.textures.errors:
             self.textures.check()
-        return words, tuple(files.reshape(-1, WHOLE_BYTES // 4))
+        return words, files
 
     def adopt(self) -> None:
         """Have stages know what a kernel has set them up for."""

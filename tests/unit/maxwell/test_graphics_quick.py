@@ -330,6 +330,23 @@ def test_the_oracle_does_it_too() -> None:
     assert same(some, programs=(NUMBERED, SHADED), machines=stages("numpy"))[0] == 1
 
 
+def test_two_channels() -> None:
+    """Each has registers, bindings and states of its own, though they look alike."""
+    steps = []
+    for n in range(6):
+        pb = PushBuffer()
+        if n < 2:
+            begin(pb)
+            pb.address("SET_CONSTANT_BUFFER_SELECTOR_B", draws.CONSTANTS + 0x100 - 0x40 * n)
+            pb.method("BIND_GROUP_CONSTANT_BUFFER", 0, VALID=1, SHADER_SLOT=1)
+        for first in range(3):
+            draw(pb, 6, first)
+        steps.append(fuzz.Step(pb.words, channel=n % 2))
+    one, other = (stage.run(fuzz.Case(steps, (NUMBERED, SHADED), True)) for stage in stages())
+    assert [key for key in other if one[key] != other[key]] == []
+    assert stages()[0].gpu.drawing.quick.made == 16 and len(stages()[0].gpu.channels) == 2
+
+
 def test_it_can_be_turned_off() -> None:
     stage = stages()[0]
     same(lambda pb: [draw(pb) for _ in range(3)])

@@ -397,17 +397,17 @@ class DrawUnit:
     def _draw(
         self, name: str, first: int, count: int, index_bytes: int, inline: NDArray[np.uint32] | None = None
     ) -> None:
-        host = self._host
-        if self._topology is None:
+        host, topology_now = self._host, self._topology
+        if topology_now is None:
             self._outside(name)
             return
-        if self._topology not in topology.begin_names():
-            host.report("fault", "draw.topology", f"BEGIN: there is no topology {self._topology:#x}")
+        if topology_now not in topology.begin_names():
+            host.report("fault", "draw.topology", f"BEGIN: there is no topology {topology_now:#x}")
             return
         if not conditions.enabled(host, self._state):
             return
         draw = Draw(
-            host.place, name, self._topology, first, count, index_bytes, self._words[_INSTANCE], self._snapshots.take(),
+            host.place, name, topology_now, first, count, index_bytes, self._words[_INSTANCE], self._snapshots.take(),
             self._constants.bindings, host.memory, host.switches, inline, self._next_primitive(),
         )  # fmt: skip
         self._uncounted, self._words[_DRAWN] = draw, 1

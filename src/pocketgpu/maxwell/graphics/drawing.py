@@ -160,7 +160,8 @@ class Drawing:
 
         What is wrong with a draw is an event; nothing is raised for what a guest asks.
         """
-        if self.quick.interrupt():
+        if self.quick.taken:
+            self.quick.interrupt()
             self._repeats.note(None)
         try:
             if self._plan is not None and self._repeats.is_one(draw):
@@ -201,8 +202,9 @@ class Drawing:
 
     def _repeat(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
         """A draw like the one before it, but for its vertices."""
+        stages = self.programs.stages
         for n in plan.programs:
-            self.programs.stages[n].begin_steps()
+            stages[n].begin_steps()
         if plan.textures:
             self.textures.begin()
         if plan.counts:
@@ -218,8 +220,9 @@ class Drawing:
 
     def _note_quick(self, plan: Plan, draw: Draw, state: State) -> None:
         """A simple draw was made: kernels may make those like it."""
-        vertices = plan.vertex_plans[draw.topology, draw.index_bytes, draw.indexed]
-        self.quick.note(plan, vertices, draw, state, self._shaders, plan.walks[self._walk_key(plan)])
+        if self.quick.on:
+            vertices = plan.vertex_plans[draw.topology, draw.index_bytes, draw.indexed]
+            self.quick.note(plan, vertices, draw, state, self._shaders, plan.walks[self._walk_key(plan)])
 
     def go_on(self, place: str, counters: Counters) -> None:
         """The rest of a draw that a kernel has begun: threads can share it, or a program fails."""
@@ -389,7 +392,9 @@ class Drawing:
             found = plan.walks[key] = self._walk_record(plan, *key)
         self._walk_words[:] = found
         self.engine.get(walk)(self._walk)
-        self._follow(plan, self._walk_data[native.STATUS >> 2])
+        status = self._walk_data[native.STATUS >> 2]
+        if status != native.DONE:
+            self._follow(plan, status)
         if counters.any_running:
             counters.add("VS_INVOCATIONS", self._walk_data[WALK.SHADED >> 2])
 

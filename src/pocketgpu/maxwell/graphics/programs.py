@@ -157,8 +157,9 @@ class StageLaunch:
 
     def begin_steps(self, first: int = 0) -> None:
         """Count steps anew, from this slot on."""
-        for at in self._steps[first:]:
-            self._programs.view[at] = self._programs.view[at + 1] = 0
+        view = self._programs.view
+        for at in self._steps[first:] if first else self._steps:
+            view[at] = view[at + 1] = 0
 
     def set(self, **values: int) -> None:
         """Words of the launch record by name, until another program is bound."""

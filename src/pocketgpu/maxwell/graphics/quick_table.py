@@ -109,7 +109,9 @@ class QuickTable:
         """Whether a state gets its entry when it comes for the first time."""
         self.made = 0
         """Quick draws so far."""
-        self._taken = self._touched = False
+        self.taken = False
+        """Whether kernels have made draws since Python's last one."""
+        self._touched = False
         starts = np.cumsum((at, *_PARTS)).tolist()
         self._at, self._table, plain, indexed, multipliers, self._spans, self._log, self._wholes, self._entries = (
             starts[:-1]
@@ -178,17 +180,16 @@ class QuickTable:
         if self._map_changes != self.memory.map_changes:
             self.clear()
 
-    def interrupt(self) -> bool:
-        """Python makes a draw, and sets up what it needs; whether a kernel has set something up before."""
+    def interrupt(self) -> None:
+        """Python makes a draw, and sets up what it needs."""
         self.adopt()
-        was, self._taken = self._taken, False
+        self.taken = False
         self._quick[_CURRENT] = 0
-        return was
 
     # -- what kernels have done ---------------------------------------------------------------------------------------
     def take(self, count: int, counters: Counters) -> tuple[NDArray[np.uint32], tuple[Registers, ...]]:
         """Records of draws that were made, and the register files that they name; counters hear of samples."""
-        memory, self.made, self._taken = self.memory, self.made + count, True
+        memory, self.made, self.taken = self.memory, self.made + count, True
         words = self._words(self._log, (self._get("LOG") - self._log) // 4).copy()
         for n in range(len(self._files), self._get("WHOLE_COUNT")):
             self._files.append(self._words(self._wholes + n * WHOLE_BYTES, WHOLE_BYTES // 4).copy())
@@ -234,7 +235,7 @@ class QuickTable:
         walk_record: NDArray[np.int32],
     ) -> None:  # fmt: skip
         """A plain draw was made in this state, with everything as good as it gets."""
-        if not self._on or draw.method not in ("DRAW_VERTEX_ARRAY", "DRAW_INDEX_BUFFER") or vertices.waiting:
+        if draw.method not in ("DRAW_VERTEX_ARRAY", "DRAW_INDEX_BUFFER") or vertices.waiting:
             return
         if self._moves != self.programs.moves or self._map_changes != self.memory.map_changes:
             self.clear()

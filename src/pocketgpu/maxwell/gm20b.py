@@ -72,6 +72,9 @@ class GM20B:
     :raises UsageError: an unknown switch or value of an argument, or less than one thread.
     """
 
+    quick_draws = True
+    """Whether kernels make draws in states that they know, without coming back to Python; watching machines do not."""
+
     def __init__(self, threads: int = 1, evaluator: str = "llvm", switches: Mapping[str, str] | None = None) -> None:
         if threads < 1:
             raise UsageError(f"threads must be at least 1, not {threads}")
@@ -279,7 +282,9 @@ class GM20B:
         """What runs draws."""
         from .graphics.drawing import Drawing
 
-        return Drawing(self, (sum(self.scratch) + GRIDS_SIZE + TEXTURES_SIZE, DRAWING_SIZE), self.textures)
+        drawing = Drawing(self, (sum(self.scratch) + GRIDS_SIZE + TEXTURES_SIZE, DRAWING_SIZE), self.textures)
+        drawing.quick.on = self.quick_draws
+        return drawing
 
     def draw(self, draw: Draw, state: State, counters: Counters) -> None:
         """Shade a draw, whose state the live registers are."""

@@ -362,7 +362,7 @@ class Drawing:
             found = plan.vertex_plans[key] = self.vertex_input.plan(
                 state, draw.topology, draw.index_bytes, draw.indexed, plan.shape, first.record,
                 plan.vertices.vectors, self._vertex_map, chain is not None and chain.wants_neighbours,
-                tier="general" if self.tier == "general" else "auto",
+                tier=self.tier,
             )  # fmt: skip
         self.vertex_input.begin(
             found, state, draw.first, draw.count, draw.instance, 1, self._inline(draw.inline), draw.first_primitive

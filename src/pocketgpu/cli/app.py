@@ -35,6 +35,7 @@ COMMANDS = {
     "capture": "Verify, repair, minimise and redact captures.",
     "bench": "Measure replay time per frame and phase.",
     "info": "Tell what is in a capture and which doubts it depends on.",
+    "check": "Look for what works here and may not on a console.",
     "dump": "Write guest memory after a frame to a file.",
     "image": "Turn texture or framebuffer bytes into a picture, or a picture into bytes.",
     "regs": "List, find and explain registers, and what a value in one means.",

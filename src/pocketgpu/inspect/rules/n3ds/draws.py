@@ -18,7 +18,7 @@ from ....pica.registers import StaticRegisters
 from ....pica.watch import DrawPackets
 from ...draw_state import STATE_IDS, STATE_MASKS, ZEROS
 from ...event import Range
-from .programs import Program
+from ...n3ds.programs import Program
 from .record import DrawRecord, N3dsRecord, Read
 
 _ALSO: Final = (

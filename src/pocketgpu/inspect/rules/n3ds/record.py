@@ -15,7 +15,7 @@ from ..rule import Found
 
 if TYPE_CHECKING:
     from ....pica.draw_target import DrawTarget
-    from .programs import Program
+    from ...n3ds.programs import Program
 
 
 @dataclass(frozen=True, slots=True)

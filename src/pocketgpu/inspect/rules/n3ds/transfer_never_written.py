@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..rule import Found, Rule
 from .record import N3dsRecord
 
-_KINDS = ("transfer", "copy", "display")
+_KINDS = ("transfer", "copy")
 
 
 def look(record: N3dsRecord) -> Iterator[Found]:
@@ -22,12 +22,12 @@ def look(record: N3dsRecord) -> Iterator[Found]:
 
 RULE = Rule(
     "transfer.never-written",
-    "a transfer, a copy or a screen reads memory that nothing wrote",
+    "a transfer or a copy reads memory that nothing wrote",
     "3DS",
     "warning",
     "inferred",
     "3dbrew GPU/External Registers, Transfer Engine",
     "What is shown is whatever was there before; here it is black.",
-    "Transfer from where draws go, COLORBUFFER_LOC, and show where the transfer went.",
+    "Transfer from where draws go, COLORBUFFER_LOC.",
     look,
 )

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pocketgpu.builder import Buffer, CaptureBuilder, CommandList, assemble
+from pocketgpu.builder import Assembly, Buffer, CaptureBuilder, CommandList, assemble
 from pocketgpu.capture.citrace import parse
 from pocketgpu.capture.replay import Capture
 
@@ -42,6 +42,7 @@ class Scene:
     before; late: right behind; before, after: what the capture does before the list and after the picture was shown."""
 
     program: str = PROGRAM
+    assembly: Assembly | None = None
     corners: Sequence[tuple[float, float]] = CORNERS
     matrix: Any = field(default_factory=lambda: np.eye(4))
     z: float = -0.5
@@ -58,7 +59,9 @@ class Scene:
     depth: int = 0
     vertices: int = 0
     texels: int = 0
-    framebuffer: int = 0
+    indices: int = 0
+    fresh: bool = False
+    """Whether vertices lie behind all else that is written, so that reads behind them find nothing."""
 
     def build(self) -> CaptureBuilder:
         """The recording."""
@@ -66,12 +69,17 @@ class Scene:
         self.target = capture.allocate(4 * WIDTH * HEIGHT, region="VRAM")
         self.depth = capture.allocate(4 * WIDTH * HEIGHT, region="VRAM")
         rows = [(x, y, self.z, 1, 1, 1, self.alpha, (x + 1) / 2, (y + 1) / 2) for x, y in self.corners]
-        self.vertices = capture.put(np.array(rows, np.float32))
+        data = np.array(rows, np.float32)
+        self.vertices = capture.put(data)
         texture = np.full((16, 16, 4), 255, np.uint8)
         texture[::2, ::2, :3] = 64
         self.texels = capture.put_texture(texture)
         bottom = capture.allocate(240 * 320 * 3)
         capture.fill(bottom, bottom + 240 * 320 * 3, 0, width=24).show("bottom", bottom)
+        if self.fresh:
+            capture.allocate(4096)
+            self.vertices = capture.put(data)
+            capture.allocate(4096)
         for _ in range(self.frames):
             self._frame(capture)
         return capture
@@ -90,7 +98,7 @@ class Scene:
         cl = CommandList().plain_state()
         target = self.target if self.draw_to is None else self.draw_to
         cl.render_target(target, WIDTH, HEIGHT, depth=self.depth)
-        cl.shader(assemble(self.program)).uniforms(0, self.matrix)
+        cl.shader(self.assembly or assemble(self.program)).uniforms(0, self.matrix)
         cl.texture(0, self.texels, 16, 16, filter="linear")
         cl.combiner(0, ("modulate", "texture 0", "vertex color"), ("modulate", "texture 0", "vertex color"))
         cl.depth("greater").write("FRAGOP_ALPHA_TEST", enable=True, function="greater", reference=128)

@@ -13,7 +13,7 @@ _KINDS = ("vertices", "indices", "texture")
 
 def look(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:
-        reads = [read for read in draw.reads if read.kind in _KINDS]
+        reads = [read for kind in _KINDS for read in draw.reads if read.kind == kind]
         for one, other in combinations(reads, 2):
             if one.kind != other.kind and one.range.overlaps(other.range):
                 yield draw.found(f"{one.what} at {one.range} ({one.name}) overlaps {other.what} at {other.range}")

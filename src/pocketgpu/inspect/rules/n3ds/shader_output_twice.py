@@ -10,6 +10,8 @@ from .record import N3dsRecord
 
 def look(record: N3dsRecord) -> Iterator[Found]:
     for program in record.programs:
+        if program.runs_out is not None:
+            continue  # what stands behind its last instruction is none of its own
         twice, _ = program.output_writes
         for (register, component), address in sorted(twice.items()):
             yield Found(

@@ -57,7 +57,7 @@ class Program:
     def reached(self) -> list[Node]:
         """The nodes that can be reached."""
         graph = self.graph
-        if graph is None:
+        if graph is None or graph.start < 0:
             return []
         seen, waiting = {graph.start}, [graph.start]
         while waiting:
@@ -78,6 +78,8 @@ class Program:
 
         Words that are 0 are memory that nobody wrote: control that comes there has run out as well.
         """
+        if not self.entry < len(self.code):
+            return self.entry
         for node in self.reached:
             empty = next((a for a in node.addresses if not self.code[a]), None)
             if empty is not None:
@@ -142,7 +144,7 @@ class Program:
         """Components that may be written a second time, with the address that does; and those that are written on
         every way to END."""
         graph = self.graph
-        if graph is None:
+        if graph is None or graph.start < 0:
             return {}, set()
         may: dict[int, set[Component]] = defaultdict(set)
         must: dict[int, set[Component]] = {}

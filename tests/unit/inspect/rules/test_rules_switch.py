@@ -138,6 +138,14 @@ def test_a_rule_finds_what_it_is_about(case: Case) -> None:
     assert rule(case.rule).console == "Switch"
 
 
+def test_copies_of_nothing_are_found() -> None:
+    def copy(capture: MaxwellCaptureBuilder, target: Surface, pb: PushBuffer) -> None:
+        pb.bind("DMA copy").copy(capture.allocate(4096), target.address, 64)
+
+    (found,) = findings(lambda: Scene(more=copy))["switch.never-written"]
+    assert "a copy: 64 of 64 bytes" in found
+
+
 def test_nothing_is_said_of_a_sound_scene() -> None:
     assert not findings(Scene)
 

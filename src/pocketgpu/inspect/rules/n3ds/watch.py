@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -318,15 +318,24 @@ def watch(capture: Capture, evaluator: str = "llvm", progress: Callable[[int], N
         noted.frame_ends()
         machine.stats.reset()
         progress(index)
-    noted.record.whys = partial(_why, capture)
+    noted.record.whys = _Asked(capture, evaluator)
     return noted.record
 
 
-def _why(capture: Capture, at: str) -> Any:
-    """What the debugger says of a whole draw."""
-    from ...n3ds.inspection import N3dsInspection
+class _Asked:
+    """The debugger, once somebody asks it about a draw."""
 
-    return N3dsInspection(capture).why(at)
+    def __init__(self, capture: Capture, evaluator: str) -> None:
+        self._capture, self._evaluator = capture, evaluator
+
+    @cached_property
+    def _run(self) -> Any:
+        from ...n3ds.inspection import N3dsInspection
+
+        return N3dsInspection(self._capture, evaluator=self._evaluator)
+
+    def __call__(self, at: str) -> Any:
+        return self._run.why(at)
 
 
 __all__ = ["Watch", "WatchedRun", "watch"]

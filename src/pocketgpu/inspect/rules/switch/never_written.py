@@ -19,7 +19,7 @@ def look(record: SwitchRecord) -> Iterator[Found]:
 
 RULE = Rule(
     "switch.never-written",
-    "a draw reads memory that nothing wrote",
+    "a draw, a copy or a grid reads memory that nothing wrote",
     "Switch",
     "warning",
     "inferred",

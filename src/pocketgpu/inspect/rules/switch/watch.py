@@ -19,6 +19,7 @@ from ....errors import NoPictureError, UsageError
 from ....events import EventLog
 from ....maxwell.engines.draws import Draw
 from ....maxwell.engines.queue_metadata import Launch
+from ....maxwell.engines.records import Copy
 from ....maxwell.engines.report import Counters
 from ....maxwell.engines.state import State
 from ....maxwell.gm20b import GM20B, GRIDS_SIZE
@@ -229,6 +230,14 @@ def _take(machine: WatchedGM20B) -> None:
     for one in machine.log:
         for doubt in maxwell_doubts.of_record(one):
             record.doubts.append((doubt, f"f{machine.frame}"))
+        at = f"f{machine.frame}, {one.place}" if hasattr(one, "place") else f"f{machine.frame}"
+        if isinstance(one, Copy) and one.kind != "fill":
+            machine.note_read("copy", "a copy", Range(one.source, one.line_length * one.unit), at)
+        elif isinstance(one, Launch):
+            for slot, buffer in enumerate(one.constants):
+                if buffer is not None:
+                    what = f"constant buffer {slot} of a grid"
+                    machine.note_read("constants", what, Range(buffer.address, buffer.size), at)
     machine.log.clear()
     for told in machine.events.drain():
         frame = f"f{machine.frame}"

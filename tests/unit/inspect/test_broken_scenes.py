@@ -12,6 +12,7 @@ import pytest
 from support.strict_scenes import CORNERS, HEIGHT, PROGRAM, WIDTH, Scene
 
 import pocketgpu
+from pocketgpu.cli import main
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 from pocketgpu.inspect.rules.checker import check
 
@@ -136,6 +137,15 @@ def test_the_first_lines_name_the_cause(broken: Broken, tmp_path: Path) -> None:
         text = "\n".join(str(finding) for finding in check(capture).findings[:3])
         for words in broken.rules:
             assert words in text, text
+
+
+def test_a_capture_of_our_own_says_the_same(tmp_path: Path) -> None:
+    recording, own = (str(tmp_path / name) for name in ("scene.ctf", "scene.pgc"))
+    wrong_target().build().save(recording)
+    assert main(["convert", recording, own]) == 0
+    of_both = [check(pocketgpu.open(path)).findings for path in (recording, own)]
+    assert of_both[0] and of_both[0] == of_both[1]
+    assert "no draw goes there" in first_lines(str(N3dsInspection(pocketgpu.open(own)).why(CENTRE)))
 
 
 def test_the_scene_is_sound_where_it_is_not_broken(tmp_path: Path) -> None:

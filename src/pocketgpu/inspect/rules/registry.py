@@ -97,6 +97,7 @@ from .switch import (
     no_program,
     target_texture,
     unbound_constants,
+    unknown_method,
     unmapped,
 )
 from .switch import doubt as switch_doubt
@@ -189,6 +190,7 @@ RULES: Final[tuple[Rule, ...]] = (
     fault.RULE,
     hang.RULE,
     illegal.RULE,
+    unknown_method.RULE,
     switch_doubt.RULE,
 )
 """Every rule, those for the 3DS first."""

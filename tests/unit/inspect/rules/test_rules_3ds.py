@@ -226,7 +226,7 @@ CASES = [
     Case("scissor.empty", listed(lambda s, cl: cl.scissor(20, 20, 10, 30)), "nothing",
          listed(lambda s, cl: cl.scissor(0, 0, 200, 300))),
     Case("outputs.count", register("VSH_OUTMAP_TOTAL1", count=2), "VSH_OUTMAP_TOTAL1 says 2", geometry()),
-    Case("outputs.position", listed(lambda s, cl: cl.write_word("SH_OUTMAP_O0", 0x1F1F0100)), "position.z, position.w"),
+    Case("outputs.position", listed(lambda s, cl: cl.write_word("SH_OUTMAP_O0", 0x031F0100)), "gives position.z"),
     Case("outputs.clock", register("SH_OUTATTR_CLOCK", position_z=True, color=True), "off for texcoord0"),
     Case("draw.start-func", lambda: Scene(draw=lambda s, cl: triggered(s, cl, configuration=True)).capture(),
          "START_DRAW_FUNC0 is 1", lambda: Scene(draw=triggered).capture()),

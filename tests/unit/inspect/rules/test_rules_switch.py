@@ -119,6 +119,7 @@ CASES = [
     Case("switch.fault", lambda: Scene(output=NOWHERE), "nothing is mapped at"),
     Case("switch.hang", lambda: Scene(chained=True), "QMDs that depend on each other"),
     Case("switch.illegal", lambda: Scene(more=lambda c, t, pb: pb.on("3D").write(0, 0x1234)), "1234"),
+    Case("switch.unknown-method", lambda: Scene(more=lambda c, t, pb: pb.on("3D").write(0x52, 1)), "word 0x52"),
     Case("switch.doubt", lambda: Scene(more=blit), "odd factor"),
 ]  # fmt: skip
 

@@ -20,7 +20,7 @@ RULE = Rule(
     "geometry.separate",
     "VSH_COM_MODE does not fit the use of the fourth shader unit",
     "3DS",
-    "error",
+    "warning",
     "documented",
     "3dbrew GPU/Internal Registers, GPUREG_VSH_COM_MODE",
     "The fourth unit runs vertex programs or geometry programs. The bit says whether it is told what the other three "

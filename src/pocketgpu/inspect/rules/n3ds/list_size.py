@@ -23,11 +23,11 @@ RULE = Rule(
     "list.size",
     "a command list that is no multiple of 16 bytes, or does not begin at one",
     "3DS",
-    "error",
+    "warning",
     "documented",
     "GBATEK 3DS GPU Internal Registers, Command Lists",
     "The lowest bit of size and address cannot be set, so the last 8 bytes are never read. FINALIZE in them does not "
-    "happen, and the console hangs.",
+    "happen, and the console hangs (list.no-finalize).",
     "Pad the list; drivers append FINALIZE a second time.",
     look,
 )

@@ -8,7 +8,8 @@ from ....facts.shader_isa import SEMANTICS
 from ..rule import Found, Rule
 from .record import N3dsRecord
 
-_POSITION = range(4)
+_POSITION = range(3)
+"""Of x, y and z. A w that nobody gives is 1, which is what flat pictures want."""
 
 
 def look(record: N3dsRecord) -> Iterator[Found]:
@@ -20,12 +21,12 @@ def look(record: N3dsRecord) -> Iterator[Found]:
 
 RULE = Rule(
     "outputs.position",
-    "no output gives a vertex its whole position",
+    "no output gives a vertex its x, y or z",
     "3DS",
     "error",
     "documented",
     "3dbrew GPU/Internal Registers, GPUREG_SH_OUTMAP_O0",
-    "Components that no register gives are 1, so that triangles have no area.",
-    "Let one output register be x, y, z and w of the position: 0x03020100.",
+    "Components that no register gives are 1, so that nothing is left of a triangle.",
+    "Let one output register be x, y, z and w of the position: 0x03020100 in SH_OUTMAP_O0.",
     look,
 )

@@ -21,7 +21,7 @@ RULE = Rule(
     "transfer.size",
     "a display transfer of no pixels",
     "3DS",
-    "error",
+    "warning",
     "inferred",
     "3dbrew GPU/External Registers, Transfer Engine; simulators differ",
     "Some say that the unit ends at once, some that no interrupt comes, and the program waits for ever.",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from ..rule import Rule
 
 _IDS = (
-    "channel.illegal_entry", "channel.illegal_method", "channel.unknown_class", "channel.unknown_method",
+    "channel.illegal_entry", "channel.illegal_method", "channel.unknown_class",
     "channel.semaphore", "inline.too_long", "draw.topology", "draw.outside", "draw.index_size", "draw.count",
 )  # fmt: skip
 
 
 RULE = Rule(
     "switch.illegal",
-    "a pushbuffer has entries, classes or methods that there are none of",
+    "a pushbuffer has entries, classes or values that there are none of",
     "Switch",
     "error",
     "documented",

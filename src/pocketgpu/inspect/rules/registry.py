@@ -93,6 +93,7 @@ from .switch import (
     fence,
     hang,
     illegal,
+    macro,
     never_written,
     no_program,
     target_texture,
@@ -191,6 +192,7 @@ RULES: Final[tuple[Rule, ...]] = (
     hang.RULE,
     illegal.RULE,
     unknown_method.RULE,
+    macro.RULE,
     switch_doubt.RULE,
 )
 """Every rule, those for the 3DS first."""

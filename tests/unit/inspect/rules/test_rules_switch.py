@@ -16,6 +16,7 @@ from pocketgpu.capture.replay import Capture
 from pocketgpu.facts.maxwell.headers import TIC, TSC
 from pocketgpu.inspect.rules.checker import check
 from pocketgpu.inspect.rules.registry import RULES, rule
+from pocketgpu.maxwell.mme.assembler import assemble as macro
 from pocketgpu.maxwell.sass.assembler import assemble
 
 VERTEX = "ALD.128 R0, a[0x80]\nALD.64 R4, a[0x90]\nAST.128 a[0x70], R0\nAST.64 a[0x80], R4\nEXIT"
@@ -120,6 +121,8 @@ CASES = [
     Case("switch.hang", lambda: Scene(chained=True), "QMDs that depend on each other"),
     Case("switch.illegal", lambda: Scene(more=lambda c, t, pb: pb.on("3D").write(0, 0x1234)), "1234"),
     Case("switch.unknown-method", lambda: Scene(more=lambda c, t, pb: pb.on("3D").write(0x52, 1)), "word 0x52"),
+    Case("switch.macro", lambda: Scene(more=lambda c, t, pb: pb.on("3D").upload_macro(
+        0, macro("exit\nnop"), 0).call_macro(0, 1, 2, 3)), "a parameter for a macro that does not wait"),
     Case("switch.doubt", lambda: Scene(more=blit), "odd factor"),
 ]  # fmt: skip
 

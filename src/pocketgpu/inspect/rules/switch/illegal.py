@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..rule import Rule
 
 _IDS = (
-    "channel.illegal_entry", "channel.illegal_method", "channel.unknown_class",
+    "channel.illegal_entry", "channel.illegal_header", "channel.illegal_method", "channel.unknown_class",
     "channel.semaphore", "inline.too_long", "draw.topology", "draw.outside", "draw.index_size", "draw.count",
 )  # fmt: skip
 

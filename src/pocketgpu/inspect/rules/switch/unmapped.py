@@ -6,7 +6,7 @@ from ..rule import Rule
 
 _IDS = (
     "memory.unmapped", "engine.range", "channel.unmapped_pushbuffer", "channel.semaphore_unmapped",
-    "present.unmapped", "dma.transfer",
+    "present.unmapped", "dma.transfer", "channel.constant_unmapped",
 )  # fmt: skip
 
 

@@ -86,6 +86,7 @@ SCENES = [
     Broken(
         "texture unit disabled",
         edited(("TEXUNIT_CONFIG", {"constant_one": True})),
+        draw=("TEXUNIT_CONFIG.unit0_enable",),
         rules=("texture.unit-off", "TEXUNIT_CONFIG.unit0_enable"),
     ),
     Broken(
@@ -102,11 +103,17 @@ SCENES = [
         pixel=("uniform c0.x is NaN",),
         rules=("uniform.nan", "c0.x"),
     ),
-    Broken("stride too small", stride(28), rules=("vertex.stride", "ATTRIBBUFFER0_CONFIG2.stride is 28", "36 bytes")),
+    Broken(
+        "stride too small",
+        stride(28),
+        draw=("ATTRIBBUFFER0_CONFIG2.stride is 28",),
+        rules=("vertex.stride", "ATTRIBBUFFER0_CONFIG2.stride is 28", "36 bytes"),
+    ),
     Broken("stride too large", stride(64), rules=("memory.two-uses", "vertex buffer 0")),
     Broken(
         "missing end",
         lambda: Scene(program=PROGRAM.replace("        end\n", "")),
+        draw=("no END",),
         rules=("shader.no-end", "no END", "instruction 0x005"),
     ),
     Broken(

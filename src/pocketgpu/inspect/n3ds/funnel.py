@@ -27,6 +27,7 @@ from ...pica.registers import StaticRegisters
 from ...pica.registers import field as field_of
 from ...pica.watch import DrawPackets
 from ..address import Address
+from ..rules.n3ds.one_draw import said_of
 from .explain import named
 from .history import DrawOnPixel
 from .machine import Run
@@ -73,6 +74,8 @@ class Funnel:
     stages: list[Stage]
     tiles: tuple[int, int] = (0, 0)
     proved: bool = True
+    odd: list[str] = field(default_factory=list)
+    """What rules of `pocketgpu check` say of the draw's registers and program."""
 
     @property
     def narrowest(self) -> Stage | None:
@@ -96,6 +99,7 @@ class Funnel:
         """Plain data, with `schema`."""
         return {
             "schema": "pocketgpu.funnel/1", "address": str(self.address), "because": self.because,
+            "odd": self.odd,
             "tiles": {"looked_at": self.tiles[0], "of": self.tiles[1]},
             "stages": [
                 {"name": s.name, "came": s.came, "passed": s.passed,
@@ -105,7 +109,7 @@ class Funnel:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        lines = [f"{self.title}: {self.because}  {self.address}"]
+        lines = [f"{self.title}: {self.because}  {self.address}", *(f"  odd: {line}" for line in self.odd)]
         for stage in self.stages:
             lines.append(f"  {stage.came} {stage.name}, {stage.passed} pass")
             lines += [f"      {n} {why}{f' ({register})' if register else ''}" for n, why, register in stage.lost if n]
@@ -122,6 +126,7 @@ class _Watch:
         self.machine, self.draw = machine, draw
         self._packets: DrawPackets | None = None
         self.stages: list[Stage] = []
+        self.odd: list[str] = []
         self.tiles = (0, 0)
         self._core, self._arena = machine._core, machine.memory.arena
         self._seen = False
@@ -153,14 +158,16 @@ class _Watch:
         head = self._arena[at : at + PACKET_REGISTERS].view(np.int32)
         registers = self._arena[at + PACKET_REGISTERS : at + PACKET_SIZE].view(np.uint32)
         self._about = DrawOnPixel(self.draw, 0, 0, registers.copy(), (0, 0, 0, 0), [], (b"", b""))
-        self._vertices(at, packet)
+        program = self._program(packet)
+        self.odd = said_of(dict(enumerate(registers.tolist())), int(head[PACKET.KIND // 4]), program)
+        self._vertices(at, program)
         low, high = (int(head[getattr(PACKET, f"{which}_TRIANGLE") // 4]) for which in ("FIRST", "LAST"))
         self._drawable(high - low)
         if high > low and first < end:
             self._fragments(packet, head, low, high)
         draw(first, end)
 
-    def _vertices(self, at: int, packet: int) -> None:
+    def _vertices(self, at: int, program: Program | None) -> None:
         """Judge the vertices that lie in the work area, and the triangles that they make."""
         layout, arena = self._core.layout, self._arena
         get = StaticRegisters(_Words(self._about.registers))
@@ -170,7 +177,7 @@ class _Watch:
         records = arena[layout.vertices :][: VERTEX_SIZE * (int(slots.max(initial=-1)) + 1)].view(np.float32)
         positions = records.reshape(-1, VERTEX_SIZE // 4)[slots, :4]
         numbers = int(np.isnan(positions).any(axis=1).sum())
-        source = self._source_of_nan(packet) if numbers else ""
+        source = self._source_of_nan(program) if numbers else ""
         lost = [(numbers, f"have NaN in their position{source}", "" if source else _PROGRAM)]
         self.stages = [Stage("vertices", count, count - numbers, lost)]
         chained = get("PRIMITIVE_CONFIG.mode") in (1, 2) and get("GEOSTAGE_CONFIG.mode") != 2
@@ -183,20 +190,28 @@ class _Watch:
             places[:2, t % 2 == 1] = places[1::-1, t % 2 == 1]
         self._judge(at, positions, places)
 
-    def _source_of_nan(self, packet: int) -> str:
-        """The uniform that positions have their NaN of, in words; "" if none that the program reads is NaN."""
+    def _program(self, packet: int) -> Program | None:
+        """The vertex program, with what of its uniforms is no number."""
         packets, get = self._packets, self._about.state
-        if packets is None or get("GEOSTAGE_CONFIG.mode") == 2:
-            return ""
+        if packets is None:
+            return None
         banks = {
             name: np.frombuffer(packets.contents(int(packets.versions(name)[packet]), words), np.uint32)
             for name, words in (("vs_code", 512), ("vs_opdescs", 128), ("vs_uniforms", 384))
         }
         entry, bools = get("VSH_ENTRYPOINT.entry"), get("VSH_BOOLUNIFORM.bools")
         code, descriptors = (tuple(banks[name].tolist()) for name in ("vs_code", "vs_opdescs"))
-        used = Program("vertex", code, descriptors, entry, bools, "").uniforms
+        program = Program("vertex", code, descriptors, entry, bools, "", 1)
         nans = np.argwhere(np.isnan(banks["vs_uniforms"].view(np.float32).reshape(-1, 4))).tolist()
-        names = [f"c{n}.{'xyzw'[axis]}" for n, axis in nans if used.get(n, 0) >> axis & 1]
+        program.nans = {(number, axis): ("", 1) for number, axis in nans}
+        return program
+
+    def _source_of_nan(self, program: Program | None) -> str:
+        """The uniform that positions have their NaN of, in words; "" if none that the program reads is NaN."""
+        if program is None or self._about.state("GEOSTAGE_CONFIG.mode") == 2:
+            return ""
+        used = program.uniforms
+        names = [f"c{n}.{'xyzw'[axis]}" for n, axis in program.nans if used.get(n, 0) >> axis & 1]
         return f": uniform {', '.join(names[:4])} is NaN" if names else ""
 
     @staticmethod
@@ -375,4 +390,4 @@ def funnel(run: N3dsInspection, address: Address) -> Funnel:
         raise UsageError("this event is no draw", location=str(address))
     watch = _Watch(run.traveller.machine, event.draw)
     run.traveller.go(event.frame, event.number, watch)
-    return Funnel(event.address, event.title, watch.stages, watch.tiles)
+    return Funnel(event.address, event.title, watch.stages, watch.tiles, odd=watch.odd)

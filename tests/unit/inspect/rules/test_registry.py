@@ -35,7 +35,7 @@ def test_rules_say_all_that_they_must() -> None:
 
 
 def test_each_rule_has_a_file_of_its_own_that_is_listed() -> None:
-    helpers = {"__init__", "watch", "record", "draws", "memory_map"}
+    helpers = {"__init__", "watch", "record", "draws", "memory_map", "one_draw"}
     files = {
         f"{Path(package.__file__ or '').parent.name}/{path.stem}"
         for package in (n3ds, switch)

@@ -38,6 +38,7 @@ COMMANDS = {
     "events": "Tell what happens in a capture, event by event: frames, passes, draws, fills, copies.",
     "why": "Tell why a pixel has its colour, with every value on the way; or what became of a draw.",
     "decode": "List what a recording or dump tells the GPU, word by word.",
+    "check": "Look for what works here and may not on a console.",
     "dump": "Write guest memory after a frame to a file.",
     "image": "Turn texture or framebuffer bytes into a picture, or a picture into bytes.",
     "regs": "List, find and explain registers, and what a value in one means.",

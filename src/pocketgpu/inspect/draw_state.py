@@ -44,12 +44,12 @@ _PARTS: Final = (
     "INDEXBUFFER_CONFIG.type", "PRIMITIVE_CONFIG.mode", "VSH_INPUTBUFFER_CONFIG.count",
 )  # fmt: skip
 # Above 255 a light is brighter than full; all else of its colour is data.
-_BRIGHT: Final = 0x300 | 0x300 << 10 | 0x300 << 20
-_LIGHT_COLORS: Final = tuple(
+BRIGHT: Final = 0x300 | 0x300 << 10 | 0x300 << 20
+LIGHT_COLORS: Final = tuple(
     PICA[f"LIGHT{n}_{name}"].offset for n in range(8) for name in ("SPECULAR0", "SPECULAR1", "DIFFUSE", "AMBIENT")
 )
 # Registers of which only matters whether they are 0, and the bit that says so in the column after the words.
-_ZEROS: Final = ("TEXUNIT0_ADDR", "TEXUNIT1_ADDR", "TEXUNIT2_ADDR", "DRAWARRAYS", "DRAWELEMENTS")
+ZEROS: Final = ("TEXUNIT0_ADDR", "TEXUNIT1_ADDR", "TEXUNIT2_ADDR", "DRAWARRAYS", "DRAWELEMENTS")
 
 
 def _columns() -> tuple[np.ndarray, np.ndarray]:
@@ -57,14 +57,14 @@ def _columns() -> tuple[np.ndarray, np.ndarray]:
     for name in _PARTS:
         part = field(name)
         masks[part.register.offset] = masks.get(part.register.offset, 0) | part.mask
-    masks |= dict.fromkeys((PICA["LIGHTING_AMBIENT"].offset, *_LIGHT_COLORS), _BRIGHT)
+    masks |= dict.fromkeys((PICA["LIGHTING_AMBIENT"].offset, *LIGHT_COLORS), BRIGHT)
     ids = np.array(sorted(masks), np.int64)
     return ids, np.array([masks[int(i)] for i in ids], np.uint32)
 
 
-_IDS, _MASKS = _columns()
-_KNOWN: Final = {int(i): int(mask) for i, mask in zip(_IDS, _MASKS, strict=True)}
-_ZERO_IDS: Final = np.array([PICA[name].offset for name in _ZEROS], np.int64)
+STATE_IDS, STATE_MASKS = _columns()
+_KNOWN: Final = {int(i): int(mask) for i, mask in zip(STATE_IDS, STATE_MASKS, strict=True)}
+_ZERO_IDS: Final = np.array([PICA[name].offset for name in ZEROS], np.int64)
 
 
 @dataclass
@@ -152,7 +152,7 @@ class DrawState:
     @property
     def over_bright(self) -> bool:
         """Whether a light colour has a channel above full brightness."""
-        return any(self.words[number] for number in _LIGHT_COLORS)
+        return any(self.words[number] for number in LIGHT_COLORS)
 
     @property
     def geometry(self) -> bool:
@@ -194,10 +194,10 @@ class DrawStates:
     def add(self, packets: DrawPackets, number: int = 0) -> int:
         """Count some draws, the first of which is draw `number` of its frame; returns the vertices they ask for."""
         registers = packets.registers
-        rows = np.empty((len(registers), len(_IDS) + 2), np.uint32)
-        rows[:, :-2] = registers[:, _IDS] & _MASKS
+        rows = np.empty((len(registers), len(STATE_IDS) + 2), np.uint32)
+        rows[:, :-2] = registers[:, STATE_IDS] & STATE_MASKS
         rows[:, -2] = packets.kinds
-        rows[:, -1] = ((registers[:, _ZERO_IDS] == 0) << np.arange(len(_ZEROS))).sum(axis=1)
+        rows[:, -1] = ((registers[:, _ZERO_IDS] == 0) << np.arange(len(ZEROS))).sum(axis=1)
         listed = registers[:, PICA["NUMVERTICES"].offset].astype(np.int64)
         attributes = (registers[:, PICA["VSH_NUM_ATTR"].offset].astype(np.int64) & 15) + 1
         vertices = np.where(packets.kinds == KIND_IMMEDIATE, packets.immediate // attributes, listed)
@@ -220,7 +220,7 @@ class DrawStates:
         key = row.tobytes()
         state = self._known.get(key)
         if state is None and len(self._known) < MOST_STATES:
-            words = dict(zip(_IDS.tolist(), row[:-2].tolist(), strict=True))
-            zero = frozenset(name for i, name in enumerate(_ZEROS) if int(row[-1]) >> i & 1)
+            words = dict(zip(STATE_IDS.tolist(), row[:-2].tolist(), strict=True))
+            zero = frozenset(name for i, name in enumerate(ZEROS) if int(row[-1]) >> i & 1)
             state = self._known[key] = DrawState(words, int(row[-2]), zero, place)
         return state

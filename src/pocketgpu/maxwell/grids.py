@@ -52,6 +52,8 @@ class Grids:
         self.limit, self.budget = LIMIT, BUDGET
         self.tier = "auto"
         """Which code runs them; see `Launcher.launch`."""
+        self.backwards = False
+        """Whether the last block of a grid runs first."""
 
     def run(self, launch: Launch, state: State, read: Read) -> Result:
         """Run a grid to its end.
@@ -80,6 +82,7 @@ class Grids:
             in_order=launch.flag("SEQUENTIALLY_RUN_CTAS"),
             texture_bank=state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT"),
             nan_integer=INDEFINITE if launch.flag("FP32_F2I_NAN_BEHAVIOR") else 0,
+            backwards=self.backwards,
         )
         return self.launcher.launch(
             code, launch.grid, launch.block, constants, launch.shared_bytes, low,

@@ -117,6 +117,7 @@ def _shade(draw: Draw, triangle: Triangle, edges: list[Value], mask: Value, numb
     k, state, depth = draw.k, draw.state, draw.depth
     draw.fragments.value = draw.fragments.value + k.select(mask, 1, 0)
     pixels = Pixels(draw, triangle, k.to_f32(edges[1]), k.to_f32(edges[2]))
+    k.probe("fragment.covered", mask)
     k.probe("fragment.w", pixels.w)
     incoming = k.branch(depth.needed, lambda: depth.to_integer(pixels.depth()), lambda: k.splat(0))
     word = depth.load(number)

@@ -24,11 +24,14 @@ from ...pica.layout import CONTROL, PACKET, PACKET_REGISTERS, PACKET_SIZE, TRIAN
 from ...pica.n3ds import N3DS
 from ...pica.primitives import Setup
 from ...pica.registers import StaticRegisters
+from ...pica.registers import field as field_of
 from ...pica.watch import DrawPackets
 from ..address import Address
+from ..rules.n3ds.one_draw import said_of
 from .explain import named
 from .history import DrawOnPixel
 from .machine import Run
+from .programs import Program
 from .targets import _Words
 
 if TYPE_CHECKING:
@@ -41,6 +44,15 @@ PLANES = {
 }  # fmt: skip
 """What each clip plane (pica/primitives.py) leaves out."""
 _NAN = 0x100
+_PROGRAM = "the vertex program, or what it reads"
+_POSITION = "the position that the program gives"
+_SIDES = {
+    "alpha": ("alpha.incoming", "alpha.reference", ("alpha is", "FRAGOP_ALPHA_TEST.reference is")),
+    "stencil": ("stencil.reference", "stencil.tested", ("the reference is", "the buffer has")),
+    "depth": ("depth.incoming", "depth.stored", ("their depth is", "the buffer has")),
+}
+"""For each test the probes of both sides, and what to call them."""
+_COMPARED = {probe for own, other, _ in _SIDES.values() for probe in (own, other)}
 
 
 @dataclass
@@ -62,6 +74,8 @@ class Funnel:
     stages: list[Stage]
     tiles: tuple[int, int] = (0, 0)
     proved: bool = True
+    odd: list[str] = field(default_factory=list)
+    """What rules of `pocketgpu check` say of the draw's registers and program."""
 
     @property
     def narrowest(self) -> Stage | None:
@@ -85,6 +99,7 @@ class Funnel:
         """Plain data, with `schema`."""
         return {
             "schema": "pocketgpu.funnel/1", "address": str(self.address), "because": self.because,
+            "odd": self.odd,
             "tiles": {"looked_at": self.tiles[0], "of": self.tiles[1]},
             "stages": [
                 {"name": s.name, "came": s.came, "passed": s.passed,
@@ -94,7 +109,7 @@ class Funnel:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        lines = [f"{self.title}: {self.because}  {self.address}"]
+        lines = [f"{self.title}: {self.because}  {self.address}", *(f"  odd: {line}" for line in self.odd)]
         for stage in self.stages:
             lines.append(f"  {stage.came} {stage.name}, {stage.passed} pass")
             lines += [f"      {n} {why}{f' ({register})' if register else ''}" for n, why, register in stage.lost if n]
@@ -109,10 +124,14 @@ class _Watch:
 
     def __init__(self, machine: N3DS, draw: int) -> None:
         self.machine, self.draw = machine, draw
+        self._packets: DrawPackets | None = None
         self.stages: list[Stage] = []
+        self.odd: list[str] = []
         self.tiles = (0, 0)
         self._core, self._arena = machine._core, machine.memory.arena
         self._seen = False
+        self._box: tuple[float, float, float, float] | None = None
+        self._values: dict[str, tuple[int, int]] = {}
 
     def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
         """As `machine.DrawWatcher` asks: what comes before the draw runs as always, the draw runs alone."""
@@ -120,6 +139,7 @@ class _Watch:
             run(0, len(numbers))
             return
         place = self.draw - numbers.start
+        self._packets = packets
         if place:
             run(0, place)
         runner = getattr(self._core.runner, "_runner", self._core.runner)
@@ -138,14 +158,16 @@ class _Watch:
         head = self._arena[at : at + PACKET_REGISTERS].view(np.int32)
         registers = self._arena[at + PACKET_REGISTERS : at + PACKET_SIZE].view(np.uint32)
         self._about = DrawOnPixel(self.draw, 0, 0, registers.copy(), (0, 0, 0, 0), [], (b"", b""))
-        self._vertices(at)
+        program = self._program(packet)
+        self.odd = said_of(dict(enumerate(registers.tolist())), int(head[PACKET.KIND // 4]), program)
+        self._vertices(at, program)
         low, high = (int(head[getattr(PACKET, f"{which}_TRIANGLE") // 4]) for which in ("FIRST", "LAST"))
         self._drawable(high - low)
         if high > low and first < end:
             self._fragments(packet, head, low, high)
         draw(first, end)
 
-    def _vertices(self, packet: int) -> None:
+    def _vertices(self, at: int, program: Program | None) -> None:
         """Judge the vertices that lie in the work area, and the triangles that they make."""
         layout, arena = self._core.layout, self._arena
         get = StaticRegisters(_Words(self._about.registers))
@@ -155,7 +177,8 @@ class _Watch:
         records = arena[layout.vertices :][: VERTEX_SIZE * (int(slots.max(initial=-1)) + 1)].view(np.float32)
         positions = records.reshape(-1, VERTEX_SIZE // 4)[slots, :4]
         numbers = int(np.isnan(positions).any(axis=1).sum())
-        lost = [(numbers, "have NaN in their position", "the vertex program, or what it reads")]
+        source = self._source_of_nan(program) if numbers else ""
+        lost = [(numbers, f"have NaN in their position{source}", "" if source else _PROGRAM)]
         self.stages = [Stage("vertices", count, count - numbers, lost)]
         chained = get("PRIMITIVE_CONFIG.mode") in (1, 2) and get("GEOSTAGE_CONFIG.mode") != 2
         n = max(count - 2, 0) if chained else count // 3
@@ -165,7 +188,31 @@ class _Watch:
             places[0] = 0
         elif chained:
             places[:2, t % 2 == 1] = places[1::-1, t % 2 == 1]
-        self._judge(packet, positions, places)
+        self._judge(at, positions, places)
+
+    def _program(self, packet: int) -> Program | None:
+        """The vertex program, with what of its uniforms is no number."""
+        packets, get = self._packets, self._about.state
+        if packets is None:
+            return None
+        banks = {
+            name: np.frombuffer(packets.contents(int(packets.versions(name)[packet]), words), np.uint32)
+            for name, words in (("vs_code", 512), ("vs_opdescs", 128), ("vs_uniforms", 384))
+        }
+        entry, bools = get("VSH_ENTRYPOINT.entry"), get("VSH_BOOLUNIFORM.bools")
+        code, descriptors = (tuple(banks[name].tolist()) for name in ("vs_code", "vs_opdescs"))
+        program = Program("vertex", code, descriptors, entry, bools, "", 1)
+        nans = np.argwhere(np.isnan(banks["vs_uniforms"].view(np.float32).reshape(-1, 4))).tolist()
+        program.nans = {(number, axis): ("", 1) for number, axis in nans}
+        return program
+
+    def _source_of_nan(self, program: Program | None) -> str:
+        """The uniform that positions have their NaN of, in words; "" if none that the program reads is NaN."""
+        if program is None or self._about.state("GEOSTAGE_CONFIG.mode") == 2:
+            return ""
+        used = program.uniforms
+        names = [f"c{n}.{'xyzw'[axis]}" for n, axis in program.nans if used.get(n, 0) >> axis & 1]
+        return f": uniform {', '.join(names[:4])} is NaN" if names else ""
 
     @staticmethod
     def _ran(control: NDArray[np.int32]) -> bool:
@@ -183,36 +230,60 @@ class _Watch:
                 [Value(k, np.ascontiguousarray(positions[row, axis]), F32, n) for axis in range(4)] for row in places
             ]
             codes = [np.broadcast_to(setup.outcode(p).raw, (n,)) for p in corners]
-            _, _, _, area = setup.projected(corners)
+            _, x, y, area = setup.projected(corners)
             culled = np.broadcast_to(setup.culled(area).raw, (n,))
         some, every = codes[0] | codes[1] | codes[2], codes[0] & codes[1] & codes[2]
         nan = (some & _NAN) != 0
         outside = ~nan & (every != 0)
         whole = ~nan & (some == 0)
         flat, back = whole & (area.raw == 0), whole & culled & (area.raw != 0)
-        lost = [(int(nan.sum()), "have a corner with NaN", "the vertex program, or what it reads")]
+        lost = [(int(nan.sum()), "have a corner with NaN", _PROGRAM)]
         for plane, text in PLANES.items():
             count = int((outside & (every >> plane & 1 != 0)).sum())
             if count:
-                lost.append(
-                    (count, f"lie {text}", "FRAGOP_CLIP" if plane == 7 else "the position that the program gives")
-                )
-        lost.append((int(flat.sum()), "have no area", "the position that the program gives"))
-        lost.append(
-            (int(back.sum()), "are culled", f"FACECULLING_CONFIG {named(self._about, 'FACECULLING_CONFIG.mode')}")
-        )
+                lost.append((count, f"lie {text}", "FRAGOP_CLIP" if plane == 7 else _POSITION))
+        lost.append((int(flat.sum()), "have no area", _POSITION))
+        mode = named(self._about, "FACECULLING_CONFIG.mode")
+        for turn, side in (("clockwise", area.raw < 0), ("counter-clockwise", area.raw > 0)):
+            text = f"are culled: their corners run {turn} on the screen"
+            lost.append((int((back & side).sum()), text, f"FACECULLING_CONFIG drops {mode}"))
         stopped = int((nan | outside | flat | back).sum())
         self.stages.append(Stage("triangles", n, n - stopped, [one for one in lost if one[0]]))
+        left = whole & ~flat & ~back
+        if left.any():
+            columns, rows = (np.stack([np.broadcast_to(v.raw, (n,))[left] for v in axis]) / 16 for axis in (x, y))
+            self._box = (float(columns.min()), float(columns.max()), float(rows.min()), float(rows.max()))
 
     def _drawable(self, count: int) -> None:
         """What came out as records; the rest lies between pixels, or where nothing may be drawn."""
         before = self.stages[-1]
         clipped = max(before.passed, count)
-        mode = self._about.state("SCISSORTEST_MODE.mode")
-        by = "SCISSORTEST_POS, SCISSORTEST_DIM" if mode == 3 else "FRAMEBUFFER_DIM, VIEWPORT_XY"
-        text = "cover no pixel centre of what may be drawn to"
-        lost = [(clipped - count, text, by)] if clipped > count else []
+        lost = [(clipped - count, *self._why_beside())] if clipped > count else []
         self.stages.append(Stage("triangles to draw", clipped, count, lost))
+
+    def _why_beside(self) -> tuple[str, str]:
+        """Why triangles that were not clipped away cover nothing, and the registers that say so."""
+        get = self._about.state
+        width, height = get("FRAMEBUFFER_DIM.width"), get("FRAMEBUFFER_DIM.height") + 1
+
+        def decode(name: str) -> float:
+            part = field_of(name)
+            return float(part.field.decode(int(self._about.registers[part.register.offset])))
+
+        x, y = int(decode("VIEWPORT_XY.x")), int(decode("VIEWPORT_XY.y"))
+        across, up = (2 * decode(f"VIEWPORT_{name}.value") for name in ("WIDTH", "HEIGHT"))
+        if self._box is not None:
+            left, right, bottom, top = self._box
+            if left >= width or bottom >= height or right <= 0 or top <= 0:
+                text = f"lie beside the target of {width}x{height}: the viewport is {across:g}x{up:g} at {x}, {y}"
+                return text, "VIEWPORT_XY, VIEWPORT_WIDTH, VIEWPORT_HEIGHT"
+            if get("SCISSORTEST_MODE.mode") == 3:
+                x1, y1, x2, y2 = (get(f"SCISSORTEST_{name}") for name in ("POS.x1", "POS.y1", "DIM.x2", "DIM.y2"))
+                if left > x2 + 1 or right < x1 or bottom > y2 + 1 or top < y1 or x2 < x1 or y2 < y1:
+                    text = f"lie outside of the scissor, which keeps {x1}, {y1} to {x2}, {y2}"
+                    return text, "SCISSORTEST_POS, SCISSORTEST_DIM"
+            return "are too small to cover the centre of a pixel", _POSITION
+        return "cover no pixel centre of what may be drawn to", "FRAMEBUFFER_DIM, VIEWPORT_XY"
 
     # -- fragments ----------------------------------------------------------------------------------------------------
     def _fragments(self, packet: int, head: NDArray[np.int32], low: int, high: int) -> None:
@@ -232,8 +303,17 @@ class _Watch:
         self.tiles = (len(chosen), len(tiles))
         static = core.runner.fragment_code(packet)
         counts: dict[str, int] = {}
+        self._values = {}
+        mask: NDArray[np.bool_] = np.zeros(0, bool)
 
         def note(name: str, value: Value) -> None:
+            nonlocal mask
+            if name == "fragment.covered" or name.endswith(".passed"):
+                mask = np.asarray(value.raw, bool)
+            elif name in _COMPARED and mask.any():
+                values = np.broadcast_to(value.raw, mask.shape)[mask]
+                low, high = self._values.get(name, (int(values[0]), int(values[0])))
+                self._values[name] = min(low, int(values.min())), max(high, int(values.max()))
             if name.endswith(".passed") or name == "written.r":
                 counts[name] = counts.get(name, 0) + (0 if name == "written.r" else int(np.sum(value.raw)))
 
@@ -256,6 +336,21 @@ class _Watch:
             arena[place] = old
         self._count(covered, counts, bool(changed))
 
+    def _compared(self, name: str) -> str:
+        """What a test compared, in words."""
+        own, other, title = _SIDES[name]
+        if own not in self._values or other not in self._values:
+            return ""
+        most = 1
+        if name == "depth":
+            most = (1 << (16 if self._about.state("DEPTHBUFFER_FORMAT.format") == 0 else 24)) - 1
+
+        def shown(which: str) -> str:
+            low, high = (value / most for value in self._values[which])
+            return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+
+        return f": {title[0]} {shown(own)}, {title[1]} {shown(other)}"
+
     def _written(self, head: NDArray[np.int32]) -> list[tuple[int, int]]:
         registers = self._about.registers
         target = make_target(self.machine.memory, StaticRegisters(_Words(registers)))
@@ -270,7 +365,7 @@ class _Watch:
         for name in (probe.removesuffix(".passed") for probe in counts):
             if name in functions:
                 passed = counts[f"{name}.passed"]
-                text = f"fail the {name} test"
+                text = f"fail the {name} test{self._compared(name)}"
                 lost.append((left - passed, text, f"{functions[name]} {named(self._about, functions[name])}"))
                 left = passed
         self.stages.append(Stage("fragments", covered, left, [one for one in lost if one[0] > 0]))
@@ -295,4 +390,4 @@ def funnel(run: N3dsInspection, address: Address) -> Funnel:
         raise UsageError("this event is no draw", location=str(address))
     watch = _Watch(run.traveller.machine, event.draw)
     run.traveller.go(event.frame, event.number, watch)
-    return Funnel(event.address, event.title, watch.stages, watch.tiles)
+    return Funnel(event.address, event.title, watch.stages, watch.tiles, odd=watch.odd)

@@ -84,6 +84,8 @@ class Why:
     final: bytes = b""
     more: list[list[Touch]] = field(default_factory=list)
     """Events on further source pixels, where a transfer took the mean of several."""
+    missing: str = ""
+    """Why no draw reached the pixel, if none did and that can be told."""
 
     @property
     def last(self) -> Touch | None:
@@ -138,10 +140,8 @@ class Why:
             return "nothing ever wrote there"
         if last.draw is None:
             left = [touch for touch in self.touches if touch.draw is not None]
-            text = f"{last.event.title}, and nothing wrote there since  {last.event.address}"
-            if left:
-                text = f"{last.event.title}; {_rejected(left)}  {last.event.address}"
-            return text
+            since = self.missing or (_rejected(left) if left else "nothing wrote there since")
+            return f"{last.event.title}; {since}  {last.event.address}"
         fragments = [one for one in last.draw.fragments if one.before[0] != one.after[0]]
         return (
             f"{last.event.title}, primitive {fragments[-1].primitive}  {last.event.address}/t{fragments[-1].primitive}"
@@ -266,5 +266,25 @@ def _history(run: N3dsInspection, answer: Why, place: Range, frame: int, number:
         answer.touches.append(Touch(event, on_pixel, depth))
         if on_pixel is not None and any(one.before[1] != one.after[1] for one in on_pixel.fragments):
             depth = event
+    answer.missing = _missing(run, answer, events, frame, number)
     run.traveller.go(frame, None if number is None else number - 1)
     answer.final = machine.memory.read(place.address, place.size)
+
+
+def _missing(run: N3dsInspection, answer: Why, events: list[Event], frame: int, number: int | None) -> str:
+    """Where no draw had a fragment on the pixel: what became of the last one that draws there, or where draws go.
+
+    events: those that may have written the pixel, since all of it was written.
+    """
+    if any(touch.draw is not None and touch.draw.fragments for touch in answer.touches):
+        return ""
+    tried = [event for event in events if event.draw is not None]
+    if tried:
+        from .funnel import funnel
+
+        found = funnel(run, tried[-1].address)
+        return f"draw {found.address} drew nothing: {found.because}" if found.narrowest is not None else ""
+    targets = dict.fromkeys(event.facts["target"] for event in run.events(frame)[:number] if event.draw is not None)
+    if not targets:
+        return ""
+    return f"no draw goes there: draws of the frame go to {' and '.join(list(targets)[:2])} (COLORBUFFER_LOC)"

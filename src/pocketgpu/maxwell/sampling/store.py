@@ -203,6 +203,15 @@ class Textures:
         """Whether so much is there that it must be found out who is in use."""
         return handles > ENTRIES // 4 or sum(copy.size for copy in self._copies.values()) > self._room // 2
 
+    def forget(self) -> None:
+        """Have every handle resolved anew from the next `begin` on, so that `used` tells of one draw or launch."""
+        self._found_in = (self.pools, -1)
+
+    @property
+    def used(self) -> list[tuple[int, int]]:
+        """Where the texels of sampled handles that were found since `begin` lie: (GPU address, bytes)."""
+        return [use.copy.span for use in self._found.values() if use.copy is not None]
+
     def _is_as_before(self, use: _Use) -> bool:
         newest = self.memory.newest
         return use.sure and max((newest(*span) for span in use.spans), default=0) == use.stamp

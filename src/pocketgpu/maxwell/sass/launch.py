@@ -160,7 +160,8 @@ class Rules:
 
     shared_window, local_window: where generic addresses show these memories. budget: steps after which the grid is
     taken to hang. in_order: block after block, on one thread of the host. texture_bank: the constant
-    bank with handles of textures. nan_integer: what a float becomes that is no number, as a word.
+    bank with handles of textures. nan_integer: what a float becomes that is no number, as a word. backwards: the last
+    block first, to see whether their order matters.
     """
 
     shared_window: int = SHARED_WINDOW
@@ -169,6 +170,7 @@ class Rules:
     in_order: bool = False
     texture_bank: int = 0
     nan_integer: int = 0
+    backwards: bool = False
 
 
 RULES = Rules()
@@ -362,8 +364,12 @@ class Launcher:
         result = Result()
         function = self._function(shape, tier, count) if watch is None else self._watched(shape, watch)
         run = self.engine.get(run_blocks)
-        parts = self.threads if code.parallel and blocks > 1 and not rules.in_order and watch is None else 1
-        if parts == 1:
+        one_by_one = rules.in_order or rules.backwards or watch is not None
+        parts = self.threads if code.parallel and blocks > 1 and not one_by_one else 1
+        if rules.backwards:
+            pieces = ((n, n + 1) for n in range(blocks - 1, -1, -1))
+            self._run(shape, run, function, result, place, pieces)
+        elif parts == 1:
             self._run(shape, run, function, result, place, self._pieces(blocks))
         else:
             self._run_parallel(shape, run, function, result, place, parts)

@@ -1,0 +1,5 @@
+"""Strict mode: rules for what works here and may not on a console, one file each, and what they look at.
+
+`registry.py` lists them, `checker.py` runs a capture once and asks them, `n3ds/` and `switch/` have the rules of a
+console with the record (`record.py`) that its run leaves for them.
+"""

@@ -1,0 +1,121 @@
+"""Runs a capture once and asks the rules about it.
+
+report = check(pocketgpu.capture.open("scene.pgc"))
+for finding in report.findings:
+    print(finding)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from ...errors import NoPictureError, UsageError
+from .rule import SEVERITIES, Found, Rule, RuleFinding
+
+if TYPE_CHECKING:
+    from ...capture import Capture
+
+SCHEMA: Final = "pocketgpu.check/1"
+MOST_FINDINGS: Final = 50
+"""Different findings of one rule that are told apart; a guest can make any number."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was looked for, and what was found: the worst first, then in the order of the run."""
+
+    rules: tuple[Rule, ...]
+    findings: tuple[RuleFinding, ...]
+
+    def counts(self) -> dict[str, int]:
+        """Findings by severity, all severities named."""
+        return {name: sum(f.rule.severity == name for f in self.findings) for name in SEVERITIES}
+
+    @property
+    def failed(self) -> bool:
+        """Whether something of severity "error" was found."""
+        return any(finding.rule.severity == "error" for finding in self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, with `schema`."""
+        return {
+            "schema": SCHEMA, "counts": self.counts(), "rules": [rule.id for rule in self.rules],
+            "findings": [finding.to_json() for finding in self.findings],
+        }  # fmt: skip
+
+
+def choose(rules: Sequence[Rule], only: Iterable[str] = (), skip: Iterable[str] = ()) -> tuple[Rule, ...]:
+    """The rules of the given ids (all if none are given) but for those to skip. An id may end in ".*".
+
+    :raises UsageError: an id names no rule.
+    """
+    chosen = {rule.id for rule in rules}
+    for ids, wanted in ((tuple(only), True), (tuple(skip), False)):
+        if not ids:
+            continue
+        named: set[str] = set()
+        for id in ids:
+            found = {rule.id for rule in rules if rule.id == id or (id.endswith(".*") and rule.id.startswith(id[:-1]))}
+            if not found:
+                raise UsageError(f"there is no rule {id!r}", hint="See: pocketgpu check --list")
+            named |= found
+        chosen = chosen & named if wanted else chosen - named
+    return tuple(rule for rule in rules if rule.id in chosen)
+
+
+def check(
+    capture: Capture,
+    rules: Sequence[Rule] | None = None,
+    *,
+    evaluator: str = "llvm",
+    progress: Callable[[int], None] = lambda _: None,
+) -> Report:
+    """Run all frames of a capture and ask the rules of its console. progress: hears of each finished frame.
+
+    :raises NoPictureError: the capture has nothing to run.
+    """
+    from .registry import RULES
+
+    asked = tuple(rule for rule in (RULES if rules is None else rules) if rule.console == capture.console)
+    record: Any
+    if capture.console == "Switch":
+        from .switch.watch import watch as watch_switch
+
+        record = watch_switch(capture, evaluator, progress)
+    else:
+        if not capture.frame_count:
+            raise NoPictureError("the capture has no frames", location=capture.path, hint="A frame ends with a marker.")
+        from .n3ds.watch import watch as watch_3ds
+
+        record = watch_3ds(capture, evaluator, progress)
+    findings = [finding for rule in asked for finding in _merged(rule, rule.look(record))]
+    order = {name: n for n, name in enumerate(SEVERITIES)}
+    findings.sort(key=lambda finding: (order[finding.rule.severity], _place(finding.at)))
+    return Report(asked, tuple(findings))
+
+
+def _merged(rule: Rule, found: Iterable[Found]) -> list[RuleFinding]:
+    """The same message many times is one finding."""
+    merged: dict[str, RuleFinding] = {}
+    left = 0
+    for one in found:
+        known = merged.get(one.message)
+        if known is not None:
+            merged[one.message] = RuleFinding(rule, one.message, known.at, known.count + one.count)
+        elif len(merged) < MOST_FINDINGS:
+            merged[one.message] = RuleFinding(rule, one.message, one.at, one.count)
+        else:
+            left += one.count
+    if left:
+        merged[""] = RuleFinding(rule, f"more than {MOST_FINDINGS} different findings; the rest is not told", "", left)
+    return list(merged.values())
+
+
+def _place(at: str) -> tuple[tuple[int, ...], str]:
+    numbers = tuple(int("".join(filter(str.isdigit, part)) or 0) for part in at.split("/")) if at else (1 << 30,)
+    return numbers, at
+
+
+__all__ = ["SCHEMA", "Report", "check", "choose"]

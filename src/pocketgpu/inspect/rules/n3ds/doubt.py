@@ -1,0 +1,33 @@
+"""Behaviour that nobody is sure of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ... import doubts
+from ..rule import Found, Rule
+from .record import N3dsRecord
+
+
+def look(record: N3dsRecord) -> Iterator[Found]:
+    for draw in record.draws:
+        for doubt in doubts.of_draw(draw):
+            if doubt.certain:
+                yield draw.found(f"{doubt.reason} (the switch {doubt.switch})")
+    for unit in record.units:
+        for doubt in doubts.of_unit(unit.unit, unit.words):
+            if doubt.certain:
+                yield Found(f"{doubt.reason} (the switch {doubt.switch})", unit.at)
+
+
+RULE = Rule(
+    "doubt",
+    "the picture depends on behaviour that the sources leave open",
+    "3DS",
+    "note",
+    "inferred",
+    "facts/switches: each switch names who says what",
+    "Documents or simulators disagree there. What a console shows may be the other thing.",
+    "`pocketgpu switches` tells the alternatives; render with --set to see them.",
+    look,
+)

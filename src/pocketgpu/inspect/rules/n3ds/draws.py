@@ -1,0 +1,202 @@
+"""Draws of a run as records: their registers, what they read and write, which programs they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....facts.formats import DEPTH_FORMATS
+from ....facts.pica import PICA
+from ....pica.draw_target import make_target
+from ....pica.layout import KIND_ELEMENTS, KIND_IMMEDIATE
+from ....pica.observe import ObservedN3DS
+from ....pica.registers import StaticRegisters
+from ....pica.watch import DrawPackets
+from ...draw_state import STATE_IDS, STATE_MASKS, ZEROS
+from ...event import Range
+from ...n3ds.programs import Program
+from .record import DrawRecord, N3dsRecord, Read
+
+_ALSO: Final = (
+    "ATTRIBBUFFERS_LOC", *(f"ATTRIBBUFFER{n}_OFFSET" for n in range(12)), "INDEXBUFFER_CONFIG", "NUMVERTICES",
+    "VERTEX_OFFSET", *(f"TEXUNIT{unit}_ADDR" for unit in range(3)), *(f"TEXUNIT0_ADDR{n}" for n in range(2, 7)),
+    "SCISSORTEST_POS", "SCISSORTEST_DIM", "VIEWPORT_WIDTH", "VIEWPORT_INVW", "VIEWPORT_HEIGHT", "VIEWPORT_INVH",
+    "DEPTHMAP_SCALE", "DEPTHMAP_OFFSET", "RENDERBUF_DIM", "START_DRAW_FUNC0", "GEOSTAGE_CONFIG2", "PRIMITIVE_CONFIG",
+    "SH_OUTATTR_MODE", "SH_OUTATTR_CLOCK", "VSH_OUTMAP_MASK", "VSH_OUTMAP_TOTAL1", "VSH_OUTMAP_TOTAL2",
+    "VSH_BOOLUNIFORM", "VSH_INPUTBUFFER_CONFIG", "VSH_ENTRYPOINT", "GSH_BOOLUNIFORM", "GSH_INPUTBUFFER_CONFIG",
+    "GSH_OUTMAP_MASK", "GSH_ENTRYPOINT", "STENCIL_TEST", "FRAGOP_ALPHA_TEST", "LIGHTING_ENABLE0",
+)  # fmt: skip
+"""Registers that tell draws apart here, beside those that draw states do."""
+
+
+def _columns() -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    masks = dict(zip(STATE_IDS.tolist(), STATE_MASKS.tolist(), strict=True))
+    masks |= {PICA[name].offset: 0xFFFFFFFF for name in _ALSO}
+    ids = np.array(sorted(masks), np.int64)
+    return ids, np.array([masks[int(n)] for n in ids], np.uint32)
+
+
+_IDS, _MASKS = _columns()
+_UNITS: Final = (("vertex", "vs", "VSH"), ("geometry", "gs", "GSH"))
+_CODE: Final = {"vs": 512, "gs": 4096}
+_DESCRIPTORS, _UNIFORMS = 128, 96
+_MOST_INDICES: Final = 1 << 20
+
+Reads = Callable[[str, str, Range, str], Read]
+Writes = Callable[[Sequence[Range]], None]
+
+
+class DrawReader:
+    """Makes records of draws, each once."""
+
+    def __init__(self, machine: ObservedN3DS, record: N3dsRecord, most: int) -> None:
+        self._machine, self._record, self._most = machine, record, most
+        self._known: dict[bytes, DrawRecord] = {}
+        self._programs: dict[Any, Program] = {}
+
+    def add(
+        self, packets: DrawPackets, frame: str, first: int, reads: Reads, writes: Writes
+    ) -> list[tuple[DrawRecord, NDArray[np.int64]]]:
+        """Records of some draws, the first of which is draw `first` of a frame, each with the places of its draws.
+
+        They have not been drawn yet: memory is what they see.
+        """
+        registers = packets.registers
+        rows = np.empty((len(registers), len(_IDS) + 5), np.uint32)
+        rows[:, :-5] = registers[:, _IDS] & _MASKS
+        rows[:, -5] = packets.kinds
+        for column, bank in enumerate(("vs_code", "vs_uniforms", "gs_code", "gs_uniforms")):
+            rows[:, column - 4] = packets.versions(bank)
+        whole = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+        _, places, inverse = np.unique(whole, return_index=True, return_inverse=True)
+        order = np.argsort(places, kind="stable")
+        members: list[tuple[DrawRecord, NDArray[np.int64]]] = []
+        for n in order.tolist():
+            place, mine = int(places[n]), np.flatnonzero(inverse == n)
+            # Versions of banks are places that mean something in this list only.
+            key = rows[place, :-4].tobytes()
+            at = f"{frame}/d{first + place}"
+            known = self._known.get(key)
+            if known is None:
+                if len(self._known) >= self._most:
+                    continue
+                known = self._known[key] = self._make(packets, place, at, reads)
+                self._record.draws.append(known)
+            known.draws += len(mine)
+            self._note_programs(known, packets, place, at, len(mine))
+            writes(list(known.writes.values()))
+            members.append((known, mine))
+        return members
+
+    # -- one record -------------------------------------------------------------------------------------------------
+    def _make(self, packets: DrawPackets, place: int, at: str, reads: Reads) -> DrawRecord:
+        row = packets.registers[place]
+        words = dict(enumerate(row.tolist()))
+        zero = frozenset(name for name in ZEROS if not words[PICA[name].offset])
+        draw = DrawRecord(words, int(packets.kinds[place]), zero, at)
+        get = StaticRegisters(words)
+        draw.target = make_target(self._machine.memory, get)
+        if draw.kind == KIND_IMMEDIATE:
+            draw.vertices = int(packets.immediate[place]) // (draw("VSH_NUM_ATTR.count") + 1)
+        else:
+            draw.vertices = draw("NUMVERTICES.count")
+
+        def note(kind: str, what: str, where: Range, name: str) -> None:
+            draw.reads.append(replace(reads(kind, what, where, name), at=at))
+
+        self._targets(draw, note)
+        self._textures(draw, row, note)
+        if draw.triggered:
+            self._vertices(draw, note)
+        return draw
+
+    def _targets(self, draw: DrawRecord, note: Callable[[str, str, Range, str], None]) -> None:
+        if isinstance(draw.target, str):
+            return
+        color, depth = (self._physical(part) for part in (draw.target.color, draw.target.depth))
+        if color is not None:
+            if draw.reads_color and draw("COLORBUFFER_READ.mask"):
+                note("color", "colour buffer", color, "COLORBUFFER_LOC")
+            if draw.writes_color or draw("COLOR_OPERATION.fragment_mode"):
+                draw.writes["color"] = color
+        if depth is not None and draw("DEPTHBUFFER_FORMAT.format") in DEPTH_FORMATS:
+            if (draw.tests_depth or draw.tests_stencil) and draw.words[PICA["DEPTHBUFFER_READ"].offset] & 3:
+                note("depth", "depth buffer", depth, "DEPTHBUFFER_LOC")
+            if draw.writes_depth or (draw.tests_stencil and draw("DEPTHBUFFER_WRITE.stencil")):
+                draw.writes["depth"] = depth
+
+    def _textures(self, draw: DrawRecord, row: NDArray[np.uint32], note: Callable[..., None]) -> None:
+        cache = self._machine._core.runner.textures
+        for unit in draw.texture_units:
+            source = cache.describe(row, unit)
+            for where in source.ranges if source is not None else ():
+                found = self._physical(where)
+                if found is not None:
+                    note("texture", f"texture unit {unit}", found, f"TEXUNIT{unit}_ADDR")
+
+    def _vertices(self, draw: DrawRecord, note: Callable[..., None]) -> None:
+        base, count = draw("ATTRIBBUFFERS_LOC.base") << 4, draw.vertices
+        if not count:
+            return
+        low, high = draw("VERTEX_OFFSET.first"), draw("VERTEX_OFFSET.first") + count - 1
+        if draw.kind == KIND_ELEMENTS:
+            size = 1 << draw("INDEXBUFFER_CONFIG.type")
+            where = Range(base + draw("INDEXBUFFER_CONFIG.offset"), count * size)
+            note("indices", "indices", where, "INDEXBUFFER_CONFIG")
+            offset = self._machine.memory.offset_of(where.address, where.size)
+            if offset is None or count > _MOST_INDICES or draw("GEOSTAGE_CONFIG.variable"):
+                return
+            indices = self._machine.memory.arena[offset : offset + where.size]
+            indices = indices if size == 1 else indices[: where.size & ~1].copy().view("<u2")
+            low, high = int(indices.min()), int(indices.max())
+        for n in range(12):
+            stride, size = draw(f"ATTRIBBUFFER{n}_CONFIG2.stride"), self.vertex_size(draw, n)
+            if not size:
+                continue
+            start = base + draw(f"ATTRIBBUFFER{n}_OFFSET.offset") + low * stride
+            where = Range(start & 0xFFFFFFFF, (high - low) * stride + size)
+            note("vertices", f"vertex buffer {n}", where, f"ATTRIBBUFFER{n}_OFFSET")
+
+    @staticmethod
+    def vertex_size(draw: DrawRecord, loader: int) -> int:
+        """Bytes of a vertex that a loader reads, with the gaps that align its components; 0 if it is not in use."""
+        at = 0
+        prefix = f"ATTRIBBUFFER{loader}_CONFIG"
+        for i in range(min(12, draw(f"{prefix}2.count"))):
+            code = draw(f"{prefix}{1 if i < 8 else 2}.component{i + 1}")
+            size, count = draw.element(code) if code < 12 else (4, code - 11)
+            at = -(-at // size) * size + size * count
+        return at
+
+    def _physical(self, where: tuple[int, int]) -> Range | None:
+        address = self._machine.memory.address_of(where[0]) if where[1] else None
+        return None if address is None else Range(address, where[1])
+
+    # -- programs ---------------------------------------------------------------------------------------------------
+    def _note_programs(self, draw: DrawRecord, packets: DrawPackets, place: int, at: str, count: int) -> None:
+        for unit, bank, prefix in _UNITS:
+            if bank == "gs" and not draw.geometry:
+                continue
+            code = packets.contents(int(packets.versions(f"{bank}_code")[place]), _CODE[bank])
+            descriptors = packets.contents(int(packets.versions(f"{bank}_opdescs")[place]), _DESCRIPTORS)
+            entry, bools = draw(f"{prefix}_ENTRYPOINT.entry"), draw(f"{prefix}_BOOLUNIFORM.bools")
+            key = (unit, code, descriptors, entry, bools)
+            program = self._programs.get(key)
+            if program is None:
+                words, table = (tuple(np.frombuffer(data, "<u4").tolist()) for data in (code, descriptors))
+                program = self._programs[key] = Program(unit, words, table, entry, bools, at)
+                self._record.programs.append(program)
+            program.draws += count
+            draw.programs[unit] = program
+            data = packets.contents(int(packets.versions(f"{bank}_uniforms")[place]), 4 * _UNIFORMS)
+            values = np.frombuffer(data, "<f4").reshape(-1, 4)
+            for register, component in np.argwhere(np.isnan(values)).tolist():
+                first, times = program.nans.get((register, component), (at, 0))
+                program.nans[register, component] = first, times + count
+
+
+__all__ = ["DrawReader"]

@@ -1,0 +1,37 @@
+"""Combiners that read a unit that is off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....pica.combiners import STAGES
+from ..rule import Found, Rule
+from .record import N3dsRecord
+
+_FIRST, _UNITS = 3, 3
+
+
+def look(record: N3dsRecord) -> Iterator[Found]:
+    for draw in record.draws:
+        for unit in range(_UNITS + 1):
+            if draw(f"TEXUNIT_CONFIG.unit{unit}_enable"):
+                continue
+            stages = [stage for stage in range(STAGES) if _FIRST + unit in draw.sources(stage)]
+            if stages:
+                yield draw.found(
+                    f"combiner stage {stages[0]} reads texture unit {unit}, which TEXUNIT_CONFIG.unit{unit}_enable "
+                    "switches off"
+                )
+
+
+RULE = Rule(
+    "texture.unit-off",
+    "a combiner reads a texture unit that is off",
+    "3DS",
+    "warning",
+    "documented",
+    "3dbrew GPU/Internal Registers, GPUREG_TEXUNIT_CONFIG, GPUREG_TEXENV0_SOURCE",
+    "The unit gives no colour of the texture; what it gives instead is not known.",
+    "Enable the unit, or take the texture out of the combiner.",
+    look,
+)

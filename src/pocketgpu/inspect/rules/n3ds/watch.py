@@ -1,0 +1,341 @@
+"""One run of a 3DS capture, with everything noted that rules ask for.
+
+Draws are looked at in bulk: those that have all their registers in common, but for registers that only hold data, are
+one record, and only different ones reach Python code. They are drawn, too, so that the machine can tell what their
+vertices and programs did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....capture.citrace import Trace
+from ....capture.gxlog import GxLog
+from ....capture.pgc.traces import PgcTrace
+from ....capture.replay import MIB, begin, play
+from ....facts.external import EXTERNAL
+from ....facts.gsp import GX_COMMANDS
+from ....facts.pica import PICA
+from ....pica.gsp import Gsp
+from ....pica.layout import PACKET, PACKET_SIZE
+from ....pica.observe import ObservedN3DS
+from ....pica.watch import DrawPackets
+from ...draw_state import MOST_STATES
+from ...event import Event, Range
+from ...n3ds.recorder import Recorder
+from .draws import DrawReader
+from .memory_map import WrittenMemory
+from .record import Lost, N3dsRecord, Read, Shown, UnitRecord
+
+if TYPE_CHECKING:
+    from ....capture import Capture
+
+_NARROW = {
+    register.address: register
+    for register in (
+        *(EXTERNAL[name] for name in ("PSC0_START", "PSC0_END", "PSC1_START", "PSC1_END")),
+        *(EXTERNAL[f"PPF_{name}"] for name in ("INPUT_ADDRESS", "OUTPUT_ADDRESS", "OUTPUT_SIZE", "COPY_SIZE")),
+        *(PICA[f"CMDBUF_{name}{n}"] for name in ("SIZE", "ADDR") for n in range(2)),
+    )
+}
+"""Registers that do not keep all bits of an address or a size."""
+_NARROW_AT = np.array(sorted(_NARROW), np.uint32)
+_FLUSHING = {"RequestDMA": ("source", "size"), "ProcessCommandList": ("list", "size")}
+"""Commands that can write a range of the cache back first, and the words that name it."""
+_PARTS = {"list": "command list", "transfer": "display transfer", "copy": "texture copy"}
+_STAGE = PICA["GEOSTAGE_CONFIG"]
+
+
+class Watch(Recorder):
+    """Numbers events as the debugger does, and keeps a record of what they did."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.record = N3dsRecord()
+        self._now: Event | None = None
+        self._written: WrittenMemory | None = None
+        self._lost: dict[int, Lost] = {}
+        self._row: bool | None = None
+        self._row_frame = -1
+        self._list_read: Read | None = None
+        self._reader: DrawReader | None = None
+
+    # -- where we are -------------------------------------------------------------------------------------------------
+    def _note(self, kind: str, title: str, facts: Mapping[str, Any] | None = None, **more: Any) -> Event:
+        self._now = super()._note(kind, title, facts, **more)
+        return self._now
+
+    @property
+    def here(self) -> str:
+        """The address of the event that has just been noted."""
+        return str(self._now.by_number) if self._now is not None else "f0"
+
+    @property
+    def _machine(self) -> ObservedN3DS:
+        assert self.machine is not None
+        return self.machine
+
+    @property
+    def written(self) -> WrittenMemory:
+        if self._written is None:
+            self._written = WrittenMemory(self._machine.memory)
+        return self._written
+
+    def take_events(self) -> None:
+        """Keep what the machine told, with the place of the event at hand unless it names a draw."""
+        for told in self._machine.events.drain():
+            at = told.at if "/d" in told.at else self.here
+            self.record.told.append(replace(told, at=at))
+
+    def wrote(self, registers: NDArray[np.uint32], values: NDArray[np.uint32]) -> None:
+        """The client writes registers; told before they are stored."""
+        places = np.flatnonzero(np.isin(registers, _NARROW_AT))
+        for place in places.tolist():
+            register = _NARROW[int(registers[place])]
+            word, kept = int(values[place]), int(values[place]) & register.writable
+            self._lost.pop(register.address, None)
+            if kept != word:
+                self._lost[register.address] = Lost(register.name, word, kept, "")
+
+    def _take_lost(self, *names: str) -> None:
+        """What is set off now uses these registers."""
+        for name in names:
+            lost = self._lost.get((EXTERNAL[name] if name.startswith("P") else PICA[name]).address)
+            if lost is not None:
+                self.record.lost.append(replace(lost, at=self.here))
+
+    def reads(self, kind: str, what: str, range_: Range, name: str = "") -> Read:
+        """Something reads physical memory: note what of it nobody wrote."""
+        found = Read(kind, what, range_, self.here, name=name)
+        offset = self._machine.memory.offset_of(range_.address, range_.size)
+        if offset is None or not range_.size:
+            return found
+        return replace(
+            found, missing=self.written.missing(offset, range_.size), stale=self.written.stale(offset, range_.size)
+        )
+
+    def writes(self, ranges: Sequence[Range], by_processor: bool = False) -> None:
+        for one in ranges:
+            offset = self._machine.memory.offset_of(one.address, one.size)
+            if offset is not None:
+                self.written.write(offset, one.size, by_processor)
+
+    def commanded(self, words: Sequence[int]) -> None:
+        """A GX command is about to run: what it flushes before it works is flushed now."""
+        command = GX_COMMANDS[words[0] & 0xFF] if words[0] & 0xFF < len(GX_COMMANDS) else None
+        if command is None:
+            return
+        if command.name == "FlushCacheRegions":
+            self.record.flushes += 1
+        elif command.name in _FLUSHING and words[command.word("flush")]:
+            place, size = (words[command.word(name)] for name in _FLUSHING[command.name])
+            self._flush(place, size)
+
+    def _flush(self, virtual: int, size: int) -> None:
+        machine = self._machine
+        place = machine.gsp.virt_to_phys.translate(virtual, size)
+        offset = None if place is None else machine.memory.offset_of(place, size)
+        if offset is not None:
+            self.written.flush(offset, size)
+
+    # -- what the machine tells ---------------------------------------------------------------------------------------
+    def loaded(self, address: int, size: int) -> None:
+        super().loaded(address, size)
+        self.writes([Range(address, size)], by_processor=True)
+
+    def display_written(self, addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> None:
+        super().display_written(addresses, values)
+        self.take_events()
+
+    def filled(self, unit: str, words: Mapping[str, int]) -> None:
+        super().filled(unit, words)
+        assert self._now is not None
+        record = UnitRecord(unit, self.here, dict(words), target=next(iter(self._now.writes), None))
+        self.record.units.append(record)
+        self._take_lost(f"{unit}_START", f"{unit}_END")
+        self.writes(self._now.writes)
+        self.take_events()
+
+    def transferred(self, words: Mapping[str, int]) -> None:
+        super().transferred(words)
+        assert self._now is not None
+        record = UnitRecord("PPF", self.here, dict(words), target=next(iter(self._now.writes), None))
+        self.record.units.append(record)
+        names = ("COPY_SIZE",) if record.is_copy else ("OUTPUT_SIZE",)
+        self._take_lost("PPF_INPUT_ADDRESS", "PPF_OUTPUT_ADDRESS", *(f"PPF_{name}" for name in names))
+        source = self._source(record)
+        if source is not None and record.target is not None:
+            record.source = source
+            kind = "copy" if record.is_copy else "transfer"
+            self.record.reads.append(self.reads(kind, _PARTS[kind], source, "PPF_INPUT_ADDRESS"))
+        self.writes(self._now.writes)
+        self.take_events()
+
+    def _source(self, record: UnitRecord) -> Range | None:
+        """What a transfer or copy reads, but for its gaps."""
+        start = record.address("PPF_INPUT_ADDRESS")
+        if record.is_copy:
+            size = record.words["PPF_COPY_SIZE"] & ~15
+            width, gap = (record.get(f"PPF_COPY_INPUT.{part}") * 16 for part in ("width", "gap"))
+            lines = -(-size // width) if width and gap else 1
+            return Range(start, size + (lines - 1) * gap) if size else None
+        move = self._machine._transfer.prepare(self._machine._external.words[_transfer_words()])
+        read = move.outcome.read
+        width, stride = record.get("PPF_OUTPUT_SIZE.width"), record.get("PPF_INPUT_SIZE.width")
+        if read and width and record.get("PPF_FLAGS.crop") and stride > width:
+            read = read // width * stride
+        return Range(start, read) if read else None
+
+    def copied(self, command: Sequence[int]) -> None:
+        super().copied(command)
+        assert self._now is not None
+        source = self._machine.gsp.virt_to_phys.translate(command[1], command[3])
+        if source is not None and command[3]:
+            self.record.reads.append(self.reads("copy", "RequestDMA", Range(source, command[3])))
+        self.writes(self._now.writes)
+        self.take_events()
+
+    def flushed(self, ranges: Sequence[tuple[int, int]]) -> None:
+        super().flushed(ranges)
+        for virtual, size in ranges:
+            self._flush(virtual, size)
+        self.take_events()
+
+    def list_starts(self, offset: int, size: int) -> None:
+        super().list_starts(offset, size)
+        self._take_lost("CMDBUF_SIZE0", "CMDBUF_ADDR0")
+        place = self._machine.memory.address_of(offset)
+        if place is not None:
+            self.record.reads.append(self.reads("list", _PARTS["list"], Range(place, size), "CMDBUF_ADDR0"))
+
+    def list_ends(self, jumps: int) -> None:
+        super().list_ends(jumps)
+        ignored = self._machine._core._get("IGNORED")
+        if ignored:
+            self.record.ignored.append((self.here, ignored))
+        self.take_events()
+
+    def draws(self, packets: DrawPackets, count: int, run: Callable[[int, int], None]) -> None:
+        first = len(self.frames[-1].draws)
+        super().draws(packets, count, run)
+        machine = self._machine
+        if self._reader is None:
+            self._reader = DrawReader(machine, self.record, MOST_STATES)
+        frame = len(self.frames) - 1
+        members = self._reader.add(packets, f"f{frame}", first, self.reads, self.writes)
+        self._note_stages(packets, frame, first)
+        layout = machine._core.layout
+        words = machine.memory.arena[layout.packets : layout.packets + count * PACKET_SIZE].view(np.int32)
+        heads = words.reshape(count, -1)
+        low, high = (getattr(PACKET, f"{which}_TRIANGLE") // 4 for which in ("FIRST", "LAST"))
+        heads[:, low] = heads[:, high] = 0
+        run(0, count)
+        empty = heads[:, high] <= heads[:, low]
+        for record, places in members:
+            record.empty += int(np.count_nonzero(empty[places]))
+        self.take_events()
+
+    def _note_stages(self, packets: DrawPackets, frame: int, first: int) -> None:
+        on = (packets.registers[:, _STAGE.offset] & _STAGE["mode"].mask) == 2
+        for place in np.flatnonzero(np.diff(on, prepend=not on[0])).tolist():
+            stage = bool(on[place])
+            if (stage, frame) != (self._row, self._row_frame):
+                self.record.order.append((str(frame), int(stage), f"f{frame}/d{first + place}"))
+            self._row, self._row_frame = stage, frame
+
+    def frame_ends(self) -> None:
+        """Look at the screens, and begin the next frame."""
+        machine, frame = self._machine, len(self.frames) - 1
+        _ = machine.screens
+        for unit, screen in enumerate(("top", "bottom")):
+
+            def value(name: str, unit: int = unit) -> int:
+                part = EXTERNAL.field(f"PDC{unit}_{name}")
+                return int(part.field.decode(machine.read_register(part.register.address)))
+
+            if not value("CONTROL.enable"):
+                continue
+            address = value(f"ADDRESS_A{value('SELECT.next')}.address")
+            if not address:
+                continue
+            shown = Shown(screen, address, value("STRIDE.stride"), value("FORMAT.color_format"), f"f{frame}")
+            self.record.shown.append(shown)
+            columns = (400, 320)[unit]
+            size = abs(shown.stride) * columns
+            start = address if shown.stride >= 0 else address + shown.stride * (columns - 1)
+            read = self.reads("display", f"{screen} screen", Range(start, size), f"PDC{unit}_ADDRESS_A0")
+            self.record.reads.append(replace(read, at=f"f{frame}"))
+        for told in machine.events.drain():
+            self.record.told.append(replace(told, at=told.at or f"f{frame}"))
+        self.next_frame()
+
+
+def _transfer_words() -> slice:
+    from ....pica.transfer import WORDS
+
+    return WORDS
+
+
+class WatchedRun(ObservedN3DS):
+    """The machine of a check: it also tells of register writes before it stores them."""
+
+    def write_registers(self, addresses: np.ndarray, values: np.ndarray) -> None:
+        cast(Watch, self.observer).wrote(np.asarray(addresses, np.uint32), np.asarray(values, np.uint32))
+        super().write_registers(addresses, values)
+
+    @property
+    def gsp(self) -> Gsp:
+        made = self._gsp is None
+        gsp = super().gsp
+        if made:
+            run = gsp.gx
+
+            def commanded(
+                words: Sequence[int], *, client: int | None = None, recorded: bool = False, at: str = ""
+            ) -> int:
+                cast(Watch, self.observer).commanded(words)
+                return run(words, client=client, recorded=recorded, at=at)
+
+            gsp.gx = commanded  # type: ignore[method-assign]
+        return gsp
+
+
+def watch(capture: Capture, evaluator: str = "llvm", progress: Callable[[int], None] = lambda _: None) -> N3dsRecord:
+    """Run all frames of a capture and note what rules ask for. progress: hears of each finished frame."""
+    trace = cast("Trace | GxLog | PgcTrace", capture.trace)
+    noted = Watch()
+    machine = WatchedRun(noted, fcram=(256 if trace.needs_new_model else 128) * MIB, evaluator=evaluator)
+    noted.machine = machine
+    begin(trace, machine)
+    for index in range(trace.frame_count):
+        play(machine, trace.runs(index), index)
+        noted.frame_ends()
+        machine.stats.reset()
+        progress(index)
+    noted.record.whys = _Asked(capture, evaluator)
+    return noted.record
+
+
+class _Asked:
+    """The debugger, once somebody asks it about a draw."""
+
+    def __init__(self, capture: Capture, evaluator: str) -> None:
+        self._capture, self._evaluator = capture, evaluator
+
+    @cached_property
+    def _run(self) -> Any:
+        from ...n3ds.inspection import N3dsInspection
+
+        return N3dsInspection(self._capture, evaluator=self._evaluator)
+
+    def __call__(self, at: str) -> Any:
+        return self._run.why(at)
+
+
+__all__ = ["Watch", "WatchedRun", "watch"]

@@ -1,0 +1,67 @@
+"""What the replay of a channel log leaves for rules: what was read, drawn and launched, and what the machine told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ....events import Event as Told
+from ...doubts import Doubt
+from ...event import Range
+from ..rule import Found
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchRead:
+    """GPU memory that something reads. kind: "vertices", "indices", "constants", "texture", "copy". missing: bytes of
+    pages that nothing had written."""
+
+    kind: str
+    what: str
+    range: Range
+    at: str
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchDraw:
+    """A draw. stages: names of the programs that are on. targets: (name, range) of what it draws to; textures: ranges
+    of texels that its programs sampled. unbound: (stage, slot) of constant buffers that programs read and nothing is
+    bound to."""
+
+    at: str
+    stages: tuple[str, ...]
+    targets: tuple[tuple[str, Range], ...] = ()
+    textures: tuple[Range, ...] = ()
+    unbound: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedGrid:
+    """A grid whose result depends on the order of its blocks. changed: how many bytes; first: GPU address of one."""
+
+    at: str
+    blocks: int
+    program: int
+    changed: int
+    first: int | None
+
+
+@dataclass
+class SwitchRecord:
+    """The replay of a log."""
+
+    reads: list[SwitchRead] = field(default_factory=list)
+    draws: list[SwitchDraw] = field(default_factory=list)
+    ordered: list[OrderedGrid] = field(default_factory=list)
+    doubts: list[tuple[Doubt, str]] = field(default_factory=list)
+    told: list[Told] = field(default_factory=list)
+
+    def tells(self, *ids: str) -> Iterator[Found]:
+        """What the machine told under these ids, as findings."""
+        for event in self.told:
+            if event.id in ids:
+                yield Found(event.message, event.at, event.count)
+
+
+__all__ = ["OrderedGrid", "SwitchDraw", "SwitchRead", "SwitchRecord"]

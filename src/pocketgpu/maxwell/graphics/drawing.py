@@ -138,6 +138,10 @@ class Drawing:
     def _words(self, at: int, count: int) -> NDArray[np.int32]:
         return self.memory.arena[at : at + 4 * count].view(np.int32)
 
+    def forget_repeats(self) -> None:
+        """Let no draw count as a repetition of the one before: the machine was changed in between."""
+        self._repeats.note(None)
+
     # -- one draw -----------------------------------------------------------------------------------------------------
     def draw(self, draw: Draw, state: State, counters: Counters) -> None:
         """Draw. state: the live registers, which are those of the draw.

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pocketgpu.capture.mxcap import ChunkRecord, Present
+from pocketgpu.facts.maxwell import B0B5, B197, TWOD
+from pocketgpu.facts.maxwell.formats import TWOD as TWOD_FORMATS
 from pocketgpu.maxwell.channel import Channel
 from pocketgpu.maxwell.engines.compute import Launch
 from pocketgpu.maxwell.engines.dma import DmaCopy
@@ -16,12 +18,13 @@ from pocketgpu.maxwell.engines.records import Blit, Clear, Copy, Report, Upload
 from pocketgpu.maxwell.engines.state import State
 from pocketgpu.maxwell.engines.twod import TwoD
 from pocketgpu.maxwell.gm20b import GM20B
+from pocketgpu.maxwell.graphics.targets import colour_target, depth_target
 from pocketgpu.maxwell.layout import CLASS_FILES
 from pocketgpu.maxwell.surface_copy import SurfaceSide
 
 from ..event import Range, Words
 from .passes import TargetKey
-from .surfaces import shown_surface, targets_of
+from .surfaces import Surface, grid_of, shown_surface, surface_of, targets_of
 
 _CLASS_3D, _CLASS_DMA, _CLASS_2D = 0xB197, 0xB0B5, 0x902D
 
@@ -31,7 +34,7 @@ Ranges = tuple[Range, ...]
 
 @dataclass
 class Description:
-    """An event to be. target: what it draws to or clears."""
+    """An event to be. target: what it draws to or clears. surfaces: those that it writes. plan: of a blit or a copy."""
 
     kind: str
     title: str
@@ -40,6 +43,8 @@ class Description:
     reads: tuple[Range, ...] = ()
     words: Words | None = None
     target: TargetKey | None = None
+    surfaces: tuple[Surface, ...] = ()
+    plan: Any = None
 
 
 def load(chunks: Sequence[ChunkRecord], number: int) -> Description:
@@ -115,7 +120,8 @@ def _draw(draw: Draw, channel: Channel) -> Description:
         reads.append(Range(start, draw.count * draw.index_bytes))
     for group in {shader.group for shader in draw.shaders if shader.group < len(draw.constants)}:
         reads += [Range(one.address, one.size) for one in draw.constants[group] if one is not None and one.size]
-    return Description("draw", title, facts, tuple(writes), tuple(reads), target=_key(state))
+    surfaces = tuple(surface_of(target, grid_of(state)) for target in targets)
+    return Description("draw", title, facts, tuple(writes), tuple(reads), target=_key(state), surfaces=surfaces)
 
 
 def _key(state: State) -> TargetKey:
@@ -125,8 +131,7 @@ def _key(state: State) -> TargetKey:
 
 
 def _clear(clear: Clear, channel: Channel) -> Description:
-    state = state_3d(channel)
-    channels = clear.channels
+    state, channels = state_3d(channel), clear.channels
     colour = "".join(c for c in channels if c in "rgba")
     parts = []
     if colour:
@@ -139,20 +144,18 @@ def _clear(clear: Clear, channel: Channel) -> Description:
         "layer": clear.layer, "format": clear.format, "address": f"{clear.address:#x}",
         "colour": [f"{word:#010x}" for word in clear.colour], "depth": clear.depth, "stencil": clear.stencil,
     }  # fmt: skip
-    writes = [
-        Range(target.address, target.size)
-        for target in targets_of(state)
-        if (target.slot == clear.slot and colour) or (target.slot is None and channels.strip("rgba"))
-    ]
-    if colour and not any(one.address == clear.address for one in writes):
-        writes.append(Range(clear.address, 1))
-    return Description("clear", title, facts, tuple(writes), target=_key(state))
+    cleared = []
+    if colour and clear.slot is not None:
+        cleared.append(colour_target(state, clear.slot, False, []))
+    if channels.strip("rgba"):
+        cleared.append(depth_target(state, False, []))
+    surfaces = tuple(surface_of(one, grid_of(state), clear.layer) for one in cleared if one is not None)
+    writes = [Range(one.address, one.size) for one in surfaces]
+    return Description("clear", title, facts, tuple(writes), target=_key(state), surfaces=surfaces)
 
 
 def state_3d(channel: Channel) -> State:
     """The live registers of the 3D class."""
-    from pocketgpu.facts.maxwell import B197
-
     return State(B197, channel.files[CLASS_FILES.index(_CLASS_3D)])
 
 
@@ -160,8 +163,6 @@ def dma_plan(channel: Channel) -> Any:
     """The plan of the transfer that the copy engine did last (private to it); None without one."""
     engine = channel.engines[CLASS_FILES.index(_CLASS_DMA)]
     assert isinstance(engine, DmaCopy)
-    from pocketgpu.facts.maxwell import B0B5
-
     value = int(engine.registers[B0B5["LAUNCH_DMA"].word])
     return engine._plans.get(value.to_bytes(4, "little") + engine.registers[engine._words].tobytes())
 
@@ -195,7 +196,7 @@ def _copy(copy: Copy, channel: Channel) -> Description:
     if plan is not None and plan.columns and plan.rows:
         writes = _reach(plan.sides[1], plan.columns * plan.target.element, plan.rows)
         reads = _reach(plan.sides[0], plan.columns * plan.source.element, plan.rows)
-    return Description("fill" if fill else "copy", title, facts, writes, () if fill else reads)
+    return Description("fill" if fill else "copy", title, facts, writes, () if fill else reads, plan=plan)
 
 
 def _blit(blit: Blit, channel: Channel) -> Description:
@@ -216,7 +217,12 @@ def _blit(blit: Blit, channel: Channel) -> Description:
     elif plan is not None and plan.columns is not None:
         ends = (plan.target, plan.writes), (plan.source, plan.reads)
         writes, reads = ((Range(plane.va + low, high - low),) for plane, (low, high) in ends)
-    return Description("transfer", title, facts, writes, reads)
+    surfaces: tuple[Surface, ...] = ()
+    if plan is not None and plan.target is not None:
+        state = State(TWOD, channel.files[CLASS_FILES.index(_CLASS_2D)])
+        size = state.word("SET_DST_WIDTH"), state.word("SET_DST_HEIGHT")
+        surfaces = (Surface("target of the blit", plan.target, TWOD_FORMATS.named(blit.target_format), *size),)
+    return Description("transfer", title, facts, writes, reads, surfaces=surfaces, plan=plan)
 
 
 def _upload(upload: Upload, channel: Channel) -> Description:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +16,11 @@ from pocketgpu.maxwell.layout import CLASS_FILES
 from ..address import Address
 from ..event import Event, Pass
 from ..inspection import Inspection, as_address
+from .answers import PixelAnswers
 from .moments import SwitchMoment
 from .player import Player
 from .recorder import Recorder
+from .why import Why
 
 
 class SwitchInspection(Inspection):
@@ -36,6 +37,7 @@ class SwitchInspection(Inspection):
         self.recorder = Recorder(self.log)
         self.player = Player(self.log, self.recorder.hear)
         self.recorder.machine = self.player.machine
+        self._pixels = PixelAnswers(self)
 
     # -- events -------------------------------------------------------------------------------------------------------
     def _frame(self, frame: int) -> None:
@@ -124,6 +126,15 @@ class SwitchInspection(Inspection):
         return None
 
     # -- answers ------------------------------------------------------------------------------------------------------
-    def why(self, place: Address | str) -> Any:
-        """Why a pixel has its colour, what a thread did, or what became of a draw."""
-        raise UsageError("not built yet", location=str(place))
+    def why(self, place: Address | str) -> Why:
+        """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right behind the
+        draw ("f1/d17/px8,9", y as in the viewport).
+
+        :raises UsageError: there is no such pixel.
+        """
+        address = as_address(place)
+        if address.pixel is None:
+            raise UsageError("this address names no pixel", location=str(address), hint="Such as f1/px200,120.")
+        if address.draw is not None or address.event is not None:
+            return self._pixels.of_draw(address)
+        return self._pixels.shown(address)

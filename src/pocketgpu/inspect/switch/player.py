@@ -22,6 +22,8 @@ from .checkpoints import Checkpoint
 
 INTERVAL = 0.012
 """Seconds of replay between two checkpoints at first."""
+RESTORING = 0.006
+"""Seconds that bringing a checkpoint takes, about."""
 BUDGET = 192 << 10
 """Pages of 4096 bytes that all checkpoints together may keep; beyond that every second one goes."""
 
@@ -52,6 +54,9 @@ class Player:
         self._told = 0  # ticks that were heard
         self._stop = 0
         self._interval, self._cost, self._since = INTERVAL, 0, perf_counter()
+        self._clock = [0.0]
+        """Seconds of replay that were over behind each tick, when it was heard."""
+        self._heard_at = perf_counter()
         self._checkpoints = [self._taken()]
         self._ticks = [0]
         self.spoilt = False
@@ -62,14 +67,24 @@ class Player:
         """Be right behind tick number `tick` (0: before the first). Ticks that were never heard can be ahead only as
         far as there are any; who asks for more ends behind the last frame."""
         at = bisect_right(self._ticks, tick) - 1
-        if self.spoilt or tick < self.tick or self._ticks[at] > self.tick:
+        if self.spoilt or tick < self.tick or self._worth(self._ticks[at]):
             self._restore(self._checkpoints[at])
+        self._run(tick)
+
+    def _worth(self, tick: int) -> bool:
+        """Whether it takes longer to run on to a checkpoint than to bring it."""
+        return tick > self.tick and self._clock[tick] - self._clock[self.tick] > RESTORING
+
+    def replay_to(self, tick: int) -> None:
+        """Be right behind a tick that is ahead, and let all up to there happen: no checkpoint is taken instead."""
+        assert not self.spoilt and tick >= self.tick
         self._run(tick)
 
     def finish_frame(self, frame: int) -> None:
         """Go on, from where the ticks heard end, until a frame has been shown."""
         if self.spoilt or self.tick < self._told:
             self.go(self._told)
+        self._heard_at = perf_counter()
         while self.frame <= frame < self.log.frame_count:
             self._step()
 
@@ -141,12 +156,15 @@ class Player:
         self.tick += 1
         if self.tick > self._told:
             self._told = self.tick
+            self._clock.append(self._clock[-1] + perf_counter() - self._heard_at)
             self._heard(what, more)
+            self._heard_at = perf_counter()
 
     def _settle(self) -> None:
         """What was counted is all that has happened: a place for a checkpoint."""
         if self.tick == self._told and perf_counter() - self._since > self._interval:
             self._keep()
+            self._heard_at = perf_counter()
 
     # -- checkpoints --------------------------------------------------------------------------------------------------
     def _taken(self) -> Checkpoint:

@@ -27,6 +27,7 @@ from ..event import Event, Range, Words
 from . import describe
 from .passes import Passes
 from .player import LOAD, SHOW, SUBMISSION
+from .surfaces import Surface
 
 Spans = tuple[tuple[int, int], ...]
 """(arena offset, bytes) of stretches of memory."""
@@ -48,7 +49,11 @@ class Change:
 @dataclass(frozen=True)
 class Trace:
     """What is known of a tick beside its event. record: of the engine, or the number of what happened. writes: memory
-    that it wrote or may have written. channel: index of the channel that it came through, -1: of none."""
+    that it wrote or may have written. channel: index of the channel that it came through, -1: of none.
+
+    surfaces: those that it wrote, with the place of each one's first byte. sources: address, place and bytes of what it
+    read. plan: of a blit or a copy.
+    """
 
     event: Event
     what: Any
@@ -56,6 +61,9 @@ class Trace:
     writes: Spans
     changes: tuple[Change, ...]
     channel: int
+    surfaces: tuple[tuple[Surface, int], ...] = ()
+    sources: tuple[tuple[int, int, int], ...] = ()
+    plan: Any = None
 
 
 def register_name(file: int, word: int) -> str:
@@ -164,7 +172,17 @@ class Recorder:
         )  # fmt: skip
         events.append(event)
         self.passes[self._frame].add(event, found.target)
-        self.traces.append(Trace(event, what, record, self.spans(found.writes), changes, channel))
+        assert self.machine is not None
+        memory = self.machine.memory
+        places = ((surface, memory.offset_of(surface.address, surface.size)) for surface in found.surfaces)
+        surfaces = tuple((surface, place) for surface, place in places if place is not None)
+        sources = ((one.address, memory.offset_of(one.address, one.size), one.size) for one in found.reads)
+        self.traces.append(
+            Trace(
+                event, what, record, self.spans(found.writes), changes, channel, surfaces,
+                tuple((va, at, size) for va, at, size in sources if at is not None), found.plan,
+            )
+        )  # fmt: skip
 
     def spans(self, ranges: tuple[Range, ...]) -> Spans:
         """Where ranges of addresses lie in the arena now."""

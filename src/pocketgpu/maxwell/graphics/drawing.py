@@ -6,7 +6,7 @@ large shapes; draws with tessellation, geometry programs or transform feedback g
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -125,6 +125,8 @@ class Drawing:
         self._area = 0
         """REGION.AREA of all that was drawn stage by stage in the draw at hand."""
         self._repeats = Repeats(host)
+        self.watch: Callable[[Plan], None] | None = None
+        """Told of a plan whose shapes are in the region (`region`), before their pixels are drawn."""
         self._plans: dict[Any, Plan] = {}
         self._seen: NDArray[np.uint32] | None = None
         self._shaders: tuple[Shader, ...] = ()
@@ -141,6 +143,16 @@ class Drawing:
     def forget_repeats(self) -> None:
         """Let no draw count as a repetition of the one before: the machine was changed in between."""
         self._repeats.note(None)
+
+    @property
+    def region(self) -> int:
+        """Arena offset of the REGION record of the shapes at hand."""
+        return self._region
+
+    @property
+    def fragments(self) -> int:
+        """Arena offset of the first thread's FRAGMENTS record."""
+        return self._fragments[0]
 
     # -- one draw -----------------------------------------------------------------------------------------------------
     def draw(self, draw: Draw, state: State, counters: Counters) -> None:
@@ -204,7 +216,7 @@ class Drawing:
         self._area = 0
         region[_STIPPLE] = region[_SHAPES] = region[_COME] = region[_GONE] = 0
         try:
-            if plan.chain is None and not plan.streams:
+            if plan.chain is None and not plan.streams and self.watch is None:
                 self._walk_through(plan, counters)
             else:
                 self._stage_by_stage(plan, state, counters)
@@ -444,6 +456,8 @@ class Drawing:
 
     def _share_shapes(self, plan: Plan) -> None:
         """The pixels of the shapes in the region."""
+        if self.watch is not None:
+            self.watch(plan)
         run, area = self.engine.get(raster_shapes, multi=plan.multi), self._region_data[REGION.AREA // 4]
         slots = self.programs.stages[PIXEL].slots or [self._scratch] * self.threads
 

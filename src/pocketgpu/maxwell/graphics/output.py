@@ -177,6 +177,8 @@ class _Colour:
         signed: Callable[[], tuple[Value, ...]] = lambda: tuple(k.clamp(v, -1.0, 1.0) for v in colour)
         out = list(k.switch(self.own("SATURATE"), [lambda: tuple(colour), unit, signed]))
         one: Value = k.branch(self.draw("TO_ONE") != 0, lambda: k.splat(k.f32(1.0)), lambda: out[3])
+        for name, value in zip("rgba", (*out[:3], one), strict=True):
+            k.probe(f"write.{name}", value)
         return [*out[:3], one]
 
     def _registers(self, first: Number, written: Number) -> Colour:
@@ -198,7 +200,11 @@ class _Colour:
             second = self._registers(draw("SECOND_SOURCE"), draw("SECOND_WRITTEN"))
             first, second = self.channels.clamp(k, source), self.channels.clamp(k, second)
             target = self.channels.unpack(k, old, self.srgb)
-            return self.channels.pack(k, blender.blend(first, second, target), self.srgb)
+            result = blender.blend(first, second, target)
+            for name, colour in (("first", first), ("second", second), ("target", target), ("result", result)):
+                for channel, value in zip("rgba", colour, strict=True):
+                    k.probe(f"blend.{name}.{channel}", value)
+            return self.channels.pack(k, result, self.srgb)
 
         combined = lambda: combine(k, draw("LOGIC"), plain, old)
         fresh: Words = k.switch(self.mode, [lambda: plain, blend, combined])
@@ -217,6 +223,7 @@ class _Colour:
         """Ballot of the pixels whose sample is written."""
         k, left_out = self.k, self.draw("LEFT_OUT")
         cover = _cover(k, self.fragments, sample) & self.alive
+        k.probe("write.cover", cover)
         if isinstance(left_out, int) and not left_out:
             return cover
         out = (left_out if isinstance(left_out, Value) else k.i32(left_out)).lsr(sample) & 1

@@ -20,6 +20,7 @@ from .answers import PixelAnswers
 from .moments import SwitchMoment
 from .player import Player
 from .recorder import Recorder
+from .threads import ThreadWhy, thread_why
 from .why import Why
 
 
@@ -126,13 +127,15 @@ class SwitchInspection(Inspection):
         return None
 
     # -- answers ------------------------------------------------------------------------------------------------------
-    def why(self, place: Address | str) -> Why:
+    def why(self, place: Address | str) -> Why | ThreadWhy:
         """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right behind the
-        draw ("f1/d17/px8,9", y as in the viewport).
+        draw ("f1/d17/px8,9", y as in the viewport). Of a thread ("f0/e9/b0,1,0/t3,0,0") what it did.
 
-        :raises UsageError: there is no such pixel.
+        :raises UsageError: there is no such pixel or thread.
         """
         address = as_address(place)
+        if address.block is not None or address.thread is not None:
+            return thread_why(self, self._pixels.watch, address)
         if address.pixel is None:
             raise UsageError("this address names no pixel", location=str(address), hint="Such as f1/px200,120.")
         if address.draw is not None or address.event is not None:

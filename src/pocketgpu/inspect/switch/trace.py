@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from pocketgpu.maxwell.sass.decoder import decode_program
 from pocketgpu.maxwell.sass.disassembler import instruction_text
-from pocketgpu.maxwell.sass.flow import FLAGS_BIT, PREDICATE_BIT, reads, writes
+from pocketgpu.maxwell.sass.flow import ENDS, FLAGS_BIT, PREDICATE_BIT, reads, writes
 from pocketgpu.maxwell.sass.isa import PT, RZ
 from pocketgpu.maxwell.sass.steps import Step
 from pocketgpu.maxwell.sass.work import BANK_SIZE, BANKS
 
 from .watched_warp import WatchedWarp
 
+_MEMORY = {"LD", "ST", "LDS", "STS", "LDL", "STL", "ATOM", "ATOMS", "RED"}
 MOST = 4096
 """Instructions that are kept of a trace; the rest is counted."""
 
@@ -68,6 +69,8 @@ class Instruction:
         changes = ", ".join(
             f"{name} = {number_text(b) if name[0] == 'R' else b}" for name, (_, b) in self.writes.items()
         )
+        if "address" in self.more:
+            changes += f"{' ' * bool(changes)}at {self.more['address']}"
         return f"{self.number:4} {self.address:#06x}  {self.text:44} {changes}".rstrip()
 
 
@@ -97,6 +100,11 @@ class Tracer:
     def hear(self, name: str, value: Any) -> None:
         """A value that the warp names."""
         if name == "sass.at":
+            again = self._open is not None and self._open[0].number == int(value)
+            if again and self._steps[int(value)].op not in ENDS:
+                # Quick code of an access has found that it must be careful: the instruction begins once more.
+                self._open = None
+                self.total -= 1
             self.close()
             self._begin(int(value))
         elif name == "sass.warp":
@@ -125,6 +133,10 @@ class Tracer:
             found.more["texture"] = step.texture.handle
         elif step.op == "IPA":
             found.more["input"] = f"a[{step.offset:#x}]"
+        elif step.op in _MEMORY:
+            low = look(step.base, lane) if step.base != RZ else 0
+            high = look(step.base + 1, lane) if step.mods.get("e") and step.base != RZ else 0
+            found.more["address"] = f"{(low | high << 32) + step.offset & (1 << 40) - 1:#x}"
         self._open = found, [(name, n, look(n, lane)) for n, name in written]
 
     def close(self) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from pocketgpu.errors import PocketGPUError
 from pocketgpu.facts.maxwell.formats import PixelLayout
 from pocketgpu.maxwell.graphics.blend import FACTORS, LOGIC_OPERATIONS, OPERATIONS
 from pocketgpu.maxwell.graphics.channels import ABSENT, FLOAT32
 from pocketgpu.maxwell.graphics.output_keys import BLEND, COMPARISONS, LOGIC, NO_BOUNDS, NO_TEST
 from pocketgpu.maxwell.graphics.plans import PIXEL
+from pocketgpu.maxwell.graphics.records import RASTER
+from pocketgpu.maxwell.sampling.records import V_HANDLE
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES
+from pocketgpu.maxwell.sass.work import BANK_SIZE, LAUNCH
 from pocketgpu.maxwell.texture_header import TextureHeader
 
 from .fragments import Seen
@@ -191,8 +195,8 @@ class Explainer:
             data, _ = memory.try_read(pools.headers + (handle & 0xFFFFF) * HEADER_BYTES, HEADER_BYTES)
             try:
                 header = TextureHeader.parse(data)
-            except Exception as error:  # a guest's header can be anything
-                sample.texture = f"no texture: {error}"
+            except PocketGPUError as error:
+                sample.texture = f"no texture: {error.message}"
             else:
                 size = "x".join(str(n) for n in (header.width, header.height))
                 sample.texture = f"texture {handle & 0xFFFFF}, {size} {header.format.name} at {header.address:#x}"
@@ -202,13 +206,12 @@ class Explainer:
 
     def _handle(self, one: Any, step: Any) -> int:
         """The handle that an instruction on a texture takes: a register's, or a word of a constant bank."""
-        from pocketgpu.maxwell.graphics.records import RASTER
-        from pocketgpu.maxwell.sass.work import BANK_SIZE, LAUNCH
-
+        if step.texture.handle < 0:
+            return int(one.reads.get(f"R{step.texture.sources[V_HANDLE]}", 0))
         watch = self._watch
         launch = watch.words(int(watch.words(watch.raster, RASTER.size // 4)[RASTER.PROGRAM // 4]), LAUNCH.size // 4)
         bank = int(launch[LAUNCH.TEXTURE_BANK // 4])
-        at = int(launch[LAUNCH.CONSTANTS // 4]) + bank * BANK_SIZE + 4 * max(step.texture.handle, 0)
+        at = int(launch[LAUNCH.CONSTANTS // 4]) + bank * BANK_SIZE + 4 * step.texture.handle
         return int(watch.words(at, 1)[0]) & 0xFFFFFFFF
 
     def _writer(self, address: int) -> str:

@@ -17,6 +17,7 @@ from ..address import Address
 from ..event import Event, Pass
 from ..inspection import Inspection, as_address
 from .answers import PixelAnswers
+from .funnel import DrawWhy, draw_why
 from .moments import SwitchMoment
 from .player import Player
 from .recorder import Recorder
@@ -127,16 +128,19 @@ class SwitchInspection(Inspection):
         return None
 
     # -- answers ------------------------------------------------------------------------------------------------------
-    def why(self, place: Address | str) -> Why | ThreadWhy:
+    def why(self, place: Address | str) -> Why | ThreadWhy | DrawWhy:
         """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right behind the
-        draw ("f1/d17/px8,9", y as in the viewport). Of a thread ("f0/e9/b0,1,0/t3,0,0") what it did.
+        draw ("f1/d17/px8,9", y as in the viewport). Of a thread ("f0/e9/b0,1,0/t3,0,0") what it did, of a
+        draw ("f1/d17") how much of it was left behind each stage.
 
-        :raises UsageError: there is no such pixel or thread.
+        :raises UsageError: there is no such pixel, thread or draw.
         """
         address = as_address(place)
         if address.block is not None or address.thread is not None:
             return thread_why(self, self._pixels.watch, address)
         if address.pixel is None:
+            if address.draw is not None or address.event is not None:
+                return draw_why(self, self._pixels.watch, address)
             raise UsageError("this address names no pixel", location=str(address), hint="Such as f1/px200,120.")
         if address.draw is not None or address.event is not None:
             return self._pixels.of_draw(address)

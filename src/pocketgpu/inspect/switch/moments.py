@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197, CLASSES
+from pocketgpu.maxwell.engines.draws import Draw
 from pocketgpu.maxwell.engines.state import State
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.layout import CLASS_FILES
@@ -18,6 +20,16 @@ from ..address import Address
 from ..event import Event
 from ..inspection import Moment
 from .recorder import register_name
+from .resources import (
+    BoundBuffer,
+    BoundShader,
+    BoundTexture,
+    OutputWatch,
+    buffers,
+    shaders,
+    textures,
+    vertex_inputs,
+)
 from .surfaces import Surface, TargetPicture, grid_of, surface_of, targets_of
 
 if TYPE_CHECKING:
@@ -151,6 +163,64 @@ class SwitchMoment(Moment):
                 return {} if array is None else {"screen": Picture(array)}
         return {}
 
+    # -- what a draw works with ---------------------------------------------------------------------------------------
+    @property
+    def draw(self) -> Draw:
+        """The draw that has just happened, as its record.
+
+        :raises UsageError: the event of this moment is no draw.
+        """
+        what = self._inspection.recorder.traces[self._tick - 1].what if self._tick else None
+        if not isinstance(what, Draw):
+            raise UsageError("the event of this moment is no draw", location=str(self.address), hint="Such as f1/d17.")
+        return what
+
+    @property
+    def shaders(self) -> list[BoundShader]:
+        """Its programs, in order of the pipeline; `text` of each disassembles it."""
+        return shaders(self.machine, self.draw)
+
+    @property
+    def buffers(self) -> list[BoundBuffer]:
+        """Its constant buffers."""
+        return buffers(self.machine, self.draw)
+
+    @property
+    def textures(self) -> list[BoundTexture]:
+        """Textures that its programs name; `image` and `array` of each read memory while this moment stands."""
+        return textures(self.machine, self.draw)
+
+    def vertices(self) -> NDArray[Any]:
+        """Inputs of its vertices: a structured array with "vertex", "id" and "a0", "a1", … (four numbers each).
+
+        :raises UsageError: the event is no draw, or has too many vertices.
+        """
+        draw = copy(self.draw)
+        for name in ("indices", "runs", "vertex_numbers", "inputs"):
+            draw.__dict__.pop(name, None)  # whoever asked before may have stood elsewhere
+        _ = self.machine
+        return vertex_inputs(draw)
+
+    def outputs(self) -> NDArray[Any]:
+        """What its last program before raster put out: a structured array with "position", "generic0", …, one row for
+        each vertex that was shaded. The draw is replayed for it.
+
+        :raises UsageError: the event is no draw.
+        """
+        _ = self.draw
+        player = self._inspection.player
+        player.go(self._tick - 1)
+        listener = OutputWatch(player.machine)
+        player.machine.drawing.watch = listener.look
+        try:
+            player.replay_to(self._tick)
+        except BaseException:
+            player.spoilt = True
+            raise
+        finally:
+            player.machine.drawing.watch = None
+        return listener.found
+
     # -- itself -------------------------------------------------------------------------------------------------------
     def to_json(self) -> dict[str, Any]:
         """Where it is, and the registers that are not as at power-on; words as hexadecimal strings."""
@@ -163,7 +233,7 @@ class SwitchMoment(Moment):
 
     def __str__(self) -> str:
         what = "before the first event" if self.event is None else f"behind {self.event}"
-        return f"{self.address}: {what}; targets: {', '.join(map(repr, self.surfaces())) or 'none'}"
+        return f"{self.address}: {what}; targets: {', '.join(map(str, self.surfaces())) or 'none'}"
 
     def _repr_png_(self) -> bytes | None:
         target = self.target

@@ -92,6 +92,11 @@ class Surface:
         """Whether there is such a pixel."""
         return 0 <= x < self.width // self.grid[0] and 0 <= y < self.height // self.grid[1]
 
+    def __str__(self) -> str:
+        samples = f", {self.samples} samples" if self.samples > 1 else ""
+        size = f"{self.width // self.grid[0]}x{self.height // self.grid[1]}"
+        return f"{self.name} {size} {self.format.name} at {self.address:#x}{samples}"
+
     # -- contents -----------------------------------------------------------------------------------------------------
     def rows(self, memory: GpuMemory, engine: Engine) -> NDArray[np.uint8]:
         """Its bytes row by row, (height, bytes of a row); 0 where nothing is mapped."""

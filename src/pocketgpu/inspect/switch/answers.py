@@ -167,8 +167,9 @@ def _conclusion(why: Why, surface: Surface, track: Track) -> list[str]:
         text += f", the last other one {lost[-1].fate}"
     lines.append(text)
     lines.append(
-        "proved: the values of NumPy end in the bytes that the machine wrote" if why.proved
-        else "NOT proved: the values do not end in the bytes that the machine wrote"
+        "NOT proved: the values do not end in the bytes that the machine wrote" if not why.proved
+        else "proved: the values of NumPy end in the bytes that the machine wrote" if fragments
+        else "proved: each step finds what the one before left, and the last one left what is shown"
     )  # fmt: skip
     return lines
 

@@ -191,7 +191,7 @@ class Explainer:
             handle = self._handle(one, step)
             coordinates = {f"R{n}": one.reads[f"R{n}"] for n in step.texture.sources if f"R{n}" in one.reads}
             result = {name: new for name, (_, new) in one.writes.items() if name[0] == "R"}
-            sample = TextureSample(one.number, one.text, handle, "", coordinates, result)
+            sample = TextureSample(one.number, one.text, handle, "", coordinates, result, one.more.get("sample", {}))
             data, _ = memory.try_read(pools.headers + (handle & 0xFFFFF) * HEADER_BYTES, HEADER_BYTES)
             try:
                 header = TextureHeader.parse(data)

@@ -251,7 +251,7 @@ class FragmentWatch:
             tracer = Tracer(self._machine.memory.arena, program.flow.steps, program.code.data, constants, lane)
 
         def hear(name: str, value: Any) -> None:
-            if name.startswith("sass."):
+            if name.startswith(("sass.", "texture.")):
                 if tracer is not None:
                     tracer.hear(name, value)
                 return

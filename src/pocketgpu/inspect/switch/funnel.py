@@ -210,10 +210,10 @@ def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> Dr
     finally:
         drawing.watch = None
     left = int(drawing._passed[0][0])
-    changed = [
-        int((surface.rows(memory, engine) != old).reshape(surface.height, surface.width, -1).any(axis=2).sum())
-        for (surface, _), old in zip(trace.surfaces, before, strict=True)
-    ]
+    changed = []
+    for (surface, _), old in zip(trace.surfaces, before, strict=True):
+        bytes_ = (surface.rows(memory, engine) != old).reshape(surface.height, surface.width, surface.format.bytes)
+        changed.append(int(bytes_.any(axis=2).sum()))
     found = DrawWhy(address, trace.event)
     _fill(found, draw, counter, left, [(one, n) for (one, _), n in zip(trace.surfaces, changed, strict=True)])
     if counter.place is not None and not sum(changed) and trace.surfaces:

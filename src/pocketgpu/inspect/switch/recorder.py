@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
 from pocketgpu.capture.mxcap import ChannelLog
+from pocketgpu.errors import PocketGPUError
 from pocketgpu.facts.maxwell import CLASSES
 from pocketgpu.facts.maxwell.headers import GPFIFO
 from pocketgpu.maxwell.channel import Channel
@@ -144,7 +145,12 @@ class Recorder:
         machine = self.machine
         assert machine is not None
         self._know(channel)
-        found = describe.record(record, channel)
+        try:
+            found = describe.record(record, channel)
+        except PocketGPUError as error:  # registers can ask for what there is not
+            place = getattr(record, "place", "")
+            kind = "draw" if isinstance(record, Draw) else "report"
+            found = describe.Description(kind, f"{type(record).__name__}: {error.message}", {"place": place})
         if isinstance(record, Launch) or (isinstance(record, Draw) and describe.stores(machine)):
             found.writes = (*found.writes, *self._ranges(self._changed()))
         changes = self._changes(channel)

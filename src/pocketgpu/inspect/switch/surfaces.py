@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.capture.mxcap import Present
+from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, PixelLayout
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell import pixel_formats
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 _SHOWN = {"RGBA": "A8B8G8R8", "RGBX": "X8B8G8R8", "BGRA": "A8R8G8B8", "BGRX": "X8R8G8B8", "RGB5": "R5G6B5"}
 """Colour targets with the bytes of formats that are shown, by the first four letters of these."""
+
+
+MOST_BYTES = 1 << 29
+"""Of a surface that is made a picture: registers can ask for much more than there is."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +104,15 @@ class Surface:
 
     # -- contents -----------------------------------------------------------------------------------------------------
     def rows(self, memory: GpuMemory, engine: Engine) -> NDArray[np.uint8]:
-        """Its bytes row by row, (height, bytes of a row); 0 where nothing is mapped."""
+        """Its bytes row by row, (height, bytes of a row); 0 where nothing is mapped.
+
+        :raises UsageError: it has more than MOST_BYTES.
+        """
         plane = self.plane
+        if self.width * self.format.bytes * self.height > MOST_BYTES:
+            raise UsageError(f"{self} has more than {MOST_BYTES >> 20} MiB")
+        if not self.width * self.height:
+            return np.zeros((self.height, self.width * self.format.bytes), np.uint8)
         side = SurfaceSide(plane.va, z=plane.z, pitch=plane.pitch, layout=plane.layout)
         return to_array(memory, engine, side, self.width * self.format.bytes, self.height)[0]
 

@@ -183,7 +183,7 @@ class _WatchedGrids(Grids):
 
         def hear(name: str, value: Any) -> None:
             nonlocal tracer, mine
-            if not name.startswith("sass."):
+            if not name.startswith(("sass.", "texture.")):
                 return
             if name == "sass.warp":
                 assert isinstance(value, WatchedWarp)

@@ -95,6 +95,7 @@ class Tracer:
         self.total = 0
         """Instructions of the warp, those that are not kept as well."""
         self._warp: WatchedWarp | None = None
+        self._meant = False  # whether the texture that is being read is the lane's
         self._open: tuple[Instruction, list[tuple[str, int, int]]] | None = None
 
     def hear(self, name: str, value: Any) -> None:
@@ -109,6 +110,8 @@ class Tracer:
             self._begin(int(value))
         elif name == "sass.warp":
             self._warp = value
+        elif name.startswith("texture."):
+            self._sampled(name.removeprefix("texture."), value)
         elif self._open is not None:
             array = np.asarray(value)
             holds = bool(array if array.ndim == 0 else array[self._lane])
@@ -116,6 +119,17 @@ class Tracer:
                 self._open[0].active = self._open[0].executed = holds
             else:
                 self._open[0].executed = holds
+
+    def _sampled(self, name: str, value: Any) -> None:
+        """A value that an instruction on a texture names; texels as words. Lanes come by the texture that they mean."""
+        array = np.asarray(value)
+        one = (array if array.ndim == 0 else array[self._lane]).item()
+        if name == "lanes":
+            self._meant = bool(one)
+        elif self._meant and self._open is not None:
+            if name.startswith("texel"):
+                one = f"{int(one) & 0xFFFFFFFF:#010x}"
+            self._open[0].more.setdefault("sample", {}).setdefault(name, []).append(one)
 
     def _begin(self, number: int) -> None:
         self.total += 1

@@ -56,8 +56,10 @@ class Blend:
 class TextureSample:
     """What an instruction on a texture got. handle: the word in the constant bank; texture: which one it names.
 
-    coordinates: the registers that it read; result: those that it wrote. written_by: the event that wrote the texels
-    last, as far as events tell.
+    coordinates: the registers that it read; result: those that it wrote. details: level of detail ("level"), the texels
+    that were read ("x", "y", ..., "texel": words, or "texel.r" and so on), and their weights ("weight", or "part_x" and
+    "part_y" in 256ths between a texel and the next), in the order in which they were read. written_by: the event that
+    wrote the texels last, as far as events tell.
     """
 
     instruction: int
@@ -66,20 +68,24 @@ class TextureSample:
     texture: str
     coordinates: dict[str, int]
     result: dict[str, int]
+    details: dict[str, list[Any]] = field(default_factory=dict)
     written_by: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return {
             "instruction": self.instruction, "text": self.text, "handle": f"{self.handle:#010x}",
             "texture": self.texture, "coordinates": _hex(self.coordinates), "result": _hex(self.result),
-            "written_by": self.written_by,
+            "details": self.details, "written_by": self.written_by,
         }  # fmt: skip
 
     def __str__(self) -> str:
         got = ", ".join(f"{name} = {number_text(v)}" for name, v in self.result.items())
         at = ", ".join(number_text(v) for v in self.coordinates.values())
         by = f" (written by {self.written_by})" if self.written_by else ""
-        return f"{self.text} at {at} of {self.texture}{by}: {got}"
+        text = f"{self.text} at {at} of {self.texture}{by}: {got}"
+        shown = {name: values[:8] for name, values in self.details.items() if not name.startswith("texel.")}
+        parts = (f"{name} {', '.join(_short(v) for v in values)}" for name, values in shown.items())
+        return text + (f"; {'; '.join(parts)}" if shown else "")
 
 
 @dataclass
@@ -176,8 +182,8 @@ class Step:
         for one in self.source:
             yield from (f"  | {line}" for line in one.lines(instructions))
         yield f"{self.event.address}  {self.text}"
-        if self.before != self.after:
-            yield f"  {self.value_before} -> {self.value_after}"
+        changes = self.before != self.after
+        yield f"  {self.value_before} -> {self.value_after}" if changes else f"  stays {self.value_after}"
         for fragment in self.fragments:
             yield from (f"  {line}" for line in fragment.lines(instructions and fragment.written))
 
@@ -245,6 +251,10 @@ class Why:
 
 def _colour(values: tuple[float, ...]) -> str:
     return "(" + ", ".join(f"{v:.6g}" for v in values) + ")"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
 def _hex(values: dict[str, int]) -> dict[str, str]:

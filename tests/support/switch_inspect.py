@@ -11,7 +11,6 @@ from zoo_switch.stage import BLOCK_HEIGHT
 
 from pocketgpu.builder.maxwell import Surface
 from pocketgpu.capture import Capture
-from pocketgpu.inspect.inspection import inspect
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 
@@ -27,7 +26,5 @@ def capture_of(scene: Scene, frames: int = 1) -> Capture:
 
 
 def look_into(name: str) -> SwitchInspection:
-    """A scene of the zoo by name, with its switches as they are by default."""
-    found = inspect(capture_of(SCENES[name].make()))
-    assert isinstance(found, SwitchInspection)
-    return found
+    """A scene of the zoo by name."""
+    return SwitchInspection(capture_of(SCENES[name].make()), SCENES[name].switches)

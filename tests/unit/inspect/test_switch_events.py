@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import random
+from contextlib import suppress
+from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
 import pytest
-from support.switch_inspect import look_into
+from support.switch_inspect import SCENES, capture_of, look_into
 
-from pocketgpu.errors import UsageError
+from pocketgpu.capture.mxcap import ChannelLog
+from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.inspect.inspection import inspect
 from pocketgpu.inspect.switch.checkpoints import KEPT
 from pocketgpu.inspect.switch.inspection import SwitchInspection
@@ -151,3 +154,29 @@ def test_checkpoints_keep_every_field_that_changes(run: SwitchInspection) -> Non
     for one in (channel, threed.draws, threed.constants, threed.counters, machine.syncpoints):  # type: ignore[attr-defined]
         name = type(one).__name__
         assert set(vars(one)) - set(KEPT[type(one)]) <= constant[name], name
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_damaged_recordings_are_looked_into_all_the_same(seed: int) -> None:
+    """Nothing but what this package raises on purpose comes of a recording, whatever its words are."""
+    choose = random.Random(seed)
+    capture = capture_of(SCENES[choose.choice(["depth_functions", "several_targets", "texture_kinds"])].make())
+    assert isinstance(capture.trace, ChannelLog)
+    chunks = []
+    for chunk in capture.trace.chunks:
+        data = bytearray(chunk.data)
+        for _ in range(choose.randrange(6)):
+            data[choose.randrange(len(data))] ^= 1 << choose.randrange(8)
+        chunks.append(replace(chunk, data=bytes(data)))
+    capture.trace.chunks = tuple(chunks)
+    run = SwitchInspection(capture)
+    events = list(run.all_events())
+    places = [f"f0/px{choose.randrange(20)},{choose.randrange(20)}", *(str(e.address) for e in run.draws(0)[:2])]
+    for place in places:
+        with suppress(PocketGPUError):
+            found = run.why(place)
+            assert getattr(found, "proved", True), str(found)
+    for event in events[-3:]:
+        moment = run.seek(event.by_number)
+        with suppress(PocketGPUError):
+            assert str(moment) and moment.to_json() and len(moment.targets) == len(moment.surfaces())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -17,14 +18,16 @@ from pocketgpu.inspect.switch.why import Why
 PIXELS = 4
 """Pixels of each scene and frame that are asked for."""
 SOME = [
-    "depth_functions", "stencil", "early_and_late", "blend_factors", "logic_ops", "alpha_test", "side_effects",
-    "control_flow", "polygon_offset", "cut_off", "points", "tessellation_levels", "all_stages", "format_rules",
-    "several_targets", "layers", "samples_4x4", "texture_kinds", "images", "derivatives",
+    "stencil", "early_and_late", "blend_factors", "logic_ops", "alpha_test", "control_flow", "cut_off", "points",
+    "all_stages", "format_rules", "several_targets", "layers", "samples_4x4", "texture_kinds", "images",
 ]  # fmt: skip
 """Scenes with something of their own to tell; all others are alike."""
 RECORDINGS = [
-    "deko_basic_320x180", "ex05_tessellation_320x180", "ex07_mesh_lighting_320x180", "ex09_compute_320x180",
-    "gl_textured_cube_320x180", "mesa_blend_320x180", "mesa_indexed_320x180", "mesa_texkinds_320x180",
+    "deko_basic_320x180", "ex01_simple_setup_320x180", "ex02_triangle_320x180", "ex03_cube_1280x720",
+    "ex03_cube_320x180", "ex04_textured_cube_1280x720", "ex04_textured_cube_320x180", "ex05_tessellation_320x180",
+    "ex07_mesh_lighting_1280x720", "ex07_mesh_lighting_320x180", "ex09_compute_320x180", "gl_simple_triangle_320x180",
+    "gl_textured_cube_320x180", "mesa_blend_320x180", "mesa_compute_320x180", "mesa_indexed_320x180",
+    "mesa_texkinds_320x180",
 ]  # fmt: skip
 
 
@@ -108,9 +111,18 @@ def test_blits_lead_to_what_they_took(shared_dir: Path) -> None:
     assert "<pre>" in found._repr_html_()
 
 
+def test_pixels_of_the_sample_come_from_clears_and_copies() -> None:
+    run = inspect(str(files("pocketgpu") / "data" / "sample_switch.mxcap.zip"))
+    assert isinstance(run, SwitchInspection)
+    kinds = set()
+    for place in ("f0/px60,30", "f1/px320,200", "f3/px40,300", "f3/px600,20"):
+        kinds |= {step.event.kind for step in _proved(run, place).all_steps()}
+    assert {"clear", "transfer"} <= kinds
+
+
 def test_pixels_that_are_not_there() -> None:
     run = look_into("depth_functions")
-    for place in ("f0/px9999,0", "f0/d0/px0,9999", "f0/top/px0,0", "f0/d0", "f7/px0,0"):
+    for place in ("f0/px9999,0", "f0/d0/px0,9999", "f0/top/px0,0", "f0", "f7/px0,0"):
         with pytest.raises(UsageError):
             run.why(place)
 

@@ -103,7 +103,7 @@ class Checkpoint:
                 setattr(one, name, _copied(value))
         for channel in machine.channels.values():
             channel._place, channel._version = "", -1
-        del machine.log[:]
+        machine.log.clear()
         if "drawing" in machine.__dict__:
             machine.drawing.forget_repeats()
 

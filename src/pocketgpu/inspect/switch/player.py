@@ -8,7 +8,7 @@ machine until the tick that is wanted; going back brings a checkpoint and goes o
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from time import perf_counter
 from typing import Any
@@ -20,7 +20,7 @@ from pocketgpu.maxwell.channel import Channel
 
 from .checkpoints import Checkpoint
 
-INTERVAL = 0.012
+INTERVAL = 0.008
 """Seconds of replay between two checkpoints at first."""
 RESTORING = 0.006
 """Seconds that bringing a checkpoint takes, about."""
@@ -44,16 +44,16 @@ class Player:
     (a record of an engine, the channel), (SHOW, frame number). tick: how many are over.
     """
 
-    def __init__(self, log: ChannelLog, heard: Heard) -> None:
+    def __init__(self, log: ChannelLog, heard: Heard, switches: Mapping[str, str] | None = None) -> None:
         self.log, self._heard = log, heard
-        self.machine = make_machine(log)
+        self.machine = make_machine(log, switches=switches)
         self.machine.watch = self._stopped
         self.replay = Replay(log, self.machine)
         self.tick = 0
         self.frame, self._number, self._phase = 0, 0, "prepare"
         self._told = 0  # ticks that were heard
         self._stop = 0
-        self._interval, self._cost, self._since = INTERVAL, 0, perf_counter()
+        self._interval, self._cost, self._since = INTERVAL, 0, 0.0
         self._clock = [0.0]
         """Seconds of replay that were over behind each tick, when it was heard."""
         self._heard_at = perf_counter()
@@ -162,7 +162,7 @@ class Player:
 
     def _settle(self) -> None:
         """What was counted is all that has happened: a place for a checkpoint."""
-        if self.tick == self._told and perf_counter() - self._since > self._interval:
+        if self.tick == self._told and self._clock[-1] - self._since > self._interval:
             self._keep()
             self._heard_at = perf_counter()
 
@@ -181,7 +181,7 @@ class Player:
             pairs = zip(self._checkpoints, self._checkpoints[1:], strict=False)
             self._cost = sum(after.pages_beside(before) for before, after in pairs)
         self._ticks = [one.tick for one in self._checkpoints]
-        self._since = perf_counter()
+        self._since = self._clock[-1]
 
     def _restore(self, checkpoint: Checkpoint) -> None:
         checkpoint.restore(self.replay)

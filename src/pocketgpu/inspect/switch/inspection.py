@@ -110,8 +110,9 @@ class SwitchInspection(Inspection):
     def who_wrote(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
         """The last event that wrote, or may have written, any of these bytes; `address` counts as it is mapped there.
 
-        The same bytes at another address count as well. Words for constant buffers and host semaphores, which no engine
-        tells of, are found only as what launches and draws may have written.
+        The same bytes at another address count as well. What launches and programs of draws store is told by pages of
+        4096 bytes, and so are words for constant buffers, which belong to the event behind them. Semaphores of the
+        host are not told.
 
         :raises UsageError: there is no such event.
         """

@@ -100,6 +100,7 @@ class Recorder:
         self.power_on: dict[int, NDArray[np.uint32]] = {}
         """Registers of a channel before its first event, by its index: (files, words)."""
         self._versions: NDArray[np.uint32] = np.zeros(0, np.uint32)
+        self._constants = 0  # words that went to constant buffers
 
     # -- what the player tells ----------------------------------------------------------------------------------------
     def hear(self, what: Any, more: Any) -> None:
@@ -124,8 +125,8 @@ class Recorder:
     def _load(self, number: int) -> None:
         chunks = [self.log.chunks[update] for update in self.log.submissions[number].updates]
         found = describe.load(chunks, number)
-        self._versions = np.zeros(0, np.uint32)
         self._add(found, LOAD, number)
+        self._versions = self._now()
 
     def _submission(self, number: int) -> None:
         machine = self.machine
@@ -151,8 +152,13 @@ class Recorder:
             place = getattr(record, "place", "")
             kind = "draw" if isinstance(record, Draw) else "report"
             found = describe.Description(kind, f"{type(record).__name__}: {error.message}", {"place": place})
-        if isinstance(record, Launch) or (isinstance(record, Draw) and describe.stores(machine)):
+        constants = machine.constant_words - self._constants
+        if constants:
+            # Words of the pushbuffer for constant buffers have no record: they are told with the event behind them.
+            found.facts["constant_words"] = constants
+        if constants or isinstance(record, Launch) or (isinstance(record, Draw) and describe.stores(machine)):
             found.writes = (*found.writes, *self._ranges(self._changed()))
+        self._constants = machine.constant_words
         changes = self._changes(channel)
         found.facts["registers"] = {
             register_name(change.file, int(word)): f"{int(after):#010x}"

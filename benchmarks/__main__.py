@@ -17,7 +17,8 @@ from common import ROOT, Report, machine, show
 HERE = Path(__file__).resolve().parent
 NAMES = (
     "pixels", "shapes", "features", "shader", "draws", "startup", "captures", "layouts", "textures", "sampling",
-    "channel", "sass", "vertices", "output", "draws_switch", "llvmpipe", "inspect_switch",
+    "channel", "decode", "sass", "vertices", "output", "draws_switch", "llvmpipe", "inspect_3ds",
+    "inspect_switch",
 )  # fmt: skip
 OUT = ROOT / "build" / "bench.json"
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pocketgpu.errors import PocketGPUError as PocketGPUError
     from pocketgpu.errors import UsageError as UsageError
     from pocketgpu.events import Event as Event
+    from pocketgpu.inspect.inspection import debug as debug
     from pocketgpu.maxwell.compute import RawModule as RawModule
     from pocketgpu.maxwell.gm20b import GM20B as GM20B
     from pocketgpu.maxwell.texture_objects import Surface as Surface
@@ -49,6 +50,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     "Surface": ("pocketgpu.maxwell.texture_objects", "Surface"),
     "Texture": ("pocketgpu.maxwell.texture_objects", "Texture"),
     "UsageError": ("pocketgpu.errors", "UsageError"),
+    "debug": ("pocketgpu.inspect.inspection", "debug"),
     "errors": ("pocketgpu.errors", ""),
     "open": ("pocketgpu.capture", "open"),
 }
@@ -69,6 +71,7 @@ __all__ = [
     "Texture",
     "UsageError",
     "__version__",
+    "debug",
     "errors",
 ]
 

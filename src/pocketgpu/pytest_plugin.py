@@ -19,6 +19,7 @@ report of a test.
 
 from __future__ import annotations
 
+import operator
 import os
 import shlex
 from collections.abc import Generator, Iterator, Mapping
@@ -95,7 +96,8 @@ class Render(Protocol):
         frame: from 0; a negative one counts from the end. screen: "top", "bottom" or "top-right" of a 3DS, "screen" of
         a Switch; the top one if not given. threads, switches: as for `Capture.render`.
 
-        Raises CaptureError for a file that is no whole capture, NoPictureError for a frame or screen that is not there.
+        Raises CaptureError for a file that is no whole capture, NoPictureError for a frame or screen that is not there,
+        UsageError for a frame that is no number.
         """
         ...
 
@@ -193,6 +195,10 @@ class Replays:
             capture = pocketgpu.open(path)
             self._machine = capture.machine(threads, switches)
             self._capture, self._key = capture, key
+        try:
+            frame = operator.index(frame)  # of NumPy, too
+        except TypeError:
+            raise pocketgpu.UsageError(f"frames are whole numbers, not {frame!r}", location=name) from None
         count = self._capture.frame_count
         index = frame + count if frame < 0 else frame
         if not 0 <= index < count:

@@ -308,6 +308,15 @@ def _depth_fields(format: PixelFormat) -> tuple[tuple[str, int, int], ...]:
 # Pictures
 
 
+def to_png(array: Bytes) -> bytes:
+    """The bytes of a PNG file of RGB or RGBA (height, width, 3 or 4); what notebooks show objects by."""
+    from io import BytesIO
+
+    out = BytesIO()
+    to_image(array).save(out, "png")
+    return out.getvalue()
+
+
 def to_image(pixels: Bytes) -> Image:
     """A Pillow image of an array (height, width), (height, width, 3) or (height, width, 4)."""
     from PIL import Image  # Pillow costs 30 ms to load; most runs show no picture

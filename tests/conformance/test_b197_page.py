@@ -15,9 +15,9 @@ from .switch_client import COMPUTE, Client
     ("alias", "page_word", "name", "word"),
     [
         pytest.param("PolygonOffsetClamp0", 0x51F, "SET_DEPTH_BIAS_CLAMP", 0x61F,
-                     marks=pytest.mark.row("b197.0x51f", note="pixels=later")),
+                     marks=pytest.mark.row("b197.0x51f")),
         pytest.param("TexSamplerPoolMaximumIndex", 0x558, "SET_TEX_SAMPLER_POOL_C", 0x559,
-                     marks=pytest.mark.row("b197.0x558", note="pixels=later")),
+                     marks=pytest.mark.row("b197.0x558")),
         pytest.param("InvalidateShaderCachesNoWfi", 0x5A6, "INVALIDATE_SHADER_CACHES_NO_WFI", 0x369,
                      marks=pytest.mark.row("b197.0x5a6")),
         pytest.param("SetSpare", 0x689, "SET_SPARE00", 0x68C, marks=pytest.mark.row("b197.0x689")),
@@ -37,7 +37,7 @@ def test_a_name_at_a_wrong_place_means_the_method_of_that_name(
 @pytest.mark.parametrize(
     "word",
     [
-        pytest.param(0x51F, marks=pytest.mark.row("b197.0x51f", note="pixels=later")),
+        pytest.param(0x51F, marks=pytest.mark.row("b197.0x51f")),
         pytest.param(0x5A6, marks=pytest.mark.row("b197.0x5a6")),
         pytest.param(0x689, marks=pytest.mark.row("b197.0x689")),
     ],
@@ -92,7 +92,7 @@ def test_the_place_of_the_page_is_that_of_the_compute_class() -> None:
         pytest.param(0x3E0, Certainty.PEERS, marks=pytest.mark.row("b197.0x3e0")),
         pytest.param(0x56D, Certainty.PEERS, marks=pytest.mark.row("b197.0x56d")),
         pytest.param(0x4AB, Certainty.DRIVER, marks=pytest.mark.row("b197.0x4ab")),
-        pytest.param(0x599, Certainty.DRIVER, marks=pytest.mark.row("b197.0x599", note="pixels=later")),
+        pytest.param(0x599, Certainty.DRIVER, marks=pytest.mark.row("b197.0x599")),
         pytest.param(0x5A5, Certainty.DRIVER, marks=pytest.mark.row("b197.0x5a5")),
         pytest.param(0x64C, Certainty.DRIVER, marks=pytest.mark.row("b197.0x64c")),
     ],
@@ -106,7 +106,7 @@ def test_what_the_class_header_does_not_have_is_marked_as_that(
     assert "not in clb197.h" in capsys.readouterr().out
 
 
-@pytest.mark.row("b197.0x3ef", "b197.0x3f0", "b197.0x3f1", "b197.0x3f2", note="pixels=later")
+@pytest.mark.row("b197.0x3ef", "b197.0x3f0", "b197.0x3f1", "b197.0x3f2")
 def test_the_four_sample_masks_begin_one_word_earlier() -> None:
     """The page begins them at 0x3f0 and has a coverage modulation mode at 0x3ef, which is at 0x3f5."""
     assert [B197[0x3EF + n].name[-5:] for n in range(4)] == ["X0_Y0", "X1_Y0", "X0_Y1", "X1_Y1"]
@@ -124,7 +124,7 @@ def test_back_and_front_stencil_words_stand_in_different_orders() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.row("b197.0x4c3", "b197.0x4c5", "b197.0x781", "b197.0x784", note="pixels=later")
+@pytest.mark.row("b197.0x4c3", "b197.0x4c5", "b197.0x781", "b197.0x784")
 @pytest.mark.parametrize(
     ("name", "gl", "d3d"),
     [
@@ -142,7 +142,7 @@ def test_functions_are_numbered_in_two_ways(name: str, gl: tuple[int, str], d3d:
         assert field.enum[number] == word and field.text(number) == f"{number} ({word})"
 
 
-@pytest.mark.row("b197.0x647", note="pixels=later")
+@pytest.mark.row("b197.0x647")
 def test_the_winding_is_a_gl_number() -> None:
     """The page says 0x9000, which is a slip: 0x900 is clockwise, 0x901 counter-clockwise."""
     assert B197["OGL_SET_FRONT_FACE"]["V"].enum == {0x900: "CW", 0x901: "CCW"}

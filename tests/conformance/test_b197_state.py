@@ -1,7 +1,7 @@
 """Each method of the 3D class that the page has: name, place, fields, and that a pushbuffer's write is kept.
 
-What such a method does, where that can be seen without shading, is in the other test_b197_* files. Rows whose meaning
-needs shaded triangles carry the note pixels=later.
+What such a method does is in the other test_b197_* files; what it does to pixels, in test_b197_pixels_*. The note
+pixels=later stands where a register asks for what is told of by an event and not done.
 """
 
 from __future__ import annotations

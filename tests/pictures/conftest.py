@@ -1,16 +1,12 @@
-"""Makes the modules beside these tests (golden files, the zoo) importable; goldens of all kinds are updated alike."""
+"""Goldens of all kinds are updated alike."""
 
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
 
 import pytest
 
 from pocketgpu.pytest_plugin import UPDATE_VARIABLE, updating
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session", autouse=True)

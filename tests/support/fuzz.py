@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -17,7 +18,7 @@ def load(name: str) -> ModuleType:
     """The fuzzer of that name; they are programs, not a package."""
     spec = importlib.util.spec_from_file_location(f"fuzz_{name}", FUZZ / f"{name}.py")
     assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 

@@ -151,11 +151,13 @@ def test_the_page_has_its_pictures_inside_and_trusts_no_name() -> None:
 
 def test_a_report_replaces_the_one_before_and_nothing_else(tmp_path: Path) -> None:
     folder = tmp_path / "report"
-    same = [finding(), finding(), finding("other <é>" + "x" * 300, str(tmp_path / "far" / "b.png"))]
+    far = [str(tmp_path / place / "b.png") for place in ("far", "farther")]
+    same = [finding(), finding("x", "b.png"), *(finding("other <é>" + "x" * 300, golden) for golden in far)]
     sheets = write_report(folder, same)
-    assert len({path.name.lower() for path in sheets.values()}) == 3
+    assert len({path.name.lower() for path in sheets.values()}) == 4
     assert all(path.is_file() and len(path.name.encode()) < 200 for path in sheets.values())
     assert (folder / "candidates" / "goldens" / "a.png").is_file() and (folder / "candidates" / "b.png").is_file()
+    assert len(list((folder / "outside").glob("*b.png"))) == 2, "none stands where another golden of the project is"
     mine = folder / "mine.png"
     mine.write_text("mine")
     assert write_report(folder, []) == {}

@@ -143,6 +143,7 @@ def test_what_cannot_be_rendered_is_an_error_in_the_results(expect: Callable[...
         (["--expect", "goldens", "--out", "./goldens/../goldens"], "overwrite"),
         (["--expect", "goldens", "--tolerance", "256"], "--tolerance"),
         (["--expect", "goldens", "--junit", "goldens"], "cannot write"),
+        (["--expect", "goldens", "--junit", "nowhere/out.xml"], "another place with --junit"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(

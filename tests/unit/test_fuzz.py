@@ -32,6 +32,15 @@ def test_command_lists_with_draws() -> None:
     assert counts["drew"] >= 200 and counts["fragments"] >= 10000
 
 
+def test_decoded_words() -> None:
+    counts = load("decode").run(1000, seed=1)
+    assert counts["cases"] == 1000 and counts["compared"] == 2 and counts["listed"] == 50
+    # The cases must go on reaching what they are about.
+    for name in ("header", "immediate", "padding", "garbage", "not_reached", "command"):
+        assert counts[name] >= 50, (name, counts[name])
+    assert counts["draws"] >= 1000 and counts["issued"] >= 20
+
+
 def test_work_for_the_switch() -> None:
     counts = load("pushbuffers").run(1000, seed=1)
     assert counts["cases"] == 1000 and counts["compared"] >= 2
@@ -62,6 +71,11 @@ def test_damaged_recordings_of_the_switch() -> None:
     counts = load("recordings").run(60, seed=1)
     assert counts["cases"] == 60 and counts["replayed"] >= 50
     assert counts["draws"] >= 80 and counts["frames"] >= 80
+
+
+def test_questions_about_damaged_recordings() -> None:
+    counts = load("debugging").run(20, seed=1)
+    assert counts["cases"] == 20 and counts["answers"] >= 40 and counts["fragments"] >= 5
 
 
 def test_maxwell_words_and_files_with_shaders() -> None:

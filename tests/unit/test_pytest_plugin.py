@@ -204,10 +204,14 @@ def test_missing(pocketgpu_render):
 
 def test_past_the_end(pocketgpu_render):
     pocketgpu_render("scene.ctf", 3)
+
+def test_no_number(pocketgpu_render):
+    pocketgpu_render("scene.ctf", "1")
 """)
     (project / "tests" / "cut.ctf").write_bytes((project / "tests" / "scene.ctf").read_bytes()[:100])
     done = run()
-    assert counts(done) == {"failed": 3}
+    assert counts(done) == {"failed": 4}
+    assert "UsageError: frames are whole numbers, not '1'" in done.stdout
     assert "CaptureError: " in done.stdout and "NoPictureError: the capture has no frame 3" in done.stdout
     assert "It has frames 0 to 2." in done.stdout and "none.ctf" in done.stdout
     assert "pytest_plugin.py" not in done.stdout

@@ -7,7 +7,7 @@ marker is what gets measured and promised.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -255,27 +255,12 @@ def replay(trace: Trace | GxLog | PgcTrace, machine: Machine, wanted: range, pic
 
     The caller may keep a frame while the machine moves on: its pictures are then those of that moment, if `pictures`.
     """
-    machine.load_initial(**vars(trace.initial))
-    if isinstance(trace, PgcTrace):
-        machine.load_tables(trace.tables)
-    if isinstance(trace, GxLog | PgcTrace) and trace.virt_to_phys:
-        machine.gsp.virt_to_phys = AddressMap(trace.virt_to_phys)
+    begin(trace, machine)
     for index in range(wanted[-1] + 1 if wanted else 0):
         runs = trace.runs(index)
         machine.stats.reset()
         start = perf_counter()
-        for run in runs:
-            if isinstance(run, WriteRun):
-                machine.write_registers(run.addresses, run.values)
-            elif isinstance(run, LoadRun):
-                _load(machine, run, index)
-            elif isinstance(run, GxRun):
-                # A command of a log did run, whatever gsp would say of its alignment today.
-                machine.gsp.gx(run.words, recorded=True, at=f"f{index}/e{run.element}")
-            else:
-                _write_narrow(machine, run)
-        machine.step_vblank()
-        machine.finish()
+        play(machine, runs, index)
         milliseconds = 1000.0 * (perf_counter() - start)
         if index in wanted:
             counted = machine.stats
@@ -285,7 +270,33 @@ def replay(trace: Trace | GxLog | PgcTrace, machine: Machine, wanted: range, pic
             frame.leave(pictures)
 
 
-def _load(machine: Machine, run: LoadRun, frame: int) -> None:
+def begin(trace: Trace | GxLog | PgcTrace, machine: Machine) -> None:
+    """Put a fresh machine into the state that a capture starts with."""
+    machine.load_initial(**vars(trace.initial))
+    if isinstance(trace, PgcTrace):
+        machine.load_tables(trace.tables)
+    if isinstance(trace, GxLog | PgcTrace) and trace.virt_to_phys:
+        machine.gsp.virt_to_phys = AddressMap(trace.virt_to_phys)
+
+
+def play(machine: Machine, runs: Iterable[WriteRun | LoadRun | GxRun | NarrowWrite], index: int) -> None:
+    """One frame: what `trace.runs(index)` gives, and the VBlank at its end."""
+    for run in runs:
+        if isinstance(run, WriteRun):
+            machine.write_registers(run.addresses, run.values)
+        elif isinstance(run, LoadRun):
+            replay_load(machine, run, index)
+        elif isinstance(run, GxRun):
+            # A command of a log did run, whatever gsp would say of its alignment today.
+            machine.gsp.gx(run.words, recorded=True, at=f"f{index}/e{run.element}")
+        else:
+            _write_narrow(machine, run)
+    machine.step_vblank()
+    machine.finish()
+
+
+def replay_load(machine: Machine, run: LoadRun, frame: int) -> None:
+    """Store the bytes of a load; an event tells of those that go where no memory is."""
     if not run.data:
         return
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 
 import click
@@ -60,10 +61,11 @@ def verify(outcome: Outcome, capture: str, threads: int, switches: dict[str, str
     finally:
         terminal.clear_progress()
     if unknown == opened.frame_count:
+        name = shlex.quote(capture)
         raise NoPictureError(
             "the capture does not know what its frames show",
             location=capture,
-            hint=f"'pocketgpu convert {capture} {capture}' puts in what they show now.",
+            hint=f"This puts in what they show now: pocketgpu convert {name} {name}",
         )
     outcome.extra |= {"different": different, "unknown": unknown}
     outcome.show = lambda: terminal.say(_verified(outcome, capture, different, unknown))
@@ -127,7 +129,7 @@ def _parse_keep(text: str) -> object:
     "--keep",
     metavar="f3/d17",
     callback=parsed(_parse_keep),
-    help="Only a draw (f3/d17, of a 3DS), a frame (f3) or frames (f3-f5), counted from 0.",
+    help="Only a draw (f3/d17), a frame (f3) or frames (f3-f5), counted from 0.",
 )
 @click.option(
     "--replays",
@@ -221,9 +223,12 @@ def redact(outcome: Outcome, capture: str, out: str, threads: int, switches: Map
         "textures": found.textures,
         "bytes_replaced": found.replaced,
         "bytes_left": found.left,
+        "bytes_lost": found.lost,
     }
     noun = "texture" if found.textures == 1 else "textures"
     left = f", {found.left:,} left alone" if found.left else ""
+    if found.lost:
+        left += f", {found.lost:,} were not followed to where they come from and may still be there"
     outcome.show = lambda: terminal.say(
         f"{out}: {found.textures} {noun}, {found.replaced:,} bytes are noise now{left}; {size:,} bytes"
     )

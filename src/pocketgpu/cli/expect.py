@@ -173,7 +173,7 @@ class Expected:
                 number = self._findings[finding][0]
                 cases[number] = replace(cases[number], attachment=str(path))
         if junit_file is not None:
-            write_file(Path(junit_file), junit(f"pocketgpu render {Path(capture).name}", cases))
+            write_file(Path(junit_file), junit(f"pocketgpu render {Path(capture).name}", cases), "--junit")
 
     def to_dict(self) -> dict[str, Any]:
         """What --json says of all."""

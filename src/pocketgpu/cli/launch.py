@@ -24,7 +24,7 @@ _NUMBERS = {
 _MOST = 1 << 30  # bytes of an array
 
 
-def _sizes(text: str, name: str) -> tuple[int, ...]:
+def sizes_of(text: str, name: str) -> tuple[int, ...]:
     """ "4,4" or "4x4" as numbers."""
     try:
         sizes = tuple(int(part, 0) for part in text.replace("x", ",").split(","))
@@ -35,7 +35,7 @@ def _sizes(text: str, name: str) -> tuple[int, ...]:
     return sizes
 
 
-class _Argument:
+class Argument:
     """One --arg: a number, bytes of a struct, or an array from a file or of zeros, perhaps written to a file after."""
 
     def __init__(self, text: str) -> None:
@@ -145,15 +145,15 @@ def launch(
             known = ", ".join(module.kernels) or "none"
             raise UsageError("which kernel?", location="--kernel", hint=f"The file has: {known}.")
         kernel = module.kernels[0]
-    arguments = [_Argument(text) for text in args]
+    arguments = [Argument(text) for text in args]
     bound = []
     for text in references:
         name, _, image = text.partition("=")
-        bound.append(_Argument(image))
+        bound.append(Argument(image))
         module.bind(name, bound[-1].value)
     function = module.get_function(kernel)
     result = function(
-        _sizes(grid, "--grid"), _sizes(block, "--block"), [a.value for a in arguments], shared_mem=shared
+        sizes_of(grid, "--grid"), sizes_of(block, "--block"), [a.value for a in arguments], shared_mem=shared
     )  # fmt: skip
     written = []
     for argument in [*arguments, *bound]:

@@ -143,6 +143,17 @@ def json_option(command: F) -> F:
     )(command)
 
 
+def json_lines_option(command: F) -> F:
+    return click.option(
+        "--json",
+        "json_",
+        is_flag=True,
+        expose_value=False,
+        callback=_remember_json,
+        help="Write JSON lines to stdout, an object each, and nothing else.",
+    )(command)
+
+
 def threads_option(command: F) -> F:
     return click.option(
         "--threads",

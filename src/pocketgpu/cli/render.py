@@ -193,7 +193,7 @@ def render_capture(
         raise NoPictureError(reason, location=path, hint=hint)
     if film is not None and animate is not None:
         data = film.finish()
-        write_file(Path(animate), data)
+        write_file(Path(animate), data, "--animate")
         width, height = film.size
         outcome.extra["animation"] = {
             "file": animate,

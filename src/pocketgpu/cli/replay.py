@@ -87,8 +87,11 @@ def make_directory(path: str) -> Path:
     return directory
 
 
-def write_file(path: Path, data: bytes) -> None:
-    """Write a whole file or none: an interrupted run leaves no half of a picture under the final name."""
+def write_file(path: Path, data: bytes, option: str = "--out") -> None:
+    """Write a whole file or none: an interrupted run leaves no half of a picture under the final name.
+
+    option: what says where it goes, for the hint of the UsageError.
+    """
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         try:
@@ -98,7 +101,7 @@ def write_file(path: Path, data: bytes) -> None:
             partial.unlink(missing_ok=True)
             raise
     except (OSError, ValueError) as error:
-        raise _cannot_write("cannot write the file", str(path), error) from error
+        raise _cannot_write("cannot write the file", str(path), error, option) from error
 
 
 def describe_frame(frame: Frame) -> dict[str, Any]:
@@ -143,9 +146,9 @@ def write_screens(index: int, screens: Mapping[str, Shown], directory: Path | No
     return written
 
 
-def _cannot_write(what: str, path: str, error: OSError | ValueError) -> UsageError:
+def _cannot_write(what: str, path: str, error: OSError | ValueError, option: str = "--out") -> UsageError:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return UsageError(f"{what}: {reason}", location=path, hint="Choose another place with --out.")
+    return UsageError(f"{what}: {reason}", location=path, hint=f"Choose another place with {option}.")
 
 
 def _plural(count: int, noun: str) -> str:

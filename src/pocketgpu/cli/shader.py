@@ -17,12 +17,13 @@ from pocketgpu.cli import terminal
 from pocketgpu.cli.options import debug_option, json_option
 from pocketgpu.cli.outcome import ExitCode, Outcome
 from pocketgpu.cli.replay import write_file
-from pocketgpu.errors import CaptureError, PocketGPUError, UsageError
+from pocketgpu.cli.shader_input import pica_source, programs_of, read, text_of
+from pocketgpu.cli.shader_step import step
+from pocketgpu.errors import PocketGPUError, UsageError
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.shader_files import ShaderModule, ShaderProgram
 
-_LIMIT = 64 << 20  # bytes of a file that is read
 _SUFFIXES = (".cubin", ".dksh", ".shbin")
 _KINDS = click.Choice(["cubin", "dksh", "maxwell", "shbin", "pica"])
 
@@ -69,7 +70,7 @@ def dis(
     texts: list[str] = []
     found: list[dict[str, Any]] = []
     for path, module in _modules(outcome, files, kind, descriptors):
-        for program in _chosen(module, kernel, path):
+        for program in programs_of(module, kernel, path):
             text = program.text(control)
             entry: dict[str, Any] = {"file": path, "kind": module.kind, "name": program.name, "text": text}
             if outcome.json and program.maxwell is not None:
@@ -103,7 +104,7 @@ def info(
     for path, module in _modules(outcome, files, kind, descriptors):
         programs = []
         lines.append(f"{path}: {module.kind}" + (f", {module.facts['arch']}" if "arch" in module.facts else ""))
-        for program in _chosen(module, kernel, path):
+        for program in programs_of(module, kernel, path):
             facts = {**program.facts, "opcodes": _opcodes(program)}
             programs.append({"name": program.name, "console": program.console, **facts})
             lines.append(f"  {program.name}")
@@ -130,7 +131,7 @@ def graph(
 ) -> None:
     """The control flow of a program of either console, in the language of graphviz (dot)."""
     (path, module), *_ = _modules(outcome, (file,), kind, descriptors, strict=True)
-    programs = list(_chosen(module, kernel, path))
+    programs = list(programs_of(module, kernel, path))
     if len(programs) != 1:
         names = ", ".join(program.name for program in programs[:8])
         raise UsageError(f"the file has {len(programs)} programs", location="--kernel", hint=f"They are: {names}.")
@@ -159,7 +160,7 @@ def asm(
     Code of 'dis --control' comes out as the very bytes that it was.
     """
     chosen = console or ("3ds" if out is not None and out.endswith(".shbin") else "switch")
-    text = _text(_read(source), source)
+    text = text_of(read(source), source)
     data = _assemble_pica(text, out) if chosen == "3ds" else _assemble_maxwell(text, into, kernel)
     outcome.extra |= {"console": chosen, "bytes": len(data)}
     if out is None:
@@ -190,25 +191,9 @@ def run(outcome: Outcome, file: str, values: tuple[str, ...], kernel: str | None
 
     from pocketgpu.pica.shader import Program
 
-    code, descriptors, entry, constants, outputs = _pica_source(file, kernel)
-    inputs = np.tile(np.array([0, 0, 0, 1], np.float32), (1, 16, 1))
-    uniforms = {int(name[1:]): value for name, value in constants.items() if name[0] == "c"}
-    bools = [int(bool(constants.get(f"b{n}", 0))) for n in range(16)]
-    integers = [list(constants.get(f"i{n}", (0, 0, 0, 0))) for n in range(4)]
-    for given in values:
-        name, numbers = _register(given)
-        place = int(name[1:])
-        if name[0] == "v" and place < 16:
-            inputs[0, place, : len(numbers)] = numbers
-        elif name[0] == "c" and place < 96:
-            uniforms[place] = [*numbers, *(0.0, 0.0, 0.0, 1.0)[len(numbers) :]]
-        elif name[0] == "b" and place < 16:
-            bools[place] = int(numbers[0] != 0)
-        elif name[0] == "i" and place < 4:
-            integers[place] = [int(number) for number in (*numbers, 0, 0, 0, 0)][:4]
-        else:
-            raise UsageError(f"there is no register {name}", hint="v0-v15, c0-c95, b0-b15 and i0-i3 can be set.")
-    result = Program(code, descriptors, entry).run(inputs, uniforms, bools, integers)
+    source = pica_source(file, kernel)
+    outputs = source.outputs
+    result = Program(source.code, source.descriptors, source.entry).run(*source.inputs(values))
     shown = sorted(outputs) or range(result.shape[1])
     rows = {f"o{n}": [float(number) for number in result[0, n]] for n in shown}
     hung = bool(np.any(result.hung))
@@ -251,25 +236,6 @@ def isa(outcome: Outcome, op: str | None) -> None:
 
 
 # -- input ------------------------------------------------------------------------------------------------------------
-def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            data = file.read(_LIMIT + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise CaptureError(f"cannot read the file: {reason}", file=path, hint="Check the path.") from error
-    if len(data) > _LIMIT:
-        raise CaptureError(f"the file has more than {_LIMIT} bytes", file=path)
-    return data
-
-
-def _text(data: bytes, path: str) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise CaptureError("the file is no text", file=path, offset=error.start) from error
-
-
 def _files(paths: tuple[str, ...]) -> Iterator[str]:
     """The files that are named, and those in named folders, in the order of their names."""
     for path in paths:
@@ -288,11 +254,11 @@ def _modules(
     """Every file, opened. If there are several, damaged ones are told of and passed over, but for `strict`."""
     from pocketgpu.inspect.shader_files import open_shader
 
-    extra = _read(descriptors) if descriptors is not None else None
+    extra = read(descriptors) if descriptors is not None else None
     files = list(_files(paths))
     for path in files:
         try:
-            yield path, open_shader(_read(path), path, kind, extra)
+            yield path, open_shader(read(path), path, kind, extra)
         except PocketGPUError as error:
             if strict or len(files) == 1:
                 raise
@@ -304,14 +270,6 @@ def _modules(
 def _end(outcome: Outcome) -> None:
     if outcome.extra.get("unreadable"):
         raise click.exceptions.Exit(ExitCode.UNREADABLE)
-
-
-def _chosen(module: ShaderModule, name: str | None, path: str) -> list[ShaderProgram]:
-    found = [program for program in module.programs if name is None or program.name == name]
-    if not found and name is not None:
-        known = ", ".join(program.name for program in module.programs[:8]) or "none"
-        raise UsageError(f"{path} has no program {name!r}", location="--kernel", hint=f"It has: {known}.")
-    return found
 
 
 def _inside(path: str, given: tuple[str, ...]) -> str:
@@ -368,7 +326,7 @@ def _assemble_maxwell(text: str, into: str | None, kernel: str | None) -> bytes:
     code = assemble(text).code
     if into is None:
         return code
-    data = _read(into)
+    data = read(into)
     cubin = read_cubin(data, into)
     name = kernel or (next(iter(cubin.kernels)) if len(cubin.kernels) == 1 else "")
     if name not in cubin.kernels:
@@ -393,36 +351,8 @@ def _assemble_pica(text: str, out: str | None) -> bytes:
     return write_shbin(Shbin(done.code, done.descriptors, (one,)))
 
 
-def _pica_source(file: str, name: str | None) -> tuple[tuple[int, ...], tuple[int, ...], int, dict[str, Any], set[int]]:
-    """(code, descriptors, entry, constants, registers that are outputs) of a .shbin or of assembly text."""
-    from pocketgpu.inspect.shader_files import kind_of, open_shader
-    from pocketgpu.pica.shader.assembler import assemble
-
-    data = _read(file)
-    kind = kind_of(data)
-    if kind == "shbin":
-        programs = _chosen(open_shader(data, file), name, file)
-        if not programs:
-            raise CaptureError("the file has no shader", file=file)
-        one = programs[0]
-        used = {int(output["register"][1:]) for output in one.facts["outputs"]}
-        return one.words, one.descriptors, one.entry, one.facts["constants"], used
-    if kind is not None:
-        raise UsageError(f"this is a {kind}", location=file, hint="'pocketgpu launch' runs kernels of the Switch.")
-    done = assemble(_text(data, file), words=4096)
-    return done.code, done.descriptors, done.entry, {f"c{n}": v for n, v in done.constants.items()}, set(done.outputs)
-
-
-def _register(text: str) -> tuple[str, list[float]]:
-    name, equals, values = text.partition("=")
-    try:
-        numbers = [float(number) for number in values.split(",")]
-    except ValueError:
-        numbers = []
-    if not equals or not name[1:].isdigit() or not 1 <= len(numbers) <= 4:
-        raise UsageError(f"{text!r} sets no register", hint="Write v0=1,0,0 or c8=0.5,0.5,0.5,1.")
-    return name.lower(), numbers
-
-
 def _finite(number: float) -> float | str:
     return number if abs(number) < float("inf") else str(number)
+
+
+shader.add_command(step)

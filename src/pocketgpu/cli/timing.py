@@ -65,7 +65,7 @@ def timing(
     modes = {name: mode for name, mode in modes.items() if screen in (None, name)}
     outcome.extra["screens"] = {name: display_timing.to_dict(mode) for name, mode in modes.items()}
     if svg is not None:
-        write_file(Path(svg), display_timing.svg(modes).encode())
+        write_file(Path(svg), display_timing.svg(modes).encode(), "--svg")
         outcome.extra["svg"] = svg
     outcome.show = lambda: terminal.say(_report(modes, svg))
 

@@ -6,8 +6,9 @@ begins, a draw, a fill, a copy, a launch, a picture that is shown. Draws are eve
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ KINDS = {
     "copy": "bytes are copied",
     "upload": "bytes in a pushbuffer go to memory",
     "launch": "a grid of compute threads runs",
+    "flush": "the processor's cache is written back to memory",
     "report": "a value is written for the processor: a semaphore, a counter, a time",
     "show": "a picture is shown",
 }
@@ -80,7 +82,14 @@ class Event:
     facts: Mapping[str, Any] = field(default_factory=dict)
     writes: tuple[Range, ...] = ()
     reads: tuple[Range, ...] = ()
-    words: Words | None = None
+    made_by: Words | Callable[[], Words] | None = None
+
+    @property
+    def words(self) -> Words | None:
+        """What of the command stream made it; None if nothing did."""
+        if callable(self.made_by):
+            self.made_by = self.made_by()
+        return self.made_by
 
     @property
     def address(self) -> Address:
@@ -94,6 +103,12 @@ class Event:
 
     def __str__(self) -> str:
         return f"{self.title}  {self.address}"
+
+    def _repr_html_(self) -> str:
+        facts = "".join(
+            f"<tr><td>{escape(name)}</td><td>{escape(str(value))}</td></tr>" for name, value in self.facts.items()
+        )
+        return f"<b>{escape(self.title)}</b> <code>{self.address}</code><table>{facts}</table>"
 
 
 @dataclass(slots=True)
@@ -115,3 +130,7 @@ class Pass:
 
     def __str__(self) -> str:
         return f"{self.target or 'no target'}: {len(self.draws)} draws, {len(self.events)} events  {self.address}"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<li>{escape(event.title)} <code>{event.address}</code></li>" for event in self.events)
+        return f"<b>{escape(self.target or 'no target')}</b> <code>{self.address}</code><ol>{rows}</ol>"

@@ -1,6 +1,6 @@
 """The door of the debugger: a capture's run as events, moments of it, and answers about pixels.
 
-    run = pocketgpu.inspect("scene.pgc")
+    run = pocketgpu.debug("scene.pgc")
     for event in run.events(1):
         print(event)
     moment = run.seek("f1/d17")
@@ -12,8 +12,9 @@ What is here is the same for both consoles; `n3ds/` and `switch/` know how each 
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
@@ -22,6 +23,7 @@ from .event import Event, Pass, Range
 
 if TYPE_CHECKING:
     from ..capture import Capture
+    from .stepping.trace import Trace
 
 
 def as_address(place: Address | str) -> Address:
@@ -130,6 +132,16 @@ class Inspection(ABC):
         return found
 
     # -- answers ------------------------------------------------------------------------------------------------------
+    def trace(self, place: Address | str, most: int | None = None) -> Trace:
+        """The steps of a program in a draw or launch (`stepping`): of a vertex, f1/d17/v5, or of a primitive in a
+        geometry program, f1/d17/t3.
+
+        most: steps that are kept.
+
+        :raises UsageError: the address names nothing that runs a program which can be traced.
+        """
+        raise UsageError(f"programs of a {self.capture.console} cannot be traced in a capture", location=str(place))
+
     @abstractmethod
     def why(self, place: Address | str) -> Any:
         """Why a pixel has its colour; see the console's `why` for what comes back.
@@ -138,18 +150,20 @@ class Inspection(ABC):
         """
 
 
-def inspect(capture: Capture | str) -> Inspection:
-    """Look into a capture, or the file of one.
+def debug(
+    capture: Capture | str | os.PathLike[str], switches: Mapping[str, str] | None = None, evaluator: str = "llvm"
+) -> Inspection:
+    """Look into a capture, or the file of one. switches, evaluator: as for the machines.
 
     :raises CaptureError: the file is none, or damaged.
     """
     from ..capture import open as open_capture
 
-    opened = open_capture(capture) if isinstance(capture, str) else capture
+    opened = open_capture(capture) if isinstance(capture, str | os.PathLike) else capture
     if opened.console == "Switch":
         from .switch.inspection import SwitchInspection
 
-        return SwitchInspection(opened)
+        return SwitchInspection(opened, switches, evaluator)
     from .n3ds.inspection import N3dsInspection
 
-    return N3dsInspection(opened)
+    return N3dsInspection(opened, switches, evaluator)

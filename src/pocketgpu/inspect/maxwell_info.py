@@ -23,7 +23,7 @@ from pocketgpu.inspect import maxwell_doubts
 from pocketgpu.inspect.capture_info import Use
 from pocketgpu.inspect.doubts import Doubt
 from pocketgpu.inspect.features import Feature
-from pocketgpu.inspect.maxwell_stream import INC, ONE_INC, Packet, StreamReader
+from pocketgpu.maxwell.stream import INC, ONE_INC, Packet, StreamReader
 
 _VA: Final = 0xFF_FFFF_FFFC
 _MOST_RECORDS: Final = 1 << 16

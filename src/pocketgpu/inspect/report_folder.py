@@ -3,6 +3,7 @@
     index.html       all findings with their pictures inside
     TEST.png         one finding: ours, golden, difference
     candidates/      what was rendered, under the path of its golden, to be copied over the goldens
+    outside/         the same for goldens that are not in the project
 
 What a run wrote is noted in a file beside it, so that the next one can remove that and nothing else.
 """
@@ -22,6 +23,7 @@ from pocketgpu.inspect.findings import OURS, Finding, page
 
 PAGE = "index.html"
 CANDIDATES = "candidates"
+OUTSIDE = "outside"
 MANIFEST = ".pocketgpu-report"
 
 _LONGEST = 120
@@ -47,9 +49,13 @@ def write_report(folder: Path, findings: Sequence[Finding], hint: str = "") -> d
         golden = PurePosixPath(found.golden)
         ours = found.picture(OURS)
         if golden.suffix.lower() == ".png" and ours is not None:
-            # A golden outside of the project has no place in it: its name has to do.
-            place = golden.name if Path(found.golden).is_absolute() or ".." in golden.parts else found.golden
-            files[f"{CANDIDATES}/{place}"] = ours
+            place = f"{CANDIDATES}/{found.golden}"
+            if Path(found.golden).is_absolute() or ".." in golden.parts:
+                # It has no place in the project: copied over that, it would stand where another golden is.
+                place = f"{OUTSIDE}/{golden.name}"
+                if place in files:
+                    place = f"{OUTSIDE}/{hashlib.sha256(found.golden.encode()).hexdigest()[:8]}-{golden.name}"
+            files[place] = ours
     title = "1 picture is not as expected" if len(findings) == 1 else f"{len(findings)} pictures are not as expected"
     files[PAGE] = page(findings, title, hint).encode()
     # Noted first: a run that is killed leaves nothing that nobody removes.
@@ -102,4 +108,4 @@ def _file_name(found: Finding, taken: dict[str, bytes]) -> str:
     return f"{name}.png"
 
 
-__all__ = ["CANDIDATES", "MANIFEST", "PAGE", "clear", "store", "write_report"]
+__all__ = ["CANDIDATES", "MANIFEST", "OUTSIDE", "PAGE", "clear", "store", "write_report"]

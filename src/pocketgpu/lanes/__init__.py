@@ -9,7 +9,7 @@ The words of the language are the methods of `Lang`; the values are `Value`. Not
 
 from __future__ import annotations
 
-from .kernel import Engine, Kernel, kernel
+from .kernel import Engine, Kernel, kernel, run_once
 from .language import Jump, Lang
 from .values import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, Array, LaneError, Type, Value, Var
 
@@ -33,4 +33,5 @@ __all__ = [
     "Value",
     "Var",
     "kernel",
+    "run_once",
 ]

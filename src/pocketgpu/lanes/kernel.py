@@ -22,7 +22,7 @@ import numpy as np
 from . import background, machine_code, object_cache, recipes
 from .llvm_eval import LLVMLang
 from .numpy_eval import ArenaViews, NumpyLang, scalar
-from .values import F32, I32, I64, LaneError, Type
+from .values import F32, I32, I64, LaneError, Type, Value
 
 _CTYPES: dict[str, Any] = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "f32": ctypes.c_float}
 NUMPY_LANES = 64
@@ -69,6 +69,21 @@ def kernel(lanes: int | None = None, **params: Type) -> Callable[[Callable[..., 
     return lambda body: Kernel(body, params, lanes)
 
 
+def run_once(
+    kernel: Kernel, arena: np.ndarray[Any, Any], lanes: int, /, *args: Any,
+    functions: dict[int, Callable[..., None]] | None = None, **static: Any,
+) -> None:  # fmt: skip
+    """Run a kernel as it stands, on the NumPy evaluator, without keeping anything of it.
+
+    For who looks on: static values may be objects that note what they see. lanes: for kernels that do not fix them.
+    functions: what the handles mean that it invokes; they get raw scalars.
+    """
+    k = NumpyLang(ArenaViews(arena), kernel.lanes or lanes, functions or {})
+    with np.errstate(all="ignore"):
+        kernel.body(k, *(scalar(k, a, t) for a, t in zip(args, kernel.params.values(), strict=True)), **static)
+    k._closed()
+
+
 def _address(kernel: Kernel, lanes: int, static: dict[str, Any]) -> int:
     """Machine code of a specialisation: by its recipe, else by tracing it."""
     recipe = recipes.of(kernel, lanes, static, machine_code.stamp())
@@ -82,9 +97,14 @@ def _address(kernel: Kernel, lanes: int, static: dict[str, Any]) -> int:
 
 
 class Engine:
-    """Runs kernels on one arena (a flat uint8 array whose first page stays zero), with either evaluator."""
+    """Runs kernels on one arena (a flat uint8 array whose first page stays zero), with either evaluator.
 
-    def __init__(self, arena: np.ndarray[Any, Any], evaluator: str = "llvm") -> None:
+    on_probe: is told every named intermediate value (`Lang.probe`) that the NumPy evaluator computes.
+    """
+
+    def __init__(
+        self, arena: np.ndarray[Any, Any], evaluator: str = "llvm", on_probe: Callable[[str, Value], None] | None = None
+    ) -> None:
         if evaluator not in ("llvm", "numpy"):
             raise ValueError(f"evaluator must be 'llvm' or 'numpy', not {evaluator!r}")
         if arena.dtype != np.uint8 or arena.ndim != 1 or not arena.flags.c_contiguous or not arena.flags.writeable:
@@ -97,6 +117,7 @@ class Engine:
         self._arena = arena
         self._base = arena.ctypes.data_as(ctypes.c_void_p)  # this pointer keeps the arena alive
         self._views = ArenaViews(arena) if evaluator == "numpy" else None
+        self._on_probe = on_probe
         self._functions: dict[int, Callable[..., None]] = {}
         self._got: dict[Any, Callable[..., None]] = {}
         self._handles: dict[Any, int] = {}
@@ -170,7 +191,7 @@ class Engine:
         def run(*args: Any) -> None:
             if len(args) != len(types):
                 raise TypeError(f"{kernel} called with {len(args)} arguments")
-            k = NumpyLang(views, lanes, functions)
+            k = NumpyLang(views, lanes, functions, self._on_probe)
             with np.errstate(all="ignore"):
                 kernel.body(k, *(scalar(k, a, t) for a, t in zip(args, types, strict=True)), **static)
             k._closed()

@@ -30,7 +30,7 @@ from .memory import MIB, GpuMemory
 from .memory import Mapping as GpuMapping
 from .sampling.store import HEADER_BYTES, SAMPLER_BYTES, Textures
 from .sass.elf import Cubin, Kernel, Relocation, read_cubin
-from .sass.launch import LIMIT, LOCAL_WINDOW, SHARED_WINDOW, Code, Launcher, Result, three
+from .sass.launch import LIMIT, LOCAL_WINDOW, SHARED_WINDOW, Code, Launcher, Result, Watch, three
 from .sass.work import BANK_SIZE
 from .texture_objects import DESCRIPTOR, SLOTS, Slots, Surface, Texture
 
@@ -295,6 +295,7 @@ class RawKernel:
         limit: int = LIMIT,
         count: bool = False,
         tier: str = "auto",
+        watch: Watch | None = None,
     ) -> Result:
         """Launch the kernel and wait for its end.
 
@@ -305,6 +306,7 @@ class RawKernel:
         :param limit: instructions after which a warp is taken to hang.
         :param count: count instructions times lanes at work as well.
         :param tier: "interpreter" or "specialised" to run on one kind of code only.
+        :param watch: who looks on (sass/launch.py); the stepping of `inspect` does.
         :raises UsageError: arguments do not fit the kernel's parameters, or a size is out of range.
         """
         device = self.module.device
@@ -325,6 +327,7 @@ class RawKernel:
                     limit,
                     count,
                     tier=tier,
+                    watch=watch,
                 )
                 arguments.take_back()
             finally:

@@ -19,7 +19,7 @@ from .memory import GpuMemory
 from .programs import Programs
 from .sampling.store import Pools, Textures
 from .sass.launch import Launcher, Result, Rules
-from .sass.work import BANK_SIZE
+from .sass.work import BANK_SIZE, INDEFINITE
 
 LIMIT = 1 << 28
 """Instructions of a warp after which it is taken to hang: much more than a frame of the console has time for."""
@@ -79,6 +79,7 @@ class Grids:
             budget=self.budget,
             in_order=launch.flag("SEQUENTIALLY_RUN_CTAS"),
             texture_bank=state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT"),
+            nan_integer=INDEFINITE if launch.flag("FP32_F2I_NAN_BEHAVIOR") else 0,
         )
         return self.launcher.launch(
             code, launch.grid, launch.block, constants, launch.shared_bytes, low,

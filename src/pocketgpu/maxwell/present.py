@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
-from ..surface import to_image
+from ..surface import to_image, to_png
 from .blocklinear import Layout, detile
 
 if TYPE_CHECKING:
@@ -130,6 +130,9 @@ class Picture:
     def image(self) -> Image:
         """The picture as a Pillow image of mode RGB."""
         return to_image(self.array)
+
+    def _repr_png_(self) -> bytes:
+        return to_png(self.array)
 
 
 def to_picture(data: bytes, surface: Shown) -> NDArray[np.uint8]:

@@ -61,8 +61,8 @@ SCRATCH = _WORD("SET_MME_SHADOW_SCRATCH")
 FALCONS = range(_WORD("SET_FALCON00"), _WORD("SET_FALCON31") + 1)
 """Calls of the front end's firmware."""
 _SELECTOR_UPPER, _SELECTOR_LOWER = _WORD("SET_CONSTANT_BUFFER_SELECTOR_B"), _WORD("SET_CONSTANT_BUFFER_SELECTOR_C")
-_CONSTANT_OFFSET = B197["LOAD_CONSTANT_BUFFER_OFFSET"]
-_LINE_LENGTH, _LINE_COUNT = _WORD("LINE_LENGTH_IN"), _WORD("LINE_COUNT")
+CONSTANT_OFFSET = B197["LOAD_CONSTANT_BUFFER_OFFSET"]
+LINE_LENGTH, LINE_COUNT = _WORD("LINE_LENGTH_IN"), _WORD("LINE_COUNT")
 _SHADOW_MODE = B197["SET_MME_SHADOW_RAM_CONTROL"]["MODE"]
 
 
@@ -96,8 +96,8 @@ class State:
         k.store(I64, at, k.load(I64, at) + (k.to_i64(by) if isinstance(by, Value) else by))
 
 
-class _Parser:
-    """The pieces of the walk."""
+class Parser:
+    """The pieces of the walk. `inspect.decode` tells of each method by a class derived from it."""
 
     def __init__(self, k: Lang, layout: WorkLayout, channel: Value, ram_words: int, choices: frozenset[str]) -> None:
         self.k, self.layout = k, layout
@@ -245,8 +245,8 @@ class _Parser:
         k, state = self.k, self.state
         upper = k.load(I32, self.place(file, _SELECTOR_UPPER)).bits(0, page_table.ADDRESS_BITS - 32)
         lower = k.load(I32, self.place(file, _SELECTOR_LOWER))
-        at = self.place(file, _CONSTANT_OFFSET.word)
-        field = _CONSTANT_OFFSET.fields[0]
+        at = self.place(file, CONSTANT_OFFSET.word)
+        field = CONSTANT_OFFSET.fields[0]
         offset = k.load(I32, at).bits(field.lo, field.width)
         address = (k.to_i64(upper) << 32) + k.to_i64(lower, signed=False) + k.to_i64(offset)
         target, mapped = page_table.translate(k, address & ~3)
@@ -266,9 +266,9 @@ class _Parser:
         """Data follow: each line padded to whole words."""
         k = self.k
         k.store(I32, self.place(file, word), value)
-        words = (k.load(I32, self.place(file, _LINE_LENGTH)) + 3).lsr(2)
+        words = (k.load(I32, self.place(file, LINE_LENGTH)) + 3).lsr(2)
         # A length within 3 of 2^32 comes out as 0 words; nothing is lost by taking it so.
-        total = k.to_i64(words, signed=False) * k.to_i64(k.load(I32, self.place(file, _LINE_COUNT)), signed=False)
+        total = k.to_i64(words, signed=False) * k.to_i64(k.load(I32, self.place(file, LINE_COUNT)), signed=False)
         k.store(I64, self._left(file), total)
         self.state.count("inline_launches")
         for name in ("INLINE_STAGED", "INLINE_TAKEN"):
@@ -356,7 +356,7 @@ def k_place(k: Lang, start: Value, file: Value, size: int) -> Value:
     return start + k.to_i64(k.select(file.below(FRONT_END_FILES), file, 0) * size)
 
 
-class _Packet:
+class Packet:
     """The packet at hand, in variables while the parser runs."""
 
     _HELD = ("METHOD", "STEP", "LATER_STEP", "REMAINING", "SUBCHANNEL", "IMMEDIATE", "POSITION", "END", "RUN", "ENTRY")
@@ -460,9 +460,14 @@ def parse(k: Lang, channel: Value, *, start: int, ram_words: int, choices: tuple
     `PARSE_CHOICES` that do not have their default.
     """
     chosen = frozenset(choices)
-    walk = _Parser(k, WorkLayout(start), channel, ram_words, chosen)
+    walk = Parser(k, WorkLayout(start), channel, ram_words, chosen)
+    packet = Packet(k, walk.state, "channel.illegal_header" in chosen)
+    go_on(k, walk, packet)
+
+
+def go_on(k: Lang, walk: Parser, packet: Packet) -> None:
+    """Parse until `walk.status` is no longer RUNNING."""
     state, status, engine = walk.state, walk.status, walk.engine
-    packet = _Packet(k, state, "channel.illegal_header" in chosen)
     immediate = walk.base + CHANNEL_LAYOUT.immediate
     for _ in k.loop(lambda: status.value == RUNNING):
         for _ in k.when(engine.value == BUSY):
@@ -485,7 +490,7 @@ def parse(k: Lang, channel: Value, *, start: int, ram_words: int, choices: tuple
     state.put("STATUS", status.value)
 
 
-def _data(k: Lang, walk: _Parser, packet: _Packet, immediate: Value) -> None:
+def _data(k: Lang, walk: Parser, packet: Packet, immediate: Value) -> None:
     """Data words of the packet at hand, as many as there are, up to something that interrupts."""
     state, engine = walk.state, walk.engine
     is_immediate = packet["IMMEDIATE"] != 0

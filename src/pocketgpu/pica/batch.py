@@ -107,6 +107,10 @@ _VERTICES, _EMITTED = C.VERTICES // 4, C.EMITTED // 4
 _GROUP_WORDS = slice(GROUP.WORDS // 4, GROUP.WORDS // 4 + len(GROUP_IDS))
 
 
+RasterWatch = Callable[[int, int, Callable[[int, int], None]], None]
+"""Gets entries first .. end-1 of the run list, whose triangles lie ready, and a function that draws some of them."""
+
+
 @dataclass
 class _State:
     """A fragment state with its kernels, one for each combination of power-of-two textures."""
@@ -164,6 +168,8 @@ class DrawRunner:
         self._cycle = 0  # how often the machine was switched on again
         self._drawn_to: dict[bytes, DrawTarget] = {}  # since then
         self._batch = _Batch()
+        self.raster_watch: RasterWatch | None = None
+        """Who is asked to let the fragment side of a batch run, instead of it running by itself."""
         self.pixels = 0  # in the boxes of all triangles since the caller last set it to 0
         words = memory.arena[layout.packets : layout.packets + MAX_PACKETS * PACKET_SIZE].view(np.int32)
         packets = words.reshape(MAX_PACKETS, -1)
@@ -182,8 +188,13 @@ class DrawRunner:
         """The machine is switched off and on: nothing was drawn yet. What was prepared can be used again."""
         self._cycle += 1
         self._drawn_to.clear()
+        self.rewind()
+
+    def rewind(self) -> None:
+        """The core is in an earlier state again: nothing waits to be run."""
+        self._batch.clear()
         self._staged = False
-        vars(self).pop("_geometry_stage", None)  # it left a handle in the unit, which is zero again
+        vars(self).pop("_geometry_stage", None)  # the handle that it left in the unit may be gone
 
     @property
     def exhausted(self) -> bool:
@@ -231,13 +242,16 @@ class DrawRunner:
         return list(dict.fromkeys(found))
 
     # -- preparing --------------------------------------------------------------------------------------------------
-    def run(self, count: int, place: str) -> None:
-        """Run the first `count` packets. `place` names the frame, for events."""
+    def run(self, count: int, place: str, start: int = 0) -> None:
+        """Run packets start .. count-1 of those recorded. `place` names the frame, for events."""
         started = perf_counter()
         groups = self._get(C.GROUPS)
         for number, (low, high, first, end) in enumerate(self._group_heads[:groups].tolist()):
             if number and self.exhausted:
                 break
+            first, end = max(first, start), min(end, count)
+            if first >= end:
+                continue
             at = f"{place}/d{self.stats.draws}"
             self.stats.draws += end - first
             started = self._group(self._group_words[number], first, end, (low, high), at, started)
@@ -362,6 +376,22 @@ class DrawRunner:
         state.handles[powers_of_two] = code
         return code.handle(self.tier)
 
+    def fragment_code(self, packet: int) -> dict[str, Any]:
+        """Static arguments of the `draw_fragments` that is special for a recorded packet's state."""
+        registers = self._registers[packet]
+        state = self._state(registers[GROUP_IDS[_KEY]] & GROUP_MASKS[_KEY])
+        powers = [True, True, True]
+        for unit in state.state.units:
+            source = self.textures.describe(registers, unit)
+            powers[unit] = source is None or source.power_of_two
+        return {
+            "words": state.state.words, "powers_of_two": tuple(powers), "switches": self._chosen, **self._static,
+        }  # fmt: skip
+
+    def drawn(self, entry: int) -> int:
+        """The number of the packet that an entry of the run list draws."""
+        return (int(self._run_list[entry, 1]) - self.layout.packets) // PACKET_SIZE
+
     # -- running ----------------------------------------------------------------------------------------------------
     def _run_batch(self, started: float) -> float:
         """Run what is batched; returns the time now."""
@@ -392,8 +422,7 @@ class DrawRunner:
             if status != driver.FULL or self.exhausted:
                 break
             drawn = entry
-            packet = (int(self._run_list[entry, 1]) - self.layout.packets) // PACKET_SIZE
-            self._heads[packet, _W["FIRST_TRIANGLE"]] = 0
+            self._heads[self.drawn(entry), _W["FIRST_TRIANGLE"]] = 0
         if status == driver.HUNG:
             kind = "vertex" if self._get(C.VERTEX_STAGE) == driver.SHADE else "geometry"
             reasons = self._get(C.HANG)
@@ -443,7 +472,14 @@ class DrawRunner:
         if triangles:
             run = self._fragment_side
             code = tuple(handle for _, _, handle, _ in batch.groups)
-            self._workers.run(lambda part, parts: run(first, end, part, parts), code, area)
+
+            def draw(low: int, high: int) -> None:
+                self._workers.run(lambda part, parts: run(low, high, part, parts), code, area)
+
+            if self.raster_watch is None:
+                draw(first, end)
+            else:
+                self.raster_watch(first, end, draw)
             for offset, size in batch.ranges:
                 self.memory.touch(offset, size)
             self.stats.triangles += triangles

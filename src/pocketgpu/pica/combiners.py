@@ -205,6 +205,8 @@ class Combiners:
                     name = first_previous(self.switches, i, name, get(f"SOURCE.{part}2"))
                 color = read(name)
                 operands.append({ch: self._operand(code, color, ch) for ch in channels})
+                for ch, value in operands[-1].items():
+                    k.probe(f"texenv{stage}.{part}{i}.{ch}", value)
             if part == "rgb" and op in (6, 7):
                 result |= dict.fromkeys(channels, self.arithmetic.dot3(operands[0], operands[1]))
             else:

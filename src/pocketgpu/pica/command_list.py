@@ -102,7 +102,7 @@ _TO_GEOMETRY = register_id("GSH_BOOLUNIFORM") - register_id("VSH_BOOLUNIFORM")
 _GEOMETRY_BANKS = ("gs_uniforms", "gs_code", "gs_opdescs", "gs_uniform_marks")
 
 
-class _Walk:
+class Walk:
     """The pieces of the walk; `w` is the word being written, `number` its register id."""
 
     def __init__(self, k: Lang, layout: WorkLayout, switches: Mapping[str, str]) -> None:
@@ -160,6 +160,7 @@ class _Walk:
                 ("IMMEDIATE_DATA", top.value),
                 ("IMMEDIATE_COUNT", k.i32(0)),
                 ("GS_BOOLS", self.get("GS_BOOLS")),
+                ("AT", self.position.value),
             ):
                 k.store(I32, packet + getattr(PACKET, name), value)
             self._join_group(packet, count, kind)
@@ -489,6 +490,12 @@ class _Walk:
                 self.effect(code, number, w, w & ~keep if "list.fifo_mask" in self.switches else w)
 
 
+def kept_bits(header: Value) -> Value:
+    """The bits that a write under an entry's byte mask leaves alone."""
+    lanes = header.bits(16, 4)
+    return ~((lanes & 1) * 0xFF | (lanes & 2) * 0x7F80 | (lanes & 4) * 0x3FC000 | (lanes & 8) * 0x1FE00000)
+
+
 @kernel()
 def walk(k: Lang, *, layout_start: int, layout_size: int, switches: tuple[tuple[str, str], ...] = ()) -> None:
     """Walk from POSITION to END (arena offsets in the control block); ends with STATUS set and POSITION advanced.
@@ -498,7 +505,7 @@ def walk(k: Lang, *, layout_start: int, layout_size: int, switches: tuple[tuple[
     layout = WorkLayout(layout_start, layout_size)
     chosen = dict(switches)
     wraps = "list.high_ids" in chosen
-    walk = _Walk(k, layout, chosen)
+    walk = Walk(k, layout, chosen)
     status, position, end = walk.status, walk.position, walk.end
     index = k.var(walk.get("ENTRY_INDEX"))
     words = k.var(walk.get("WORDS"))
@@ -508,10 +515,8 @@ def walk(k: Lang, *, layout_start: int, layout_size: int, switches: tuple[tuple[
             status.value = ENDED
         for _ in k.when(status.value == RUNNING):
             header = k.load(I32, k.to_i64(start) + 4)
-            first, extra = header.bits(0, 16), header.bits(20, 8)
-            lanes = header.bits(16, 4)
-            step = header.bits(31, 1)
-            keep = ~((lanes & 1) * 0xFF | (lanes & 2) * 0x7F80 | (lanes & 4) * 0x3FC000 | (lanes & 8) * 0x1FE00000)
+            first, extra, step = header.bits(0, 16), header.bits(20, 8), header.bits(31, 1)
+            keep = kept_bits(header)
             after = start + 8 + ((extra + (extra & 1)) << 2)
             for _ in k.loop(lambda: (status.value == RUNNING) & (index.value <= extra)):
                 i = index.value
@@ -546,4 +551,4 @@ def walk(k: Lang, *, layout_start: int, layout_size: int, switches: tuple[tuple[
 
 
 __all__ = ["BUDGET", "EFFECT_TABLE", "ENDED", "FULL", "JUMP_BUDGET", "RUNNING", "STOPPED", "UNMAPPED_JUMP",
-           "WORD_BUDGET", "walk"]  # fmt: skip
+           "WORD_BUDGET", "Walk", "kept_bits", "walk"]  # fmt: skip

@@ -63,6 +63,9 @@ class Screen:
         """The picture as a Pillow image of mode RGB."""
         return surface.to_image(self.array)
 
+    def _repr_png_(self) -> bytes:
+        return surface.to_png(self.array)
+
 
 class ColorTable:
     """The colour look-up table of one display controller: a byte of each channel in, a byte out.

@@ -48,6 +48,8 @@ class Fog:
     def _mixed(self, color: Color, depth: Value) -> Color:
         k = self.k
         keep = self.factor(k.clamp(depth, 0.0, 1.0))
+        k.probe("fog.depth", depth)
+        k.probe("fog.keep", keep)
         half = k.splat(0.5 if self.rounds else 0.0, type=F32)
         out = dict(color)
         for ch in "rgb":

@@ -117,19 +117,26 @@ def _shade(draw: Draw, triangle: Triangle, edges: list[Value], mask: Value, numb
     k, state, depth = draw.k, draw.state, draw.depth
     draw.fragments.value = draw.fragments.value + k.select(mask, 1, 0)
     pixels = Pixels(draw, triangle, k.to_f32(edges[1]), k.to_f32(edges[2]))
+    k.probe("fragment.w", pixels.w)
     incoming = k.branch(depth.needed, lambda: depth.to_integer(pixels.depth()), lambda: k.splat(0))
     word = depth.load(number)
     mask = depth.early(mask, incoming, word)
     for _ in k.when(k.any(mask)):
         color = draw.colors(pixels)
+        for ch in "rgba":
+            k.probe(f"combined.{ch}", color[ch])
         color = draw.fog.apply(color, pixels.depth)
         if draw.gas is not None and draw.gas.shading:
             color = draw.gas.shade(lambda: pixels.source(TEXTURE0))
 
         def ordinary() -> None:
-            alpha_test: Callable[[], Value] = lambda: (
-                mask & compare(k, state("FRAGOP_ALPHA_TEST.function"), color["a"], k.splat(draw.alpha_reference))
-            )
+            def alpha_test() -> Value:
+                reference = k.splat(draw.alpha_reference)
+                passed: Value = mask & compare(k, state("FRAGOP_ALPHA_TEST.function"), color["a"], reference)
+                for name, value in (("incoming", color["a"]), ("reference", reference), ("passed", passed)):
+                    k.probe(f"alpha.{name}", value)
+                return passed
+
             survivors = k.branch(state("FRAGOP_ALPHA_TEST.enable") != 0, alpha_test, lambda: mask)
             if draw.alpha_last:
                 survivors = depth.finish(mask, incoming, word, number, survivors)

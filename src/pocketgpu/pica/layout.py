@@ -70,6 +70,7 @@ MAX_STATE_WORDS = 96
 PACKET = Struct(
     "PROGRAM:2", "GEOMETRY:2",  # 64 bits each, so they come first
     "KIND", "RESTART", "IMMEDIATE_DATA", "IMMEDIATE_COUNT", "GS_BOOLS", f"VERSIONS:{len(BANKS)}",
+    "AT",  # arena offset of the list entry that draws
     # filled in before the draw runs
     "COLOR", "DEPTH", "WIDTH", "HEIGHT", "TEXTURES:3", "RECT:4",
     "FIRST_TRIANGLE", "LAST_TRIANGLE",
@@ -88,8 +89,9 @@ VERTEX_FLOATS = 24
 VERTEX_SIZE = 128
 
 # A triangle ready to be rasterised; BASE, D1, D2 hold one float for each semantic: value = base + d1*e1 + d2*e2.
+# PRIMITIVE: which primitive it is (part) of, counted from vertex START of the draw on.
 TRIANGLE = Struct(
-    "MIN_X", "MAX_X", "MIN_Y", "MAX_Y", "A:3", "B:3", "PAD:2", "C:6", "BASE:24", "D1:24", "D2:24", "END:2",
+    "MIN_X", "MAX_X", "MIN_Y", "MAX_Y", "A:3", "B:3", "PRIMITIVE", "START", "C:6", "BASE:24", "D1:24", "D2:24", "END:2",
 )  # fmt: skip
 TRIANGLE_SIZE = 384
 assert TRIANGLE.size <= TRIANGLE_SIZE

@@ -403,15 +403,18 @@ class Lighting:
 
     def _look_up(self, name: str, terms: _Terms, otherwise: Value) -> Value:
         """What a table says; `otherwise` if it takes no part."""
+        k = self.k
 
         def look() -> Value:
             where = terms.place(self.select[name], self.signed[name], self.nearest)
             at = self.contents + 4 * ENTRIES * TABLES[name]
             if name == "sp":
                 at = at + self._own(terms.light)
-            return self._fetch(at, where) * self.scale[name]
+            value = self._fetch(at, where) * self.scale[name]
+            k.probe(f"lighting.lut.{name}", value)
+            return value
 
-        value: Value = self.k.branch(self.part[name], look, lambda: otherwise)
+        value: Value = k.branch(self.part[name], look, lambda: otherwise)
         return value
 
     # -- pixels -------------------------------------------------------------------------------------------------------
@@ -423,9 +426,10 @@ class Lighting:
         k, fresnel = self.k, self.get("fresnel")
         quaternion = [plane(slot) for slot in QUATERNION_SLOTS]  # its length does not matter, so neither does w
         normal, tangent = self._axes(quaternion, texture)
-        for axis, n in zip("xyz", normal, strict=True):
-            k.probe(f"lighting.normal.{axis}", n)
         surface = _Surface(k, normal, tangent, [plane(slot) * w for slot in VIEW_SLOTS])
+        for what, vector in (("normal", normal), ("tangent", tangent), ("view", surface.view)):
+            for axis, component in zip("xyz", vector, strict=True):
+                k.probe(f"lighting.{what}.{axis}", component)
         shadow = self._shadow(texture)
         spread = lambda v: k.splat(v, type=F32)
         diffuse = [k.var(spread(c)) for c in self.ambient] if self.primary else []
@@ -435,6 +439,8 @@ class Lighting:
         for n in k.range(0, self.count):
             light = _Light(k, k.to_i64(n * LIGHT_SIZE) + self.lights)
             terms, distance = self._towards(surface, light)
+            k.probe("lighting.light", n)
+            k.probe("lighting.distance", distance)
             self._add(terms, distance, shadow, diffuse, specular)
             for _ in k.when(by_fresnel):
                 for _ in k.when(True if self.fresnel_sum else n == self.count - 1):
@@ -543,6 +549,8 @@ class Lighting:
             if name not in ("sp", "fr") and self.part[name]:
                 terms.place(self.select[name], self.signed[name], self.nearest)
         factor = self._attenuation(terms, distance)
+        for name, value in (("l_n", ln), ("diffuse", nl), ("attenuation", factor)):
+            k.probe(f"lighting.{name}", value)
         if diffuse:
             dark = self._darkness("primary", light, shadow)
             for i, (color, ambient) in enumerate(zip(light.three("DIFFUSE"), light.three("AMBIENT"), strict=True)):
@@ -553,6 +561,8 @@ class Lighting:
             lit = lambda: k.select(nl == 0.0, 0.0, factor)
             strength = k.branch(self.get("clamp_highlights") != 0, lit, lambda: factor)
             lobes = self._lobes(terms, nl)
+            for name, value in zip(("specular0", "specular1.r", "specular1.g", "specular1.b"), lobes, strict=True):
+                k.probe(f"lighting.{name}", value)
             colors = zip(light.three("SPECULAR0"), light.three("SPECULAR1"), strict=True)
             for i, (color0, color1) in enumerate(colors):
                 shine = (lobes[0] * color0 + lobes[1 + i] * color1) * strength

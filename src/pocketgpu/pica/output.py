@@ -101,8 +101,16 @@ class DepthStencil:
 
     def test_depth(self, mask: Value, incoming: Value, word: Value) -> Value:
         """The pixels of `mask` that pass the depth test."""
-        test: Callable[[], Value] = lambda: mask & compare(self.k, self.function, incoming, self._stored_depth(word))
-        passed: Value = self.k.branch(self.testing, test, lambda: mask)
+        k = self.k
+
+        def test() -> Value:
+            stored = self._stored_depth(word)
+            passed: Value = mask & compare(k, self.function, incoming, stored)
+            for name, value in (("incoming", incoming), ("stored", stored), ("passed", passed)):
+                k.probe(f"depth.{name}", value)
+            return passed
+
+        passed: Value = k.branch(self.testing, test, lambda: mask)
         return passed
 
     def early(self, mask: Value, incoming: Value, word: Value) -> Value:
@@ -138,6 +146,8 @@ class DepthStencil:
         reference, tested = self.reference & self.input_mask, stored & self.input_mask
         sides = (tested, k.splat(reference)) if self.stored_first else (k.splat(reference), tested)
         passes = mask & compare(k, state("STENCIL_TEST.function"), *sides)
+        for name, value in (("stored", stored), ("reference", reference), ("tested", tested), ("passed", passes)):
+            k.probe(f"stencil.{name}", value)
         both = self.test_depth(passes, incoming, word)
         update = lambda field: comparisons.update_stencil(
             k, state(f"STENCIL_OP.{field}"), stored, k.splat(self.reference)
@@ -148,6 +158,7 @@ class DepthStencil:
         if self.any_write:
             written = written | (state("DEPTHBUFFER_WRITE.depth") != 0)
         stencil = k.select(written, fresh, stored)
+        k.probe("stencil.after", stencil)
         old = word & 0xFFFFFF
         depth = k.select(self.writing, k.select(both, incoming, old), old)
         if opaque is not None:  # what fails stencil or depth is dealt with before alpha is looked at
@@ -234,6 +245,9 @@ class ColorOutput:
         for part, channels in (("rgb", "rgb"), ("alpha", "a")):
             source = self._factor(self.state(f"BLEND_FUNC.src_{part}"), channels, s, d)
             target = self._factor(self.state(f"BLEND_FUNC.dst_{part}"), channels, s, d)
+            for ch, f, g in zip(channels, source, target, strict=True):
+                self.k.probe(f"blend.source.{ch}", f)
+                self.k.probe(f"blend.target.{ch}", g)
             pairs = [(s[ch] * f, d[ch] * g) for ch, f, g in zip(channels, source, target, strict=True)]
             colors = [(s[ch], d[ch]) for ch in channels]
             out += self._equation(self.state(f"BLEND_FUNC.equation_{part}"), pairs, colors)
@@ -254,8 +268,10 @@ class ColorOutput:
             result = k.branch(self.blending, lambda: self._blend(color, d), lambda: self._logic(color, d))
             final = {}
             for ch, value in zip("rgba", result, strict=True):
+                k.probe(f"target.{ch}", d[ch])
                 k.probe(f"color.{ch}", value)
                 final[ch] = k.select(self.written[ch], value, d[ch])
+                k.probe(f"written.{ch}", final[ch])
 
             def write(format: PixelFormat) -> None:
                 store_pixels(k, format, place(format), pack_channels(final, format), mask)

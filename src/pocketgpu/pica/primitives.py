@@ -52,7 +52,7 @@ ASSEMBLY_CHOICES = ("clip.depth_range", "viewport.offset_sign", "raster.cull_0_3
 MAX_AREA = 1 << 27
 
 
-class _Setup:
+class Setup:
     def __init__(self, k: Lang, layout: WorkLayout, packet: Value, switches: Mapping[str, str]) -> None:
         self.k, self.layout, self.switches = k, layout, switches
         live = LiveRegisters(k, packet + PACKET_REGISTERS)
@@ -69,6 +69,9 @@ class _Setup:
         self.flip = live("FRAMEBUFFER_DIM.flip") != 0
         # What may be touched, in memory coordinates: x from, x to, y from, y to (inclusive).
         self.rect = [k.load(I32, packet + PACKET.RECT + 4 * i) for i in range(4)]
+        self.start = k.load(I32, layout.control + C.VERTEX_START)
+        self.number = k.i32(0)
+        """The primitive at hand, among those of its piece."""
         self.count = k.var(k.load(I32, layout.control + C.TRIANGLES))
         self.area = k.var(k.load(I32, layout.control + C.AREA))  # pixels in the boxes of all triangles made
         self.corners = k.array(MAX_CORNERS, I32, lanes=1)
@@ -195,17 +198,24 @@ class _Setup:
         s = (p[axis] * inverse + 1.0) * self.half[axis] + self.origin[axis]
         return k.to_i32(k.floor(k.clamp(s, WINDOW_LOW, WINDOW_HIGH) * 16.0 + 0.5), -8192, 32767)
 
-    def triangle(self, records: list[Value]) -> None:
-        k = self.k
-        p = [self.position(r) for r in records]
+    def projected(self, p: list[list[Value]]) -> tuple[list[Value], list[Value], list[Value], Value]:
+        """1/w, window coordinates x and y of three corners, and twice the area between them in 1/256 of a pixel."""
         inverse = [1.0 / v[3] for v in p]
         x = [self.window(v, i, 0) for v, i in zip(p, inverse, strict=True)]
         y = [self.window(v, i, 1) for v, i in zip(p, inverse, strict=True)]
-        area = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0])
-        # Counter-clockwise (y up) is the front. 1 drops fronts, 2 drops backs, 0 and 3 nothing (raster.cull_0_3).
-        backs = lambda: self.cull != 1 if "raster.cull_0_3" in self.switches else self.cull == 2
-        dropped = ((self.cull == 1) & (area > 0)) | (backs() & (area < 0)) | (area == 0)
-        for _ in k.when(~dropped):
+        return inverse, x, y, (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0])
+
+    def culled(self, area: Value) -> Value:
+        """Whether a side of a triangle is not drawn. Counter-clockwise (y up) is the front; 1 drops fronts, 2 drops
+        backs, 0 and 3 nothing (raster.cull_0_3)."""
+        backs = self.cull != 1 if "raster.cull_0_3" in self.switches else self.cull == 2
+        return ((self.cull == 1) & (area > 0)) | (backs & (area < 0))
+
+    def triangle(self, records: list[Value]) -> None:
+        k = self.k
+        p = [self.position(r) for r in records]
+        inverse, x, y, area = self.projected(p)
+        for _ in k.when(~(self.culled(area) | (area == 0))):
             back = area < 0
             turn = lambda a, b: (k.select(back, b, a), k.select(back, a, b))
             (x1, x2), (y1, y2) = turn(x[1], x[2]), turn(y[1], y[2])
@@ -234,6 +244,8 @@ class _Setup:
         for _ in k.when((left <= right) & (bottom <= top) & (first <= last)):
             for name, value in (("MIN_X", left), ("MAX_X", right), ("MIN_Y", first), ("MAX_Y", last)):
                 put(name, value)
+            put("PRIMITIVE", self.number)
+            put("START", self.start)
             scale = 1.0 / k.to_f32(area)
             shifts = []
             for e, (i, j) in enumerate(((1, 2), (2, 0), (0, 1))):
@@ -295,7 +307,7 @@ def assemble(
     """
     layout = WorkLayout(layout_start, layout_size)
     chosen = dict(switches)
-    setup = _Setup(k, layout, packet, chosen)
+    setup = Setup(k, layout, packet, chosen)
     live = LiveRegisters(k, packet + PACKET_REGISTERS)
     control = lambda name: k.load(I32, layout.control + getattr(C, name))
     store = lambda name, v: k.store(I32, layout.control + getattr(C, name), v)
@@ -326,6 +338,7 @@ def assemble(
         first = k.select(chained, t, t * 3)
         a = k.select(fan, 0, k.select(odd, first + 1, first))
         b = k.select(odd, first, first + 1)
+        setup.number = t
         setup.primitive([record(a), record(b), record(first + 2)])
         next_one.value = t + 1
     store("TRIANGLES", setup.count.value)
@@ -345,4 +358,4 @@ def assemble(
         store("NEXT_PRIMITIVE", -1)
 
 
-__all__ = ["DEPTH_SLOT", "INVERSE_W_SLOT", "assemble"]
+__all__ = ["DEPTH_SLOT", "INVERSE_W_SLOT", "Setup", "assemble"]

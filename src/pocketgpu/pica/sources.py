@@ -87,12 +87,15 @@ class Pixels:
 
     def attribute(self, slot: int) -> Value:
         """A perspective-correct attribute."""
-        return self.plane(slot) * self.w
+        value = self.plane(slot) * self.w
+        self.k.probe(f"input{slot}", value)
+        return value
 
     def depth(self) -> Value:
         draw = self.draw
         d = self.plane(DEPTH_SLOT) * draw.depth_scale + draw.depth_offset
         depth: Value = self.k.branch(draw.state("DEPTHMAP_ENABLE.enable") != 0, lambda: d, lambda: d * self.w)
+        self.k.probe("fragment.depth", depth)
         return depth
 
     def primary(self) -> Color:

@@ -159,6 +159,14 @@ class Sampler:
         k = self.k
         number = y[0] * level.width + x[0] + level.first
         texel = k.gather(I32, k.to_i64(number << 2) + self.base)
+        for name, value in (
+            ("width", level.width),
+            ("height", level.height),
+            ("x", x[0]),
+            ("y", y[0]),
+            ("word", texel),
+        ):
+            k.probe(f"texture{self.unit}.texel.{name}", value)
         bordered: Flag = False
         for mode in (self.wrap_s, self.wrap_t):
             for code in BORDER_MODES:
@@ -195,9 +203,11 @@ class Sampler:
 
     def _four(self, level: Level, s: Value, t: Value, linear: Value | bool) -> tuple[Value, Value]:
         """Four texels mixed by the fractions, which are zero in lanes that are not linear."""
-        top = lambda w: w.lsr(8) & _EVEN
+        k, top = self.k, lambda w: w.lsr(8) & _EVEN
         u, v = self._texel(s, level.width, linear), self._texel(t, level.height, linear)
         fs, ft = u & (ONE - 1), v & (ONE - 1)
+        k.probe(f"texture{self.unit}.fraction.s", fs)
+        k.probe(f"texture{self.unit}.fraction.t", ft)
         x, y = u >> FRACTION_BITS, v >> FRACTION_BITS
         (s0, t0), (s1, t1) = self._wrap(level, x, y), self._wrap(level, x + 1, y + 1)
         near, right, up, both = (self._fetch(level, a, b) for a, b in ((s0, t0), (s1, t0), (s0, t1), (s1, t1)))
@@ -238,12 +248,17 @@ class Sampler:
     def sample(self, s: Ratio, t: Ratio, face: Value | None = None) -> Color:
         """The texel colour at (s, t) of a cube face, or of the only face: channels 0-255."""
         k = self.k
+        for name, ratio in (("s", s), ("t", t)):
+            k.probe(f"texture{self.unit}.{name}", ratio.value)
+        if face is not None:
+            k.probe(f"texture{self.unit}.face", face)
 
         def base(magnified: Value | None) -> tuple[Value, Value]:
             return self._at_level(self._level(None, face), s.value, t.value, magnified)
 
         def by_detail() -> tuple[Value, Value]:
             lod = self._lod(s, t)
+            k.probe(f"texture{self.unit}.lod", lod)
             magnified = lod <= 0.0
             levels = lambda: self._levels(lod, s.value, t.value, face, magnified)
             return k.branch(self.mipmapped, levels, lambda: base(magnified))
@@ -267,6 +282,7 @@ class Sampler:
         def between() -> tuple[Value, Value]:
             fixed = k.to_i32(lod * float(ONE), 0, (LEVELS - 1) * ONE)
             number, fraction = fixed >> FRACTION_BITS, fixed & (ONE - 1)
+            k.probe(f"texture{self.unit}.fraction.level", fraction)
             fine, coarse = at(number), at(k.min(number + 1, self.highest))
             return mix(fine[0], coarse[0], fraction), mix(fine[1], coarse[1], fraction)
 

@@ -7,7 +7,8 @@ leave open is a switch (transfer.*, texture_copy.*).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -44,8 +45,8 @@ def _extent(width: int, height: int, pitch: int, tiled: bool, block: int) -> int
     return ((height - 1) // block * (pitch // block) + (width - 1) // block + 1) * block * block
 
 
-def _tiled(x: Value, y: Value, tiles: Value, block: str = "") -> Value:
-    """Texel number of (x, y) in 8x8 Morton tiles, `tiles` to a row. y is a scalar, x has lanes.
+def tile_order(x: Any, y: Any, tiles: Any, block: str = "") -> Any:
+    """Texel number of (x, y) in 8x8 Morton tiles, `tiles` to a row; of values of lanes, or of plain numbers.
 
     block: how it is in blocks of 32x32, "morton" or "tiles" (the switch transfer.block32).
     """
@@ -88,7 +89,7 @@ def convert_rows(
     in_a_row = "transfer.linear_scale" in chosen and not tiled_in
 
     def address(x: Value, y: Value) -> Value:
-        number = _tiled(x, y, stride >> 3, block) if tiled_in else x + y * stride
+        number = tile_order(x, y, stride >> 3, block) if tiled_in else x + y * stride
         return k.to_i64(number * (read.bits // 8)) + source
 
     for row in k.range(0, height):
@@ -113,7 +114,7 @@ def convert_rows(
             word = pack(word, write, narrow)
             size = write.bits // 8
             if tiled_out:
-                place = k.to_i64(_tiled(column, row, width >> 3, block) * size) + target
+                place = k.to_i64(tile_order(column, row, width >> 3, block) * size) + target
                 scatter_pixels(k, write, place, word, mask)
             else:
                 place = k.to_i64((row * width + start) * size) + target
@@ -166,12 +167,14 @@ class Outcome:
 @dataclass(frozen=True)
 class Move:
     """What a transfer does: native code with its arguments, and the arena range that it writes. code None: nothing
-    moves."""
+    moves. how: static arguments of the conversion (input, output, tiled_in, tiled_out, scale_x, scale_y, block); empty
+    for copies."""
 
     outcome: Outcome
     code: Callable[..., None] | None = None
     arguments: tuple[int, ...] = ()
     written: tuple[int, int] = (0, 0)
+    how: Mapping[str, Any] = field(default_factory=dict)
 
 
 FIRST = EXTERNAL["PPF_INPUT_ADDRESS"].offset // 4
@@ -263,14 +266,15 @@ class TransferEngine:
             side, pa, length = ("input", source, needed) if start is None else ("output", target + skew, made)
             return Outcome(True, f"display transfer {side} {pa:#010x}..{pa + length:#010x} leaves memory")
         formats = {"input": flags["input_format"], "output": flags["output_format"]}
+        how: dict[str, Any] = {
+            **formats, "tiled_in": tiled_in, "tiled_out": tiled_out, "scale_x": scale_x, "scale_y": scale_y,
+            "block": block,
+        }  # fmt: skip
         whole = not (width | height | stride | place) & 7
         if tiled_in and not tiled_out and not scale_x and whole and not (block or self._choices):
             run = self.engine.get(detile_rows, **formats)
         else:
-            run = self.engine.get(
-                convert_rows, **formats, tiled_in=tiled_in, tiled_out=tiled_out, scale_x=scale_x, scale_y=scale_y,
-                block=block, switches=self._choices,
-            )  # fmt: skip
+            run = self.engine.get(convert_rows, **how, switches=self._choices)
         taken, given = rows * columns * read.bits // 8, width * height * write.bits // 8
         done = Outcome(True, moved=True, read=taken, written=given)
         if block and (out_width | out_height) & 31:
@@ -281,7 +285,7 @@ class TransferEngine:
         elif flags["scale"] == 3:
             told = "display transfer with scale code 3, which is invalid: scaled as by code 2"
             done = replace(done, problem=told, event="transfer.scale")
-        return Move(done, run, (start, place, stride, width, height, flags["flip"]), (place, made))
+        return Move(done, run, (start, place, stride, width, height, flags["flip"]), (place, made), how)
 
     def _copy(self, words: Mapping[str, int]) -> Outcome | Move:
         unit = 1 if self.switches["texture_copy.units"] == "byte" else 16

@@ -73,6 +73,7 @@ def run_vertices(
                 status.value = TOO_MANY
         piece = k.min(total - start.value, k.select(staged, GEOMETRY_PIECE, MAX_PIECE))
         put("PIECE", piece)
+        put("VERTEX_START", start.value)
         for _ in k.when((stage.value == SHADE) & (status.value == DONE)):
             put("NAN_PRODUCTS", 0)
             put("PIECE_VERTICES", 0)

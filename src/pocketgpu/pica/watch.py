@@ -25,7 +25,8 @@ class DrawPackets:
     """Some consecutive draws of one list, as the walk recorded them; valid during the call that hands them over.
 
     registers: (n, 0x300) uint32, a row a draw. kinds: (n,) KIND_ARRAYS, KIND_ELEMENTS or KIND_IMMEDIATE.
-    immediate: (n,) attributes sent for immediate vertices. place: where in the capture ("f0").
+    immediate: (n,) attributes sent for immediate vertices. places: (n,) arena offset of the list entry that draws.
+    place: where in the capture ("f0").
     """
 
     def __init__(self, arena: np.ndarray, layout: WorkLayout, count: int, place: str) -> None:
@@ -35,6 +36,7 @@ class DrawPackets:
         self.registers = packets[:, first:].view(np.uint32)
         self.kinds = packets[:, PACKET.KIND // 4]
         self.immediate = packets[:, PACKET.IMMEDIATE_COUNT // 4]
+        self.places = packets[:, PACKET.AT // 4]
         self._versions = packets[:, PACKET.VERSIONS // 4 :]
         self._arena = arena
         self.place = place

@@ -311,3 +311,53 @@ def points(s: Scene) -> None:
                 s.programs(PIXEL, SIZED)
             at = np.array([(-0.6, 0.55), (0.5, 0.45), (0.02, -0.5)])
             s.draw(at, [RED, GREEN, YELLOW], topology="POINTS", uv=np.array([[n + 1.0], [3.0 * n + 2], [5.5]]))
+
+
+MASKED_VIEW = INDEXED_VIEW.replace("a[0x68]", "a[0x3a0]")
+
+
+@scene(6, 1, 20)
+def viewport_masks(s: Scene) -> None:
+    """Four viewports, those of which shapes go to whose bits the vertices' mask has: triangles, some of them clipped,
+    lines, points with sizes of viewports, quads that change from one viewport to the next."""
+    shades = [RED, GREEN, BLUE, YELLOW, WHITE, (1, 0, 1, 1)]
+    for label, topology, masks in (
+        ("all", "TRIANGLE_FAN", [15]),
+        ("two, then two", "TRIANGLE_FAN", [9, 6]),
+        ("none", "TRIANGLE_FAN", [0]),
+        ("lines", "LINE_LOOP", [7]),
+        ("points", "POINTS", [13]),
+        ("each triangle its own", "TRIANGLES", [1, 2, 4, 8, 3, 12]),
+    ):
+        pb = s.cell(label)
+        s.programs(PIXEL, MASKED_VIEW)
+        pb.method("SET_POINT_SIZE", 4.0)
+        x, y, w, h = s.box
+        for n in range(4):
+            pb.viewport(x + (n & 1) * w / 2, y + (n >> 1) * h / 2, w / 2, h / 2, number=n)
+        at = corners(6, 1.3 if topology == "TRIANGLE_FAN" else 0.8)
+        for n, mask in enumerate(masks):
+            turned = np.roll(at, n, axis=0)[: 3 if topology == "TRIANGLES" else 6]
+            s.draw(turned, shades[: len(turned)], topology=topology, uv=(0.0, 0.0, float(mask)))
+
+
+@scene(5, 1, 24)
+def smooth_polygons(s: Scene) -> None:
+    """Polygons whose edges fade: a hexagon, two triangles with a common edge, slivers, one that is clipped, their edges
+    as lines, which stay hard."""
+    for label in ("hexagon", "common edge", "slivers", "clipped", "lines"):
+        pb = s.cell(label)
+        pb.method("SET_POLY_SMOOTH", 1).method("SET_BLEND", 0, 1)
+        pb.method("SET_BLEND_COLOR_SOURCE_COEFF", V="OGL_SRC_ALPHA")
+        pb.method("SET_BLEND_COLOR_DEST_COEFF", V="OGL_ONE_MINUS_SRC_ALPHA")
+        if label == "common edge":
+            s.draw(
+                [(-0.9, -0.8), (0.9, 0.5), (-0.6, 0.9), (-0.9, -0.8), (0.7, -0.9), (0.9, 0.5)], [RED] * 3 + [BLUE] * 3
+            )
+        elif label == "slivers":
+            for n in range(4):
+                s.draw([(-0.9, -0.9 + n / 4), (0.9, 0.2 + n / 5), (0.9, 0.25 + n / 4)], [YELLOW, RED, GREEN])
+        else:
+            pb.method("SET_FRONT_POLYGON_MODE", MODES["LINE" if label == "lines" else "FILL"])
+            at = corners(6, 1.4 if label == "clipped" else 0.8, 0.2)
+            s.draw(at, [RED, GREEN, BLUE, YELLOW, WHITE, RED], topology="POLYGON")

@@ -90,9 +90,8 @@ def test_targets_limit_viewports() -> None:
 
 
 def test_what_raster_leaves_out_is_told() -> None:
-    assert left_out(registers()) == []
-    assert left_out(registers(SET_POLY_SMOOTH=1)) == ["SET_POLY_SMOOTH: polygons with smooth edges have hard ones"]
-    assert left_out(registers(SET_POLY_SMOOTH=1, SET_FRONT_POLYGON_MODE=0x1B01, SET_BACK_POLYGON_MODE=0x1B01)) == []
+    assert left_out(registers()) == ()
+    assert left_out(registers(SET_TIR=1)) == ("SET_TIR: samples of raster are those of the targets",)
 
 
 def test_switches() -> None:

@@ -84,6 +84,21 @@ def test_a_grid_writes_memory(evaluator: str) -> None:
     assert one.code is not None and one.code.data == assemble(NUMBERS).code
 
 
+@pytest.mark.parametrize("evaluator", ["llvm", "numpy"])
+@pytest.mark.parametrize("tier", ["interpreter", "specialised"])
+def test_what_is_no_number_as_an_integer(evaluator: str, tier: str) -> None:
+    """Zero, or the least integer if the QMD says so; from doubles always the latter."""
+    c = Console(evaluator)
+    c.gpu.grids.tier = tier
+    text = HEAD + "MOV32I R5, 0x7fc00000\nF2I.S32.F32 R4, R5" + TAIL
+    double = HEAD + "MOV R6, RZ\nMOV32I R7, 0x7ff80000\nF2I.S32.F64 R4, R6" + TAIL
+    for behavior, value in (("PASS_ZERO", 0), ("PASS_INDEFINITE", 0x80000000)):
+        fields = {"FP32_F2I_NAN_BEHAVIOR": int(behavior == "PASS_INDEFINITE")}
+        assert set(c.run(text, fields=fields).tolist()) == {value}
+        assert set(c.run(double, fields=fields).tolist()) == {0x80000000}
+    assert not c.told
+
+
 @pytest.mark.parametrize("tier", ["interpreter", "specialised"])
 def test_windows(tier: str) -> None:
     """Generic addresses show shared and local memory where the registers say; both begin as zero or as written."""

@@ -39,12 +39,12 @@ def begin_at(log: PgcLog, first: int, last: int, machine: GM20B) -> Contents | N
     ]
     begun.syncpoints = machine.syncpoints.values()
     frames = whole.frames[first : last + 1]
-    begun.frames = [FrameContents((*_memory(log, running), *frames[0].events)), *frames[1:]]
+    begun.frames = [FrameContents((*memory_of(log, running), *frames[0].events)), *frames[1:]]
     begun.tail = ()
     return begun
 
 
-def _memory(log: PgcLog, running: Replay) -> Iterator[Event]:
+def memory_of(log: PgcLog, running: Replay) -> Iterator[Event]:
     """Mappings as they are, in their order, then all pages that are not zero."""
     live = set(running.live)
     for handle, backing in running.backings.items():

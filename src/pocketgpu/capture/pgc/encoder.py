@@ -45,7 +45,7 @@ def encode(contents: Contents, packing: str = "smallest") -> bytes:
     """The bytes of a file. packing: "stored", "zstd", "lzma" or "smallest" of the three for each section."""
     encoder = _Encoder(contents)
     header = sections.Header(contents.console, contents.digest_size, contents.check_size)
-    return sections.build(header, encoder.run(), len(contents.frames), packing)
+    return sections.build(header, encoder.run(), len(contents.frames), packing, encoder.ends)
 
 
 class _Encoder:
@@ -53,7 +53,9 @@ class _Encoder:
         self.contents = contents
         self.blocks: dict[bytes, int] = {}
         self.sections: list[bytes] = []
+        self.ends: list[list[int]] = []
         self.parts: list[bytes] = []
+        self.frame_ends: list[int] = []
         self.size = 0
         self.check = 0
         self.shown: dict[int, bytes] = {}
@@ -82,13 +84,16 @@ class _Encoder:
         self.check = zlib.crc32(data, self.check)
         self.parts.append(data)
         self.size += len(data)
+        if kind == F.FRAME:
+            self.frame_ends.append(self.size)
         if self.size >= SECTION_TARGET:
             self.close()
 
     def close(self) -> None:
         if self.parts:
             self.sections.append(b"".join(self.parts))
-            self.parts, self.size = [], 0
+            self.ends.append(self.frame_ends)
+            self.parts, self.size, self.frame_ends = [], 0, []
 
     def frame(self, pictures: Mapping[int, bytes] | None) -> None:
         shown = dict(pictures or {})

@@ -27,7 +27,7 @@ from pocketgpu.capture.pgc.contents import (
 from pocketgpu.capture.pgc.one_draw import one_draw
 from pocketgpu.capture.pgc.traces import PgcLog, trace_of
 from pocketgpu.capture.pgc.verify import pictures_of
-from pocketgpu.errors import NoPictureError, PocketGPUError, UsageError
+from pocketgpu.errors import NoPictureError, PocketGPUError
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.gm20b import GM20B
@@ -83,10 +83,10 @@ def minimise(
     replays: int = REPLAYS,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Minimised:
-    """Leave out the memory that no kept event needs; keep all frames, some of them, or one draw (3DS).
+    """Leave out the memory that no kept event needs; keep all frames, some of them, or one draw.
 
     The digests of the result are those of what it shows. replays: the most that are made to find out; progress hears of
-    each. Raises NoPictureError if there is no such frame or draw, UsageError for a draw of a Switch.
+    each. Raises NoPictureError if there is no such frame or draw.
     """
     count = len(contents.frames)
     if keep is not None and keep.last >= count:
@@ -99,12 +99,10 @@ def minimise(
     if keep is not None and contents.console == "3DS":
         contents, targets = _keep_3ds(contents, keep, cast("N3DS", machine))
     elif keep is not None:
-        if keep.draw is not None:
-            hint = "Keep its frame: draws of a Switch depend on channels as they stand."
-            raise UsageError("single draws are kept of 3DS captures only", location=str(keep), hint=hint)
-        contents = _keep_switch(contents, keep, cast("GM20B", machine))
+        contents, targets = _keep_switch(contents, keep, cast("GM20B", machine), switches)
     contents = replace(contents, tail=())
-    search = _Search(contents, machine, targets, replays, progress)
+    single = keep is not None and keep.draw is not None
+    search = _Search(contents, machine, targets, replays, progress, single)
     return search.run()
 
 
@@ -124,7 +122,19 @@ def _keep_3ds(contents: Contents, keep: Keep, machine: N3DS) -> tuple[Contents, 
     return replace(contents, frames=frames, state=snapshot.state_of(machine)), []
 
 
-def _keep_switch(contents: Contents, keep: Keep, machine: GM20B) -> Contents:
+def _keep_switch(
+    contents: Contents, keep: Keep, machine: GM20B, switches: Mapping[str, str] | None
+) -> tuple[Contents, list[tuple[int, int]]]:
+    if keep.draw is None:
+        return _keep_frames(contents, keep, machine), []
+    from pocketgpu.capture.pgc import channel_one_draw
+
+    return channel_one_draw.one_draw(
+        contents, keep.first, keep.draw, cast(PgcLog, trace_of(contents)), switches
+    )  # fmt: skip
+
+
+def _keep_frames(contents: Contents, keep: Keep, machine: GM20B) -> Contents:
     """The kept frames behind what the machine holds before them, if they show the same so; else behind all that
     happened before. (Queries count on, and a channel may stop inside a packet: neither is state of a capture.)"""
     if not keep.first:
@@ -150,7 +160,10 @@ def _keep_switch(contents: Contents, keep: Keep, machine: GM20B) -> Contents:
 
 
 class _Search:
-    """Leaves out parts as long as what is shown, and what `targets` hold in the end, stays the same."""
+    """Leaves out parts as long as what is shown, and what `targets` hold in the end, stays the same.
+
+    single: it is about one draw, which stays even if it changes no pixel.
+    """
 
     def __init__(
         self,
@@ -159,9 +172,10 @@ class _Search:
         targets: Sequence[tuple[int, int]],
         most: int,
         progress: Callable[[int], None],
+        single: bool = False,
     ) -> None:
         self.contents, self.machine, self.targets = contents, machine, targets
-        self.most, self.progress = most, progress
+        self.most, self.progress, self.single = most, progress, single
         self.replays = 0
         self.parts: list[list[Event]] = []
         self.frames = [[list(_cut(event)) for event in frame.events] for frame in contents.frames]
@@ -170,7 +184,8 @@ class _Search:
             for f, events in enumerate(self.frames)
             for e, parts in enumerate(events)
             for p, part in enumerate(parts)
-            if isinstance(part, Load | Store) or (isinstance(part, Submit) and f == 0 and len(self.frames) == 1)
+            if isinstance(part, Load | Store)
+            or (isinstance(part, Submit) and f == 0 and len(self.frames) == 1 and not single)
         ]
         self.dropped: set[tuple[int, int, int]] = set()
         self.goal: list[object] = []
@@ -225,10 +240,14 @@ class _Search:
         self.progress(self.replays)
         capture = Capture("", trace_of(contents))
         shown: list[object] = []
+        drawn = 0
         for frame in capture.render(machine=self.machine, pictures=False):
             shown.append(pictures_of(frame, contents.console, contents.digest_size))
+            drawn += frame.draws
         memory = self.machine.memory
         shown += (digest(memory.read(address, size), 32) for address, size in self.targets)
+        if self.single:
+            shown.append(drawn)
         return shown
 
 

@@ -110,10 +110,16 @@ def _find(contents: Contents, frame: int, draw: int, fcram: int) -> tuple[int, i
             if count > draw:
                 return place, number, before
             before = count
-    raise NoPictureError(
+    raise no_such_draw(frame, draw, before)
+
+
+def no_such_draw(frame: int, draw: int, count: int) -> NoPictureError:
+    """The error for a draw that a frame of `count` draws does not have."""
+    known = f"It has {count} draws, d0 to d{count - 1}." if count > 1 else "It has one draw, d0."
+    return NoPictureError(
         f"there is no draw {draw} in frame {frame}",
         location=f"f{frame}/d{draw}",
-        hint=f"It has {before} draws, d0 to d{before - 1}." if before else "It draws nothing.",
+        hint=known if count else "It draws nothing.",
     )
 
 

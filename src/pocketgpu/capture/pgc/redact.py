@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from pocketgpu.capture.pgc import snapshot
 from pocketgpu.capture.pgc.contents import Contents, Event, FrameContents, Load, bytes_of
 from pocketgpu.capture.pgc.convert import contents_of
-from pocketgpu.capture.pgc.traces import PgcTrace, trace_of
+from pocketgpu.capture.pgc.traces import PgcLog, PgcTrace, trace_of
 from pocketgpu.capture.pgc.verify import with_pictures
-from pocketgpu.errors import UsageError
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import EXTERNAL_FORMATS
 from pocketgpu.facts.pica import PICA
@@ -42,33 +41,41 @@ _BUFFERS = 12
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """textures: different ones that draws use. replaced: bytes of the file's loads that are noise now; left: those of
-    textures that were left alone, as they serve as something else too."""
+    """textures: different ones that draws use. replaced: bytes of the file's memory that are noise now; left: those of
+    textures that were left alone, as they serve as something else too. lost: bytes of textures that came by a way that
+    is not followed, and so may still be in the file."""
 
     contents: Contents
     textures: int
     replaced: int
     left: int
+    lost: int = 0
 
 
 def redact(capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | None = None) -> Redacted:
     """A capture with noise for textures; its digests are those of what it shows then. The same bytes become the same
-    noise.
+    noise. switches: as for `Capture.render`."""
+    contents = contents_of(capture.trace)
+    if contents.console == "3DS":
+        found = _redact_3ds(contents)
+    else:
+        from pocketgpu.capture.pgc.channel_redact import replace_textures
 
-    Raises UsageError for a capture of a Switch: how textures come there (copies between engines) is not followed.
-    """
+        made = replace_textures(contents, cast(PgcLog, trace_of(contents)), switches)
+        found = Redacted(made.contents, made.textures, made.replaced, made.left, made.lost)
     from pocketgpu.capture.replay import Capture
 
-    if capture.console != "3DS":
-        raise UsageError("textures are redacted in 3DS captures only", location=capture.path)
-    contents = contents_of(capture.trace)
+    changed = replace(found.contents, about={**contents.about, "redacted": "textures"})
+    changed = with_pictures(changed, Capture(capture.path, trace_of(changed)), threads=threads, switches=switches)
+    return replace(found, contents=changed)
+
+
+def _redact_3ds(contents: Contents) -> Redacted:
     watcher = _Textures(256 if cast(PgcTrace, trace_of(contents)).needs_new_model else 128)
     watcher.watch(contents)
     noise = _Noise(watcher)
     frames = [FrameContents(tuple(map(noise.event, frame.events))) for frame in contents.frames]
-    changed = replace(contents, frames=frames, tail=(), about={**contents.about, "redacted": "textures"})
-    changed = with_pictures(changed, Capture(capture.path, trace_of(changed)), threads=threads, switches=switches)
-    return Redacted(changed, len(watcher.textures), noise.replaced, noise.left)
+    return Redacted(replace(contents, frames=frames, tail=()), len(watcher.textures), noise.replaced, noise.left)
 
 
 class _Textures:

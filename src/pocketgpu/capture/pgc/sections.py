@@ -7,6 +7,7 @@ import struct
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import zstandard
@@ -159,20 +160,31 @@ def _until_failure(codec: int, payload: bytes, step: int, size: int) -> tuple[bo
     return True, b"".join(parts)
 
 
-def pack(plain: bytes, packing: str) -> tuple[int, bytes]:
-    """`plain` as (codec, payload); packing: "stored", "zstd", "lzma", or "smallest" of them."""
+def pack(plain: bytes, packing: str, ends: Sequence[int] = ()) -> tuple[int, bytes]:
+    """`plain` as (codec, payload); packing: "stored", "zstd", "lzma", or "smallest" of them. ends: where frames end."""
     if packing == "stored" or not plain:
         return _STORED, plain
     found = [(_STORED, plain)] if packing == "smallest" else []
     if packing in ("zstd", "smallest"):
-        level = 19 if len(plain) <= _QUICK else 9
-        found.append((_ZSTD, zstandard.ZstdCompressor(level=level, write_content_size=False).compress(plain)))
+        found.append((_ZSTD, _pack_zstd(plain, ends)))
     if packing in ("lzma", "smallest"):
         shapes = _SHAPES if len(plain) <= _TRY_ALL else _SHAPES[:2]
         found += ((_LZMA, _pack_lzma(plain, *shape)) for shape in shapes)
     if not found:
         raise UsageError(f"there is no packing {packing!r}", hint=f"There are {', '.join(CODECS)} and smallest.")
     return min(found, key=lambda pair: len(pair[1]))
+
+
+def _pack_zstd(plain: bytes, ends: Sequence[int]) -> bytes:
+    """A block ends with each frame: nothing of a cut block can be unpacked, and whole frames must not be lost."""
+    level = 19 if len(plain) <= _QUICK else 9
+    packer = zstandard.ZstdCompressor(level=level, write_content_size=False).compressobj()
+    parts = []
+    for start, end in pairwise([0, *ends, len(plain)]):
+        parts.append(packer.compress(plain[start:end]))
+        if end < len(plain):
+            parts.append(packer.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK))
+    return b"".join((*parts, packer.flush()))
 
 
 def _pack_lzma(plain: bytes, lc: int, lp: int, pb: int) -> bytes:
@@ -182,13 +194,19 @@ def _pack_lzma(plain: bytes, lc: int, lp: int, pb: int) -> bytes:
 
 
 # -- files ------------------------------------------------------------------------------------------------------------
-def build(header: Header, plains: Sequence[bytes], frames: int, packing: str = "smallest") -> bytes:
-    """A whole file from the plain bytes of its sections of records."""
+def build(
+    header: Header,
+    plains: Sequence[bytes],
+    frames: int,
+    packing: str = "smallest",
+    ends: Sequence[Sequence[int]] | None = None,
+) -> bytes:
+    """A whole file from the plain bytes of its sections of records; ends: for each, where frames end in it."""
     console = CONSOLES[header.console]
     start = MAGIC + bytes((VERSION, console, header.digest_size, CHECK_SIZE - header.check_size))
     parts = [start, struct.pack("<I", zlib.crc32(start))]
-    for plain in plains:
-        parts += _section(RECORDS, *pack(plain, packing), len(plain))
+    for plain, places in zip(plains, ends or [()] * len(plains), strict=True):
+        parts += _section(RECORDS, *pack(plain, packing, places), len(plain))
     end = struct.pack("<II", frames, len(plains))
     parts += _section(END, _STORED, end, len(end))
     return b"".join(parts)

@@ -137,6 +137,24 @@ def _engines() -> Iterator[Switch]:
         ignore="simulators: it does not",
         add="as for draws with indices",
     )
+    yield named(
+        "draw.quad_diagonal",
+        "Which two corners of a quad the edge between its triangles joins.",
+        first="notes on the chip: the first and the third, as in a fan",
+        second="the second and the fourth, as in a strip; OpenGL leaves it open",
+    )
+    yield named(
+        "tessellation.winding",
+        "How u and v lie where triangles are clockwise that SET_TESSELLATION_PARAMETERS calls so.",
+        v_down="a driver: v points down, so that OpenGL's counter-clockwise is the register's clockwise",
+        v_up="the names, read with OpenGL's axes",
+    )
+    yield named(
+        "geometry.skip_mask",
+        "What a bit of SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK skips where a geometry program passes vertices on.",
+        program="simulators: what the program gives; the vertex keeps its own",
+        vertex="the other reading of the name: what the vertex has, even if the program gives nothing",
+    )
 
 
 def _textures() -> Iterator[Switch]:
@@ -184,6 +202,12 @@ def _raster() -> Iterator[Switch]:
         "The step that SET_DEPTH_BIAS counts in.",
         format="OpenGL: the least step of the depth format, whatever SET_DEPTH_BIAS_CONTROL says",
         control="that register's name: so only if its bit is set, else the step of 24 bits",
+    )
+    yield named(
+        "raster.window_offset",
+        "What SET_WINDOW_OFFSET_X and SET_WINDOW_OFFSET_Y do. Drivers leave them at 0.",
+        shapes="class header: names and signed numbers of pixels. Shapes move, rectangles that cut stay",
+        ignore="simulators: nothing",
     )
 
 

@@ -38,7 +38,6 @@ that, and does less where it waits for memory. Programs see it in time stamps on
 
 _MODES = {
     "FP32_NAN_BEHAVIOR": "floats are handled as without it",
-    "FP32_F2I_NAN_BEHAVIOR": "what is no number gives 0 as an integer all the same",
     "FP32_NARROW_INSTRUCTION": "denormals are kept all the same",
     "DEPENDENT_QMD_FIELD_COPY": "nothing is copied",
 }

@@ -2,7 +2,9 @@
 of them need no further look.
 
 Thirty-two primitives at a time. What is found out about them goes to scratch vectors, from where set-up takes the few
-that are left one by one. Sources: class header B197 (viewport swizzles, clip control, faces).
+that are left one by one. Where programs give masks of viewports, a primitive is there once for each viewport: sixteen
+in a row, of which the mask leaves some. Sources: class header B197 (viewport swizzles, clip control, faces);
+NV_viewport_array2, for masks.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from .records import (
 GUARD = 32767.0
 """Pixels from the window's origin to the edge of the guard band: what is further out is clipped."""
 LEAST_W = 1e-12
+COPY_BITS = VIEWPORT_COUNT.bit_length() - 1
+"""Numbers of primitives are shifted by this where masks choose viewports; the lower bits are the viewport."""
 SUBPIXEL_BITS = 8
 SUBPIXELS = 1 << SUBPIXEL_BITS
 
@@ -54,10 +58,11 @@ def snap(k: Lang, v: Value) -> Value:
 
 
 class Batch:
-    """The primitives of a draw by 32. scratch: offset of SCRATCH_SIZE bytes. kind: vertices of a primitive."""
+    """The primitives of a draw by 32. scratch: offset of SCRATCH_SIZE bytes. kind: vertices of a primitive. masks:
+    whether numbers of primitives are those of copies for each viewport."""
 
-    def __init__(self, k: Lang, raster: Value, scratch: Value, kind: int) -> None:
-        self.k, self.raster, self.scratch, self.kind = k, raster, scratch, kind
+    def __init__(self, k: Lang, raster: Value, scratch: Value, kind: int, masks: bool = False) -> None:
+        self.k, self.raster, self.scratch, self.kind, self.masks = k, raster, scratch, kind, masks
         of = self.of
         vertices, primitives = of(RASTER.VERTICES), of(RASTER.PRIMITIVES)
         self.pages, self.page_size = (k.load(I32, vertices + w) for w in (VERTICES.PAGES, VERTICES.PAGE_SIZE))
@@ -85,8 +90,10 @@ class Batch:
 
     # -- looking at 32 primitives -------------------------------------------------------------------------------------
     def _column(self, column: int, first: Value, mask: Value) -> Value:
-        k = self.k
-        return k.select(mask, k.load(I32, self.columns + column * self.stride + (first << 2), LANES), 0)
+        k, at = self.k, self.columns + column * self.stride
+        if self.masks:
+            return k.select(mask, k.gather(I32, at + ((first + k.iota()) >> COPY_BITS << 2), mask), 0)
+        return k.select(mask, k.load(I32, at + (first << 2), LANES), 0)
 
     def _place(self, vertex: Value) -> Value:
         """Offset of lane `vertex & 31` of its page."""
@@ -109,8 +116,13 @@ class Batch:
         self._put(PROVOKING_AT, provoking)
         self._put(NUMBER, self._column(PRIMITIVE_ID, first, mask))
         self._put(FLAGS, self._column(PRIMITIVE_FLAGS, first, mask))
-        index = self._given(RASTER.VIEWPORT_AT, provoking, k.i32(0))
-        index = k.select(index.below(VIEWPORT_COUNT), index, 0)
+        if self.masks:
+            index = (first + k.iota()) & (VIEWPORT_COUNT - 1)
+            chosen = k.gather(I32, provoking + self.of(RASTER.VIEWPORT_MASK_AT), mask)
+            mask = mask & (((chosen >> index) & 1) != 0)
+        else:
+            index = self._given(RASTER.VIEWPORT_AT, provoking, k.i32(0))
+            index = k.select(index.below(VIEWPORT_COUNT), index, 0)
         self._put(VIEWPORT_NUMBER, index)
         viewport = self.viewports + index * VIEWPORT.size
         self._put(VIEWPORT_OFFSET, viewport)
@@ -118,7 +130,7 @@ class Batch:
         self._put(LAYER, layer + k.select(self.of(RASTER.LAYER_BY_VIEWPORT) != 0, index, 0))
         if self.kind == 1:
             self._put(SIZE, self._given(RASTER.POINT_SIZE_AT, provoking, self.float_of(RASTER.POINT_SIZE), True))
-        several = self.of(RASTER.VIEWPORT_AT) >= 0
+        several = k.i32(0) == 0 if self.masks else self.of(RASTER.VIEWPORT_AT) >= 0
 
         def parameter(word: int, is_float: bool) -> Value:
             """A word of each primitive's viewport."""
@@ -196,7 +208,7 @@ class Batch:
         cull = self.of(RASTER.CULL)
         dropped = (area == 0) | (k.select(front != 0, cull & 1, cull & 2) != 0)
         plain = (self.of(RASTER.MODES) == 0) & (self.of(RASTER.MODES + 4) == 0) & (self.of(RASTER.CONSERVATIVE) == 0)
-        plain = plain & (self.of(RASTER.FILL_VIA_TRIANGLE) == 0)
+        plain = plain & ((self.of(RASTER.FILL_VIA_TRIANGLE) | self.of(RASTER.POLY_SMOOTH)) == 0)
         multi = self.of(RASTER.MULTISAMPLE) != 0
         box = k.splat(0) == 0
         sides = ((xs, VIEWPORT.LEFT, VIEWPORT.RIGHT), (ys, VIEWPORT.TOP, VIEWPORT.BOTTOM))

@@ -47,6 +47,7 @@ class _Run:
         self.k, self.shift, self.first, self.total, self.ended = k, shift, first, total, ended
         self.last_provokes = word(k, record, "LAST_PROVOKES") != 0
         self.neighbours = word(k, record, "NEIGHBOURS") != 0
+        self.quad_cut = word(k, record, "QUAD_CUT")
 
     def made(self, places: list[Value], provoking: Value, flags: Value) -> Made:
         """Vertices that a kind does not have stand at the first one's place."""
@@ -108,11 +109,18 @@ class _Run:
         return self.made([hub, b, b + 1], hub, flags)
 
     def _half(self, corners: list[Value], part: Value) -> Made:
-        """One of the two triangles of a quad, cut from corner 0 to corner 2."""
+        """One of the two triangles of a quad, cut from corner 0 to corner 2, or from 1 to 3."""
         k, a = self.k, corners
-        first = part == 0
-        flags = k.select(first, FLAG_EDGE0 | FLAG_EDGE1 | FLAG_BEGINS, FLAG_EDGE1 | FLAG_EDGE2)
-        return self.made([a[0], k.select(first, a[1], a[2]), k.select(first, a[2], a[3])], a[0], flags)
+        first, other = part == 0, self.quad_cut != 0
+        cut, uncut = FLAG_EDGE0 | FLAG_EDGE1, FLAG_EDGE1 | FLAG_EDGE2
+        flags = k.select(first, cut | FLAG_BEGINS, uncut)
+        flags = k.select(other, k.select(first, FLAG_EDGE0 | FLAG_EDGE2 | FLAG_BEGINS, cut), flags)
+        places = [
+            k.select(first | ~other, a[0], a[1]),
+            k.select(first, a[1], a[2]),
+            k.select(first, k.select(other, a[3], a[2]), a[3]),
+        ]
+        return self.made(places, a[0], flags)
 
     def quads(self, i: Value, part: Value) -> Made:
         a = (i << 2) + self.shift

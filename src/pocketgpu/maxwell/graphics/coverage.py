@@ -12,9 +12,12 @@ from ...lanes import F32, I32, I64, Lang, Value
 from ..sass.work import LANES
 from .assembled import SUBPIXEL_BITS, SUBPIXELS
 from .records import BLOCK_HEIGHT, BLOCK_WIDTH, LANE_X, LANE_Y, RASTER, SHAPE
+from .shapes import margin
 
 BOUND = 1 << 30
 EDGES = 4
+_PLACES = 8
+"""Columns and rows of the places in a pixel that tell how much of it is covered."""
 _UNIT = SUBPIXELS // 16  # of sample positions
 
 
@@ -89,6 +92,25 @@ class Coverage:
             e = self.edges[3]
             found.value = found.value & k.ballot(self._corner(e, x, y) + e.inner >= 0)
         return found.value
+
+    def part(self, x: Value, y: Value) -> Value:
+        """How much of each pixel of the block at pixel x, y is inside of the edges of a smooth polygon that fade (f32
+        lanes)."""
+        k = self.k
+        soft = k.load(I32, self.shape + SHAPE.SOFT)
+        edges = [Edge(e.a, e.b, e.c - margin(k, e.a, e.b), e.inverse, e.inner) for e in self.edges[:3]]
+        step = SUBPIXELS // _PLACES
+        count = k.var(k.splat(0))
+        for n in k.range(0, _PLACES * _PLACES):
+            column, row = n & (_PLACES - 1), k.udiv(n, _PLACES)
+            at = [(v << SUBPIXEL_BITS) + p * step + step // 2 for v, p in ((x, column), (y, row))]
+            values = [
+                k.select(((soft >> i) & 1) != 0, self._corner(e, at[0], at[1]) + e.inner, 0)
+                for i, e in enumerate(edges)
+            ]
+            inside = (values[0] | values[1] | values[2]) >= 0
+            count.value = count.value + k.select(inside, 1, 0)
+        return k.to_f32(count.value) * (1.0 / (_PLACES * _PLACES))
 
     def box(self, x: Value, y: Value) -> Value:
         """The ballot of the pixels of the block at pixel x, y that are in the shape's box."""

@@ -38,7 +38,6 @@ from .records import (
     PRIMITIVES,
     RASTER,
     REGION,
-    TRIANGLE_LIST,
     VERTICES,
 )
 from .repeats import Repeats
@@ -78,6 +77,11 @@ class _Stopped(Exception):
     """The rest of a draw is left out; why, unless stages tell that."""
 
 
+def _set_up_of(plan: Plan, kind: int) -> dict[str, Any]:
+    """Static values of the set-up of a plan's primitives; the usual ones have the code without masks of viewports."""
+    return {"kind": kind + 1, **({"masks": True} if plan.masks else {})}
+
+
 class Drawing:
     """Runs the draws of one machine.
 
@@ -110,7 +114,9 @@ class Drawing:
         self._vertex_map, self._output_map = take(4 * MAP_WORDS), take(4 * MAP_WORDS)
         self._rooms = [take(_THREAD_ROOM) for _ in range(self.threads)]
         late = take(late_stages.AREA_SIZE)
-        self.late = LateStages(self.memory, self.engine, self.programs.stages, host.workers, late, self._rooms)
+        self.late = LateStages(
+            self.memory, self.engine, self.programs.stages, host.workers, late, self._rooms, host.switches
+        )
         self._fragments = [take(FRAGMENTS.size) for _ in range(self.threads)]
         shapes = take(REGION_SIZE)
         self.stream_out = StreamOut(self.memory, self.engine, stream)
@@ -186,14 +192,14 @@ class Drawing:
             for passed in self._passed:
                 passed[0] = 0
         self._begin(plan, draw, state)
-        for message in plan.left_out[self._primitives[PRIMITIVES.KIND // 4] >= TRIANGLE_LIST]:
+        for message in plan.left_out:
             self.host.report("warning", "draw.left_out", message)
         self._go(plan, draw, state, counters)
         simple = plan.chain is None and not plan.streams and not plan.stores and plan.rasters
         settled = plan.final and plan.placed == self.memory.map_changes and all(
             self.programs.stages[n].final for n in plan.programs
         )  # fmt: skip
-        if simple and settled and not plan.output.events and plan.left_out == ((), ()):
+        if simple and settled and not plan.output.events and not plan.left_out:
             self._repeats.note(draw)
 
     def _repeat(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
@@ -382,7 +388,8 @@ class Drawing:
         engine, several = self.engine, self.threads > 1
         words = np.zeros(native.WALK_SIZE // 4, np.int32)
         words[:8].view(np.int64)[:] = (
-            engine.handle(next_piece), engine.handle(run_vertices), engine.handle(setup.set_up, kind=min(kind, 2) + 1),
+            engine.handle(next_piece), engine.handle(run_vertices),
+            engine.handle(setup.set_up, **_set_up_of(plan, min(kind, 2))),
             engine.handle(raster_shapes, multi=plan.multi),
         )  # fmt: skip
         for name, v in (
@@ -441,7 +448,7 @@ class Drawing:
 
     def _rasterise(self, plan: Plan, kind: int, count: int) -> None:
         """Shapes of a list of primitives, and their pixels."""
-        make, region, following = self.engine.get(setup.set_up, kind=kind + 1), self._region_data, 0
+        make, region, following = self.engine.get(setup.set_up, **_set_up_of(plan, kind)), self._region_data, 0
         if region[_COME] > MOST_PRIMITIVES:
             raise _Stopped(f"more than {MOST_PRIMITIVES} primitives")
         while following < count:

@@ -9,6 +9,7 @@ streams and incomplete strips, which are left out.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -238,8 +239,11 @@ class GeometryStage:
     `vertices` and `primitives` are the offsets of the records of what comes out.
     """
 
-    def __init__(self, memory: GpuMemory, engine: Engine, room: GeometryRoom) -> None:
+    def __init__(
+        self, memory: GpuMemory, engine: Engine, room: GeometryRoom, switches: Mapping[str, str] | None = None
+    ) -> None:
         self.memory, self.engine, self.room = memory, engine, room
+        self._skips_vertices = (switches or {}).get("geometry.skip_mask") == "vertex"
         self._words = memory.arena[room.record : room.record + GEOMETRY.size].view(np.int32)
         self.vertices, self.primitives = room.record + GEOMETRY.VERTICES, room.record + GEOMETRY.PRIMITIVES
         self.groups = 0
@@ -307,13 +311,14 @@ class GeometryStage:
 
     def _pass(self, state: State, header: Header, output: Layout, input_map: NDArray[np.int32]) -> None:
         """What each slot takes from the vertex: what the program does not write, and what it does if
-        SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK has the bit of the word."""
+        SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK has the bit of the word (or, by the switch, what has no bit)."""
         own = {address >> 2 for address in header.outputs}
         for n, address in enumerate(addresses_of(output), PAGE_SLOTS // VECTOR):
             word = address >> 2
             mask = state.word("SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK", word >> 5)
-            skipped = mask >> (word & 31) & 1 or word not in own
-            self._put("FROM", int(input_map[word]) if skipped else -1, n)
+            marked = bool(mask >> (word & 31) & 1)
+            taken = not marked if self._skips_vertices else marked or word not in own
+            self._put("FROM", int(input_map[word]) if taken else -1, n)
 
     @property
     def incoming(self) -> int:

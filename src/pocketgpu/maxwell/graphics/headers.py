@@ -231,4 +231,7 @@ def packed(stage: int, inputs: Mapping[int, int], outputs: Iterable[int], fields
     )
     for table, wanted in tables:
         values |= {one.name: min(wanted[a], (1 << one.width) - 1) for a, one in table if a in wanted}
-    return b"".join(word.to_bytes(4, "little") for word in SPH["PS" if pixel else "VTG"].pack(values))
+    image = b"".join(word.to_bytes(4, "little") for word in SPH["PS" if pixel else "VTG"].pack(values))
+    if pixel or VIEWPORT_MASK not in tables[1][1]:
+        return image
+    return (int.from_bytes(image, "little") | 1 << _VIEWPORT_MASK_BIT).to_bytes(HEADER_SIZE, "little")

@@ -22,7 +22,7 @@ from functools import partial
 from ...lanes import F32, I32, Lang, Value, kernel
 from ..sass.work import LANES
 from .blend import Blender, combine
-from .channels import Channel, Channels, Colour
+from .channels import SINT, Channel, Channels, Colour
 from .depth_stencil import DepthStencil
 from .discard import discard, register
 from .output_keys import BLEND, PLAIN, ColorKey, Settings, TestKey, WriteKey, each, indexed
@@ -170,16 +170,30 @@ class _Colour:
             self._write_each(TableBlock(k, self.own.record, self.fragments, self.channels.bytes, grid, linear))
 
     def source(self) -> Colour:
-        """What the program put out, saturated as asked for."""
+        """What the program put out, saturated as asked for; or what is covered, in place of red."""
         k = self.k
         colour = self._registers(self.own("SOURCE"), self.own("WRITTEN"))
         unit: Callable[[], tuple[Value, ...]] = lambda: tuple(k.clamp(v, 0.0, 1.0) for v in colour)
         signed: Callable[[], tuple[Value, ...]] = lambda: tuple(k.clamp(v, -1.0, 1.0) for v in colour)
         out = list(k.switch(self.own("SATURATE"), [lambda: tuple(colour), unit, signed]))
         one: Value = k.branch(self.draw("TO_ONE") != 0, lambda: k.splat(k.f32(1.0)), lambda: out[3])
-        for name, value in zip("rgba", (*out[:3], one), strict=True):
+        red: Value = k.branch(self.own("COVERAGE") != 0, self._coverage, lambda: out[0])
+        for name, value in zip("rgba", (red, *out[1:3], one), strict=True):
             k.probe(f"write.{name}", value)
-        return [*out[:3], one]
+        return [red, *out[1:3], one]
+
+    def _coverage(self) -> Value:
+        """The samples of each pixel that are left, a bit each, as many as the first channel has (an integer's bits as
+        f32)."""
+        k, mask = self.k, self.k.var(self.k.splat(0))
+        for sample in each(k, self.draw("SAMPLES")):
+            bit = k.i32(1) << sample
+            mask.value = mask.value | k.select(k.mask_of(self._cover(sample)), bit, 0)
+        channel = self.channels.channels[0]
+        free = 32 - channel.width
+        moved = mask.value << free
+        found: Value = k.branch(channel.type == SINT, lambda: moved >> free, lambda: moved.lsr(free))
+        return k.bits_f32(found)
 
     def _registers(self, first: Number, written: Number) -> Colour:
         k, zero = self.k, self.k.splat(self.k.f32(0.0))

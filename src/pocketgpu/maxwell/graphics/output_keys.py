@@ -78,7 +78,8 @@ class TestKey(DiscardKey):
 class ColorKey:
     """What shapes the code of one colour.
 
-    bits: of the words of a sample, that are written. source, written: see COLOR. linear: the target is in pitch layout.
+    bits: of the words of a sample, that are written. source, written, coverage: see COLOR. linear: the target is in
+    pitch layout.
     """
 
     channels: Channels
@@ -88,6 +89,7 @@ class ColorKey:
     source: int = 0
     written: int = 15
     saturate: int = 0
+    coverage: int = 0
     mode: int = PLAIN
     color_operation: int = 0
     color_source: int = 1

@@ -29,6 +29,7 @@ COLOR = Struct(
     "BITS:4",  # of each word, that are written at all
     "SOURCE", "WRITTEN",  # register that holds red; which of the four the program writes (red is bit 0), others are 0
     "SATURATE",  # what the program puts out is clamped to 0..1 (1) or -1..1 (2)
+    "COVERAGE",  # whether red is replaced by the samples that are left, a bit each
     "MODE",  # blend.PLAIN, BLEND or LOGIC
     "COLOR_OPERATION", "COLOR_SOURCE", "COLOR_TARGET", "ALPHA_OPERATION", "ALPHA_SOURCE", "ALPHA_TARGET",
 )  # fmt: skip

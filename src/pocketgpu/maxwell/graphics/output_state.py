@@ -400,6 +400,10 @@ class _Maker:
             saturate = 1 + state.field("SET_PS_SATURATE", f"CLAMP_RANGE{out}")
         if channels.numbers == NUMBER_UNORM and saturate == 1:
             saturate = 0  # the format does so itself
+        covers = int(on("SET_COVERAGE_TO_COLOR") and state.field("SET_COVERAGE_TO_COLOR", "CT_SELECT") == place)
+        if covers and channels.numbers != NUMBER_INTEGER:
+            self.events.append(("draw.coverage", f"{target.name}: coverage goes to integers only; left out"))
+            covers = 0
         mode = PLAIN
         encoded = any(c.type == "srgb" for c in target.format.components) and on("SET_SRGB_WRITE")
         if on("SET_LOGIC_OP"):
@@ -410,7 +414,7 @@ class _Maker:
         linear = bool(dict(target.words)["PITCH"])
         return ColorKey(
             channels, bits, self._is_wide(target), linear, register, self.program.targets[out], saturate,
-            BLEND if equation else PLAIN if mode == BLEND else mode, **equation,
+            covers, BLEND if equation else PLAIN if mode == BLEND else mode, **equation,
         )  # fmt: skip
 
     def _equation(self, place: int) -> dict[str, int]:

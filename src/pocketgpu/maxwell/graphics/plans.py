@@ -18,7 +18,6 @@ from ...lanes import Engine
 from ..engines.state import State
 from ..engines.windows import Window
 from ..memory import GpuMemory
-from ..sass.stage_io import VIEWPORT_MASK
 from . import raster_state
 from .headers import Header, Layout, layout_of
 from .late_stages import Chain
@@ -79,9 +78,10 @@ class Plan:
     """The VERTICES and PRIMITIVES records that its RASTER record names."""
     walks: dict[tuple[int, int, int], NDArray[np.int32]] = field(default_factory=dict)
     """WALK records (native.py) by kind of primitives and slots."""
-    left_out: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    """What raster leaves out of what is asked: of points and lines, of polygons."""
+    left_out: tuple[str, ...] = ()
     """What the registers ask of raster that it does not do."""
+    masks: bool = False
+    """Whether programs give masks of viewports."""
     placed: int = _NO_PLACE
     """Value of GpuMemory.map_changes for which the targets' places in the records are right."""
     windows: tuple[Window, ...] = ()
@@ -158,11 +158,6 @@ def _code(engine: Engine, special: Code, general: Code, tier: str) -> tuple[int,
     return engine.handle(kernel, **static), True
 
 
-def outputs_of(programs: Mapping[int, StageProgram]) -> tuple[int, ...]:
-    """What the last stage before raster writes: addresses in attribute space."""
-    return programs[max(n for n in programs if n != PIXEL)].header.outputs
-
-
 def make_plan(
     memory: GpuMemory, at: int, state: State, programs: Mapping[int, StageProgram], switches: Mapping[str, str],
     places: Mapping[str, int],
@@ -196,11 +191,8 @@ def make_plan(
         key = output.test_key
         width, height = min(t.width for t in plan.targets), min(t.height for t in plan.targets)
         raster_state.limit(viewports, width >> key.grid_x, height >> key.grid_y)
-    others, polygons = (tuple(raster_state.left_out(state, which)) for which in (False, True))
-    if VIEWPORT_MASK in outputs_of(programs):
-        text = f"a[{VIEWPORT_MASK:#x}]: a primitive goes to one viewport, not to those of a mask"
-        others, polygons = (*others, text), (*polygons, text)
-    plan.left_out = others, polygons
+    plan.left_out = raster_state.left_out(state)
+    plan.masks = bool(words[RASTER.VIEWPORT_MASK_AT // 4] >= 0)
     plan.multi = bool(words[RASTER.SAMPLES // 4] > 1)
     if inputs.table.nbytes > _INPUT_TABLE:
         raise UsageError("a pixel program with more inputs than there are")

@@ -7,7 +7,7 @@ since the last draw is left as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +42,7 @@ from ..sass.work import (
     FAULT,
     FAULT_TEXT,
     FAULTS,
+    INDEFINITE,
     LAUNCH,
     NO_TEXTURE,
     OVER_BUDGET,
@@ -86,11 +87,14 @@ MAX_SEEN = MAX_KNOWN = 4096
 
 @dataclass
 class _Copied:
-    """What a constant bank was filled from."""
+    """What a constant bank was filled from: `size` bytes, behind which there are zeros.
+
+    At first nobody knows what the work area holds: a machine may have been switched off and on again.
+    """
 
     address: int = -1
     offset: int = -1
-    size: int = 0
+    size: int = BANK_SIZE
     version: int = -1
 
 
@@ -155,6 +159,8 @@ class StageLaunch:
             self.set(TEXTURE_BANK=texture_bank)  # those behind the last one read as zero
         for bank, wanted in banks.items():
             self._fill(bank, wanted, bindings[bank] if bank < len(bindings) else None)
+        if self._programs.watch is not None:
+            self._programs.watch(self)
         return True
 
     def set(self, **values: int) -> None:
@@ -164,12 +170,13 @@ class StageLaunch:
 
     def follow(self, state: State) -> None:
         """Words of the launch record that registers give, as far as the program asks: the shade mode, which way y
-        goes, where generic addresses show local memory."""
+        goes, where generic addresses show local memory, what is no number as an integer."""
         if self.program is not None and self.program.asks_registers:
             self.set(
                 FLAT=int(state.word("SET_SHADE_MODE") in FLAT_SHADED),
                 Y_DIRECTION=MINUS_ONE if state.field("SET_WINDOW_ORIGIN", "MODE") else ONE,
                 LOCAL_WINDOW=state.word("SET_SHADER_LOCAL_MEMORY_WINDOW"),
+                NAN_INTEGER=INDEFINITE if state.field("SET_SHADER_CONTROL", "FP32_F2I_NAN_BEHAVIOR") else 0,
             )
 
     def set_map(self, name: str, table: NDArray[np.int32]) -> int:
@@ -421,6 +428,8 @@ class Programs:
         self.budget = BUDGET
         """Steps of a stage's warps in a thread; as `limit`, it is for programs that are set up from now on."""
         self.turn, self.turns = SLICE, LIMIT // SLICE
+        self.watch: Callable[[StageLaunch], None] | None = None
+        """Told of each stage that a draw has set up, before it runs: it may put another handle into LAUNCH.RUN."""
         start = (scratch[0] + 4095) & -4096
         self._end = scratch[0] + scratch[1]
         self.thread_ids = start

@@ -24,7 +24,7 @@ from .records import (
     SHAPE,
     VIEWPORT,
 )
-from .shapes import FADE_LINE, FADE_NONE, room
+from .shapes import FADE_LINE, FADE_NONE, FADE_POLYGON, room
 from .stages import run_stage, whole_quads
 
 STRIP_BITS = 4
@@ -105,7 +105,7 @@ class _Raster:
         k, cover = self.k, self.fragments + FRAGMENTS.COVER
         allowed = k.var(coverage.box(x, y))
         for _ in k.when(self.masked):
-            allowed.value = allowed.value & self._masks(shape, x, y)
+            allowed.value = allowed.value & self._masks(coverage, shape, x, y)
         if self.multi:
             covered = k.var(0)
             for _ in k.when(allowed.value != 0):
@@ -225,7 +225,8 @@ class _Raster:
 
     # -- what takes pixels away, wholly or in part ------------------------------------------------------------------
     def _fade(self, shape: Value) -> None:
-        """Multiply alpha by how much of a pixel a smooth line or point covers: a box filter one pixel wide."""
+        """Multiply alpha by how much of a pixel a smooth shape covers: of lines and points by a box filter one pixel
+        wide, of polygons by their area."""
         k = self.k
         x, y = self._from_origin(shape)
         plane = lambda word: [k.load(F32, shape + (word + 4 * i)) for i in range(3)]
@@ -234,15 +235,18 @@ class _Raster:
         half, length = k.load(F32, shape + SHAPE.HALF_WIDTH), k.load(F32, shape + SHAPE.HALF_LENGTH)
         line = k.clamp(half + 0.5 - across, 0.0, k.min(half * 2.0, 1.0)) * k.clamp(length + 0.5 - along, 0.0, 1.0)
         disc = k.clamp(half + 0.5 - k.sqrt(across * across + along * along), 0.0, 1.0)
-        part = k.select(k.load(I32, shape + SHAPE.FADE) == FADE_LINE, line, disc)
+        kind = k.load(I32, shape + SHAPE.FADE)
+        area = k.load(F32, self.fragments + FRAGMENTS.PART, LANES)
+        part = k.select(kind == FADE_LINE, line, k.select(kind == FADE_POLYGON, area, disc))
         registers, outputs = self.of(RASTER.ALPHAS), self.fragment(FRAGMENTS.OUTPUTS)
         for n in k.range(0, _ALPHA_REGISTERS):
             for _ in k.when((registers.lsr(n) & 1) != 0):
                 at = outputs + n * VECTOR
                 k.store(F32, at, k.load(F32, at, LANES) * part)
 
-    def _masks(self, shape: Value, x: Value, y: Value) -> Value:
-        """The ballot of pixels that window rectangles and stipples let through."""
+    def _masks(self, coverage: Coverage, shape: Value, x: Value, y: Value) -> Value:
+        """The ballot of pixels that window rectangles and stipples let through, and that a smooth polygon has a part
+        of."""
         k = self.k
         columns, rows = lane_x(k) + x, lane_y(k) + y
         left = k.var(-1)
@@ -255,6 +259,10 @@ class _Raster:
                 inside.value = inside.value | k.ballot((columns >= x0) & (columns <= x1) & (rows >= y0) & (rows <= y1))
             passed = k.select(mode == INSIDE_ANY, inside.value, ~inside.value)
             left.value = k.select(mode == NOTHING, 0, passed)
+        for _ in k.when(k.load(I32, shape + SHAPE.FADE) == FADE_POLYGON):
+            part = coverage.part(x, y)
+            k.store(F32, self.fragments + FRAGMENTS.PART, part)
+            left.value = left.value & k.ballot(part > 0.0)
         kind = k.load(I32, shape + SHAPE.KIND)
         for _ in k.when((kind == FILL) & (self.of(RASTER.POLYGON_STIPPLE) != 0)):
             words = k.gather(I32, ((rows & 31) << 2) + (self.raster + RASTER.POLYGON_PATTERN))

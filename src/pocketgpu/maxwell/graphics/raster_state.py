@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ...facts.maxwell import B197
 from ..engines.state import State
+from ..sass.stage_io import VIEWPORT_MASK
 from .headers import LINEAR
 from .planes import GROUP, HEAD_SIZE, plane_offset
 from .raster import INSIDE_ANY, KILL_ABOVE, KILL_BELOW, NOTHING, OUTSIDE_ALL
@@ -47,11 +48,11 @@ _GENERAL = (
     "SET_ANTI_ALIAS_SAMPLE_POSITIONS", "SET_NONMULTISAMPLED_Z", "SET_HYBRID_ANTI_ALIAS_CONTROL", "SET_SAMPLE_MASK",
     "SET_SAMPLE_MASK_X0_Y0", "SET_SAMPLE_MASK_X1_Y0", "SET_SAMPLE_MASK_X0_Y1", "SET_SAMPLE_MASK_X1_Y1",
     "SET_WINDOW_CLIP_ENABLE", "SET_WINDOW_CLIP_TYPE", "SET_WINDOW_CLIP_HORIZONTAL", "SET_WINDOW_CLIP_VERTICAL",
-    "SET_POLYGON_STIPPLE", "SET_POLYGON_STIPPLE_PATTERN", "SET_DEPTH_BIAS_CONTROL",
+    "SET_POLYGON_STIPPLE", "SET_POLYGON_STIPPLE_PATTERN", "SET_DEPTH_BIAS_CONTROL", "SET_POLY_SMOOTH",
 )  # fmt: skip
 _OF_ALL_VIEWPORTS = (
     "SET_VIEWPORT_SCALE_OFFSET", "SET_VIEWPORT_CLIP_CONTROL", "SET_SURFACE_CLIP_HORIZONTAL",
-    "SET_SURFACE_CLIP_VERTICAL", "SET_WINDOW_ORIGIN",
+    "SET_SURFACE_CLIP_VERTICAL", "SET_WINDOW_ORIGIN", "SET_WINDOW_OFFSET_X", "SET_WINDOW_OFFSET_Y",
 )  # fmt: skip
 _OF_A_VIEWPORT = (
     "SET_VIEWPORT_COORDINATE_SWIZZLE", "SET_VIEWPORT_SCALE_X", "SET_VIEWPORT_SCALE_Y", "SET_VIEWPORT_SCALE_Z",
@@ -62,6 +63,7 @@ _OF_A_VIEWPORT = (
 RASTER_NAMES = tuple(dict.fromkeys((*_GENERAL, *_OF_ALL_VIEWPORTS, *_OF_A_VIEWPORT)))
 """The methods that `encode` and `pixel_inputs` read."""
 POSITION, LAYER, VIEWPORT_INDEX, POINT_SIZE, DISTANCES = 0x70, 0x64, 0x68, 0x6C, 0x2C0
+_VIEWPORT_CHOICES = VIEWPORT_INDEX >> 2, VIEWPORT_MASK >> 2
 """Addresses in attribute space of what set-up reads itself."""
 SAMPLES = {0: 1, 1: 2, 2: 4, 3: 8, 4: 8, 5: 2, 6: 16, 8: 4, 9: 4, 10: 8, 11: 8}
 """SET_ANTI_ALIAS to samples of a pixel; of modes with virtual coverage the samples that have colours."""
@@ -70,7 +72,7 @@ _CULL = {0x404: 1, 0x405: 2, 0x408: 3}
 _COUNTER_CLOCKWISE = 0x901
 _XYZ, _Z = 3, 5
 """SET_VIEWPORT_CLIP_CONTROL.GEOMETRY_CLIP that cut at near and far plane."""
-_SWITCHES = ("raster.lower_left", "raster.window_clip_end", "raster.offset_step")
+_SWITCHES = ("raster.lower_left", "raster.window_clip_end", "raster.offset_step", "raster.window_offset")
 _STEP_OF_24_BITS = 2.0**-24
 _DEPTH_STEPS = {"Z16": 2.0**-16, "ZF32": 0.0}
 _SIGN = -(1 << 31)
@@ -96,6 +98,11 @@ def float_word(v: float) -> int:
 def sample_count(state: State) -> int:
     """Samples of a pixel of the targets."""
     return SAMPLES.get(state.field("SET_ANTI_ALIAS", "SAMPLES"), 1)
+
+
+def _multisampled(state: State) -> bool:
+    """Whether shapes cover samples one by one; then nothing has smooth edges."""
+    return sample_count(state) > 1 and bool(state.field("SET_ANTI_ALIAS_ENABLE"))
 
 
 class _Record:
@@ -167,9 +174,11 @@ def encode(
     raster[_OWN] = _known.get(key, lambda: _general(state, vertex_map, switches))
     size, positions = VIEWPORT.size // 4, vertex_map[_POSITIONS].tobytes() + chosen
     mirrors = switches.get("raster.lower_left") == "mirror"
-    for n in range(VIEWPORT_COUNT if int(vertex_map[VIEWPORT_INDEX >> 2]) != PAGE_ZERO else 1):
+    moves = switches.get("raster.window_offset") != "ignore"
+    several = any(int(vertex_map[word]) != PAGE_ZERO for word in _VIEWPORT_CHOICES)
+    for n in range(VIEWPORT_COUNT if several else 1):
         words = registers[_VIEWPORT_PLACES[n]]
-        make = partial(_viewport, words, vertex_map, mirrors)
+        make = partial(_viewport, words, vertex_map, mirrors, moves)
         viewports[n * size : (n + 1) * size] = _known_viewports.get(words.tobytes() + positions, make)
 
 
@@ -185,6 +194,7 @@ def _general(state: State, vertex_map: Words, switches: Mapping[str, str]) -> Wo
     r.put("LAYER", field("SET_RT_LAYER", "V"))
     r.put("LAYER_BY_VIEWPORT", field("SET_OFFSET_RENDER_TARGET_INDEX", "BY_VIEWPORT_INDEX"))
     r.put("VIEWPORT_AT", optional(VIEWPORT_INDEX))
+    r.put("VIEWPORT_MASK_AT", optional(VIEWPORT_MASK))
     own_size = field("SET_ATTRIBUTE_POINT_SIZE", "ENABLE")
     slot = 4 * field("SET_ATTRIBUTE_POINT_SIZE", "SLOT")
     r.put("POINT_SIZE_AT", optional(slot) if own_size and slot < ATTRIBUTE_SPACE else -1)
@@ -244,7 +254,7 @@ def _lines_and_points(state: State, r: _Record) -> None:
     field, number = state.field, state.float
     aliased = field("SET_ALIASED_LINE_WIDTH_ENABLE")
     r.put_float("LINE_WIDTH", number("SET_ALIASED_LINE_WIDTH_FLOAT" if aliased else "SET_LINE_WIDTH_FLOAT"))
-    samples = sample_count(state) > 1 and bool(field("SET_ANTI_ALIAS_ENABLE"))
+    samples = _multisampled(state)
     r.put("LINE_SMOOTH", int(bool(field("SET_ANTI_ALIASED_LINE", "ENABLE")) and not samples))
     r.put("LINE_STIPPLE", field("SET_LINE_STIPPLE", "ENABLE"))
     r.put("STIPPLE_FACTOR", field("SET_LINE_STIPPLE_PARAMETERS", "FACTOR"))
@@ -259,7 +269,7 @@ def _lines_and_points(state: State, r: _Record) -> None:
 def _samples(state: State, r: _Record) -> None:
     field = state.field
     count = sample_count(state)
-    on = count > 1 and bool(field("SET_ANTI_ALIAS_ENABLE"))
+    on = _multisampled(state)
     r.put("SAMPLES", count)
     r.put("MULTISAMPLE", int(on))
     for axis in "XY":
@@ -291,7 +301,9 @@ def _masks(state: State, r: _Record, left_out: int) -> None:
     r.put("POLYGON_STIPPLE", stipple)
     if stipple:
         r.put("POLYGON_PATTERN", *(state.word("SET_POLYGON_STIPPLE_PATTERN", n) for n in range(32)))
-    r.put("MASKED", int(bool(windows or stipple or field("SET_LINE_STIPPLE", "ENABLE"))))
+    smooth = int(bool(field("SET_POLY_SMOOTH", "ENABLE")) and not _multisampled(state))
+    r.put("POLY_SMOOTH", smooth)
+    r.put("MASKED", int(bool(windows or stipple or smooth or field("SET_LINE_STIPPLE", "ENABLE"))))
 
 
 Bits = Callable[[int], int]
@@ -313,8 +325,12 @@ _EXTENTS = [
 _SCISSOR = [_pair("SET_SCISSOR_HORIZONTAL", "XMIN", "XMAX"), _pair("SET_SCISSOR_VERTICAL", "YMIN", "YMAX")]
 
 
-def _viewport(registers: NDArray[np.uint32], vertex_map: Words, mirrors: bool) -> Words:
-    """A VIEWPORT record, of the words of _VIEWPORT_NAMES. mirrors: whether an origin at the lower left does."""
+_WINDOW_OFFSETS = [(name, B197[name]["V"]) for name in ("SET_WINDOW_OFFSET_X", "SET_WINDOW_OFFSET_Y")]
+
+
+def _viewport(registers: NDArray[np.uint32], vertex_map: Words, mirrors: bool, moves: bool) -> Words:
+    """A VIEWPORT record, of the words of _VIEWPORT_NAMES. mirrors: whether an origin at the lower left does; moves:
+    whether the window's offset does."""
     words = dict(zip(_VIEWPORT_NAMES, registers.tolist(), strict=True))
     number = dict(zip(_VIEWPORT_NAMES, registers.view(np.float32).tolist(), strict=True))
     at = POSITION >> 2
@@ -327,6 +343,8 @@ def _viewport(registers: NDArray[np.uint32], vertex_map: Words, mirrors: bool) -
     if not words["SET_VIEWPORT_SCALE_OFFSET"] & 1:  # positions are places on the screen
         scale, offset = [1.0] * 3, [0.0] * 3
         source[3], swizzle[3] = PAGE_ONE, 0
+    for axis, (name, field) in enumerate(_WINDOW_OFFSETS if moves else ()):
+        offset[axis] += float(field.decode(words[name]))
     low, high = number["SET_VIEWPORT_CLIP_MIN_Z"], number["SET_VIEWPORT_CLIP_MAX_Z"]
     if _ZERO_TO_ONE(words["SET_VIEWPORT_CLIP_CONTROL"]):
         low, high = 0.0, 1.0
@@ -402,21 +420,14 @@ def alpha_registers(first_registers: Iterable[int | None]) -> int:
 
 
 _LEFT_OUT = (
-    ("SET_POLY_SMOOTH", "ENABLE", "polygons with smooth edges have hard ones"),
     ("SET_TIR", "MODE", "samples of raster are those of the targets"),
     ("SET_CLIP_ID_TEST", "ENABLE", "clip ids are not tested"),
     ("SET_LINE_MULTISAMPLE_OVERRIDE", "ENABLE", "lines have samples as everything has"),
-    ("SET_COVERAGE_TO_COLOR", "ENABLE", "coverage is not written to a target"),
-    ("SET_WINDOW_OFFSET_X", "V", "the window is not moved"),
-    ("SET_WINDOW_OFFSET_Y", "V", "the window is not moved"),
+    ("SET_VIEWPORT_INCREASE_SNAP_GRID_PRECISION", "X_BITS", "corners have 8 bits below the pixel"),
+    ("SET_VIEWPORT_INCREASE_SNAP_GRID_PRECISION", "Y_BITS", "corners have 8 bits below the pixel"),
 )
 
 
-def left_out(state: State, polygons: bool = True) -> list[str]:
-    """What the registers ask of raster that it does not do, as texts for events. polygons: whether any are drawn."""
-    asked = [(name, text) for name, part, text in _LEFT_OUT if state.field(name, part)]
-    # Edges that are drawn as lines are smooth as lines are.
-    fills = polygons and any(
-        _MODES.get(state.field(f"SET_{side}_POLYGON_MODE"), FILL) == FILL for side in ("FRONT", "BACK")
-    )
-    return [f"{name}: {text}" for name, text in asked if fills or name != "SET_POLY_SMOOTH"]
+def left_out(state: State) -> tuple[str, ...]:
+    """What the registers ask of raster that it does not do, as texts for events."""
+    return tuple(f"{name}: {text}" for name, part, text in _LEFT_OUT if state.field(name, part))

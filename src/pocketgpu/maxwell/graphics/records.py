@@ -92,8 +92,8 @@ FILL, LINE, POINT = range(3)
 RASTER = Struct(
     # Offsets of a VERTICES and a PRIMITIVES record, and of tables of VIEWPORT and PIXEL_INPUT.
     "VERTICES", "PRIMITIVES", "VIEWPORTS", "INPUTS", "INPUT_GROUPS",
-    # Page offsets of the layer, viewport index and point size that programs give, -1: they give none.
-    "LAYER_AT", "VIEWPORT_AT", "POINT_SIZE_AT", "LAYER", "LAYER_BY_VIEWPORT",
+    # Page offsets of the layer, viewport index, viewport mask and point size that programs give, -1: they give none.
+    "LAYER_AT", "VIEWPORT_AT", "VIEWPORT_MASK_AT", "POINT_SIZE_AT", "LAYER", "LAYER_BY_VIEWPORT",
     # Clipping: bits of user planes in use, those of them that cull; page offsets of distances; whether z is clipped,
     # and whether the near plane is z = 0 (1) or z = -w (0).
     "USER_PLANES", "USER_CULLS", "DISTANCES:8", "CLIP_Z", "NEAR_ZERO",
@@ -103,7 +103,7 @@ RASTER = Struct(
     "OFFSETS", "OFFSET_SLOPE", "OFFSET_UNITS", "OFFSET_CLAMP", "OFFSET_STEP",
     # Lines and points (f32 sizes), sprites; stipples; rectangles out of triangles (SET_FILL_VIA_TRIANGLE).
     "LINE_WIDTH", "LINE_SMOOTH", "LINE_STIPPLE", "STIPPLE_FACTOR", "STIPPLE_PATTERN", "GENERATED_EDGES",
-    "POINT_SIZE", "POINT_SPRITE", "SPRITE_LOWER", "POINT_SMOOTH", "FILL_VIA_TRIANGLE", "CONSERVATIVE",
+    "POINT_SIZE", "POINT_SPRITE", "SPRITE_LOWER", "POINT_SMOOTH", "FILL_VIA_TRIANGLE", "CONSERVATIVE", "POLY_SMOOTH",
     "HALF",  # 128 if pixel centres have integer coordinates, else 0 (1/256 pixel)
     # Samples: how many, whether shapes are those of multisampling, positions in 1/16 pixel, whether depth is taken at
     # the centre for all. Runs of the program for a pixel (sample shading).
@@ -112,10 +112,10 @@ RASTER = Struct(
     # What clips pixels: window rectangles (0 off, 1 inside any, 2 outside all, 3 nothing passes) with left, top,
     # right, bottom (inclusive) of each; pixels killed by their depth (bit 0 below, 1 above); polygon stipple.
     "WINDOW_CLIPS", "WINDOWS:32", "DEPTH_KILL", "POLYGON_STIPPLE", "POLYGON_PATTERN:32",
-    "MASKED",  # whether any of these or a line's stipple may take pixels away
+    "MASKED",  # whether any of these, a line's stipple or a smooth edge may take pixels away
     # The way of a block: whether depth is wanted; handles of `test` and `write` (0: not called), which take the
     # offset of an OUTPUT record; whether the test comes before the program; LAUNCH record of the program (0: none);
-    # bits of the registers that hold alpha, which smooth lines and points fade.
+    # bits of the registers that hold alpha, which smooth lines, points and polygons fade.
     "DEPTH_WANTED", "TEST:2", "WRITE:2", "OUTPUT", "EARLY", "PROGRAM", "ALPHAS",
 )  # fmt: skip
 """All that set-up and raster want to know of a draw. Filled by `raster_state.encode` but for places and handles."""
@@ -136,8 +136,9 @@ SHAPE = Struct(
     # Edges: a sample at x, y (1/256 pixel) is inside where A x + B y + C >= 0 for all; f32: 1 / (256 A), or 0.
     "A:4", "B:4", "C:8", "INVERSE:4",
     # Lines: pixel counter + STEP_X x + STEP_Y y, for the stipple. Smooth lines and points (FADE 1, 2): planes across
-    # and along from the origin, half width and half length.
-    "COUNTER", "STEP_X", "STEP_Y", "ACROSS:3", "ALONG:3", "HALF_WIDTH", "HALF_LENGTH",
+    # and along from the origin, half width and half length. Smooth polygons (FADE 3): bits of the edges that fade, and
+    # lie a margin further out.
+    "COUNTER", "STEP_X", "STEP_Y", "ACROSS:3", "ALONG:3", "HALF_WIDTH", "HALF_LENGTH", "SOFT",
     start=0,
 )  # fmt: skip
 """A convex piece of a primitive to be drawn, at a multiple of 32 bytes."""
@@ -154,6 +155,7 @@ FRAGMENTS = Struct(
     "MIN_Z", "MAX_Z",  # f32: the viewport's range, for depth that the program gives
     f"DEPTH:{MAX_SAMPLES * LANES}",  # f32 vectors: window depth of each sample (after bias, not clamped)
     f"SAMPLE_MASK:{LANES}",  # a vector: the program's sample mask, all ones if it gives none
+    f"PART:{LANES}",  # a f32 vector: how much of each pixel a smooth polygon covers
     "OUTPUTS",  # offset of the program's R0; R n is VECTOR * n behind
     "PASSED:2",  # 64 bits: samples that passed all tests since somebody set it to 0
     f"PLANES:{MAX_PLANES * PLANE.size // 4}",  # those of the primitive, as programs see them

@@ -10,6 +10,7 @@ from ..sass.work import LANES
 from . import assembled
 from .assembled import (
     CODES,
+    COPY_BITS,
     CORNER_VECTORS,
     FLAGS,
     SUBPIXEL_BITS,
@@ -40,9 +41,9 @@ def least_region(groups: int) -> int:
 
 
 class _SetUp:
-    def __init__(self, k: Lang, raster: Value, region: Value, scratch: Value, kind: int) -> None:
+    def __init__(self, k: Lang, raster: Value, region: Value, scratch: Value, kind: int, masks: bool) -> None:
         self.k, self.region, self.kind = k, region, kind
-        self.batch = Batch(k, raster, scratch, kind)
+        self.batch = Batch(k, raster, scratch, kind, masks)
         self.clipper = Clipper(self.batch)
         self.planes = PlaneMaker(self.batch, self.clipper)
         load = lambda word: k.load(I32, region + word)
@@ -129,7 +130,7 @@ class _SetUp:
 
         def fill() -> None:
             whole = self.batch.of(RASTER.FILL_VIA_TRIANGLE) != 0
-            k.branch(whole, lambda: self._rectangle(owner), lambda: self._fan(owner))
+            k.branch(whole, lambda: self._rectangle(owner), lambda: self._fan(owner, flags))
 
         def lines() -> None:
             self._lines(owner, flags)
@@ -141,10 +142,25 @@ class _SetUp:
         # Planes that no shape shows need no room.
         self.free_end.value = k.select(self.made.value == made, before, planes)
 
-    def _fan(self, owner: Owner) -> None:
+    def _fan(self, owner: Owner, flags: Value) -> None:
+        """What is left of a triangle, as triangles around its first corner. With smooth polygons, edges of the polygon
+        that was drawn fade; those that cutting it up or clipping made do not, so that there are no seams inside."""
         c, k = self.clipper, self.k
-        for i in k.range(1, c.count.value - 1):
-            self.shapes.triangle(owner, [c.x[0], c.x[i], c.x[i + 1]], [c.y[0], c.y[i], c.y[i + 1]])
+        smooth, last = self.batch.of(RASTER.POLY_SMOOTH) != 0, c.count.value - 1
+
+        def real(corner: Value | int) -> Value:
+            edge = c.edge[corner]
+            return k.select(edge != NO_EDGE, (flags >> edge) & 1, 0)
+
+        for i in k.range(1, last):
+            after = i + 1
+
+            def soft(i: Value = i, after: Value = after) -> Value:
+                closing = k.select(after == last, real(last), 0)
+                return k.select(i == 1, real(0), 0) | real(i) << 1 | closing << 2
+
+            bits = k.branch(smooth, soft, lambda: k.i32(0))
+            self.shapes.triangle(owner, [c.x[0], c.x[i], c.x[after]], [c.y[0], c.y[i], c.y[after]], bits)
 
     def _rectangle(self, owner: Owner) -> None:
         c = self.clipper
@@ -179,7 +195,7 @@ class _SetUp:
 
 @kernel(lanes=32, raster=I32, region=I32, scratch=I32, first=I32, last=I32)
 def set_up(
-    k: Lang, raster: Value, region: Value, scratch: Value, first: Value, last: Value, *, kind: int
+    k: Lang, raster: Value, region: Value, scratch: Value, first: Value, last: Value, *, kind: int, masks: bool = False
 ) -> None:  # fmt: skip
     """Shapes of the primitives first..last-1, in order, in a region.
 
@@ -187,21 +203,29 @@ def set_up(
     `least_region` bytes between them at least; afterwards NEXT says which primitive comes next (`last`, unless there
     was no more room, or MAX_AREA is passed), SHAPES_END where the shapes end, AREA how large they are. COME, GONE and
     SHAPES are counted on. STIPPLE carries a line's stipple from call to call. scratch: of SCRATCH_SIZE bytes. kind:
-    vertices of a primitive, 1 to 3.
+    vertices of a primitive, 1 to 3. masks: whether the program gives a mask of viewports for each primitive, which then
+    goes to all of these, one after the other; the region must have room for as many times its shapes.
     """
-    work = _SetUp(k, raster, region, scratch, kind)
+    work = _SetUp(k, raster, region, scratch, kind, masks)
+    copies = COPY_BITS if masks else 0
+    begin = first
+    first, last = first << copies, last << copies
     start = k.var(first & -LANES)
     following = k.var(last)
-    need = planes_size(work.groups) + (room(SHAPE.size) * MAX_CORNERS + 2 * ALIGN)
+    need = (planes_size(work.groups) + (room(SHAPE.size) * MAX_CORNERS + 2 * ALIGN)) << copies
     full = k.var(0)
+    under_way = k.var(-1)  # all copies of a primitive belong to one region
     for _ in k.loop(lambda: (start.value < last) & (full.value == 0)):
         base = start.value
         numbers = k.iota() + base
         left = k.var(work.batch.look(base, (numbers >= first) & (numbers < last)))
         for _ in k.loop(lambda: (left.value != 0) & (full.value == 0)):
             lane = k.trailing_zeros(left.value)
-            tight = work.at.value + need > work.free_end.value
-            for _ in k.when(tight | (work.shapes.area.value > MAX_AREA)):
+            tight = (work.at.value + need > work.free_end.value) | (work.shapes.area.value > MAX_AREA)
+            if masks:
+                tight = tight & ((base + lane) >> copies != under_way.value)
+                under_way.value = (base + lane) >> copies
+            for _ in k.when(tight):
                 full.value = 1
                 following.value = base + lane
             for _ in k.when(full.value == 0):
@@ -211,8 +235,9 @@ def set_up(
     put = lambda word, v: k.store(I32, region + word, v)
     add = lambda word, v: put(word, k.load(I32, region + word) + v)
     put(REGION.SHAPES_END, work.at.value)
-    put(REGION.NEXT, following.value)
+    reached = following.value >> copies
+    put(REGION.NEXT, reached)
     put(REGION.AREA, work.shapes.area.value)
     add(REGION.SHAPES, work.made.value)
-    add(REGION.COME, following.value - first)
+    add(REGION.COME, reached - begin)
     add(REGION.GONE, work.gone.value)

@@ -10,18 +10,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...lanes import F32, I32, Value, Var
+from ...lanes import F32, I32, Lang, Value, Var
 from .assembled import LAYER, SIZE, SUBPIXEL_BITS, SUBPIXELS, VIEWPORT_NUMBER, VIEWPORT_OFFSET, Batch
 from .records import FILL, LINE, POINT, RASTER, REGION, SHAPE, VIEWPORT
 
 ALIGN = 32
-FADE_NONE, FADE_LINE, FADE_POINT = range(3)
+FADE_NONE, FADE_LINE, FADE_POINT, FADE_POLYGON = range(4)
 HALF = SUBPIXELS // 2
 
 
 def room(size: int) -> int:
     """Bytes that a record of `size` bytes takes."""
     return -(-size // ALIGN) * ALIGN
+
+
+def margin(k: Lang, a: Value, b: Value) -> Value:
+    """What to add to an edge's constant so that every pixel whose square it touches has its centre inside (i64)."""
+    return (k.to_i64(k.abs(a)) + k.to_i64(k.abs(b))) << (SUBPIXEL_BITS - 1)
 
 
 @dataclass
@@ -62,11 +67,12 @@ class ShapeMaker:
         return k.i32(0), k.i32(0), k.i64(0)
 
     def _emit(
-        self, owner: Owner, kind: int, box: tuple[Value, Value, Value, Value], edges: list[Edge], fade: Value | int = 0
-    ) -> Value:
+        self, owner: Owner, kind: int, box: tuple[Value, Value, Value, Value], edges: list[Edge],
+        fade: Value | int = FADE_NONE, soft: Value | int = 0,
+    ) -> Value:  # fmt: skip
         """Write a shape if its box (left, top, right, bottom, inclusive) has a pixel that may be touched, and say so.
 
-        The record can be completed with `_put` before `_done`.
+        soft: bits of the edges of a smooth polygon that fade. The record can be completed with `_put` before `_done`.
         """
         k, batch = self.k, self.batch
         viewport = batch.word(VIEWPORT_OFFSET, owner.lane)
@@ -85,12 +91,13 @@ class ShapeMaker:
             }  # fmt: skip
             for name, v in words.items():
                 self._put(SHAPE.offsets[name], v)
-            conservative = batch.of(RASTER.CONSERVATIVE) != 0
+            self._put(SHAPE.SOFT, soft)
+            wider = k.select(batch.of(RASTER.CONSERVATIVE) != 0, -1, soft)
             for n, (a, b, c) in enumerate((edges + [self._none()] * 4)[:4]):
-                wide = (k.to_i64(k.abs(a)) + k.to_i64(k.abs(b))) << (SUBPIXEL_BITS - 1)
+                wide = margin(k, a, b)
                 self._put(SHAPE.A + 4 * n, a)
                 self._put(SHAPE.B + 4 * n, b)
-                self._put(SHAPE.C + 8 * n, c + k.select(conservative, wide, 0))
+                self._put(SHAPE.C + 8 * n, c + k.select(((wider >> n) & 1) != 0, wide, 0))
                 slope = k.to_f32(k.select(a == 0, 1, a)) * float(SUBPIXELS)
                 self._put(SHAPE.INVERSE + 4 * n, k.select(a == 0, 0.0, 1.0 / slope))
         return seen
@@ -112,7 +119,7 @@ class ShapeMaker:
     def _box(self, xs: list[Value], ys: list[Value]) -> tuple[Value, Value, Value, Value]:
         """The pixels whose centres (whose areas, with samples) can be inside of a shape with these corners."""
         k = self.k
-        area = self.multi | (self.batch.of(RASTER.CONSERVATIVE) != 0)
+        area = self.multi | ((self.batch.of(RASTER.CONSERVATIVE) | self.batch.of(RASTER.POLY_SMOOTH)) != 0)
         low = lambda v: (v + k.select(area, 0, HALF - 1)) >> SUBPIXEL_BITS
         high = lambda v: (v - k.select(area, 0, HALF)) >> SUBPIXEL_BITS
 
@@ -125,8 +132,8 @@ class ShapeMaker:
         return low(extreme(xs, "min")), low(extreme(ys, "min")), high(extreme(xs, "max")), high(extreme(ys, "max"))
 
     # -- triangles ----------------------------------------------------------------------------------------------------
-    def triangle(self, owner: Owner, xs: list[Value], ys: list[Value]) -> None:
-        """A triangle, in either direction."""
+    def triangle(self, owner: Owner, xs: list[Value], ys: list[Value], soft: Value | int = 0) -> None:
+        """A triangle, in either direction. soft: bits of the edges that fade, edge n from corner n to the next."""
         k = self.k
         wide = k.to_i64
         area = wide(xs[1] - xs[0]) * wide(ys[2] - ys[0]) - wide(xs[2] - xs[0]) * wide(ys[1] - ys[0])
@@ -139,7 +146,10 @@ class ShapeMaker:
         box = self._box(xs, ys)
         for _ in k.when(area != 0):
             edges = [self._edge(1, 2), self._edge(2, 0), self._edge(0, 1)]
-            for _ in k.when(self._emit(owner, FILL, box, edges)):
+            fades = [(soft >> n) & 1 for n in range(3)]
+            bits = fades[1] | k.select(turn, fades[0], fades[2]) << 1 | k.select(turn, fades[2], fades[0]) << 2
+            fade = k.select(bits != 0, FADE_POLYGON, FADE_NONE)
+            for _ in k.when(self._emit(owner, FILL, box, edges, fade, bits)):
                 self._done()
 
     def rectangle_of(self, owner: Owner, xs: list[Value], ys: list[Value]) -> None:

@@ -111,7 +111,7 @@ class StageProgram:
     def asks_registers(self) -> bool:
         """Whether what it does depends on words that `StageLaunch.follow` sets."""
         return any(
-            (s.op == "IPA" and s.mods["op"] == SC) or (s.op == "S2R" and s.mods["sr"] == Y_DIRECTION)
+            s.op == "F2I" or (s.op == "IPA" and s.mods["op"] == SC) or (s.op == "S2R" and s.mods["sr"] == Y_DIRECTION)
             or (s.op in ("LD", "ST", "ATOM", "RED") and Machine.space_of(s) == GENERIC)
             for s in self.steps
         )  # fmt: skip

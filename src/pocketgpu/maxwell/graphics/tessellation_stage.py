@@ -8,6 +8,7 @@ registers and the vertices of a patch are those of the vertex program.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,7 +41,7 @@ from .records import (
     VERTICES,
 )
 from .stages import run_stage
-from .tessellator import ISOLINES, LEVELS, MOST_POINTS, MOST_PRIMITIVES, OUT_POINTS, Sink, Tessellator
+from .tessellator import ISOLINES, LEVELS, MOST_POINTS, MOST_PRIMITIVES, OUT_POINTS, TURNED, Sink, Tessellator
 from .vertex_stage import clear_page
 
 BATCH = 128
@@ -242,8 +243,11 @@ class TessellationStage:
     `tessellate` and `run_evaluation` until `left` says that no patch of the batch is left.
     """
 
-    def __init__(self, memory: GpuMemory, engine: Engine, room: TessellationRoom) -> None:
+    def __init__(
+        self, memory: GpuMemory, engine: Engine, room: TessellationRoom, switches: Mapping[str, str] | None = None
+    ) -> None:
         self.memory, self.engine, self.room = memory, engine, room
+        self._turned = (switches or {}).get("tessellation.winding") == "v-up"
         self._words = memory.arena[room.record : room.record + TESSELLATION.size].view(np.int32)
         self.vertices = room.record + TESSELLATION.VERTICES
         self.primitives = room.record + TESSELLATION.PRIMITIVES
@@ -294,6 +298,8 @@ class TessellationStage:
         domain = state.field("SET_TESSELLATION_PARAMETERS", "DOMAIN_TYPE")
         out = state.field("SET_TESSELLATION_PARAMETERS", "OUTPUT_PRIMITIVES")
         self.kind = POINT_LIST if out == OUT_POINTS else LINE_LIST if domain == ISOLINES else TRIANGLE_LIST
+        if self._turned:
+            out = TURNED.get(out, out)
         for name, v in (
             ("VERTICES_IN", vertices), ("PRIMITIVES_IN", primitives), ("SLOTS", slots),
             ("PATCH_VERTICES", patch_vertices), ("CONTROL", control), ("THREADS", threads), ("PER_WARP", per),

@@ -228,6 +228,7 @@ class VertexInput:
     def __init__(self, memory: GpuMemory, engine: Engine, room: VertexRoom, switches: Mapping[str, str]) -> None:
         self.memory, self.engine, self.room = memory, engine, room
         self._adds_base = switches["draw.array_base_vertex"] == "add"
+        self._quad_cut = int(switches["draw.quad_diagonal"] == "second")
         self._per_vertex = switches["draw.zero_frequency"] == "per-vertex"
         words = lambda at, size: memory.arena[at : at + size].view(np.uint32)
         self._input = words(room.input, INPUT.size)
@@ -294,7 +295,8 @@ class VertexInput:
             ("SHADE_INSTANCES", room.shade_instances), ("TABLE", room.table), ("CARRY", room.carry),
             ("ATTRIBUTES", room.attributes), ("INDEX_BYTES", index_bytes or 4 * indexed), ("RESTARTS", restart),
             ("RESTART", restart_index), ("LAST_PROVOKES", state.field("SET_PROVOKING_VERTEX")),
-            ("NEIGHBOURS", neighbours), ("MORE", 1), ("LAUNCH", launch), ("INPUT_VECTORS", shape.vectors),
+            ("NEIGHBOURS", neighbours), ("QUAD_CUT", self._quad_cut), ("MORE", 1), ("LAUNCH", launch),
+            ("INPUT_VECTORS", shape.vectors),
             ("OUTPUT_VECTORS", output_vectors), ("VERTEX_ID_AT", shape.vertex_id_at),
             ("INSTANCE_ID_AT", shape.instance_id_at), ("INTEGER_ONE_AT", shape.integer_one_at),
             ("ATTRIBUTE_COUNT", len(shape.attributes)), *topology_words.items(),

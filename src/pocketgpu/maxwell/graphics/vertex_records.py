@@ -32,6 +32,7 @@ INPUT = Struct(
     "RESTARTS", "RESTART", "FIRST_PRIMITIVE",
     # its topology; see Topology
     "TOPOLOGY", "KIND", "STEP", "NEED", "NEED_LAST", "LAG", "HUB", "PARTS", "LAST_PROVOKES", "NEIGHBOURS",
+    "QUAD_CUT",  # corner of a quad where the edge between its two triangles begins, 0 or 1
     # rooms, arena offsets
     "CAPACITY", "NUMBERS", "SLOTS", "SHADE", "SHADE_INSTANCES", "TABLE", "CARRY",
     # how far it has come

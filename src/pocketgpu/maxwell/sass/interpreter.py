@@ -150,7 +150,8 @@ class Interpreter(Machine):
             code = k.i32(n) if op in ("P2R", "R2P") else packed.lsr(4 * n) & 15
             predicates.append(self.predicate(code & 7) ^ ((code & 8) != 0))
         signs = [(s.negated, s.absolute) for s in sources]
-        unit = Unit(k, mods, signs, predicates, self.flags, True)
+        nan_integer = lambda: self.place.of_launch(LAUNCH.NAN_INTEGER)
+        unit = Unit(k, mods, signs, predicates, self.flags, True, nan_integer)
         if op == "MOV":
             mask = mask & (((mods["mask"].lsr(k.iota() & 3)) & 1) != 0)
         found = operation.run(unit, *values)
@@ -400,7 +401,7 @@ class _Loop:
         self.lane_steps = k.var(k.i64(0))
         self.state = k.var(READY)
         self.running = k.var(1)
-        self.spared = k.var(0)
+        self.spared = k.var(load(WARP.SPARED))
         self.at_work = k.var(0)  # the instruction that was executed last
         self.program, self.count = place.of_launch(LAUNCH.PROGRAM), place.of_launch(LAUNCH.INSTRUCTIONS)
 
@@ -431,6 +432,7 @@ class _Loop:
         store(WARP.ACTIVE, self.active.value)
         store(WARP.RESUME, self.pc.value)
         store(WARP.DEPTH, self.depth.value)
+        store(WARP.SPARED, self.spared.value)
         store(WARP.STARTED, 1)
         spent = self.place.of_launch(LAUNCH.SLICE) - self.left.value
         k.store(I64, record + WARP.STEPS, k.load(I64, record + WARP.STEPS) + k.to_i64(spent))

@@ -160,7 +160,7 @@ class Rules:
 
     shared_window, local_window: where generic addresses show these memories. budget: steps after which the grid is
     taken to hang. in_order: block after block, on one thread of the host. texture_bank: the constant
-    bank with handles of textures.
+    bank with handles of textures. nan_integer: what a float becomes that is no number, as a word.
     """
 
     shared_window: int = SHARED_WINDOW
@@ -168,9 +168,16 @@ class Rules:
     budget: int = BUDGET
     in_order: bool = False
     texture_bank: int = 0
+    nan_integer: int = 0
 
 
 RULES = Rules()
+
+Watch = Callable[[Code, int], int]
+"""Given a program and the handle of the interpreter: the handle of what runs warps in its place, to look on.
+
+It is called as `interpreter.interpret_warp` is, and has that run the warp.
+"""
 
 
 @dataclass
@@ -224,6 +231,8 @@ class Launcher:
             textures = Textures(memory, engine, (self._end, MIN_AREA))
         self.textures = textures
         self.slice, self.turns = SLICE, TURNS
+        self.watch: Watch | None = None
+        """Who looks on at launches that say nothing of it."""
         self.record = at
         self.ids = at + 4096
         self.constants = self.ids + 3 * 4096
@@ -294,6 +303,7 @@ class Launcher:
             "LOCAL_STRIDE": layout.local_stride, "SLICE": step_slice, "CONSTANTS": self.constants,
             "THREAD_IDS": self.ids, "SMEM_SIZE": layout.shared, "SHARED_WINDOW": rules.shared_window,
             "LOCAL_WINDOW": rules.local_window, "TURNS": turns, "START": index_at(shape.code.start),
+            "NAN_INTEGER": rules.nan_integer,
         }  # fmt: skip
         words[[LAUNCH.offsets[name] // 4 for name in values]] = np.array([*values.values()], np.int64).astype(np.int32)
 
@@ -311,6 +321,7 @@ class Launcher:
         place: str = "",
         tier: str = "auto",
         rules: Rules = RULES,
+        watch: Watch | None = None,
     ) -> Result:
         """Run a grid to its end.
 
@@ -321,9 +332,11 @@ class Launcher:
         :param count: count steps times lanes at work as well, with code of its own.
         :param tier: "interpreter" or "specialised" to run on one of them only.
         :param rules: what is usual but for some.
+        :param watch: who looks on; blocks then run one after the other, on the interpreter.
         :raises UsageError: a size is out of range.
         """
         started = perf_counter()
+        watch = watch or self.watch
         grid, block = three(grid, "grid"), three(block, "block")
         threads = block[0] * block[1] * block[2]
         blocks = grid[0] * grid[1] * grid[2]
@@ -347,9 +360,9 @@ class Launcher:
         self._set_record(shape, grid, block, turns, step_slice, rules)
         self.memory.open_version()
         result = Result()
-        function = self._function(shape, tier, count)
+        function = self._function(shape, tier, count) if watch is None else self._watched(shape, watch)
         run = self.engine.get(run_blocks)
-        parts = self.threads if code.parallel and blocks > 1 and not rules.in_order else 1
+        parts = self.threads if code.parallel and blocks > 1 and not rules.in_order and watch is None else 1
         if parts == 1:
             self._run(shape, run, function, result, place, self._pieces(blocks))
         else:
@@ -386,6 +399,10 @@ class Launcher:
             return lambda: (general, 0)
         engine.later(run_warp, **static)
         return lambda: (special(), general) if engine.loaded(run_warp, **static) else (general, 0)
+
+    def _watched(self, shape: _Shape, watch: Watch) -> Callable[[], tuple[int, int]]:
+        handle = watch(shape.code, self._interpreter(shape))
+        return lambda: (handle, 0)
 
     def _prefer_special(self, code: Code, static: dict[str, Any]) -> bool:
         """Whether to take specialised code at once: it is there, or the interpreter is not."""

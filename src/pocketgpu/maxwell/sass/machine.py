@@ -113,6 +113,7 @@ class Machine(ABC):
             [self.predicate_value(p.n, p.negated) for p in step.predicates],
             self.flags,
             step.cc or step.op == "R2P",
+            lambda: self.place.of_launch(LAUNCH.NAN_INTEGER),
         )
         found = operation.run(unit, *sources)
         self.results(step, operation.dest, found, mask)

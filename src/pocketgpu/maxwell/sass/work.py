@@ -24,6 +24,8 @@ BANK_SIZE = 1 << 16
 BANKS = 18
 SHARED_CLEAR = VECTOR
 """Bytes of shared memory that are cleared at a time; its room is a multiple of it."""
+INDEFINITE = -(1 << 31)
+"""The integer that can stand for what is no number."""
 MAX_WARPS = 32
 """Warps of a block: 1024 threads."""
 
@@ -37,6 +39,7 @@ LAUNCH = Struct(
     "SMEM_SIZE", "SHARED_WINDOW", "LOCAL_WINDOW", "TURNS", "CLEAR",
     "TEXTURES",  # arena offset of the book of textures (sampling/records.py)
     "TEXTURE_BANK",  # the constant bank with handles
+    "NAN_INTEGER",  # the integer that a f32 or f16 becomes that is no number
     "QUADS",  # whether instructions take the level of detail from neighbouring lanes
     # Of stages of graphics; all of this is 0 for compute programs.
     "STAGE",  # which one, as shader headers number them
@@ -78,7 +81,7 @@ FAULT = Struct("INSTRUCTION", "LANE", "WARP", "NUMBER", "LOW", "HIGH", "KIND", "
 WARP = Struct(
     "STEPS:2", "LANE_STEPS:2",  # 64 bits each: instructions, and those times the lanes at work (if they are counted)
     "STATE", "RESUME", "ACTIVE", "ALIVE", "DEPTH", "STARTED", "BARRIER", "BARRIER_KIND", "BARRIER_COUNT",
-    "BARRIER_VALUE", "RESULT", "PREDICATES:8", "FLAGS:4", f"STACK:{3 * STACK_ENTRIES}",
+    "BARRIER_VALUE", "RESULT", "SPARED", "PREDICATES:8", "FLAGS:4", f"STACK:{3 * STACK_ENTRIES}",
 )  # fmt: skip
 REGISTERS = (WARP.size + VECTOR - 1) // VECTOR * VECTOR
 

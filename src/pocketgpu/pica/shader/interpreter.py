@@ -21,13 +21,13 @@ from .program import CODE_WORDS, RETURNS, UNDEFINED
 from .rules import DEFAULT_RULES, END_WORD, Rules
 from .translate import Start, indexed_uniform, store_state
 
-_DONE = 1 << 20  # a program counter beyond all code
+DONE = 1 << 20  # a program counter beyond all code
 _FLOW = ("BREAK", "END", "BREAKC", "CALL", "CALLC", "CALLU", "IFU", "IFC", "LOOP", "JMPC", "JMPU")
 _ACTIONS = (*OPERATIONS, "CMP", "MOVA", *_FLOW, "EMIT", "SETEMIT", "NOP")
 _FORMS = (F1, F1I, F1C, F5, F5I)
 _IS_LOOP = 1  # the kind of a frame on a single stack
 # Rows of the register file: sources and destinations number them alike, but for outputs.
-_OUTPUTS = 32
+OUTPUTS = 32
 
 
 def _action(code: int) -> int:
@@ -100,7 +100,7 @@ class Interpreter:
         self.stuck = k.var(k.iota() < 0)
         self.steps = k.var(k.splat(0))
         outside = (entry < 0) | (entry >= words)
-        self.pc = k.var(k.select(inside & ~outside, entry, _DONE))
+        self.pc = k.var(k.select(inside & ~outside, entry, DONE))
         if rules.stacks == "single":
             self.calls = self.ifs = self.loops = _Stack(
                 k, CALL_DEPTH + IF_DEPTH + LOOP_DEPTH, "kind", "target", "counter", "step", "saved"
@@ -119,25 +119,30 @@ class Interpreter:
     # -- running ------------------------------------------------------------------------------------------------
     def run(self) -> None:
         k = self.k
-        for _ in k.loop(lambda: k.any(self.pc.value < _DONE)):
+        for _ in k.loop(lambda: k.any(self.pc.value < DONE)):
             current = k.reduce("min", self.pc.value)
             self.mask = self.pc.value == current
             word = k.load(I32, self.code + k.to_i64(current << 2))
             if self.rules.end == "entrypoint":
                 word = k.select(current == self.live("VSH_ENTRYPOINT.end"), END_WORD, word)
-            self._set(self.steps, self.steps.value + 1)
-            self.seen.value = k.splat(current + 1)
-            self.jump.value = k.splat(-1)
-            self.ended.value = k.iota() < 0
-            action = self._lookup(word, [_action(code) for code in range(64)])
-            flow = [partial(self._flow, name, word, current) for name in _FLOW]
-            arithmetic = partial(self._arithmetic, word, action)
-            others: list[Callable[[], Any]] = [self._emit, partial(self._set_emission, word), lambda: None]
-            k.switch(k.max(action - (len(OPERATIONS) + 1), 0), [arithmetic, *flow, *others])
-            self._arrive()
-            over = self.mask & (self.steps.value > INSTRUCTION_LIMIT)
-            self.stuck.value = self.stuck.value | over
-            self._set(self.pc, _DONE, over)
+            self.instruction(current, word)
+
+    def instruction(self, current: Value, word: Value) -> None:
+        """One instruction, in the lanes of the mask."""
+        k = self.k
+        self._set(self.steps, self.steps.value + 1)
+        self.seen.value = k.splat(current + 1)
+        self.jump.value = k.splat(-1)
+        self.ended.value = k.iota() < 0
+        action = self._lookup(word, [_action(code) for code in range(64)])
+        flow = [partial(self._flow, name, word, current) for name in _FLOW]
+        arithmetic = partial(self._arithmetic, word, action)
+        others: list[Callable[[], Any]] = [self._emit, partial(self._set_emission, word), lambda: None]
+        k.switch(k.max(action - (len(OPERATIONS) + 1), 0), [arithmetic, *flow, *others])
+        self._arrive()
+        over = self.mask & (self.steps.value > INSTRUCTION_LIMIT)
+        self.stuck.value = self.stuck.value | over
+        self._set(self.pc, DONE, over)
 
     def _lookup(self, word: Value, table: list[int]) -> Value:
         """The entry of a table of 64 for an instruction's opcode."""
@@ -176,7 +181,7 @@ class Interpreter:
         )
         sources = [get(f"src{n}") for n in (1, 2, 3)]
         indices = [get("idx") if format.wide == f"src{n}" else k.i32(0) for n in (1, 2, 3)]
-        return (*sources, *indices, get("dst") if "dst" in format.fields else k.i32(_OUTPUTS), get("desc"))
+        return (*sources, *indices, get("dst") if "dst" in format.fields else k.i32(OUTPUTS), get("desc"))
 
     def _arithmetic(self, word: Value, action: Value) -> None:
         k, alu = self.k, self.alu
@@ -219,7 +224,7 @@ class Interpreter:
             return zeros()
 
         values = k.switch(action, [*(operation(name) for name in OPERATIONS), compare, to_address])
-        row = k.select(dst < 16, dst + _OUTPUTS, dst) << 2
+        row = k.select(dst < 16, dst + OUTPUTS, dst) << 2
         for c, value in enumerate(values):
             here = self.mask & (written.value.bits(3 - c, 1) != 0)
             self.file[row + c] = k.select(here, value, self.file[row + c])
@@ -229,12 +234,12 @@ class Interpreter:
         if self.emission is None:
             return
         k = self.k
-        rows = [(n, lambda n=n: self.file[4 * _OUTPUTS + n]) for n in range(64)]
+        rows = [(n, lambda n=n: self.file[4 * OUTPUTS + n]) for n in range(64)]
         self.emission.emit(rows, self.mask)
         if self.bank is not None:
             for i in k.range(0, 64):
-                front, back = self.file[i + 4 * _OUTPUTS], self.bank[i]
-                self.file[i + 4 * _OUTPUTS] = k.select(self.mask, back, front)
+                front, back = self.file[i + 4 * OUTPUTS], self.bank[i]
+                self.file[i + 4 * OUTPUTS] = k.select(self.mask, back, front)
                 self.bank[i] = k.select(self.mask, front, back)
 
     def _set_emission(self, word: Value) -> None:
@@ -249,16 +254,20 @@ class Interpreter:
         op = word.bits(22, 2)
         return self.k.select(op == 0, x | y, self.k.select(op == 1, x & y, self.k.select(op == 2, x, y)))
 
+    def _taken(self, name: str, word: Value) -> Value:
+        """Lanes of the mask that do what a flow instruction says."""
+        if name in ("BREAKC", "CALLC", "IFC", "JMPC"):
+            return self.mask & self._condition(word)
+        if name in ("CALLU", "IFU", "JMPU"):
+            wanted = 1 - (word.bits(0, 8) & 1) if name == "JMPU" else self.k.i32(1)
+            bools = self.live("VSH_BOOLUNIFORM.bools")
+            return self.mask & (((bools >> word.bits(22, 4)) & 1) == wanted)
+        return self.mask
+
     def _flow(self, name: str, word: Value, current: Value) -> None:
         k = self.k
         dst, num, after = word.bits(10, 12), word.bits(0, 8), current + 1
-        taken = self.mask
-        if name in ("BREAKC", "CALLC", "IFC", "JMPC"):
-            taken = self.mask & self._condition(word)
-        elif name in ("CALLU", "IFU", "JMPU"):
-            wanted = 1 - (num & 1) if name == "JMPU" else k.i32(1)
-            bools = self.live("VSH_BOOLUNIFORM.bools")
-            taken = self.mask & (((bools >> word.bits(22, 4)) & 1) == wanted)
+        taken = self._taken(name, word)
         if name == "END":
             self.ended.value = self.mask
         elif name.startswith("BREAK"):
@@ -325,7 +334,7 @@ class Interpreter:
             self._arrive_separate(going, place)
         target = place.value
         outside = (target < 0) | (target >= self.words)
-        self._set(self.pc, k.select(self.ended.value | outside, _DONE, target))
+        self._set(self.pc, k.select(self.ended.value | outside, DONE, target))
 
     def _arrive_separate(self, going: Value, place: Var) -> None:
         k, seen = self.k, self.seen.value
@@ -372,6 +381,7 @@ class Interpreter:
 def _run(
     k: Lang, inputs: Value, outputs: Value, uniforms: Value, packet: Value, count: Value, code: Value, words: Value,
     descriptors: Value, entry: Value, control: int, rules: Rules, state: Value | None = None, log: Value | None = None,
+    make: Callable[..., Interpreter] = Interpreter,
 ) -> None:  # fmt: skip
     live = LiveRegisters(k, packet + PACKET_REGISTERS)
     row = 4 * CHUNK
@@ -379,14 +389,14 @@ def _run(
         at = k.to_i64(v << 2)
         inside = k.iota() + v < count
         start = Start(k, state, log, v)
-        unit = Interpreter(k, code, words, descriptors, entry, uniforms, live, rules, start, inside)
+        unit = make(k, code, words, descriptors, entry, uniforms, live, rules, start, inside)
         for i in k.range(0, 64):
             unit.file[i] = unit.alu.round(k.load(F32, inputs + at + k.to_i64(i * row), lanes=k.lanes))
         for i in k.range(64, 192):
             unit.file[i] = k.splat(0.0, type=F32)
         unit.run()
         for i in k.range(0, 64):
-            k.store(F32, outputs + at + k.to_i64(i * row), unit.file[i + 4 * _OUTPUTS])
+            k.store(F32, outputs + at + k.to_i64(i * row), unit.file[i + 4 * OUTPUTS])
         if state is not None:
             store_state(k, outputs + at, unit.cmp, unit.a0, unit.al, unit.stuck, unit.emission)
         settle(k, control, unit.stuck.value, unit.steps.value, inside)
@@ -412,14 +422,17 @@ def vertex_interpreter(
 @kernel(inputs=I64, outputs=I64, uniforms=I64, packet=I64, count=I32, state=I64, log=I64)
 def unit_interpreter(
     k: Lang, inputs: Value, outputs: Value, uniforms: Value, packet: Value, count: Value, state: Value, log: Value,
-    *, code: int, descriptors: int, control: int, rules: Rules,
+    *, code: int, descriptors: int, control: int, rules: Rules, make: Callable[..., Interpreter] = Interpreter,
 ) -> None:  # fmt: skip
-    """As `translate.unit_program`, for the program at offset `code`: words 5 and 6 of the state are entry and size."""
+    """As `translate.unit_program`, for the program at offset `code`: words 5 and 6 of the state are entry and size.
+
+    make: who runs it: `Interpreter`, or a kind of it that looks on (NumPy only).
+    """
     entry, words = k.load(I32, state + 20), k.load(I32, state + 24)
     _run(
         k, inputs, outputs, uniforms, packet, count, k.i64(code), words, k.i64(descriptors), entry, control, rules,
-        state, log,
+        state, log, make,
     )  # fmt: skip
 
 
-__all__ = ["Interpreter", "unit_interpreter", "vertex_interpreter"]
+__all__ = ["DONE", "OUTPUTS", "Interpreter", "unit_interpreter", "vertex_interpreter"]

@@ -12,7 +12,7 @@ is interpreted until it has run for a few thousand vertices.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from ...errors import UsageError
-from ...lanes import I32, I64, Engine, Lang, Value, kernel
+from ...lanes import I32, I64, Engine, Lang, Value, kernel, run_once
 from ..layout import CHUNK, CONTROL, PACKET_REGISTERS, PACKET_SIZE
 from ..registers import register_id
 from .emission import ENTRY_ROWS, LOG_BYTES, LOG_ENTRIES
-from .interpreter import unit_interpreter
+from .interpreter import Interpreter, unit_interpreter
 from .program import CODE_WORDS, TooComplex, opcode
 from .rules import Rules, rules_of
 from .translate import A0_X, A_L, COND_X, COND_Y, EMIT_COUNT, EMIT_STATE, RESULT_ROWS, STUCK, program_of, unit_program
@@ -36,6 +36,7 @@ TIERS = ("auto", "interpreter", "specialised")
 _END = 0x22 << 26
 _BATCH = 32 * CHUNK  # vertices at a time: what they need stays in the second-level cache
 _EMIT_BATCH = 4 * CHUNK
+_WATCHED_LANES = 4  # of which one runs; the others cost next to nothing
 _PATIENCE = 8192  # vertices that a program is interpreted for before it is compiled
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
@@ -232,6 +233,11 @@ class Program:
                 ) from None
 
     @property
+    def descriptors(self) -> tuple[int, ...]:
+        """The operand descriptors, 128 words."""
+        return tuple(self._descriptors.tolist())
+
+    @property
     def _key(self) -> tuple[bytes, bytes, int, Rules]:
         return self._code.tobytes(), self._descriptors.tobytes(), self._entry, self._rules
 
@@ -257,6 +263,40 @@ class Program:
         with unit.lock:
             self._load(unit, uniforms, bool_uniforms, int_uniforms, conditions, address)
             return self._shade(unit, vectors)
+
+    def watch(
+        self,
+        make: Callable[..., Interpreter],
+        inputs: Any,
+        uniforms: Mapping[int, Sequence[float]] | None = None,
+        bool_uniforms: Sequence[int] | None = None,
+        int_uniforms: Sequence[Sequence[int]] | None = None,
+        conditions: Sequence[int] = (0, 0),
+        address: Sequence[int] = (0, 0, 0),
+    ) -> Outputs:
+        """As `run`, for one vertex, on the NumPy evaluator, by what `make` makes in place of an `Interpreter`.
+
+        What looks on so sees each instruction with the arithmetic of every other run. Lane 0 is the vertex.
+
+        :raises UsageError: as `run`, or there is not exactly one vertex.
+        """
+        vectors = self._vectors(inputs)
+        if len(vectors) != 1:
+            raise UsageError(f"{len(vectors)} vertices; one is watched at a time")
+        unit = _unit("numpy")
+        with unit.lock:
+            self._load(unit, uniforms, bool_uniforms, int_uniforms, conditions, address)
+            self._interpreter(unit)
+            at = unit.places
+
+            def drive(_: int, count: int) -> None:
+                run_once(
+                    unit_interpreter, unit.arena, _WATCHED_LANES,
+                    at["inputs"], at["outputs"], at["uniforms"], at["packet"], count, at["state"], at["log"],
+                    code=unit.code, descriptors=unit.descriptors, control=unit.control, rules=self._rules, make=make,
+                )  # fmt: skip
+
+            return self._shade(unit, vectors, drive)
 
     @staticmethod
     def _vectors(inputs: Any) -> Floats:
@@ -340,13 +380,13 @@ class Program:
                 written.add(op.format.get(word, "dst"))
         return sorted(number for number in read if number < 16), sorted(number for number in written if number < 16)
 
-    def _shade(self, unit: _Unit, vectors: Floats) -> Outputs:
+    def _shade(self, unit: _Unit, vectors: Floats, watched: Callable[[int, int], None] | None = None) -> Outputs:
         n = len(vectors)
         read, written = self._registers
         registers, state = np.zeros((n, 16, 4), np.float32), np.zeros((n, RESULT_ROWS - 64), np.int32)
         logs: list[np.ndarray[Any, Any]] = []
-        handle, interprets = self._choose(unit, n)
-        drive = unit.engine.get(run_chunks, log_step=LOG_BYTES if self._emits else 0, **unit.places)
+        handle, interprets = self._choose(unit, n) if watched is None else (0, True)
+        drive = watched or unit.engine.get(run_chunks, log_step=LOG_BYTES if self._emits else 0, **unit.places)
         batch = _EMIT_BATCH if self._emits else _BATCH
         control = unit.view(unit.control, CONTROL.size // 4)
         for start in range(0, n, batch):

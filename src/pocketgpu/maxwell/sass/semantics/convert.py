@@ -164,7 +164,8 @@ def float_source(u: Unit, low: Value, high: Value, half: bool | Value = False) -
 
 @operation("F2I", "w", "w", **{"from": 2, "to": 3, "rounding": 2, "ftz": 1, "half": 2})
 def f2i(u: Unit, low: Value, high: Value) -> tuple[Value, Value, Flag]:
-    """A number as an integer, cut to its range; NaN as 0, from or to 64 bits as the smallest signed one.
+    """A number as an integer, cut to its range; NaN as 0, from or to 64 bits as the smallest signed one. That of f32 or
+    f16 as up to 32 bits can be chosen (SET_SHADER_CONTROL).
 
     rounding: to nearest even 0, floor 1, ceiling 2, towards zero 3.
     """
@@ -174,7 +175,8 @@ def f2i(u: Unit, low: Value, high: Value) -> tuple[Value, Value, Flag]:
     nan, to, source = _is_nan(u, bits), u.code("to"), u.code("from")
     wide = ((to == 3) | (to == 7)) if isinstance(to, Value) else to in (3, 7)
     double = source == 3
-    word = _select(u, wide, u.zeros(), _if(u, double, u.k.splat(-0x80000000)))
+    narrow = _select(u, double, u.k.splat(-0x80000000), u.nan_integer())
+    word = _select(u, wide, u.zeros(), narrow)
     low, high = k.select(nan, word, results[0]), k.select(nan, -0x80000000, results[1])
     upper = _select(u, wide, high, low >> 31)
     if u.wants_flags:

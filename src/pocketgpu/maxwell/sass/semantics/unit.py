@@ -36,6 +36,7 @@ class Unit:
     :param signs: for each source whether it is negated (or inverted) and whether its absolute value is meant.
     :param predicates: predicate operands, negation applied.
     :param flags: the condition code before the instruction.
+    :param nan_integer: the integer that a float becomes that is no number, 0 unless told.
     """
 
     def __init__(
@@ -46,15 +47,21 @@ class Unit:
         predicates: Sequence[Value] = (),
         flags: Callable[[], Flags] | None = None,
         wants_flags: bool = False,
+        nan_integer: Callable[[], Value] | None = None,
     ) -> None:
         self.k, self.mods, self.signs, self.predicates = k, mods, signs, predicates
         self._flags = flags
         self.wants_flags = wants_flags
+        self._nan_integer = nan_integer
         self.flags_out: Flags | None = None
 
     def code(self, name: str) -> Code:
         """A modifier as its number."""
         return self.mods.get(name, 0)
+
+    def nan_integer(self) -> Value:
+        """What a f32 or f16 that is no number becomes as an integer of up to 32 bits."""
+        return self.k.splat(self._nan_integer() if self._nan_integer is not None else 0)
 
     def flag(self, name: str) -> Flag:
         """A modifier that is there or not."""

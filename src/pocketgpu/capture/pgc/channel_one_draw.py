@@ -1,0 +1,245 @@
+"""One draw of a Switch capture as a capture of its own: what the GPU held before it, the draw, and how it is shown.
+
+The registers are those of the moment when the draw came, whatever macro or packet they came by, so a short pushbuffer
+is enough to draw again. Copies and blits that carry what it drew on to the screen follow it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.arena import PAGE_SIZE
+from pocketgpu.capture.channel_replay import Replay
+from pocketgpu.capture.mxcap import VA_END
+from pocketgpu.capture.pgc import channel_state
+from pocketgpu.capture.pgc import format as F
+from pocketgpu.capture.pgc.channel_snapshot import memory_of
+from pocketgpu.capture.pgc.contents import Contents, Event, FrameContents, Map, Present, State, Store, Submit
+from pocketgpu.capture.pgc.one_draw import no_such_draw
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell import B0B5, B197, TWOD
+from pocketgpu.maxwell.dispatch import CODE
+from pocketgpu.maxwell.graphics.records import MAX_TARGETS
+from pocketgpu.maxwell.graphics.targets import colour_target, depth_target
+from pocketgpu.maxwell.layout import CLASS_FILES, HOST_WORDS
+from pocketgpu.maxwell.pushbuffer import INCREASING, PASSTHROUGH, STEADY
+from pocketgpu.maxwell.watch import Places, WatchedGM20B, Watcher
+
+if TYPE_CHECKING:
+    from pocketgpu.capture.pgc.traces import PgcLog
+    from pocketgpu.maxwell.channel import Channel
+    from pocketgpu.maxwell.engines.draws import Draw
+
+Words = NDArray[np.uint32]
+Span = tuple[int, int]
+
+_MOST_WORDS = 0x1FFF  # of a packet
+_ROOM = 1 << 16
+_TRIGGERS = {
+    B0B5.class_id: B0B5["LAUNCH_DMA"].word,
+    TWOD.class_id: TWOD["PIXELS_FROM_MEMORY_SRC_Y0_INT"].word,
+}
+_SUBCHANNEL = {class_id: number for number, class_id in enumerate(CLASS_FILES)}
+_FIRST, _SUBSEQUENT = 0, 1
+
+
+def one_draw(
+    contents: Contents, frame: int, draw: int, log: PgcLog, switches: Mapping[str, str] | None = None
+) -> tuple[Contents, list[Span]]:
+    """A capture of one frame that draws only draw `draw` of frame `frame`, then shows what that frame shows.
+
+    log: of the contents. Also returns the ranges (GPU address, bytes) of the targets that the draw writes. Raises
+    NoPictureError if there is no such draw.
+    """
+    watcher = _Watcher(log, frame, draw, switches)
+    watcher.watch()
+    if watcher.state is None:
+        raise no_such_draw(frame, draw, watcher.draws)
+    shown = next(event for event in contents.frames[frame].events if isinstance(event, Present))
+    words = np.array(watcher.words, np.uint32)
+    id, handle = len(log.mappings), 1 + max(log.handles, default=0)
+    room = -(-words.nbytes // PAGE_SIZE) * PAGE_SIZE
+    address = _free(watcher.mapped, room)
+    entry = np.array([address | len(words) << 42], np.uint64)
+    events: list[Event] = [
+        *watcher.memory,
+        Map(id, address, room, handle, 0),
+        Store(handle, 0, address, (words.astype("<u4").tobytes(),)),
+        Submit(watcher.channel, entry),
+        replace(shown, fence=None),
+    ]
+    kept = replace(contents, state=watcher.state, syncpoints=watcher.syncpoints, ranges=[], tail=())
+    kept.frames = [FrameContents(tuple(events))]
+    return kept, watcher.targets
+
+
+class _Watcher(Watcher):
+    """Finds the draw, takes what the machine holds then, and what follows of copies and blits."""
+
+    def __init__(self, log: PgcLog, frame: int, draw: int, switches: Mapping[str, str] | None) -> None:
+        self.log, self.frame, self.draw = log, frame, draw
+        self.machine = WatchedGM20B(self, switches)
+        self.running = Replay(log, self.machine)
+        self.counting = False
+        self.draws = 0
+        self.state: list[State] | None = None
+        self.memory: list[Event] = []
+        self.syncpoints: dict[int, int] = {}
+        self.mapped: list[Span] = []
+        self.channel = 0
+        self.words: list[int] = []
+        self.targets: list[Span] = []
+        self._touched: list[Span] = []
+        self._files: NDArray[np.uint32] | None = None
+
+    def watch(self) -> None:
+        for index in range(self.frame + 1):
+            self.counting = index == self.frame
+            for number in self.log.submissions_of(index):
+                self.running.run(number)
+            self.machine.finish()
+            self.machine.log.clear()
+
+    def comes(self, draw: Draw) -> None:
+        if not self.counting:
+            return
+        self.draws += 1
+        channel = self.machine._running
+        if self.draws - 1 != self.draw or channel is None:
+            return
+        memory = self.machine.memory
+        self.channel = next(n for n, index in self.running.channels.items() if index == channel.id)
+        self.state = _state_of(channel, self.channel)
+        self.memory = list(memory_of(self.log, self.running))
+        self.syncpoints = self.machine.syncpoints.values()
+        self.mapped = sorted((mapping.address, mapping.size) for mapping in memory.mappings)
+        self._files = channel.files.copy()
+        engine: Any = channel.engines[_SUBCHANNEL[B197.class_id]]
+        self.words = list(_words_of(draw, engine.counters.pointers))
+        for address, size in _targets(draw):
+            for offset, length in memory.spans(address, size):
+                if offset is not None:
+                    self.targets.append((address, length))
+                    self._touched.append((offset, length))
+                address += length
+
+    def copies(self, target: Places, source: Places, engine: Any) -> None:
+        self._carries(target, source, engine)
+
+    def converts(self, target: Places, source: Places, layout: object, engine: Any) -> None:
+        self._carries(target, source, engine)
+
+    def _carries(self, target: Places, source: Places, engine: Any) -> None:
+        """Do a copy or blit again if it reads what the draw wrote, or what came of that."""
+        channel = self.machine._running
+        if self._files is None or channel is None or not any(map(self._is_touched, self._spans(source))):
+            return
+        self._touched += self._spans(target)
+        file, subchannel = CLASS_FILES.index(engine.class_id), _SUBCHANNEL[engine.class_id]
+        trigger = _TRIGGERS[engine.class_id]
+        codes = self.machine.codes[file]
+        plain = np.isin(codes, [CODE["plain"], CODE["tracked"]])
+        plain[:HOST_WORDS] = False
+        differing = np.flatnonzero((engine.registers != self._files[file]) & plain)
+        for run in np.split(differing, np.flatnonzero(np.diff(differing) > 1) + 1) if len(differing) else ():
+            self.words += _packet(INCREASING, subchannel, int(run[0]), engine.registers[run].tolist())
+        self._files[file] = engine.registers
+        self.words += _packet(STEADY, subchannel, trigger, [int(engine.registers[trigger])])
+
+    def _spans(self, places: Places) -> list[Span]:
+        low, high = places.reach
+        return [(at, size) for at, size in self.machine.memory.spans(low, high - low) if at is not None]
+
+    def _is_touched(self, span: Span) -> bool:
+        return any(span[0] < at + size and at < sum(span) for at, size in self._touched)
+
+
+def _state_of(channel: Channel, number: int) -> list[State]:
+    """What the channel holds, but bound and written as the short pushbuffer wants it."""
+    numbers = {item.name: item.number for item in F.STATE_SWITCH}
+    own = {
+        "bindings": [*CLASS_FILES, *[0] * (8 - len(CLASS_FILES))],
+        "shadow_mode": [PASSTHROUGH],
+    }
+    made = [State(numbers[name], np.array(words, np.uint32), 0, number) for name, words in own.items()]
+    replaced = {numbers[name] for name in own}
+    return made + [state for state in channel_state.save(channel, number) if state.item not in replaced]
+
+
+def _words_of(draw: Draw, pointers: list[int]) -> Iterator[int]:
+    """A pushbuffer that draws it again. pointers: of transform feedback."""
+    subchannel = _SUBCHANNEL[B197.class_id]
+
+    def write(name: str, *values: int, index: int = 0) -> Iterator[int]:
+        method = B197[name]
+        for first in range(0, len(values), _MOST_WORDS):
+            part = list(values[first : first + _MOST_WORDS])
+            yield from _packet(STEADY, subchannel, method.word + index * method.stride, part)
+
+    def begin(instance: int) -> Iterator[int]:
+        yield from write("BEGIN", draw.topology << op.lo | instance << instances.lo)
+
+    op, instances = B197["BEGIN"]["OP"], B197["BEGIN"]["INSTANCE_ID"]
+    for buffer, pointer in enumerate(pointers):
+        if pointer:
+            yield from write("SET_STREAM_OUT_BUFFER_LOAD_WRITE_POINTER", pointer, index=buffer)
+    alone = draw.method.startswith(("DRAW_VERTEX_ARRAY_BEGIN", "DRAW_INDEX_BUFFER")) and "INSTANCE" in draw.method
+    # Instances count by BEGIN: as many as there were before this one.
+    before = draw.instance if not alone else draw.instance - draw.method.endswith("SUBSEQUENT")
+    if not alone or draw.method.endswith("SUBSEQUENT"):
+        yield from begin(_FIRST)
+        for _ in range(before):
+            yield from write("END", 0)
+            yield from begin(_SUBSEQUENT)
+    value = int(draw.registers[B197[draw.method].word])
+    if alone:
+        yield from write("END", 0)
+        yield from write(draw.method, value)
+        return
+    if draw.first_primitive:
+        yield from write("LOAD_PRIMITIVE_ID", draw.first_primitive)
+    if draw.method.startswith("DRAW_INLINE_INDEX"):
+        assert draw.inline is not None
+        yield from write("DRAW_INLINE_INDEX", *draw.inline.tolist())
+    else:
+        yield from write(draw.method, value)
+    yield from write("END", 0)
+
+
+def _packet(form: int, subchannel: int, word: int, values: list[int]) -> Iterator[int]:
+    yield form << 29 | len(values) << 16 | subchannel << 13 | word
+    yield from values
+
+
+def _targets(draw: Draw) -> Iterator[Span]:
+    """Addresses of what the draw may write to: all targets that there are."""
+    events: list[tuple[str, str]] = []
+    for slot in [*range(MAX_TARGETS), None]:
+        try:
+            found = (
+                depth_target(draw.state, True, events)
+                if slot is None
+                else colour_target(draw.state, slot, True, events)
+            )  # fmt: skip
+        except UsageError:
+            continue
+        if found is not None:
+            yield found.address, found.size
+
+
+def _free(mapped: list[Span], size: int) -> int:
+    """An address where so many bytes are mapped to nothing: behind everything, or in a gap."""
+    at = _ROOM
+    ends = [-(-sum(span) // _ROOM) * _ROOM for span in mapped]
+    if ends and max(ends) + size <= VA_END:
+        return max(ends)
+    for address, length in mapped:
+        if at + size <= address:
+            return at
+        at = max(at, -(-(address + length) // _ROOM) * _ROOM)
+    raise UsageError("no addresses are free for the commands of the draw")

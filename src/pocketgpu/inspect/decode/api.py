@@ -1,0 +1,257 @@
+"""Decoding as Python calls it: captures, files of words, and arrays of words become rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import CaptureError, UsageError
+from . import jsonl, listing, select
+from .rows import GARBAGE, ISSUED, Rows, Words
+from .stream import GX, LIST, MOST_WORDS, PUSHBUFFER, RECORDED, SUBMISSION, Stream, StreamBuilder
+
+if TYPE_CHECKING:
+    from ...capture import Capture
+
+KINDS: Final[Mapping[str, tuple[str, int]]] = {
+    "pica": ("3DS", LIST),
+    "pushbuffer": ("Switch", PUSHBUFFER),
+    "gx": ("3DS", GX),
+}
+"""What words can be without a capture around them: the console, and the kind of segment."""
+KEPT_WORDS: Final = 1 << 16
+"""Words of a capture whose rows are kept: 3 MB of them."""
+FILE_LIMIT: Final = 4 * MOST_WORDS
+"""Bytes of a file of words that are read at most."""
+
+
+@dataclass(eq=False)
+class Decoded:
+    """A decoded stream. rows: structured array of `ROW`, in order. kind: "capture", or one of `KINDS`.
+
+    source: what was decoded, for people. left: bytes behind the last whole word.
+    """
+
+    stream: Stream
+    rows: Rows
+    kind: str
+    source: str = ""
+    left: int = 0
+
+    @property
+    def console(self) -> str:
+        """The console that it is of: "3DS" or "Switch"."""
+        return self.stream.console
+
+    def select(
+        self, places: Iterable[str] = (), filters: Iterable[str] = (), changed: bool = False, no_garbage: bool = False
+    ) -> NDArray[np.bool_]:
+        """Which rows are at any of these places, write a register of these names, and (with `changed`) make it another
+        than at the last draw; with `no_garbage` none that make no sense.
+
+        See `select.of_places` and `select.of_registers` for how places and filters are written.
+
+        :raises UsageError: a place or filter that is none.
+        """
+        found = select.of_places(self.rows, places) & select.of_registers(self.rows, filters)
+        if changed:
+            found &= select.changed(self.rows)
+        return found & (self.rows["what"] != GARBAGE) if no_garbage else found
+
+    def lines(self, mask: NDArray[np.bool_] | None = None, single: bool = False) -> Iterator[str]:
+        """The listing, line by line: of all rows, or of those that `mask` chooses. single: each word has a line of its
+        own. Without a mask `parse_listing` gives back the very same words."""
+        return listing.lines(self, mask, single)
+
+    def json_lines(self, mask: NDArray[np.bool_] | None = None) -> Iterator[str]:
+        """The same as JSON lines; the first names the schema."""
+        return jsonl.lines(self, mask)
+
+    @cached_property
+    def segments(self) -> list[Words]:
+        """The words of each segment, out of the rows."""
+        own = self.rows[self.rows["what"] != ISSUED]
+        ends = np.searchsorted(own["segment"], np.arange(1, len(self.stream.table) + 1)).tolist()
+        return [own["word"][start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<Decoded {self.source or self.kind}: {len(self.stream.words)} words, {len(self.rows)} rows>"
+
+
+_streams: WeakKeyDictionary[Any, dict[tuple[tuple[str, str], ...], Stream]] = WeakKeyDictionary()
+"""Streams of captures that were decoded before, by their switches."""
+
+
+def decode(
+    capture: Capture | str | os.PathLike[str],
+    macros: bool = False,
+    switches: Mapping[str, str] | None = None,
+    evaluator: str = "llvm",
+) -> Decoded:
+    """Decode all commands of a capture, or of the file of one. The stream is kept with the capture: only the first
+    decode of it replays its memory. So are rows of a stream of up to `KEPT_WORDS` words: later calls give copies.
+
+    macros: rows also for the methods that macros of a Switch issue. switches: of the machine that runs the commands.
+
+    :raises CaptureError: the file is none, or damaged.
+    :raises UsageError: it has more command words than can be decoded at once (2^25).
+    """
+    from ...capture import Capture as CaptureType
+    from ...capture import open as open_capture
+
+    opened = capture if isinstance(capture, CaptureType) else open_capture(capture)
+    stream = stream_of(opened, switches)
+    how = (macros, tuple(sorted((switches or {}).items())), evaluator)
+    rows = stream.decoded.get(how)
+    if rows is None:
+        rows = _trace(stream, macros=macros, switches=switches, evaluator=evaluator)
+        if len(stream.words) <= KEPT_WORDS:
+            stream.decoded[how] = rows.copy()
+    else:
+        rows = rows.copy()
+    return Decoded(stream, rows, "capture", opened.path)
+
+
+def stream_of(capture: Capture, switches: Mapping[str, str] | None = None) -> Stream:
+    """The words of a capture, with the places where they lie."""
+    from ...capture.mxcap import ChannelLog
+
+    known = _streams.setdefault(capture, {})
+    key = tuple(sorted((switches or {}).items()))
+    if key not in known:
+        if isinstance(capture.trace, ChannelLog):
+            from . import switch
+
+            known[key] = switch.gather(capture.trace, switches)
+        else:
+            from . import n3ds
+
+            known[key] = n3ds.gather(capture.trace, switches)
+    return known[key]
+
+
+def decode_words(
+    words: Words | Sequence[int] | bytes,
+    kind: str = "pica",
+    base: int = 0,
+    tolerant: bool = True,
+    macros: bool = False,
+    switches: Mapping[str, str] | None = None,
+    evaluator: str = "llvm",
+) -> Decoded:
+    """Decode words that come without a capture: a command list ("pica"), words of a pushbuffer ("pushbuffer") or GX
+    commands of eight words ("gx").
+
+    words: uint32 array, numbers, or bytes of little-endian words. base: address of the first. tolerant: what makes no
+    sense is told of as garbage, and the listing goes on where it does; jumps and ends of lists do not end it. Otherwise
+    the words are taken as the machine would.
+
+    :raises UsageError: no such kind, a base that is no address of a word, numbers of more than 32 bits, more than 2^25
+        words.
+    """
+    if kind not in KINDS:
+        raise UsageError(f"there are no words of kind {kind!r}", hint=f"There are {', '.join(KINDS)}.")
+    if base % 4 or not 0 <= base < 1 << 40:
+        raise UsageError(
+            f"no word can lie at {base:#x}", location="base", hint="Addresses are multiples of 4, up to 40 bits."
+        )
+    console, segment = KINDS[kind]
+    builder = StreamBuilder(console)
+    flags = RECORDED if segment == GX else SUBMISSION if segment == PUSHBUFFER else 0
+    builder.add(segment, as_words(words), 0, 0, base, flags)
+    stream = builder.build()
+    rows = _trace(stream, tolerant=tolerant, macros=macros, switches=switches, evaluator=evaluator)
+    return Decoded(stream, rows, kind)
+
+
+def decode_file(
+    path: str | os.PathLike[str],
+    kind: str,
+    base: int = 0,
+    offset: int = 0,
+    size: int | None = None,
+    big_endian: bool = False,
+    tolerant: bool = True,
+    macros: bool = False,
+    switches: Mapping[str, str] | None = None,
+) -> Decoded:
+    """Decode the words of a file: `size` bytes (default: all) from byte `offset`, of which the first lies at `base`.
+
+    :raises CaptureError: the file cannot be read.
+    :raises UsageError: as `decode_words`; an offset behind its end; more than 128 MiB at once.
+    """
+    name = os.fspath(path)
+    data = _read(name, offset, size)
+    left = len(data) % 4
+    words = np.frombuffer(data, ">u4" if big_endian else "<u4", len(data) // 4).astype(np.uint32)
+    decoded = decode_words(words, kind, base, tolerant, macros, switches)
+    decoded.source, decoded.left = name, left
+    return decoded
+
+
+def _read(name: str, offset: int, size: int | None) -> bytes:
+    try:
+        with Path(name).open("rb") as file:
+            length = file.seek(0, os.SEEK_END)
+            if not 0 <= offset <= length:
+                raise UsageError(
+                    f"the file has {length:,} bytes", location=f"--offset {offset:#x}", hint="Offsets count bytes."
+                )
+            wanted = length - offset if size is None else min(size, length - offset)
+            if wanted > FILE_LIMIT:
+                raise UsageError(
+                    f"{wanted:,} bytes are too many to decode at once",
+                    location=name,
+                    hint="Give a part of the file: --offset and --size.",
+                )
+            file.seek(offset)
+            return file.read(wanted)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise CaptureError(f"the file cannot be read: {reason}", file=name) from None
+
+
+def as_words(words: Words | Sequence[int] | bytes) -> Words:
+    """Words as an array.
+
+    :raises UsageError: numbers that are no 32-bit words.
+    """
+    if isinstance(words, bytes | bytearray | memoryview):
+        data = bytes(words)
+        return np.frombuffer(data, "<u4", len(data) // 4).astype(np.uint32)
+    if isinstance(words, np.ndarray) and words.dtype == np.uint32:
+        return words.reshape(-1)
+    try:
+        found = np.array([int(word) for word in words], np.int64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise UsageError("words are numbers of 32 bits") from error
+    if len(found) and (int(found.min()) < 0 or int(found.max()) >> 32):
+        raise UsageError("words are numbers of 32 bits")
+    return found.astype(np.uint32)
+
+
+def _trace(
+    stream: Stream,
+    tolerant: bool = False,
+    macros: bool = False,
+    switches: Mapping[str, str] | None = None,
+    evaluator: str = "llvm",
+) -> Rows:
+    if stream.console == "Switch":
+        from .maxwell_tracer import MaxwellTracer
+
+        return MaxwellTracer(stream, tolerant, macros, switches, evaluator).trace()
+    from .pica_tracer import PicaTracer
+
+    return PicaTracer(stream, tolerant, switches, evaluator).trace()

@@ -1,0 +1,148 @@
+"""Rows as JSON lines: one object for each word, under a schema with a version (docs/formats/decode.md).
+
+Lines are put together from texts that are made once for each register and value, because a general writer of JSON would
+take ten times as long.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .names import fields, named
+from .rows import (
+    BLOCKS,
+    CHANGED,
+    COMMAND,
+    DATA,
+    ENTRY,
+    HEADER,
+    IMMEDIATE,
+    ISSUED,
+    PARAMETER,
+    ROW,
+    WHAT,
+    Rows,
+    effect_names,
+)
+from .select import place_of
+
+if TYPE_CHECKING:
+    from .api import Decoded
+
+SCHEMA: Final = "pocketgpu.decode"
+VERSION: Final = 1
+_PIECE: Final = 1 << 14
+"""Rows whose columns become Python numbers at a time."""
+_MOST_TEXTS: Final = 1 << 18
+_WRITES = (PARAMETER, IMMEDIATE, ISSUED)
+_NAMED = (*_WRITES, HEADER, COMMAND, ENTRY)
+_KEY_AT: Final = int(ROW.fields["id"][1]) if ROW.fields else 0
+"""Where id, effect, what, mask, subchannel and block lie in a row: eight bytes, read as one number."""
+
+
+def header(decoded: Decoded) -> dict[str, Any]:
+    """The first line."""
+    return {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "source": decoded.source,
+        "console": decoded.console,
+        "as": decoded.kind,
+        "frames": decoded.stream.frame_count,
+        "segments": len(decoded.stream.table),
+        "words": len(decoded.stream.words),
+    }
+
+
+def lines(decoded: Decoded, mask: NDArray[np.bool_] | None = None) -> Iterator[str]:
+    """The header and a line for each row that `mask` chooses (default: all), without line ends."""
+    yield json.dumps(header(decoded))
+    rows = decoded.rows if mask is None else decoded.rows[mask]
+    heads: dict[int, _Head] = {}
+    for start in range(0, len(rows), _PIECE):
+        yield from _piece(rows[start : start + _PIECE], heads, decoded.console == "Switch")
+
+
+class _Head:
+    """What rows have in common that agree in everything but place and values.
+
+    text: what stands between word and values. values: by value, what stands behind them; None for no write.
+    """
+
+    __slots__ = ("block", "data", "id", "text", "values")
+
+    def __init__(self, row: np.void, switch: bool) -> None:
+        what, effect, self.block, self.id = (int(row[name]) for name in ("what", "effect", "block", "id"))
+        mask, sub = int(row["mask"]), int(row["subchannel"])
+        self.data = bool(effect & DATA)
+        self.values: dict[int, str] | None = {} if what in _WRITES else None
+        text = f'","what":"{WHAT[what]}"'
+        if effect & CHANGED:
+            text += ',"changed":true'
+        if found := effect_names(effect):
+            text += f',"effects":{json.dumps(found, separators=(",", ":"))}'
+        if what in (*_WRITES, HEADER):
+            text += f',"mask":"{mask:#x}"'
+            text += f',"subchannel":{sub}' if switch else ""
+        if what in _NAMED:
+            register = named(self.block, self.id, sub if what == COMMAND else 0)
+            text += f',"block":"{BLOCKS[self.block]}","register":{{"id":"{register.id}","name":"{register.name}"'
+            text += ',"old":"0x' if what in _WRITES else "}"
+        self.text = text
+
+    def value(self, value: int) -> str:
+        """What stands behind a value: its fields. Words of data have none."""
+        assert self.values is not None
+        if len(self.values) > _MOST_TEXTS:
+            self.values.clear()
+        found = () if self.data else fields(self.block, self.id, value)
+        text = f'"}},"fields":{json.dumps(dict(found), separators=(",", ":"))}}}' if found else '"}}'
+        if not self.data:
+            self.values[value] = text
+        return text
+
+
+def _hex(column: NDArray[Any], digits: int) -> list[str]:
+    """Each number of a column in so many hexadecimal digits. Much faster than to format one after the other."""
+    size = column.dtype.itemsize
+    text = column.astype(f">u{size}").tobytes().hex()
+    return [text[end - digits : end] for end in range(2 * size, len(text) + 1, 2 * size)]
+
+
+def _piece(rows: Rows, heads: dict[int, _Head], switch: bool) -> Iterator[str]:
+    keys = rows.getfield(np.dtype(np.uint64), _KEY_AT).tolist()
+    places = (rows["frame"].astype(np.int64) << 32 | rows["draw"].astype(np.uint32)).tolist()
+    there, address = rows["address"].astype(np.bool_).tolist(), _hex(rows["address"], 10 if switch else 8)
+    at, last = "", None
+    for index, (key, place, list_, position, in_memory, where, word, old, new, value) in enumerate(
+        zip(
+            keys,
+            places,
+            rows["list"].tolist(),
+            rows["position"].tolist(),
+            there,
+            address,
+            _hex(rows["word"], 8),
+            _hex(rows["old"], 8),
+            _hex(rows["new"], 8),
+            rows["new"].tolist(),
+            strict=True,
+        )
+    ):
+        if place != last:
+            last = place
+            at = f'{{"at":"{place_of(int(rows["frame"][index]), int(rows["draw"][index]))}","list":'
+        head = heads.get(key)
+        if head is None:
+            head = heads[key] = _Head(rows[index], switch)
+        lies = f',"address":"0x{where}","word":"0x' if in_memory else ',"word":"0x'
+        if head.values is None:
+            yield f'{at}{list_},"position":{position}{lies}{word}{head.text}}}'
+        else:
+            text = head.values.get(value) or head.value(value)
+            yield f'{at}{list_},"position":{position}{lies}{word}{head.text}{old}","new":"0x{new}{text}'

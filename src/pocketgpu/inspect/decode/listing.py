@@ -1,0 +1,338 @@
+"""The listing: words for people, and back.
+
+    == f0 list 3: 104 words at 0x20000000 ==
+    0x20000000  00000001 000f0040  * 0x040 FACECULLING_CONFIG  0x00000001 (was 0x00000000)  mode=front   f0/d0
+
+Every line begins with where its words lie and the words themselves, in order, so a whole listing holds exactly the
+words that it was made of: `parse_listing` reads nothing else. "*": the register now differs from what it was at the
+last draw. Lines that begin with "#" or "->" (a method that a macro issues) hold no words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import UsageError
+from ...facts.maxwell import GPFIFO as GPFIFO_LAYOUT
+from . import names
+from .rows import (
+    ADDRESS,
+    CHANGED,
+    COMMAND,
+    DATA,
+    EFFECTS,
+    ENTRY,
+    GARBAGE,
+    HEADER,
+    HOST_BLOCK,
+    IMMEDIATE,
+    ISSUED,
+    NOT_REACHED,
+    PADDING,
+    PARAMETER,
+    PICA_BLOCK,
+    Words,
+    effect_names,
+)
+from .select import place_of
+from .stream import GPFIFO, ISSUED_WRITES, JUMPED, KINDS, PUSHBUFFER
+
+if TYPE_CHECKING:
+    from .api import Decoded
+
+_RAW: Final = 17
+"""Columns of two words."""
+_RUN: Final = 8
+"""Words of data in one line."""
+_NAMES: Final = 12
+"""Registers that the line behind a draw names."""
+_PIECE: Final = 1 << 13
+_COLUMNS = (
+    "address", "position", "word", "what", "effect", "mask", "subchannel", "block", "id", "old", "new", "frame",
+    "draw", "segment",
+)  # fmt: skip
+_FORMS: Final = {
+    "INC_METHOD": "incrementing", "NON_INC_METHOD": "non-incrementing", "ONE_INC": "increment once",
+    "IMMD_DATA_METHOD": "immediate", "GRP0_USE_TERT": "old form", "GRP2_USE_TERT": "old form",
+    "RESERVED6": "reserved form", "END_PB_SEGMENT": "end of the segment",
+}  # fmt: skip
+_HEAD = re.compile(r"== (\S+) (\w+) (\S+): (\d+) words(?: at (0x[0-9a-f]+))?(?:, .*)? ==")
+_LINE = re.compile(r"(?:0x[0-9a-f]+|\+\d+) +((?:[0-9a-f]{8})(?: [0-9a-f]{8})*)(?=  |$)")
+
+
+@dataclass(slots=True)
+class _Row:
+    """A row as plain numbers; `index` among all rows."""
+
+    index: int
+    address: int
+    position: int
+    word: int
+    what: int
+    effect: int
+    mask: int
+    subchannel: int
+    block: int
+    id: int
+    old: int
+    new: int
+    frame: int
+    draw: int
+    segment: int
+
+
+def _rows(decoded: Decoded) -> Iterator[_Row]:
+    for start in range(0, len(decoded.rows), _PIECE):
+        piece = decoded.rows[start : start + _PIECE]
+        columns = (piece[name].tolist() for name in _COLUMNS)
+        yield from map(_Row, range(start, start + len(piece)), *columns)
+
+
+def _groups(rows: Iterator[_Row], single: bool) -> Iterator[list[_Row]]:
+    """Rows that share a line: a header with its first word, a run of data, a command, an address and its value."""
+    group: list[_Row] = []
+    row = next(rows, None)
+    while row is not None:
+        after = next(rows, None)
+        # Of an entry of a list, the first word comes before the header.
+        begins = after is not None and after.what == HEADER and after.block == PICA_BLOCK and row.what == PARAMETER
+        if group and (single or begins or not _joins(group, row)):
+            yield group
+            group = []
+        group.append(row)
+        row = after
+    if group:
+        yield group
+
+
+def _joins(group: list[_Row], row: _Row) -> bool:
+    """Whether a row stands in the line of the rows before it."""
+    first, last = group[0], group[-1]
+    if (
+        row.segment != last.segment
+        or ISSUED in (row.what, last.what)
+        or (row.frame, row.draw) != (last.frame, last.draw)
+    ):
+        return False
+    if row.what in (NOT_REACHED, GARBAGE):
+        return last.what == row.what and len(group) < _RUN
+    if row.what == COMMAND:
+        return row.id != 0
+    if row.what == ENTRY:
+        return row.id != 0
+    if row.what == PADDING:
+        return last.what in (PARAMETER, HEADER) and row.block == 0 and first.block == PICA_BLOCK
+    if row.what == HEADER:  # of a list: behind its first word
+        return last.what == PARAMETER and row.block == PICA_BLOCK and len(group) == 1
+    if row.what != PARAMETER:
+        return False
+    if last.what == ADDRESS:
+        return True
+    if last.what == HEADER and last.block != PICA_BLOCK:
+        return len(group) == 1
+    data = row.effect & DATA and last.effect & DATA and (row.effect | last.effect) & ~DATA == 0
+    return bool(data) and last.what == PARAMETER and first.what == PARAMETER and len(group) < _RUN
+
+
+def lines(decoded: Decoded, mask: NDArray[np.bool_] | None, single: bool) -> Iterator[str]:
+    """The listing of all rows, or of the lines in which `mask` chooses some."""
+    yield f"# {decoded.source or decoded.kind}: {decoded.console}, {len(decoded.stream.words)} command words"
+    if decoded.left:
+        yield f"# {decoded.left} bytes behind the last whole word are left out"
+    if mask is not None and not mask.any():
+        yield "# nothing that was asked for is there"
+        return
+    changes = _Changes()
+    segment = -1
+    for group in _groups(_rows(decoded), single):
+        said = changes.take(group)
+        if mask is not None and not mask[group[0].index : group[-1].index + 1].any():
+            continue
+        if group[0].segment != segment:
+            segment = group[0].segment
+            yield _head(decoded, segment)
+        yield _line(group, single)
+        if said:
+            yield said
+
+
+def _head(decoded: Decoded, number: int) -> str:
+    """What stands above a segment."""
+    row = decoded.stream.table[number]
+    kind, flags, address = int(row["kind"]), int(row["flags"]), int(row["address"])
+    name = f"s{row['list']}/e{row['entry']}" if kind in (GPFIFO, PUSHBUFFER) else str(row["list"])
+    place = f" at {address:#010x}" if address else ""
+    note = ", by a jump" if flags & JUMPED else ", by the command before" if flags & ISSUED_WRITES else ""
+    if kind in (GPFIFO, PUSHBUFFER) and decoded.stream.channels > 1:
+        note += f", channel {row['channel']}"
+    return f"== {place_of(int(row['frame']), -1)} {KINDS[kind]} {name}: {row['count']} words{place}{note} =="
+
+
+def _line(group: list[_Row], single: bool) -> str:
+    first = group[0]
+    place = place_of(first.frame, first.draw)
+    if first.what == ISSUED:
+        return f"{'':12}  {'->':{_RAW}}  {_write(first)}   {place}"
+    at = f"{first.address:#010x}" if first.address else f"+{first.position}"
+    raw = " ".join(f"{row.word:08x}" for row in group)
+    return f"{at:12}  {raw:{_RAW}}  {_text(group, single)}   {place}"
+
+
+def _text(group: list[_Row], single: bool) -> str:
+    """What the words of a line mean."""
+    first = group[0]
+    writes = [row for row in group if row.what in (PARAMETER, IMMEDIATE)]
+    if first.what in (NOT_REACHED, GARBAGE):
+        return f"  ({'not reached' if first.what == NOT_REACHED else 'garbage'})"
+    if first.what == PADDING:
+        return "  (padding)"
+    if first.what == COMMAND:
+        if len(group) == 8:
+            return f"  GX {names.gx_text([row.word for row in group])}"
+        return f"  GX {names.named(first.block, first.id, first.subchannel).name}"
+    if first.what == ENTRY:
+        if len(group) == 2:
+            return f"  GPFIFO {names.entry_text(first.word, group[1].word)}"
+        return f"  {names.named(first.block, first.id).name}"
+    if first.what == ADDRESS and not writes:
+        return "  (address)"
+    if not writes:
+        return f"  {_header(first)}"
+    if len(writes) > 1:
+        return _data(writes)
+    packet = next((row for row in group if row.what == HEADER and row.block != PICA_BLOCK), None)
+    note = f"  ({_header(packet, False)})" if packet is not None and packet.word >> 16 & 0x1FFF != 1 else ""
+    return _write(writes[0]) + note
+
+
+def _title(row: _Row) -> str:
+    """Block, id and name of a register."""
+    register = names.named(row.block, row.id, row.subchannel)
+    title = names.TITLES[row.block]
+    return f"{title}{' ' if title else ''}{register.id} {register.name}"
+
+
+def _header(row: _Row, full: bool = True) -> str:
+    """A header without a word of its own in the line."""
+    if row.block == PICA_BLOCK:
+        extra = row.word >> 20 & 0xFF
+        return f"(header: {extra + 1} words from {_title(row)})"
+    layout = GPFIFO_LAYOUT["HEADER"]
+    form = (layout["SEC_OP"].enum or {}).get(row.word >> 29, "")
+    count = layout["COUNT"].raw(row.word)
+    text = f"{_FORMS.get(form, form)}, {count} words"
+    return f"(header: {text} for {_title(row)})" if full else text
+
+
+def _write(row: _Row) -> str:
+    """A write, with all that is known of the register and its value."""
+    mark = "*" if row.effect & CHANGED else " "
+    parts = [f"{mark} {_title(row)}"]
+    if row.effect & DATA:
+        value = row.word if row.what != IMMEDIATE else GPFIFO_LAYOUT["HEADER"]["IMMD_DATA"].raw(row.word)
+        parts.append(f"{value:#010x}")
+    elif row.effect & EFFECTS["macro"]:
+        parts.append(f"{row.new:#010x}")
+    else:
+        was = f" (was {row.old:#010x})" if row.old != row.new else ""
+        parts.append(f"{row.new:#010x}{was}")
+        if found := names.fields(row.block, row.id, row.new):
+            parts.append(", ".join(f"{name}={names.short(text)}" for name, text in found))
+    if row.block == HOST_BLOCK:
+        parts.append(f"subchannel {row.subchannel}")
+    if row.mask != 15:
+        parts.append(f"byte mask {row.mask:#x}")
+    if found_effects := effect_names(row.effect):
+        parts.append(f"[{' '.join(found_effects)}]")
+    return "  ".join(parts)
+
+
+def _data(writes: list[_Row]) -> str:
+    """A run of data."""
+    first, last = writes[0], writes[-1]
+    name = names.named(first.block, first.id).name
+    if last.id != first.id:
+        name += f" to {names.named(last.block, last.id).name}"
+    title = names.TITLES[first.block]
+    return f"  {title}{' ' if title else ''}{name}  {len(writes)} words [{' '.join(effect_names(first.effect))}]"
+
+
+@dataclass
+class _Changes:
+    """Which registers differ from what they were at the last draw."""
+
+    now: dict[tuple[int, int], bool] = field(default_factory=dict)
+    last: str = ""
+
+    def take(self, group: Sequence[_Row]) -> str:
+        """Note a line; after a draw, what to say of it."""
+        said = ""
+        for row in group:
+            if row.what not in (PARAMETER, IMMEDIATE, ISSUED):
+                continue
+            if not row.effect & DATA:
+                self.now[row.block, row.id] = bool(row.effect & CHANGED)
+            if row.effect & EFFECTS["draw"]:
+                said = self._draw(row)
+        return said
+
+    def _draw(self, row: _Row) -> str:
+        found = [names.named(*key).name for key, changed in sorted(self.now.items()) if changed]
+        self.now.clear()
+        place, before = place_of(row.frame, row.draw), self.last
+        self.last = place
+        more = f" and {len(found) - _NAMES} more" if len(found) > _NAMES else ""
+        since = f"changed since {before}" if before else "set before the first draw"
+        return f"# {place}: {since}: {', '.join(found[:_NAMES]) or 'nothing'}{more}"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A segment of a listing. place: the frame. kind: of `KINDS`. name: its number, or submission and entry."""
+
+    place: str
+    kind: str
+    name: str
+    address: int
+    words: Words
+
+
+def parse_listing(text: str) -> list[Listed]:
+    """The segments of a listing, with exactly the words that they were made of.
+
+    :raises UsageError: a line that is none of a listing, or a segment that has not as many words as it says.
+    """
+    heads: list[tuple[Any, int]] = []
+    words: list[list[int]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if head := _HEAD.fullmatch(line.rstrip()):
+            heads.append((head, number))
+            words.append([])
+        elif found := _LINE.match(line):
+            if not words:
+                raise UsageError(
+                    "words before the first segment", location=f"line {number}", hint="== f0 list 0: ... =="
+                )
+            words[-1] += [int(word, 16) for word in found[1].split(" ")]
+        elif line.strip() and not line.lstrip().startswith(("#", "->")):
+            raise UsageError("this is no line of a listing", location=f"line {number}", hint="ADDRESS  WORDS  ...")
+    listed = []
+    for (head, number), found_words in zip(heads, words, strict=True):
+        if len(found_words) != int(head[4]):
+            raise UsageError(
+                f"the segment has {len(found_words)} of its {head[4]} words",
+                location=f"line {number}",
+                hint="Lines that a filter left out cannot be had back.",
+            )
+        address = int(head[5], 16) if head[5] else 0
+        listed.append(Listed(head[1], head[2], head[3], address, np.array(found_words, np.uint32)))
+    return listed
+
+
+__all__ = ["Listed", "lines", "parse_listing"]

@@ -1,0 +1,131 @@
+"""Running the kernel for pushbuffers of a Switch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...facts.switches import DEFAULTS, departures
+from ...lanes import Engine
+from ...maxwell.layout import CHANNEL, CHANNEL_COUNT, CHANNEL_LAYOUT, FILE_WORDS, FILES, MACROS, WorkLayout
+from ...maxwell.pushbuffer import PARSE_CHOICES
+from . import maxwell_kernel as kernel
+from .maxwell_effects import effect_table
+from .rows import ROW, Rows
+from .stream import Stream
+from .tracer import Arena, finish_draws
+
+_START = 4096
+_LAYOUT = WorkLayout(_START)
+_AREA = kernel.Area((_LAYOUT.end + 4095) & ~4095)
+MACRO_BUDGET, DUMP_MACRO_BUDGET = 1 << 28, 1 << 18
+"""Instructions that the macros of a submission may take: what the machine allows, and less in dumps, which may hold
+anything."""
+
+_PARTS = (
+    (CHANNEL_LAYOUT.state, CHANNEL.size),
+    (CHANNEL_LAYOUT.registers, 4 * FILES * FILE_WORDS),
+    (CHANNEL_LAYOUT.shadows, 4 * FILES * FILE_WORDS),
+    (CHANNEL_LAYOUT.mme_starts, 4 * MACROS),
+)
+"""What of a channel's block is its state, in bytes; the instruction RAM comes beside."""
+
+
+@dataclass(frozen=True)
+class MaxwellState:
+    """What channels hold before the first word, by the channel's place: bytes of the parts of its block.
+
+    codes: what methods do, (FILES, FILE_WORDS).
+    """
+
+    codes: NDArray[np.uint8]
+    channels: Mapping[int, tuple[bytes, ...]] = field(default_factory=dict)
+    ram_words: int = 2048
+
+
+def channel_bytes(block: NDArray[np.uint8], ram_words: int) -> tuple[bytes, ...]:
+    """The state of a channel, out of its block."""
+    parts = (*_PARTS, (CHANNEL_LAYOUT.mme_code, 4 * ram_words))
+    return tuple(block[at : at + size].tobytes() for at, size in parts)
+
+
+@cache
+def power_on(switches: tuple[tuple[str, str], ...] = ()) -> MaxwellState:
+    """What a machine that was just switched on has; every channel begins like its first."""
+    from ...maxwell.gm20b import GM20B
+
+    machine = GM20B(switches=dict(switches))
+    channel = machine.channel(0)
+    base = machine.layout.channel(channel.index)
+    block = machine.memory.arena[base : base + CHANNEL_LAYOUT.size]
+    return MaxwellState(machine.codes.copy(), {0: channel_bytes(block, machine.ram_words)}, machine.ram_words)
+
+
+class MaxwellTracer:
+    """One arena with the state of one GPU. macros: rows also for the methods that macros issue.
+
+    tolerant: words may be no packets at all.
+    """
+
+    def __init__(
+        self,
+        stream: Stream,
+        tolerant: bool = False,
+        macros: bool = False,
+        switches: Mapping[str, str] | None = None,
+        evaluator: str = "llvm",
+    ) -> None:
+        chosen = {**DEFAULTS, **(switches or {})}
+        start = power_on(tuple(sorted((switches or {}).items())))
+        state = stream.state if isinstance(stream.state, MaxwellState) else start
+        self.stream = stream
+        self.arena = Arena(_AREA.end, _AREA.control, _AREA.rows, stream)
+        data = self.arena.bytes
+        data[_LAYOUT.effects : _LAYOUT.effects + FILES * FILE_WORDS] = state.codes.reshape(-1)
+        data[_AREA.effects : _AREA.effects + 4 * FILES * FILE_WORDS] = effect_table().reshape(-1).view(np.uint8)
+        parts = (*_PARTS, (CHANNEL_LAYOUT.mme_code, 4 * state.ram_words))
+        for channel in range(min(stream.channels, CHANNEL_COUNT)):
+            base = _LAYOUT.channel(channel)
+            for (at, size), held in zip(parts, state.channels.get(channel, start.channels[0]), strict=True):
+                data[base + at : base + at + size] = np.frombuffer(held, np.uint8)
+            words = data[base + CHANNEL_LAYOUT.state :][: CHANNEL.size].view(np.int32)
+            for name, value in (("URGENT", 1), ("REMAINING", 0), ("POSITION", 0), ("END", 0), ("RUNS", 0)):
+                words[getattr(CHANNEL, name) // 4] = value
+        self.arena["TOLERANT"] = int(tolerant)
+        self.arena["MACROS"] = int(macros)
+        recorded = isinstance(stream.state, MaxwellState)
+        self.arena["LIST_WORDS"] = MACRO_BUDGET if recorded else DUMP_MACRO_BUDGET
+        self._run = Engine(data, evaluator).get(
+            kernel.trace,
+            start=_START,
+            area_start=_AREA.control,
+            ram_words=state.ram_words,
+            choices=tuple(name for name, _ in departures(chosen, *PARSE_CHOICES)),
+        )
+
+    def files(self, channel: int = 0) -> NDArray[np.uint32]:
+        """The registers of a channel as they are now, (FILES, FILE_WORDS)."""
+        at = _LAYOUT.channel(channel) + CHANNEL_LAYOUT.registers
+        return self.arena.bytes[at : at + 4 * FILES * FILE_WORDS].view(np.uint32).reshape(FILES, FILE_WORDS)
+
+    def trace(self) -> Rows:
+        """All rows of the stream."""
+        channels = self.stream.table["channel"].tolist()
+        at_work = channels[:1]
+
+        def run() -> None:
+            self._run(*at_work)
+
+        def stopped(status: int) -> bool:
+            if status == kernel.OTHER_CHANNEL:
+                at_work[0] = channels[self.arena["SEGMENT"]]
+                return True
+            return False
+
+        if not channels:
+            return np.zeros(0, ROW)
+        return finish_draws(self.arena.collect(run, len(self.stream.words), kernel.ROWS_FULL, stopped), self.stream)

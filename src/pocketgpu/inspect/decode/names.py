@@ -1,0 +1,103 @@
+"""What ids and values are called: one door to the fact tables for all blocks, with everything looked up once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final
+
+from ...facts.external import EXTERNAL, LCD
+from ...facts.gsp import GX_COMMANDS
+from ...facts.maxwell import B06F, CLASSES, GPFIFO
+from ...facts.pica import PICA
+from ...facts.registers import Register
+from ...maxwell.layout import CLASS_FILES
+from .rows import BLOCKS, EXTERNAL_BLOCK, GPFIFO_BLOCK, GX_BLOCK, HOST_BLOCK, LCD_BLOCK, PICA_BLOCK
+
+TITLES: Final = ("3D", "compute", "inline", "2D", "DMA", "host", "?", "", "", "LCD", "GX", "GPFIFO")
+"""What stands in front of a name for people, by number of the block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A register or method. id: hexadecimal, in the digits that its tables use. register: None if no table has it."""
+
+    id: str
+    name: str
+    register: Register | None = None
+
+    @property
+    def known(self) -> bool:
+        return self.register is not None and self.register.known
+
+
+@cache
+def named(block: int, id: int, command: int = 0) -> Named:
+    """The register of a row, by its block, id and (for words of GX commands) the command."""
+    if block == PICA_BLOCK:
+        found = PICA.get(id)
+        return Named(f"{id:#05x}", found.name if found else f"UNKNOWN_{id:03X}", found)
+    if block in (EXTERNAL_BLOCK, LCD_BLOCK):
+        found = (EXTERNAL if block == EXTERNAL_BLOCK else LCD).get(id)
+        return Named(f"{id:#06x}", found.name if found else f"UNKNOWN_{id:04X}", found)
+    if block == GX_BLOCK:
+        if command >= len(GX_COMMANDS):
+            return Named(f"{id:#x}", f"UNKNOWN_{command}.word{id}")
+        known = GX_COMMANDS[command]
+        return Named(f"{id:#x}", f"{known.name}.{known.words[id - 1].name if id else 'command'}")
+    if block == GPFIFO_BLOCK:
+        return Named(f"{id:#x}", ("ENTRY.low", "ENTRY.high")[id & 1])
+    classes = B06F if block == HOST_BLOCK else CLASSES.get(CLASS_FILES[block]) if block < HOST_BLOCK else None
+    method = classes.get(id) if classes is not None else None
+    return Named(f"{id:#05x}", method.label if method else f"UNKNOWN_{id:03X}", method)
+
+
+@lru_cache(1 << 16)
+def fields(block: int, id: int, value: int) -> tuple[tuple[str, str], ...]:
+    """(name, value for people) of each field of a word; second readings of the same bits are left out."""
+    register = named(block, id).register if block not in (GX_BLOCK, GPFIFO_BLOCK) else None
+    if register is None:
+        return ()
+    return tuple((field.name, field.text(value)) for field in register.fields if not field.view)
+
+
+def gx_text(words: list[int]) -> str:
+    """A GX command in words: its name, and what its words are."""
+    number = words[0] & 0xFF
+    if number >= len(GX_COMMANDS):
+        return f"unknown command {number}"
+    parts = []
+    for word, value in zip(GX_COMMANDS[number].words, words[1:], strict=False):
+        if word.kind == "unused":
+            continue
+        if word.kind == "pair":
+            text = f"{value & 0xFFFF},{value >> 16}"
+        elif word.kind == "size":
+            text = f"{value} bytes"
+        else:
+            text = f"{value:#010x}" if word.kind in ("address", "end", "value") else f"{value:#x}"
+        parts.append(f"{word.name}={text}")
+    return f"{GX_COMMANDS[number].name} {' '.join(parts)}".rstrip()
+
+
+def entry_text(low: int, high: int) -> str:
+    """A GPFIFO entry in words."""
+    layout, value = GPFIFO["ENTRY"], high << 32 | low
+    length = layout["LENGTH"].raw(value)
+    if not length:
+        return f"control {layout['OPCODE'].text(value)}, operand {layout['OPERAND'].raw(value):#x}"
+    address = layout["GET_HI"].raw(value) << 32 | layout["GET"].raw(value) << layout["GET"].lo
+    flags = [name for name in ("FETCH", "PRIV", "LEVEL", "SYNC") if layout[name].raw(value)]
+    named_flags = "".join(f", {(layout[name].enum or {}).get(1, name)}" for name in flags)
+    return f"{length} words at {address:#x}{named_flags}"
+
+
+def short(text: str) -> str:
+    """The text of a field's value without what only repeats it: "1 (front)" is "front"."""
+    _, space, rest = text.partition(" (")
+    if space and rest.endswith(")") and rest[:1].isalpha() and not rest.startswith(("means", "undefined")):
+        return rest[:-1]
+    return text
+
+
+__all__ = ["BLOCKS", "TITLES", "Named", "entry_text", "fields", "gx_text", "named", "short"]

@@ -1,0 +1,123 @@
+"""Running the kernel for command lists and register writes of a 3DS."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...facts.external import EXTERNAL, LCD
+from ...facts.pica import COUNT, PICA
+from ...facts.switches import DEFAULTS, departures
+from ...lanes import Engine
+from ...pica.command_list import WALK_CHOICES, effect_table
+from ...pica.layout import REGISTER_COUNT, WorkLayout
+from . import pica_kernel as kernel
+from .rows import Rows, Words
+from .stream import Stream
+from .tracer import Arena, finish_draws
+
+_START = 4096
+_SIZE = 96 << 20
+"""Of the machine's own layout; only the pages that the walk touches are ever used."""
+_LAYOUT = WorkLayout(_START, _SIZE)
+_AREA = kernel.Area(_START + _SIZE)
+
+
+@dataclass(frozen=True)
+class PicaState:
+    """What registers hold before the first word: uint32 arrays of 0x300, up to 0x800 and up to 0x400 words."""
+
+    pica: Words
+    external: Words
+    lcd: Words
+
+
+@cache
+def power_on() -> PicaState:
+    """What the tables say of registers when a program starts."""
+    pica, external, lcd = np.zeros(0x300, np.uint32), np.zeros(0x800, np.uint32), np.zeros(0x400, np.uint32)
+    for words, block, unit in ((pica, PICA, 1), (external, EXTERNAL, 4), (lcd, LCD, 4)):
+        for register in block:
+            words[register.offset // unit] = register.reset
+    return PicaState(pica, external, lcd)
+
+
+@cache
+def _tables(private_ids: str) -> tuple[NDArray[Any], ...]:
+    """What the kernel looks up: effects of writes, writable bits of external registers, effects by code, known ids."""
+    writable = np.full(kernel.EXTERNAL_COUNT, 0xFFFFFFFF, np.uint32)
+    for register in EXTERNAL:
+        writable[register.offset // 4] = register.writable
+    known = np.array([n >= 0x10 and (n >= 0x40 or PICA[n].known) for n in range(COUNT)], np.uint8)
+    effects = effect_table({"list.private_ids": private_ids})
+    return effects, writable, np.array(kernel.EFFECT_OF_CODE, np.int32), known
+
+
+class PicaTracer:
+    """One arena with the state of one console. `trace` goes on where the last one ended.
+
+    tolerant: words may be no lists at all; jumps and ends of lists are only told of, not followed.
+    """
+
+    def __init__(
+        self,
+        stream: Stream,
+        tolerant: bool = False,
+        switches: Mapping[str, str] | None = None,
+        evaluator: str = "llvm",
+    ) -> None:
+        chosen = {**DEFAULTS, **(switches or {})}
+        self.stream = stream
+        self.arena = Arena(_AREA.end, _AREA.control, _AREA.rows, stream)
+        state = stream.state if isinstance(stream.state, PicaState) else power_on()
+        data, layout = self.arena.bytes, _LAYOUT
+        self.registers = data[layout.registers : layout.registers + 4 * REGISTER_COUNT].view(np.uint32)
+        self.registers[:] = state.pica[:REGISTER_COUNT]
+        effects, writable, codes, known = _tables(chosen["list.private_ids"])
+        for at, table in (
+            (layout.effects, effects),
+            (layout.external_writable, writable),
+            (_AREA.code_effects, codes),
+            (_AREA.known, known),
+            (layout.external, state.external),
+            (_AREA.lcd, state.lcd),
+        ):
+            data[at : at + table.nbytes] = table.view(np.uint8)
+        self.arena["TOLERANT"] = int(tolerant)
+        self._run = Engine(data, evaluator).get(
+            kernel.trace,
+            layout_start=_START,
+            layout_size=_SIZE,
+            area_start=_START + _SIZE,
+            switches=departures(chosen, *WALK_CHOICES),
+        )
+
+    def wanted_jump(self) -> tuple[int, int] | None:
+        """Address and bytes of the first jump whose target is not in the stream."""
+        wanted: list[tuple[int, int]] = []
+
+        def stopped(status: int) -> bool:
+            if status == kernel.WANT_JUMP:
+                wanted.append((self.arena["JUMP_ADDRESS"] & 0xFFFFFFFF, self.arena["JUMP_SIZE"]))
+            return False
+
+        self.arena.collect(self._run, len(self.stream.words), kernel.ROWS_FULL, stopped)
+        return wanted[0] if wanted else None
+
+    def trace(self) -> Rows:
+        """All rows of the stream."""
+
+        def stopped(status: int) -> bool:
+            if status == kernel.WANT_JUMP:
+                self.arena["PENDING"] = 0  # it leads nowhere
+                return True
+            return False
+
+        return finish_draws(
+            self.arena.collect(self._run, len(self.stream.words), kernel.ROWS_FULL, stopped), self.stream
+        )

@@ -1,0 +1,127 @@
+"""Which words of a command list belong to which draw.
+
+A list is entries: a parameter, a header, further parameters, padding to eight bytes. The words of a draw are those of
+all entries behind the draw before it, up to and including the one that triggers it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...facts.pica import PICA
+from ...memory import GuestMemory
+from ..event import Range, Words
+
+_HEADER_ID, _HEADER_EXTRA, _HEADER_STEP = 0xFFFF, 20, 31
+_DATA = frozenset(PICA[f"FIXEDATTRIB_DATA{i}"].offset for i in range(3))
+_JUMPS = {PICA[f"CMDBUF_JUMP{n}"].offset: n for n in range(2)}
+MOST_PIECES = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A stretch of a list as it lay in memory: physical address (None: no guest memory), arena offset, words."""
+
+    address: int | None
+    offset: int
+    words: NDArray[np.uint32]
+
+
+class ListWords:
+    """The words of one list, in the order in which they are read."""
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self.pieces = list(pieces)
+        self._ends = np.cumsum([len(piece.words) for piece in self.pieces]).tolist()
+
+    def words(self, first: int, end: int) -> Words:
+        """Words first .. end-1, counted through all pieces."""
+        spans, values, start = [], [], 0
+        for piece, stop in zip(self.pieces, self._ends, strict=True):
+            low, high = max(first, start), min(end, stop)
+            if low < high:
+                values.append(piece.words[low - start : high - start])
+                if piece.address is not None:
+                    spans.append(Range(piece.address + 4 * (low - start), 4 * (high - low)))
+            start = stop
+        return Words(tuple(spans), np.concatenate(values) if values else np.zeros(0, np.uint32))
+
+    @property
+    def size(self) -> int:
+        """How many words there are."""
+        return int(self._ends[-1]) if self._ends else 0
+
+    def entry_end(self, offset: int, after: int = 0, immediate: bool = False) -> int:
+        """The place behind the entry at an arena offset; immediate: and behind the attribute data that follows it.
+
+        after: where to look from, as pieces that are read several times lie at the same offset. Gives `after` if no
+        piece has the offset.
+        """
+        start = 0
+        for piece, stop in zip(self.pieces, self._ends, strict=True):
+            place = start + (offset - piece.offset) // 4
+            if start <= place < stop and place >= after - 1:
+                words, at = piece.words, place - start
+                at = _behind(words, at)
+                while immediate and at + 1 < len(words) and int(words[at + 1]) & _HEADER_ID in _DATA:
+                    at = _behind(words, at)
+                return start + min(at, len(words))
+            start = stop
+        return after
+
+
+def _behind(words: NDArray[np.uint32], at: int) -> int:
+    """The place behind the entry at `at`."""
+    if at + 1 >= len(words):
+        return len(words)
+    extra = int(words[at + 1]) >> _HEADER_EXTRA & 0xFF
+    return at + 2 + extra + (extra & 1)
+
+
+def pieces_of(memory: GuestMemory, offset: int, size: int, jumps: int) -> list[Piece]:
+    """Copies of what a list at an arena range reads, jumps followed. jumps: how many it took."""
+    place = memory.address_of(offset)
+
+    def copy(at: int, length: int) -> NDArray[np.uint32]:
+        return memory.arena[at : at + length].view(np.uint32).copy()
+
+    if not jumps:
+        return [Piece(place, offset, copy(offset, size & ~3))]
+    found: list[Piece] = []
+    registers = np.zeros(0x10000, np.uint32)
+    while len(found) < MOST_PIECES and jumps >= 0:
+        words = copy(offset, size & ~3)
+        end, target = _until_jump(words, registers)
+        found.append(Piece(place, offset, words[:end]))
+        if target is None:
+            break
+        address, size = target
+        extent = memory.extent_of(address)
+        if extent is None or extent[1] < size:
+            break
+        offset, place, jumps = extent[0], address, jumps - 1
+    return found
+
+
+def _until_jump(words: NDArray[np.uint32], registers: NDArray[np.uint32]) -> tuple[int, tuple[int, int] | None]:
+    """(words read, (address, size) of where the list goes on); None: it does not."""
+    at, plain = 0, words.tolist()
+    while at + 1 < len(plain):
+        header = plain[at + 1]
+        extra, step = header >> _HEADER_EXTRA & 0xFF, header >> _HEADER_STEP
+        end = _behind(words, at)
+        for i in range(min(extra, len(plain) - at - 2) + 1):
+            number = (header & _HEADER_ID) + i * step
+            word = plain[at if i == 0 else at + 1 + i]
+            registers[number & 0xFFFF] = word
+            if number in _JUMPS and word:
+                channel = _JUMPS[number]
+                size, address = (PICA[f"CMDBUF_{name}{channel}"] for name in ("SIZE", "ADDR"))
+                bytes_ = int(size["size"].decode(int(registers[size.offset]))) & ~15
+                return end, (int(address["address"].decode(int(registers[address.offset]))) & ~15, bytes_)
+        at = end
+    return len(plain), None

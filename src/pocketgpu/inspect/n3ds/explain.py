@@ -1,0 +1,264 @@
+"""A fragment's values in the terms of the hardware: inputs, textures, lighting, combiners, fog, tests, blending.
+
+Every number comes from a probe of the code that drew the fragment; names and constants beside them come from the
+draw's registers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...facts.pica import PICA
+from ...facts.shader_isa import SEMANTICS
+from ...pica.combiners import STAGES, USES
+from ...pica.registers import field
+from .history import DrawOnPixel, Fragment
+
+Section = dict[str, Any]
+_CHANNELS = "rgba"
+
+
+def named(draw: DrawOnPixel, name: str) -> str:
+    """The meaning of a field, in the words of its table."""
+    part = field(name)
+    raw = draw.state(name)
+    return part.field.enum.get(raw, f"code {raw}") if part.field.enum is not None else str(raw)
+
+
+def _hex(color: list[int] | None) -> str | None:
+    return None if color is None else "#" + "".join(f"{max(min(c, 255), 0):02x}" for c in color)
+
+
+def _color(fragment: Fragment, prefix: str, channels: str = _CHANNELS) -> list[int] | None:
+    found = [fragment.last(f"{prefix}.{ch}") for ch in channels]
+    return None if None in found else found
+
+
+# -- sections -------------------------------------------------------------------------------------------------------
+def inputs(draw: DrawOnPixel, fragment: Fragment) -> Section:
+    """Interpolated attributes by name of their semantic, and depth."""
+    found: Section = {}
+    for slot, name in enumerate(SEMANTICS):
+        if name and f"input{slot}" in fragment.probes:
+            found[name] = fragment.last(f"input{slot}")
+    for name, probe in (("w", "fragment.w"), ("depth", "fragment.depth")):
+        if probe in fragment.probes:
+            found[name] = fragment.last(probe)
+    return found
+
+
+def texture(draw: DrawOnPixel, fragment: Fragment, unit: int) -> Section | None:
+    """A texture unit's sample, with the texels that went into it; None if it was not sampled."""
+    color = _color(fragment, f"texture{unit}")
+    if color is None:
+        return None
+    found: Section = {"color": color, "hex": _hex(color)}
+    if unit < 3:
+        address = PICA[f"TEXUNIT{unit}_ADDR"]["address"].decode(int(draw.registers[PICA[f"TEXUNIT{unit}_ADDR"].offset]))
+        found |= {
+            "address": f"{int(address):#010x}",
+            "format": named(draw, f"TEXUNIT{unit}_TYPE.format"),
+            "size": [draw.state(f"TEXUNIT{unit}_DIM.width"), draw.state(f"TEXUNIT{unit}_DIM.height")],
+        }
+        for part in ("wrap_s", "wrap_t", "mag_filter", "min_filter"):
+            found[part] = named(draw, f"TEXUNIT{unit}_PARAM.{part}")
+    for name in ("s", "t", "face", "lod"):
+        if f"texture{unit}.{name}" in fragment.probes:
+            found[name] = fragment.last(f"texture{unit}.{name}")
+    fractions = {part: fragment.last(f"texture{unit}.fraction.{part}") for part in ("s", "t", "level")}
+    found |= {f"fraction_{part}": value / 256 for part, value in fractions.items() if value is not None}
+    columns = [fragment.probes.get(f"texture{unit}.texel.{name}", []) for name in ("width", "height", "x", "y", "word")]
+    texels = []
+    for width, height, x, y, word in zip(*columns, strict=True):
+        word &= 0xFFFFFFFF
+        rgba = list(word.to_bytes(4, "big"))
+        texels.append({"level_size": [width, height], "x": x, "y": y, "color": rgba, "hex": _hex(rgba)})
+    if texels:
+        found["texels"] = texels
+    return found
+
+
+def lighting(draw: DrawOnPixel, fragment: Fragment) -> Section | None:
+    """Terms of the lighting unit; None if it was not asked."""
+    if "lighting.normal.x" not in fragment.probes:
+        return None
+    found: Section = {
+        what: [fragment.last(f"lighting.{what}.{axis}") for axis in "xyz"] for what in ("normal", "tangent", "view")
+    }
+    order = draw.registers[PICA["LIGHTING_LIGHT_PERMUTATION"].offset]
+    lights = []
+    for n, slot in enumerate(fragment.probes.get("lighting.light", [])):
+        entry: Section = {"slot": slot, "light": int(order) >> 4 * slot & 7}
+        for name in ("distance", "l_n", "diffuse", "attenuation", "specular0"):
+            values = fragment.probes.get(f"lighting.{name}", [])
+            if n < len(values):
+                entry[name] = values[n]
+        parts = [fragment.probes.get(f"lighting.specular1.{ch}", []) for ch in "rgb"]
+        if all(n < len(part) for part in parts):
+            entry["specular1"] = [part[n] for part in parts]
+        lights.append(entry)
+    found["lights"] = lights
+    tables = {name: fragment.probes[f"lighting.lut.{name}"] for name in ("d0", "d1", "rr", "rg", "rb", "fr", "sp")
+              if f"lighting.lut.{name}" in fragment.probes}  # fmt: skip
+    if tables:
+        found["luts"] = tables
+    for name, source in (("primary", 1), ("secondary", 2)):
+        color = _color(fragment, f"source{source}")
+        if color is not None:
+            found[name] = color
+    return found
+
+
+def combiner(draw: DrawOnPixel, fragment: Fragment, stage: int) -> Section | None:
+    """A combiner stage: operations, operands with where they come from, scale, result."""
+    color = _color(fragment, f"texenv{stage}")
+    if color is None:
+        return None
+    found: Section = {}
+    for part, channels in (("rgb", "rgb"), ("alpha", "a")):
+        operation = draw.state(f"TEXENV{stage}_COMBINER.{part}")
+        sources = []
+        for i in range(USES.get(operation, 0)):
+            values = _color(fragment, f"texenv{stage}.{part}{i}", channels)
+            sources.append({
+                "source": named(draw, f"TEXENV{stage}_SOURCE.{part}{i}"),
+                "operand": named(draw, f"TEXENV{stage}_OPERAND.{part}{i}"),
+                "value": values if values is None or part == "rgb" else values[0],
+            })  # fmt: skip
+        found[part] = {
+            "operation": named(draw, f"TEXENV{stage}_COMBINER.{part}"), "operands": sources,
+            "scale": named(draw, f"TEXENV{stage}_SCALE.{part}"),
+            "result": color[:3] if part == "rgb" else color[3],
+        }  # fmt: skip
+    constant = PICA[f"TEXENV{stage}_COLOR"]
+    found["constant"] = [constant[ch].raw(int(draw.registers[constant.offset])) for ch in _CHANNELS]
+    found["result"], found["hex"] = color, _hex(color)
+    found["idle"] = _idle(draw, stage)
+    return found
+
+
+def _idle(draw: DrawOnPixel, stage: int) -> bool:
+    """Whether a stage hands on what the one before made."""
+    return all(
+        draw.state(f"TEXENV{stage}_COMBINER.{part}") == 0
+        and draw.state(f"TEXENV{stage}_SOURCE.{part}0") == 15
+        and draw.state(f"TEXENV{stage}_OPERAND.{part}0") == 0
+        and draw.state(f"TEXENV{stage}_SCALE.{part}") == 0
+        for part in ("rgb", "alpha")
+    )
+
+
+def fog(draw: DrawOnPixel, fragment: Fragment) -> Section | None:
+    """The fog unit; None if it is off."""
+    if "fog.keep" not in fragment.probes:
+        return None
+    register = PICA["FOG_COLOR"]
+    return {
+        "depth": fragment.last("fog.depth"), "keep": fragment.last("fog.keep"),
+        "color": [register[ch].raw(int(draw.registers[register.offset])) for ch in "rgb"],
+        "result": _color(fragment, "fog", "rgb"),
+    }  # fmt: skip
+
+
+def tests(draw: DrawOnPixel, fragment: Fragment) -> dict[str, Section]:
+    """The tests that the fragment came to, in the order in which it did."""
+    functions = {
+        "alpha_test": ("alpha", "FRAGOP_ALPHA_TEST.function"),
+        "stencil_test": ("stencil", "STENCIL_TEST.function"),
+        "depth_test": ("depth", "DEPTH_COLOR_MASK.depth_function"),
+    }
+    found = {}
+    for name, (prefix, function) in functions.items():
+        if f"{prefix}.passed" not in fragment.probes:
+            continue
+        stored, incoming = ("tested", "reference") if prefix == "stencil" else ("stored", "incoming")
+        if prefix == "alpha":
+            stored = "reference"
+        found[name] = {
+            "function": named(draw, function), "register": function,
+            "incoming": fragment.last(f"{prefix}.{incoming}"), "stored": fragment.last(f"{prefix}.{stored}"),
+            "passed": bool(fragment.last(f"{prefix}.passed")),
+        }  # fmt: skip
+    if "stencil_test" in found:
+        found["stencil_test"]["after"] = fragment.last("stencil.after")
+    order = list(fragment.probes)
+    return dict(sorted(found.items(), key=lambda item: order.index(f"{functions[item[0]][0]}.passed")))
+
+
+def output(draw: DrawOnPixel, fragment: Fragment) -> Section | None:
+    """Blending or logic operation, and masks; None if no colour was written."""
+    target, result = _color(fragment, "target"), _color(fragment, "color")
+    if target is None or result is None:
+        return None
+    found: Section = {"source": _color(fragment, "fog", "rgb") or _color(fragment, "combined", "rgb"), "target": target}
+    if found["source"] is not None:
+        found["source"] = [*found["source"], fragment.last("combined.a")]
+    if draw.state("COLOR_OPERATION.blend_enable"):
+        for part in ("rgb", "alpha"):
+            found[part] = {
+                "equation": named(draw, f"BLEND_FUNC.equation_{part}"),
+                "source_factor": named(draw, f"BLEND_FUNC.src_{part}"),
+                "target_factor": named(draw, f"BLEND_FUNC.dst_{part}"),
+            }
+        found["source_factors"] = _color(fragment, "blend.source")
+        found["target_factors"] = _color(fragment, "blend.target")
+    else:
+        found["logic_operation"] = named(draw, "LOGIC_OP.op")
+    found["result"], found["hex"] = result, _hex(result)
+    found["written"] = _color(fragment, "written")
+    return found
+
+
+def write_mask(draw: DrawOnPixel) -> Section:
+    """Which channels may be written, and by which registers."""
+    names = {"r": "red", "g": "green", "b": "blue", "a": "alpha"}
+    enabled = draw.state("COLORBUFFER_WRITE.mask") != 0
+    found: Section = {ch: bool(enabled and draw.state(f"DEPTH_COLOR_MASK.{name}")) for ch, name in names.items()}
+    found["depth"] = bool(draw.state("DEPTH_COLOR_MASK.depth_write") and draw.state("DEPTHBUFFER_WRITE.depth"))
+    return found
+
+
+def outcome(draw: DrawOnPixel, fragment: Fragment) -> str:
+    """What became of a fragment, in a line; begins with "written" if it was not rejected."""
+    if fragment.scissored:
+        x0, x1, y0, y1 = draw.rect
+        mode = draw.state("SCISSORTEST_MODE.mode")
+        by = f"SCISSORTEST_MODE {named(draw, 'SCISSORTEST_MODE.mode')}" if mode == 3 else "FRAMEBUFFER_DIM"
+        return f"outside of columns {x0} to {x1}, rows {y0} to {y1} of memory ({by})"
+    if not fragment.shaded:
+        return f"left out by the scissor (SCISSORTEST_MODE {named(draw, 'SCISSORTEST_MODE.mode')})"
+    for name, test in tests(draw, fragment).items():
+        if not test["passed"]:
+            text = f"rejected by the {name.replace('_', ' ')}: {test['incoming']} {test['function']} {test['stored']}"
+            return f"{text} is false ({test['register']})"
+    if fragment.before == fragment.after:
+        mask = write_mask(draw)
+        if not any(mask[ch] for ch in _CHANNELS):
+            by = "DEPTH_COLOR_MASK" if draw.state("COLORBUFFER_WRITE.mask") else "COLORBUFFER_WRITE"
+            return f"nothing written: all colour channels are masked ({by})"
+        return "written, with the value that was there"
+    if fragment.before[0] == fragment.after[0]:
+        return "written to depth or stencil only"
+    return "written"
+
+
+def explain(draw: DrawOnPixel, fragment: Fragment) -> Section:
+    """All of a fragment, ready for JSON. Sections that the fragment did not come to are left out."""
+    found: Section = {
+        "primitive": fragment.primitive, "result": outcome(draw, fragment),
+        "before": [part[::-1].hex() for part in fragment.before],
+        "after": [part[::-1].hex() for part in fragment.after],
+    }  # fmt: skip
+    if not fragment.shaded:
+        return found
+    found["inputs"] = inputs(draw, fragment)
+    for unit in range(4):
+        found[f"texture{unit}"] = texture(draw, fragment, unit)
+    found["lighting"] = lighting(draw, fragment)
+    for stage in range(STAGES):
+        found[f"tev{stage}"] = combiner(draw, fragment, stage)
+    found["fog"] = fog(draw, fragment)
+    found |= tests(draw, fragment)
+    found["blend"] = output(draw, fragment)
+    found["write_mask"] = write_mask(draw)
+    return {name: part for name, part in found.items() if part is not None}

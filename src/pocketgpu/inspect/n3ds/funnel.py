@@ -1,0 +1,298 @@
+"""What became of a whole draw: how many vertices, triangles and fragments passed each stage, and what stopped the rest.
+
+Vertices and triangles are judged by the code that clips and culls, over all of them at once. Fragments are counted on
+tiles that the triangles touch, at most so many, spread over the draw; the answer says on how many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import UsageError
+from ...lanes import Engine, Value
+from ...lanes.numpy_eval import ArenaViews, NumpyLang
+from ...lanes.values import F32, I64
+from ...pica.draw_target import make_target
+from ...pica.fragment import draw_fragments
+from ...pica.layout import CONTROL, PACKET, PACKET_REGISTERS, PACKET_SIZE, TRIANGLE, TRIANGLE_SIZE, VERTEX_SIZE
+from ...pica.n3ds import N3DS
+from ...pica.primitives import Setup
+from ...pica.registers import StaticRegisters
+from ...pica.watch import DrawPackets
+from ..address import Address
+from .explain import named
+from .history import DrawOnPixel
+from .machine import Run
+from .targets import _Words
+
+if TYPE_CHECKING:
+    from .inspection import N3dsInspection
+
+MOST_TILES = 64
+PLANES = {
+    0: "right of the view", 1: "left of it", 2: "above it", 3: "below it", 4: "nearer than the near plane",
+    5: "beyond the far plane", 6: "behind the eye (w too small)", 7: "cut off by the plane of FRAGOP_CLIP",
+}  # fmt: skip
+"""What each clip plane (pica/primitives.py) leaves out."""
+_NAN = 0x100
+
+
+@dataclass
+class Stage:
+    """A stage of the funnel: how many came, how many went on, and why the others did not: (count, reason, register)."""
+
+    name: str
+    came: int
+    passed: int
+    lost: list[tuple[int, str, str]] = field(default_factory=list)
+
+
+@dataclass
+class Funnel:
+    """The answer for a draw. tiles: on how many tiles fragments were counted, of how many."""
+
+    address: Address
+    title: str
+    stages: list[Stage]
+    tiles: tuple[int, int] = (0, 0)
+    proved: bool = True
+
+    @property
+    def narrowest(self) -> Stage | None:
+        """The first stage that nothing passed."""
+        return next((stage for stage in self.stages if stage.came and not stage.passed), None)
+
+    @property
+    def because(self) -> str:
+        """The cause, in a line."""
+        stage = self.narrowest
+        if stage is None:
+            last = self.stages[-1]
+            if not last.came:
+                return "no vertices: NUMVERTICES is 0"
+            return f"{last.passed} {last.name} changed something"
+        count, reason, register = max(stage.lost, default=(0, "nothing says why", ""))
+        where = f" ({register})" if register else ""
+        return f"no {stage.name} left: {count} of {stage.came} {reason}{where}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, with `schema`."""
+        return {
+            "schema": "pocketgpu.funnel/1", "address": str(self.address), "because": self.because,
+            "tiles": {"looked_at": self.tiles[0], "of": self.tiles[1]},
+            "stages": [
+                {"name": s.name, "came": s.came, "passed": s.passed,
+                 "lost": [{"count": n, "reason": why, "register": register} for n, why, register in s.lost]}
+                for s in self.stages
+            ],
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        lines = [f"{self.title}: {self.because}  {self.address}"]
+        for stage in self.stages:
+            lines.append(f"  {stage.came} {stage.name}, {stage.passed} pass")
+            lines += [f"      {n} {why}{f' ({register})' if register else ''}" for n, why, register in stage.lost if n]
+        looked, of = self.tiles
+        if looked < of:
+            lines.append(f"  fragments were counted on {looked} of {of} tiles")
+        return "\n".join(lines)
+
+
+class _Watch:
+    """Stops at one draw between its vertex side and its fragment side."""
+
+    def __init__(self, machine: N3DS, draw: int) -> None:
+        self.machine, self.draw = machine, draw
+        self.stages: list[Stage] = []
+        self.tiles = (0, 0)
+        self._core, self._arena = machine._core, machine.memory.arena
+        self._seen = False
+
+    def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
+        """As `machine.DrawWatcher` asks: what comes before the draw runs as always, the draw runs alone."""
+        if self.draw not in numbers:
+            run(0, len(numbers))
+            return
+        place = self.draw - numbers.start
+        if place:
+            run(0, place)
+        runner = getattr(self._core.runner, "_runner", self._core.runner)
+        runner.raster_watch = partial(self._between, place)
+        try:
+            run(place, place + 1)
+        finally:
+            runner.raster_watch = None
+        if not self._seen:  # no triangle came so far
+            self._between(place, 0, 0, lambda first, end: None)
+
+    # -- between the sides --------------------------------------------------------------------------------------------
+    def _between(self, packet: int, first: int, end: int, draw: Callable[[int, int], None]) -> None:
+        self._seen = True
+        at = self._core.layout.packets + packet * PACKET_SIZE
+        head = self._arena[at : at + PACKET_REGISTERS].view(np.int32)
+        registers = self._arena[at + PACKET_REGISTERS : at + PACKET_SIZE].view(np.uint32)
+        self._about = DrawOnPixel(self.draw, 0, 0, registers.copy(), (0, 0, 0, 0), [], (b"", b""))
+        self._vertices(at)
+        low, high = (int(head[getattr(PACKET, f"{which}_TRIANGLE") // 4]) for which in ("FIRST", "LAST"))
+        self._drawable(high - low)
+        if high > low and first < end:
+            self._fragments(packet, head, low, high)
+        draw(first, end)
+
+    def _vertices(self, packet: int) -> None:
+        """Judge the vertices that lie in the work area, and the triangles that they make."""
+        layout, arena = self._core.layout, self._arena
+        get = StaticRegisters(_Words(self._about.registers))
+        control = arena[layout.control : layout.control + CONTROL.size].view(np.int32)
+        count = int(control[CONTROL.ASSEMBLE_COUNT // 4]) if self._ran(control) else 0
+        slots = arena[layout.slot_list : layout.slot_list + 4 * count].view(np.int32)
+        records = arena[layout.vertices :][: VERTEX_SIZE * (int(slots.max(initial=-1)) + 1)].view(np.float32)
+        positions = records.reshape(-1, VERTEX_SIZE // 4)[slots, :4]
+        numbers = int(np.isnan(positions).any(axis=1).sum())
+        lost = [(numbers, "have NaN in their position", "the vertex program, or what it reads")]
+        self.stages = [Stage("vertices", count, count - numbers, lost)]
+        chained = get("PRIMITIVE_CONFIG.mode") in (1, 2) and get("GEOSTAGE_CONFIG.mode") != 2
+        n = max(count - 2, 0) if chained else count // 3
+        t = np.arange(n)
+        places = np.stack([t, t + 1, t + 2] if chained else [3 * t, 3 * t + 1, 3 * t + 2])
+        if chained and get("PRIMITIVE_CONFIG.mode") == 2:
+            places[0] = 0
+        elif chained:
+            places[:2, t % 2 == 1] = places[1::-1, t % 2 == 1]
+        self._judge(packet, positions, places)
+
+    @staticmethod
+    def _ran(control: NDArray[np.int32]) -> bool:
+        return bool(control[CONTROL.PIECE // 4])
+
+    def _judge(self, packet: int, positions: NDArray[np.float32], places: NDArray[np.int64]) -> None:
+        n = places.shape[1]
+        if not n:
+            self.stages.append(Stage("triangles", 0, 0))
+            return
+        k = NumpyLang(ArenaViews(self._arena), n, {})
+        with np.errstate(all="ignore"):
+            setup = Setup(k, self._core.layout, k.const(packet, I64), dict(self._core.runner._assembly_choices))
+            corners = [
+                [Value(k, np.ascontiguousarray(positions[row, axis]), F32, n) for axis in range(4)] for row in places
+            ]
+            codes = [np.broadcast_to(setup.outcode(p).raw, (n,)) for p in corners]
+            _, _, _, area = setup.projected(corners)
+            culled = np.broadcast_to(setup.culled(area).raw, (n,))
+        some, every = codes[0] | codes[1] | codes[2], codes[0] & codes[1] & codes[2]
+        nan = (some & _NAN) != 0
+        outside = ~nan & (every != 0)
+        whole = ~nan & (some == 0)
+        flat, back = whole & (area.raw == 0), whole & culled & (area.raw != 0)
+        lost = [(int(nan.sum()), "have a corner with NaN", "the vertex program, or what it reads")]
+        for plane, text in PLANES.items():
+            count = int((outside & (every >> plane & 1 != 0)).sum())
+            if count:
+                lost.append(
+                    (count, f"lie {text}", "FRAGOP_CLIP" if plane == 7 else "the position that the program gives")
+                )
+        lost.append((int(flat.sum()), "have no area", "the position that the program gives"))
+        lost.append(
+            (int(back.sum()), "are culled", f"FACECULLING_CONFIG {named(self._about, 'FACECULLING_CONFIG.mode')}")
+        )
+        stopped = int((nan | outside | flat | back).sum())
+        self.stages.append(Stage("triangles", n, n - stopped, [one for one in lost if one[0]]))
+
+    def _drawable(self, count: int) -> None:
+        """What came out as records; the rest lies between pixels, or where nothing may be drawn."""
+        before = self.stages[-1]
+        clipped = max(before.passed, count)
+        mode = self._about.state("SCISSORTEST_MODE.mode")
+        by = "SCISSORTEST_POS, SCISSORTEST_DIM" if mode == 3 else "FRAMEBUFFER_DIM, VIEWPORT_XY"
+        text = "cover no pixel centre of what may be drawn to"
+        lost = [(clipped - count, text, by)] if clipped > count else []
+        self.stages.append(Stage("triangles to draw", clipped, count, lost))
+
+    # -- fragments ----------------------------------------------------------------------------------------------------
+    def _fragments(self, packet: int, head: NDArray[np.int32], low: int, high: int) -> None:
+        """Shade some tiles with the oracle and count; memory is then as it was."""
+        core, arena = self._core, self._arena
+        at = core.layout.triangles
+        records = arena[at + low * TRIANGLE_SIZE : at + high * TRIANGLE_SIZE].view(np.int32)
+        records = records.reshape(-1, TRIANGLE_SIZE // 4)
+        box = slice(TRIANGLE.MIN_X // 4, TRIANGLE.MAX_Y // 4 + 1)
+        tiles = [
+            (n, x, y)
+            for n, (x0, x1, y0, y1) in enumerate(records[:4096, box].tolist())
+            for y in range(y0 & ~7, y1 + 1, 8)
+            for x in range(x0 & ~7, x1 + 1, 8)
+        ][: 1 << 16]
+        chosen = tiles[:: max(-(-len(tiles) // MOST_TILES), 1)]
+        self.tiles = (len(chosen), len(tiles))
+        static = core.runner.fragment_code(packet)
+        counts: dict[str, int] = {}
+
+        def note(name: str, value: Value) -> None:
+            if name.endswith(".passed") or name == "written.r":
+                counts[name] = counts.get(name, 0) + (0 if name == "written.r" else int(np.sum(value.raw)))
+
+        run = Engine(arena, "numpy", note).get(draw_fragments, **static)
+        kept = [(slice(start, start + size), arena[start : start + size].copy()) for start, size in self._written(head)]
+        first, last = PACKET.FIRST_TRIANGLE // 4, PACKET.LAST_TRIANGLE // 4
+        counter = arena[core.layout.counters : core.layout.counters + 4].view(np.int32)
+        old_head, old_counter = head.copy(), counter.copy()
+        counter[:] = 0
+        for n, x, y in chosen:
+            old_box = records[n, box].copy()
+            records[n, box] = (max(x, old_box[0]), min(x + 7, old_box[1]), max(y, old_box[2]), min(y + 7, old_box[3]))
+            head[first], head[last] = low + n, low + n + 1
+            run(core.layout.packets + packet * PACKET_SIZE, 0, 1)
+            records[n, box] = old_box
+        covered = int(counter[0])
+        head[:], counter[:] = old_head, old_counter
+        changed = sum(int((arena[place] != old).any()) for place, old in kept)
+        for place, old in kept:
+            arena[place] = old
+        self._count(covered, counts, bool(changed))
+
+    def _written(self, head: NDArray[np.int32]) -> list[tuple[int, int]]:
+        registers = self._about.registers
+        target = make_target(self.machine.memory, StaticRegisters(_Words(registers)))
+        return [] if isinstance(target, str) else target.ranges
+
+    def _count(self, covered: int, counts: dict[str, int], changed: bool) -> None:
+        left, lost = covered, []
+        functions = {
+            "alpha": "FRAGOP_ALPHA_TEST.function", "stencil": "STENCIL_TEST.function",
+            "depth": "DEPTH_COLOR_MASK.depth_function",
+        }  # fmt: skip
+        for name in (probe.removesuffix(".passed") for probe in counts):
+            if name in functions:
+                passed = counts[f"{name}.passed"]
+                text = f"fail the {name} test"
+                lost.append((left - passed, text, f"{functions[name]} {named(self._about, functions[name])}"))
+                left = passed
+        self.stages.append(Stage("fragments", covered, left, [one for one in lost if one[0] > 0]))
+        get = self._about.state
+        masked = not any(get(f"DEPTH_COLOR_MASK.{ch}") for ch in ("red", "green", "blue", "alpha"))
+        off = not get("COLORBUFFER_WRITE.mask")
+        if left and (masked or off):
+            by = "DEPTH_COLOR_MASK" if masked else "COLORBUFFER_WRITE"
+            self.stages.append(Stage("colours", left, 0, [(left, "are masked", by)]))
+        elif left:
+            lost = [] if changed else [(left, "leave the bytes that were there", "")]
+            self.stages.append(Stage("colours", left, left if changed else 0, lost))
+
+
+def funnel(run: N3dsInspection, address: Address) -> Funnel:
+    """The funnel of a draw.
+
+    :raises UsageError: there is no such draw.
+    """
+    event = run.event(address)
+    if event.draw is None:
+        raise UsageError("this event is no draw", location=str(address))
+    watch = _Watch(run.traveller.machine, event.draw)
+    run.traveller.go(event.frame, event.number, watch)
+    return Funnel(event.address, event.title, watch.stages, watch.tiles)

@@ -1,0 +1,271 @@
+"""What draws did to one pixel: every fragment that fell on it, with the values that it went through.
+
+The triangles of a draw lie ready in the work area when its fragment side is due. Those that cover the pixel are drawn
+once by the NumPy evaluator, for this pixel alone and watched: every value that the code names (`Lang.probe`) is noted.
+Then the pixel gets its old bytes back and the draw runs as it always does. Both must leave the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
+from ...lanes import Engine, Value
+from ...pica.draw_target import make_target
+from ...pica.fragment import draw_fragments
+from ...pica.layout import PACKET, PACKET_REGISTERS, PACKET_SIZE, TRIANGLE, TRIANGLE_SIZE
+from ...pica.n3ds import N3DS
+from ...pica.registers import StaticRegisters
+from ...pica.transfer import tile_order
+from ...pica.watch import DrawPackets
+from .machine import Run
+from .targets import _Words, untiled
+
+Probe = dict[str, list[Any]]
+_HEAD = {
+    name: getattr(PACKET, name) // 4
+    for name in ("COLOR", "DEPTH", "WIDTH", "HEIGHT", "RECT", "FIRST_TRIANGLE", "LAST_TRIANGLE")
+}
+_WORD = {
+    name: getattr(TRIANGLE, name) // 4
+    for name in ("MIN_X", "MAX_X", "MIN_Y", "MAX_Y", "A", "B", "C", "PRIMITIVE", "START")
+}
+_BOX = slice(_WORD["MIN_X"], _WORD["MAX_Y"] + 1)
+
+
+@dataclass
+class Fragment:
+    """A fragment on the pixel. triangle: number of the record in its batch; primitive: of the draw. probes: values by
+    name, in the order in which they came. before, after: bytes of colour and depth around it. scissored: it lies where
+    the draw may not touch anything, and was not shaded."""
+
+    primitive: int
+    edges: tuple[int, int, int]
+    before: tuple[bytes, bytes]
+    after: tuple[bytes, bytes]
+    probes: Probe = field(default_factory=dict)
+    scissored: bool = False
+
+    def last(self, name: str, otherwise: Any = None) -> Any:
+        """The last value of a name; `otherwise` if there was none."""
+        return self.probes[name][-1] if name in self.probes else otherwise
+
+    @property
+    def shaded(self) -> bool:
+        return "fragment.w" in self.probes
+
+
+@dataclass
+class DrawOnPixel:
+    """What one draw did to the pixel. x, row: column and row of memory in its target. registers: the draw's, 0x300
+    words. after: bytes of colour and depth that the fast path left. proved: they are those of the last fragment."""
+
+    draw: int
+    x: int
+    row: int
+    registers: NDArray[np.uint32]
+    rect: tuple[int, int, int, int]
+    fragments: list[Fragment]
+    before: tuple[bytes, bytes]
+    after: tuple[bytes, bytes] = (b"", b"")
+    powers: tuple[bool, ...] = ()
+    overlapping: bool = False
+    """Its colour and depth buffers overlap, so that other pixels write these bytes as well."""
+    shift: int = 0
+    """How many bytes before the place that was asked for the pixel of this draw begins (its format may be another)."""
+
+    @property
+    def proved(self) -> bool:
+        return self.after == (self.fragments[-1].after if self.fragments else self.before)
+
+    def agrees(self, final: bytes) -> bool:
+        """Whether what it left is in the bytes of the place that was asked for, as far as they have it in common."""
+        mine = self.after[0][self.shift :][: len(final)]
+        return final[: len(mine)] == mine
+
+    @cached_property
+    def state(self) -> StaticRegisters:
+        """Fields of the draw's registers, by name."""
+        return StaticRegisters(_Words(self.registers))
+
+
+class PixelWatch:
+    """Watches the draws of a frame for what they do to a byte of colour. offset: where the pixel lies in the arena.
+
+    wanted: numbers of the draws to look at. `found` has those of them that draw to the pixel, in order.
+    """
+
+    def __init__(self, machine: N3DS, offset: int, wanted: set[int]) -> None:
+        self.machine, self.offset, self.wanted = machine, offset, wanted
+        self.found: list[DrawOnPixel] = []
+        self._core = machine._core
+        self._arena = machine.memory.arena
+        self._probes: Probe = {}
+        self._lane = 0
+        self._first = 0
+
+    # -- draws run ----------------------------------------------------------------------------------------------------
+    def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
+        """As `machine.DrawWatcher` asks."""
+        runner = self._core.runner
+        if not self.wanted & set(numbers):
+            run(0, len(numbers))
+            return
+        self._first = numbers.start
+        watched = runner._runner if hasattr(runner, "_runner") else runner
+        watched.raster_watch = self._raster
+        try:
+            run(0, len(numbers))
+        finally:
+            watched.raster_watch = None
+
+    def _raster(self, first: int, end: int, draw: Callable[[int, int], None]) -> None:
+        runner, low = self._core.runner, first
+        for entry in range(first, end):
+            packet = runner.drawn(entry)
+            if self._first + packet not in self.wanted:
+                continue
+            place = self._place(packet)
+            if place is None:
+                continue
+            if low < entry:
+                draw(low, entry)
+            low = entry
+            self._look(packet, *place)
+            draw(entry, entry + 1)
+            low = entry + 1
+            self.found[-1].after = self._bytes(packet)
+        if low < end:
+            draw(low, end)
+
+    # -- one draw -----------------------------------------------------------------------------------------------------
+    def _head(self, packet: int) -> NDArray[np.int32]:
+        at = self._core.layout.packets + packet * PACKET_SIZE
+        return self._arena[at : at + PACKET_REGISTERS].view(np.int32)
+
+    def _registers(self, packet: int) -> NDArray[np.uint32]:
+        at = self._core.layout.packets + packet * PACKET_SIZE
+        return self._arena[at + PACKET_REGISTERS : at + PACKET_SIZE].view(np.uint32)
+
+    def _formats(self, get: StaticRegisters) -> tuple[PixelFormat, PixelFormat | None]:
+        mode = get("COLOR_OPERATION.fragment_mode")
+        color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
+        if mode in (1, 3):  # gas and shadow maps count in words of their own
+            color = FRAMEBUFFER_COLOR_FORMATS[0]
+        return color, DEPTH_FORMATS.get(get("DEPTHBUFFER_FORMAT.format"))
+
+    def _place(self, packet: int) -> tuple[int, int] | None:
+        """Column and row of memory of the pixel in a draw's target; None if it is no pixel of that."""
+        head, get = self._head(packet), StaticRegisters(_Words(self._registers(packet)))
+        color, _ = self._formats(get)
+        number = (self.offset - int(head[_HEAD["COLOR"]])) // (color.bits // 8)
+        width, height = int(head[_HEAD["WIDTH"]]), int(head[_HEAD["HEIGHT"]])
+        blocks = self.machine.switches["transfer.block32"] if get("FRAMEBUFFER_BLOCK32.enable") else ""
+        if number < 0 or width < 8:
+            return None
+        x, row = untiled(number, width >> 3, blocks)
+        return (x, row) if row < height else None
+
+    def _texels(self, packet: int) -> tuple[slice, slice]:
+        """Where the colour and the depth of the pixel lie in the arena."""
+        head, get = self._head(packet), StaticRegisters(_Words(self._registers(packet)))
+        color, depth = self._formats(get)
+        size = color.bits // 8
+        number = (self.offset - int(head[_HEAD["COLOR"]])) // size
+        start = int(head[_HEAD["COLOR"]]) + number * size
+        place = slice(start, start + size)
+        if depth is None or not int(head[_HEAD["DEPTH"]]):
+            return place, slice(0, 0)
+        at = int(head[_HEAD["DEPTH"]]) + number * (depth.bits // 8)
+        return place, slice(at, at + depth.bits // 8)
+
+    def _bytes(self, packet: int) -> tuple[bytes, bytes]:
+        color, depth = self._texels(packet)
+        return self._arena[color].tobytes(), self._arena[depth].tobytes()
+
+    def _look(self, packet: int, x: int, row: int) -> None:
+        """Draw all triangles of a packet that cover the pixel, watched; memory is then as it was."""
+        head = self._head(packet)
+        rect = tuple(head[_HEAD["RECT"] : _HEAD["RECT"] + 4].tolist())
+        before = self._bytes(packet)
+        found = DrawOnPixel(self._first + packet, x, row, self._registers(packet).copy(), rect, [], before)
+        found.overlapping = self._overlapping(packet)
+        found.shift = self.offset - self._texels(packet)[0].start
+        self.found.append(found)
+        records, covering, edges = self._covering(head, x, row)
+        if not len(covering):
+            return
+        inside = rect[0] <= x <= rect[1] and rect[2] <= row <= rect[3]
+        static = self._core.runner.fragment_code(packet)
+        found.powers = static["powers_of_two"]
+        kept_head, color_depth = head.copy(), self._texels(packet)
+        packet_at = self._core.layout.packets + packet * PACKET_SIZE
+        first = int(head[_HEAD["FIRST_TRIANGLE"]])
+        counters = self._arena[self._core.layout.counters : self._core.layout.counters + 4].copy()
+        tiles = int(head[_HEAD["WIDTH"]]) >> 3
+        self._lane = int(tile_order(x & 7, row & 7, tiles))
+        for place, edge in zip(covering.tolist(), edges.tolist(), strict=True):
+            record = records[place]
+            primitive = _primitive(record, found.state)
+            now = self._bytes(packet)
+            if not inside:
+                found.fragments.append(Fragment(primitive, tuple(edge), now, now, scissored=True))
+                continue
+            box = record[_BOX].copy()
+            record[_BOX] = (x, x, row, row)
+            head[_HEAD["RECT"] : _HEAD["RECT"] + 4] = (x, x, row, row)
+            head[_HEAD["FIRST_TRIANGLE"]], head[_HEAD["LAST_TRIANGLE"]] = first + place, first + place + 1
+            self._probes = {}
+            self._oracle.get(draw_fragments, **static)(packet_at, 0, 1)
+            record[_BOX] = box
+            head[:] = kept_head
+            found.fragments.append(Fragment(primitive, tuple(edge), now, self._bytes(packet), self._probes))
+        self._arena[self._core.layout.counters : self._core.layout.counters + 4] = counters
+        for place, old in zip(color_depth, before, strict=True):
+            self._arena[place] = np.frombuffer(old, np.uint8)
+
+    def _overlapping(self, packet: int) -> bool:
+        target = make_target(self.machine.memory, StaticRegisters(_Words(self._registers(packet))))
+        if isinstance(target, str):
+            return False
+        (a, m), (b, n) = target.color, target.depth
+        return bool(m and n and a < b + n and b < a + m)
+
+    def _covering(
+        self, head: NDArray[np.int32], x: int, row: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+        """Records of a draw's triangles, the places of those that cover the pixel, and their edge functions there."""
+        low, high = int(head[_HEAD["FIRST_TRIANGLE"]]), int(head[_HEAD["LAST_TRIANGLE"]])
+        at = self._core.layout.triangles
+        area = self._arena[at + low * TRIANGLE_SIZE : at + high * TRIANGLE_SIZE].view(np.int32)
+        records = area.reshape(-1, TRIANGLE_SIZE // 4)
+        a, b = (records[:, _WORD[name] : _WORD[name] + 3].astype(np.int64) for name in "AB")
+        c = np.ascontiguousarray(records[:, _WORD["C"] : _WORD["C"] + 6]).view(np.int64)
+        edges = a * x + b * row + c
+        covering = np.flatnonzero((edges >= 0).all(axis=1))
+        return records, covering, edges[covering]
+
+    # -- the oracle ---------------------------------------------------------------------------------------------------
+    @cached_property
+    def _oracle(self) -> Engine:
+        return Engine(self._arena, "numpy", self._note)
+
+    def _note(self, name: str, value: Value) -> None:
+        raw = np.asarray(value.raw)
+        one = raw if raw.ndim == 0 else raw[self._lane]
+        self._probes.setdefault(name, []).append(one.item())
+
+
+def _primitive(record: NDArray[np.int32], get: StaticRegisters) -> int:
+    """The number of a triangle's primitive within its draw."""
+    number, start = int(record[_WORD["PRIMITIVE"]]), int(record[_WORD["START"]])
+    if get("GEOSTAGE_CONFIG.mode") == 2 or not start:
+        return number
+    chained = get("PRIMITIVE_CONFIG.mode") in (1, 2)
+    return number + (max(start - 2, 0) if chained else start // 3)

@@ -1,0 +1,140 @@
+"""From a pixel of a screen to the bytes in memory that it shows, and through transfers to where those came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...errors import UsageError
+from ...facts.external import EXTERNAL
+from ...pica.display import BOTTOM_WIDTH, HEIGHT, TOP_WIDTH, WIDE_WIDTH, pixel_bits
+from ...pica.lcd import fill_colour
+from ...pica.n3ds import N3DS
+from ...pica.transfer import FIRST, WORDS, Move, external_format, tile_order
+from ..event import Range
+from .targets import untiled
+
+MOST_SOURCES = 4
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Where a screen's pixel is read from. bytes_: None if no memory is shown there; reason then says why."""
+
+    screen: str
+    x: int
+    y: int
+    bytes_: Range | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A pixel, or some bytes, that a transfer reads: its bytes, and column and row where the source is a picture."""
+
+    bytes_: Range
+    x: int | None = None
+    row: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"address": f"{self.bytes_.address:#010x}", "size": self.bytes_.size}
+        return found if self.x is None else {**found, "x": self.x, "row": self.row}
+
+
+def shown_at(machine: N3DS, screen: str, x: int, y: int) -> Shown:
+    """Where the pixel (x, y) of an upright picture comes from, with the display registers as they are now.
+
+    :raises UsageError: the screen shows no such pixel.
+    """
+    unit = int(screen == "bottom")
+    read = machine._external.peek
+
+    def get(register: str, part: str) -> int:
+        found = EXTERNAL[f"PDC{unit}_{register}"]
+        return int(found[part].decode(read(found.address)))
+
+    lines, doubling, second = get("FORMAT", "interlace"), get("FORMAT", "scan_doubling"), get("SELECT", "next")
+    width = BOTTOM_WIDTH if unit else TOP_WIDTH if lines or doubling else WIDE_WIDTH
+    if not (x < width and y < HEIGHT):
+        raise UsageError(f"the {screen} screen has {width}x{HEIGHT} pixels; there is no ({x}, {y})")
+    a, b = get(f"ADDRESS_A{second}", "address"), get(f"ADDRESS_B{second}", "address")
+    base = a
+    if not unit and lines >= 2:
+        left, right = (a, b) if lines == 2 else (b, a)
+        base = right if screen == "top-right" else left
+        if screen == "top-right" and left == right:
+            raise UsageError("both eyes see the same picture", hint="Ask for the top screen.")
+    elif screen == "top-right":
+        raise UsageError("the top screen shows one picture to both eyes", hint="Ask for the top screen.")
+    if fill_colour("bottom" if unit else "top", read) is not None:
+        return Shown(screen, x, y, None, "the LCD shows its fill colour")
+    if not get("CONTROL", "enable"):
+        return Shown(screen, x, y, None, "the display controller is off")
+    if not base:
+        return Shown(screen, x, y, None, "no framebuffer was ever given")
+    size = pixel_bits(get("FORMAT", "color_format"), machine.switches) // 8
+    place = (HEIGHT - 1 - y) >> int(bool(unit and doubling))
+    address = base + x * get("STRIDE", "stride") + place * size
+    if machine.memory.offset_of(address, size) is None:
+        return Shown(screen, x, y, None, f"{address:#010x} is no memory")
+    return Shown(screen, x, y, Range(address, size))
+
+
+def move_of(machine: N3DS, facts: Mapping[str, Any]) -> Move:
+    """What the transfer of an event did; facts: of the event, its registers by name."""
+    words = np.zeros(WORDS.stop - FIRST, np.uint32)
+    for name, word in facts.items():
+        words[EXTERNAL[name].offset // 4 - FIRST] = int(word, 16)
+    return machine._transfer.prepare(words)
+
+
+def sources_of(machine: N3DS, move: Move, wanted: Range) -> list[Source]:
+    """What a transfer read for the first pixel (or the bytes) at an output range. Empty if it wrote nothing there."""
+    memory = machine.memory
+    offset = memory.offset_of(wanted.address, wanted.size)
+    start, size = move.written
+    if offset is None or not start <= offset < start + size or not move.arguments:
+        return []
+    if not move.how:
+        return _copied(machine, move, offset, wanted.size)
+    how = move.how
+    source, target, stride, width, height, flip = move.arguments
+    read, write = external_format(how["input"]), external_format(how["output"])
+    number = (offset - target) // (write.bits // 8)
+    if how["tiled_out"]:
+        column, row = untiled(number, width >> 3, how["block"])
+    else:
+        column, row = number % width, number // width
+    if column >= width or row >= height:
+        return []
+    y = (height - 1 - row if flip else row) << how["scale_y"]
+    x = column << how["scale_x"]
+    # A linear source takes its pixels in a row, if it takes several at all.
+    in_a_row = how["scale_x"] and not how["tiled_in"] and machine.switches["transfer.linear_scale"] == "as_tiled"
+    found = []
+    for j in range(1 + how["scale_y"]):
+        for i in range(1 + how["scale_x"]):
+            at = (x + i + 2 * j, y) if in_a_row else (x + i, y + j)
+            place = tile_order(*at, stride >> 3, how["block"]) if how["tiled_in"] else at[0] + at[1] * stride
+            address = memory.address_of(source + place * (read.bits // 8))
+            if address is not None:
+                found.append(Source(Range(address, read.bits // 8), *at))
+    return found
+
+
+def _copied(machine: N3DS, move: Move, offset: int, size: int) -> list[Source]:
+    """The bytes that a texture copy read for some of those it wrote."""
+    source, target, units, in_width, in_gap, out_width, out_gap = move.arguments
+    line, inside = divmod(offset - target, 16 * (out_width + out_gap))
+    if inside >= 16 * out_width:
+        return []
+    unit, byte = divmod(inside, 16)
+    number = line * out_width + unit
+    if number >= units:
+        return []
+    line, place = divmod(number, in_width)
+    address = machine.memory.address_of(source + 16 * (line * (in_width + in_gap) + place) + byte)
+    return [] if address is None else [Source(Range(address, min(size, 16 - byte)))]

@@ -1,0 +1,261 @@
+"""A capture's run written down as events: one pass over all frames in which nothing is drawn.
+
+Register values, lists, jumps, fills and transfers are exact, as the machine does them; draws are only noted. So the
+events of a frame are there long before its picture, and have the same numbers however it is drawn later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...facts.external import EXTERNAL
+from ...facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS
+from ...facts.gsp import GX_COMMANDS
+from ...facts.lookup import register_at
+from ...pica import draw_target
+from ...pica.draw_target import make_target
+from ...pica.layout import KIND_ELEMENTS, KIND_IMMEDIATE
+from ...pica.observe import ObservedN3DS
+from ...pica.registers import StaticRegisters, select_fields
+from ...pica.registers import field as register_field
+from ...pica.transfer import WORDS as TRANSFER_WORDS
+from ...pica.watch import DrawPackets
+from ..event import Event, Pass, Range
+from .command_words import ListWords, pieces_of
+
+_IDS, _MASKS = select_fields([*draw_target.FIELDS, "NUMVERTICES.count", "PRIMITIVE_CONFIG.mode"])
+_MODES = {0: "triangles", 1: "strip", 2: "fan", 3: "geometry"}
+KIND_TEXT = ("arrays", "elements", "immediate")
+"""How a draw names its vertices, by KIND of its packet."""
+
+
+@dataclass
+class Frame:
+    """What is noted of a frame. passes: made once all its events are there."""
+
+    events: list[Event] = field(default_factory=list)
+    draws: list[Event] = field(default_factory=list)
+    passes: list[Pass] = field(default_factory=list)
+
+
+class Recorder:
+    """Notes events; an observer of a machine that does not draw."""
+
+    def __init__(self) -> None:
+        self.machine: ObservedN3DS | None = None
+        self.frames: list[Frame] = [Frame()]
+        self._targets: dict[bytes, tuple[str, tuple[Range, ...], dict[str, Any]]] = {}
+        self._open: Callable[[], ListWords] | None = None
+        self._list: list[Event] = []
+        self._places: list[tuple[Event, int, bool]] = []
+        self._at = (0, 0)
+
+    def next_frame(self) -> None:
+        self.frames.append(Frame())
+
+    def settle(self, frame: int) -> None:
+        """Give a finished frame its passes."""
+        found = self.frames[frame]
+        if found.passes or not found.events:
+            return
+        found.passes = passes_of(found.events)
+
+    def _note(self, kind: str, title: str, facts: Mapping[str, Any] | None = None, **more: Any) -> Event:
+        frame = self.frames[-1]
+        event = Event(len(self.frames) - 1, len(frame.events), kind, title, facts=facts or {}, **more)
+        frame.events.append(event)
+        return event
+
+    # -- what the machine tells -----------------------------------------------------------------------------------
+    def loaded(self, address: int, size: int) -> None:
+        self._note("load", f"load {size} bytes to {address:#010x}", {"size": size}, writes=(Range(address, size),))
+
+    def display_written(self, addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> None:
+        names = {}
+        for address, value in zip(addresses.tolist(), values.tolist(), strict=True):
+            register = register_at(address)
+            names[register.name if register else f"{address:#010x}"] = f"{value:#010x}"
+        shown = ", ".join(f"{name} = {value}" for name, value in list(names.items())[:3])
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        self._note("show", f"display: {shown}{more}", {"registers": names})
+
+    def filled(self, unit: str, words: Mapping[str, int]) -> None:
+        start, end = (int(EXTERNAL[name]["address"].decode(words[name])) for name in (f"{unit}_START", f"{unit}_END"))
+        value, width = words[f"{unit}_VALUE"], EXTERNAL[f"{unit}_CONTROL"]["width"].raw(words[f"{unit}_CONTROL"])
+        facts = {
+            "unit": unit,
+            "start": f"{start:#010x}",
+            "end": f"{end:#010x}",
+            "value": f"{value:#010x}",
+            "width": width,
+        }
+        size = max(end - start, 0)
+        writes = (Range(start, size),) if start and size else ()
+        self._note("fill", f"{unit} fills {start:#010x}+{size:#x} with {value:#x}", facts, writes=writes)
+
+    def transferred(self, words: Mapping[str, int]) -> None:
+        machine = self.machine
+        assert machine is not None
+        copy = bool(EXTERNAL["PPF_FLAGS"]["texture_copy"].raw(words["PPF_FLAGS"]))
+        source, target = (int(EXTERNAL[f"PPF_{side}_ADDRESS"]["address"].decode(words[f"PPF_{side}_ADDRESS"]))
+                          for side in ("INPUT", "OUTPUT"))  # fmt: skip
+        move = machine._transfer.prepare(machine._external.words[TRANSFER_WORDS])
+        writes = _physical(machine, [move.written])
+        facts = {name: f"{word:#010x}" for name, word in words.items()}
+        if copy:
+            size = words["PPF_COPY_SIZE"]
+            self._note("copy", f"texture copy of {size} bytes, {source:#010x} to {target:#010x}", facts, writes=writes)
+            return
+        taken, given = (
+            [EXTERNAL[name][axis].raw(words[name]) for axis in ("width", "height")]
+            for name in ("PPF_INPUT_SIZE", "PPF_OUTPUT_SIZE")
+        )
+        text = f"display transfer {taken[0]}x{taken[1]} at {source:#010x} to {given[0]}x{given[1]} at {target:#010x}"
+        self._note("transfer", text, facts, writes=writes)
+
+    def copied(self, command: Sequence[int]) -> None:
+        machine = self.machine
+        assert machine is not None
+        source, target, size = (int(word) for word in command[1:4])
+        place = machine.gsp.virt_to_phys.translate(target, size)
+        writes = (Range(place, size),) if place is not None and size else ()
+        facts = {"source": f"{source:#010x}", "target": f"{target:#010x}", "size": size, "command": GX_COMMANDS[0].name}
+        self._note(
+            "copy", f"{GX_COMMANDS[0].name} of {size} bytes, {source:#010x} to {target:#010x}", facts, writes=writes
+        )
+
+    def flushed(self, ranges: Sequence[tuple[int, int]]) -> None:
+        facts = {"ranges": [[f"{address:#010x}", size] for address, size in ranges]}
+        size = sum(size for _, size in ranges)
+        self._note("flush", f"cache written back: {size} bytes in {len(ranges)} ranges", facts)
+
+    def list_starts(self, offset: int, size: int) -> None:
+        machine = self.machine
+        assert machine is not None
+        place = machine.memory.address_of(offset)
+        text = f"at {place:#010x}" if place is not None else "without memory"
+        event = self._note("list", f"command list {text}, {size // 4} words", {"size": size})
+        self._list, self._places, self._at = [event], [], (offset, size)
+
+    def list_ends(self, jumps: int) -> None:
+        machine = self.machine
+        assert machine is not None
+        if not self._list:
+            return
+        pieces = pieces_of(machine.memory, *self._at, jumps)
+        whole = ListWords(pieces)
+        self._list[0].made_by = lambda: whole.words(0, whole.size)
+        cut = _Cuts(whole, [(offset, immediate) for _, offset, immediate in self._places])
+        for number, (event, _, _) in enumerate(self._places):
+            event.made_by = partial(cut.words, number)
+        self._list = []
+
+    def draws(self, packets: DrawPackets, count: int, run: Callable[[int, int], None]) -> None:
+        keys = packets.registers[:, _IDS] & _MASKS
+        frame = self.frames[-1]
+        for n in range(count):
+            raw = keys[n].tobytes()
+            known = self._targets.get(raw)
+            if known is None:
+                known = self._targets[raw] = self._describe(keys[n])
+            target, writes, facts = known
+            kind = int(packets.kinds[n])
+            number = len(frame.draws)
+            vertices = facts["vertices"]
+            if kind == KIND_IMMEDIATE:
+                per = register_field("VSH_NUM_ATTR.count").field.raw(int(packets.registers[n, _ATTRIBUTES])) + 1
+                vertices = int(packets.immediate[n]) // per
+            what = "indices" if kind == KIND_ELEMENTS else "vertices"
+            text = f"draw {number}: {vertices} {what}, {facts['primitives']}"
+            event = self._note(
+                "draw", text, {**facts, "vertices": vertices, "kind": KIND_TEXT[kind], "target": target},
+                draw=number, writes=writes,
+            )  # fmt: skip
+            frame.draws.append(event)
+            self._places.append((event, int(packets.places[n]), kind == KIND_IMMEDIATE))
+
+    def _describe(self, row: NDArray[np.uint32]) -> tuple[str, tuple[Range, ...], dict[str, Any]]:
+        machine = self.machine
+        assert machine is not None
+        get = StaticRegisters(dict(zip(_IDS.tolist(), row.tolist(), strict=True)))
+        facts = {"vertices": get("NUMVERTICES.count"), "primitives": _MODES[get("PRIMITIVE_CONFIG.mode")]}
+        return describe_target(get), _target_ranges(machine, get), facts
+
+
+def passes_of(events: Sequence[Event]) -> list[Pass]:
+    """Events in rows that draw to the same target. What happens between two passes belongs to the later one, but for
+    transfers, which take what the earlier one has drawn."""
+    passes: list[Pass] = []
+    waiting: list[Event] = []
+
+    def join(row: Pass, some: Sequence[Event]) -> None:
+        for event in some:
+            event.pass_ = row.number
+        row.events += some
+
+    for event in events:
+        target = event.facts.get("target")
+        waiting.append(event)
+        if target is None:
+            continue
+        if not passes or passes[-1].target != target:
+            taken = max((n + 1 for n, one in enumerate(waiting) if one.kind in ("transfer", "show")), default=0)
+            if passes:
+                join(passes[-1], waiting[:taken])
+                del waiting[:taken]
+            passes.append(Pass(event.frame, len(passes), target))
+        join(passes[-1], waiting)
+        waiting = []
+    if waiting:
+        if not passes:
+            passes.append(Pass(waiting[0].frame, 0, ""))
+        join(passes[-1], waiting)
+    return passes
+
+
+_ATTRIBUTES = register_field("VSH_NUM_ATTR.count").register.offset
+
+
+class _Cuts:
+    """Where the words of each draw of a list end; worked out when the first of them is asked."""
+
+    def __init__(self, whole: ListWords, draws: list[tuple[int, bool]]) -> None:
+        self._whole, self._draws = whole, draws
+        self._bounds: list[int] | None = None
+
+    def words(self, number: int) -> Any:
+        if self._bounds is None:
+            self._bounds = [0]
+            for offset, immediate in self._draws:
+                end = self._whole.entry_end(offset, self._bounds[-1], immediate)
+                self._bounds.append(max(end, self._bounds[-1]))
+        return self._whole.words(self._bounds[number], self._bounds[number + 1])
+
+
+def describe_target(get: StaticRegisters) -> str:
+    """The render target that registers describe, in words."""
+    width, height = get("FRAMEBUFFER_DIM.width"), get("FRAMEBUFFER_DIM.height") + 1
+    color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
+    depth = DEPTH_FORMATS.get(get("DEPTHBUFFER_FORMAT.format"))
+    text = f"{width}x{height} {color.name} at {get('COLORBUFFER_LOC.address') << 3:#010x}"
+    return text if depth is None else f"{text}, {depth.name} at {get('DEPTHBUFFER_LOC.address') << 3:#010x}"
+
+
+def _target_ranges(machine: ObservedN3DS, get: StaticRegisters) -> tuple[Range, ...]:
+    target = make_target(machine.memory, get)
+    return () if isinstance(target, str) else _physical(machine, target.ranges)
+
+
+def _physical(machine: ObservedN3DS, ranges: Sequence[tuple[int, int]]) -> tuple[Range, ...]:
+    found = []
+    for offset, size in ranges:
+        address = machine.memory.address_of(offset) if size else None
+        if address is not None:
+            found.append(Range(address, size))
+    return tuple(found)

@@ -1,0 +1,267 @@
+"""A vertex or primitive of a draw, step by step: its inputs as the draw has them, its program as the draw runs it.
+
+For a vertex the fetch that draws use runs once more, right before the draw; what it hands to the program is where the
+stepping begins. For a primitive the draw runs, and what its geometry program is given is kept on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ...errors import UsageError
+from ...facts.pica import PICA
+from ...lanes import I32, I64, Engine, run_once
+from ...pica.geometry import MOST_EMITTED
+from ...pica.layout import (
+    BANKS,
+    CHUNK,
+    CONTROL,
+    GEOMETRY,
+    KIND_IMMEDIATE,
+    MOST_LANES,
+    PACKET_REGISTERS,
+    PACKET_SIZE,
+    UNIFORMS_SIZE,
+)  # fmt: skip
+from ...pica.n3ds import N3DS
+from ...pica.registers import field
+from ...pica.shader import Program
+from ...pica.shader.geometry import geometry_interpreter
+from ...pica.shader.rules import rules_of, with_end
+from ...pica.vertex_fetch import GEOMETRY_ON, POINT, VARIABLE, shade_vertices
+from ...pica.watch import DrawPackets
+from ..address import Address
+from ..stepping import Trace, trace_vertex
+from ..stepping.n3ds import MOST
+
+if TYPE_CHECKING:
+    from .inspection import N3dsInspection
+
+_WORDS = {bank.name: bank.words for bank in BANKS}
+
+
+def _get(registers: np.ndarray[Any, Any], name: str) -> int:
+    part = field(name)
+    return part.field.raw(int(registers[part.register.offset]))
+
+
+class _Watcher:
+    """Takes the trace when the draw comes by."""
+
+    def __init__(self, machine: N3DS, address: Address, draw: int, most: int) -> None:
+        self.machine, self.address, self.draw, self.most = machine, address, draw, most
+        self.trace: Trace | None = None
+
+    def draws(self, packets: DrawPackets, numbers: range, run: Callable[[int, int], None]) -> None:
+        if self.draw not in numbers:
+            run(0, len(numbers))
+            return
+        place, end = self.draw - numbers.start, len(numbers)
+        if place:
+            run(0, place)
+        if self.address.vertex is not None:
+            self.trace = trace_draw(self.machine, packets, place, self.address, self.most)
+            run(place, end)
+            return
+        self.trace = trace_primitive_of(
+            self.machine, packets, place, self.address, self.most, lambda: run(place, place + 1)
+        )
+        if place + 1 < end:
+            run(place + 1, end)
+
+
+def trace_of(inspection: N3dsInspection, address: Address, most: int | None = None) -> Trace:
+    """The steps of the vertex or primitive that an address names; `Inspection.trace`."""
+    event = inspection.event(address.place)
+    if event.draw is None or (address.vertex is None) == (address.primitive is None):
+        hint = "Such as f1/d17/v5, or f1/d17/t3 where a geometry program runs."
+        raise UsageError("this address names no vertex or primitive of a draw", location=str(address), hint=hint)
+    watcher = _Watcher(inspection.traveller.machine, address, event.draw, MOST if most is None else most)
+    inspection.traveller.go(event.frame, event.number, watcher)
+    assert watcher.trace is not None
+    return watcher.trace
+
+
+def trace_draw(machine: N3DS, packets: DrawPackets, place: int, address: Address, most: int) -> Trace:
+    """The steps of vertex `address.vertex` of draw number `place` of some that are about to run.
+
+    :raises UsageError: the draw has no such vertex.
+    """
+    registers = packets.registers[place]
+    vertex = address.vertex
+    assert vertex is not None
+    count = _get(registers, "NUMVERTICES.count")
+    if packets.kinds[place] == KIND_IMMEDIATE:
+        count = int(packets.immediate[place]) // (_get(registers, "VSH_NUM_ATTR.count") + 1)
+    if not 0 <= vertex < count:
+        raise UsageError(f"the draw has {count} vertices", location=str(address))
+    staged = _get(registers, "GEOSTAGE_CONFIG.mode") == GEOMETRY_ON
+    if staged and _get(registers, "GSH_MISC0.mode") == VARIABLE:
+        raise UsageError(
+            "the index list of this draw has the sizes of primitives in it: which vertices it names is not told",
+            location=str(address),
+        )
+    inputs = _inputs(machine, place, vertex)
+    floats = np.frombuffer(packets.contents(int(packets.versions("vs_uniforms")[place]), 96 * 4), np.float32)
+    bools = _get(registers, "VSH_BOOLUNIFORM.bools")
+    trace = trace_vertex(
+        _program(machine, packets, place, "V"), inputs, *_constants(floats, bools, _integers(registers, "V")),
+        most=most, name=f"vertex program of {address.at(vertex=None)}",
+    )  # fmt: skip
+    trace.lane = f"vertex {vertex}"
+    return trace
+
+
+def trace_primitive_of(
+    machine: N3DS, packets: DrawPackets, place: int, address: Address, most: int, run: Callable[[], None]
+) -> Trace:
+    """The steps of primitive `address.primitive` in the geometry program of a draw. run: what runs that draw.
+
+    Primitives count as the unit runs them.
+
+    :raises UsageError: the draw has no geometry program, or no such primitive.
+    """
+    registers = packets.registers[place].copy()
+    if _get(registers, "GEOSTAGE_CONFIG.mode") != GEOMETRY_ON:
+        raise UsageError("the draw has no geometry program", location=str(address), hint="f1/d17/v5 names a vertex.")
+    program = _program(machine, packets, place, "G")
+    wanted = address.primitive
+    assert wanted is not None
+    taken = _Primitives(machine, _get(registers, "GSH_MISC0.mode") != POINT, wanted)
+    with taken:
+        run()
+    if taken.found is None:
+        raise UsageError(f"the geometry program ran for {taken.count} primitives", location=str(address))
+    inputs, floats, bools = taken.found
+    trace = trace_vertex(
+        program, inputs, *_constants(floats, bools, _integers(registers, "G")),
+        most=most, name=f"geometry program of {address.at(primitive=None)}",
+    )  # fmt: skip
+    trace.lane = f"primitive {wanted}"
+    return trace
+
+
+class _Relay:
+    """What geometry stages of an engine call. One for each engine, as callbacks stay."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.target: Callable[..., None] | None = None
+        self.handle = engine.callback(self._call, I64, I64, I64, I32, I64)
+
+    def _call(self, *arguments: int) -> None:
+        if self.target is not None:
+            self.target(*arguments)
+
+
+_relays: WeakKeyDictionary[Engine, _Relay] = WeakKeyDictionary()
+
+
+class _Primitives:
+    """Stands between the geometry stage and the unit while a draw runs: keeps what one primitive gets."""
+
+    def __init__(self, machine: N3DS, own: bool, wanted: int) -> None:
+        self._machine, self._own, self._wanted = machine, own, wanted
+        self._programs = machine._core.runner._geometry_programs
+        self._layout = machine._core.layout
+        engine = self._engine = machine._core.runner.engine
+        self._run = engine.get(geometry_interpreter, own_uniforms=own, **self._programs._static)
+        self.found: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], int] | None = None
+        self.count = 0
+        self._done = 0
+        """Primitives of batches that are complete."""
+
+    def __enter__(self) -> None:
+        relay = _relays.get(self._engine)
+        if relay is None:
+            relay = _relays[self._engine] = _Relay(self._engine)
+        self._relay, handle = relay, relay.handle
+        relay.target = self._primitives
+        self._programs.handle = lambda head, registers: handle  # type: ignore[method-assign]
+
+    def __exit__(self, *_: object) -> None:
+        self._relay.target = None
+        del self._programs.handle
+
+    def _primitives(self, inputs: int, uniforms: int, packet: int, count: int, emit: int) -> None:
+        """Called in place of the program, for primitives side by side; the batch's first ones may come again."""
+        arena, layout = self._machine.memory.arena, self._layout
+        first = (inputs - layout.geometry_in) // 4
+        if first == 0:
+            self._done = self.count
+        number = self._done + first
+        at = self._wanted - number
+        if 0 <= at < count:
+            rows = arena[layout.geometry_in :][: 4 * 64 * CHUNK].view(np.float32).reshape(16, 4, CHUNK)
+            start = uniforms + at * UNIFORMS_SIZE * self._own
+            shown = packet + PACKET_REGISTERS + 4 * field("VSH_BOOLUNIFORM.bools").register.offset
+            bools = int(arena[shown : shown + 4].view(np.uint32)[0]) & 0xFFFF
+            floats = arena[start : start + UNIFORMS_SIZE].view(np.float32)
+            self.found = rows[:, :, first + at].copy()[None], floats.copy(), bools
+        self._run(inputs, uniforms, packet, count, emit)
+        top = layout.geometry + GEOMETRY.TOP
+        again = int(arena[top : top + 4].view(np.int32)[0]) > MOST_EMITTED and count > 1
+        if not again:
+            self.count = number + count
+
+
+def _program(machine: N3DS, packets: DrawPackets, place: int, unit: str) -> Program:
+    """The program of a draw's vertex unit (V) or geometry unit (G)."""
+    registers, switches = packets.registers[place], dict(machine.switches)
+    low = unit.lower()
+    code, descriptors = (
+        packets.contents(int(packets.versions(f"{low}s_{bank}")[place]), _WORDS[f"{low}s_{bank}"])
+        for bank in ("code", "opdescs")
+    )
+    end = _get(registers, f"{unit}SH_ENTRYPOINT.end")
+    words = np.frombuffer(with_end(code, end, rules_of(switches)), np.uint32)
+    entry = _get(registers, f"{unit}SH_ENTRYPOINT.entry")
+    return Program(words, np.frombuffer(descriptors, np.uint32), entry, switches=switches)
+
+
+def _integers(registers: np.ndarray[Any, Any], unit: str) -> list[int]:
+    return [int(registers[PICA[f"{unit}SH_INTUNIFORM_I{n}"].offset]) for n in range(4)]
+
+
+def _constants(
+    floats: np.ndarray[Any, Any], bools: int, integers: list[int]
+) -> tuple[dict[int, Any], list[int], list[list[int]]]:
+    """Uniforms, booleans and integers as `trace_vertex` takes them."""
+    uniforms = {n: tuple(vector) for n, vector in enumerate(floats.reshape(-1, 4))}
+    octets = [[word >> 8 * n & 0xFF for n in range(4)] for word in integers]
+    return uniforms, [bools >> n & 1 for n in range(16)], octets
+
+
+def _inputs(machine: N3DS, place: int, vertex: int) -> np.ndarray[Any, Any]:
+    """Input registers of a vertex, float32 (1, 16, 4)."""
+    core, arena = machine._core, machine.memory.arena
+    layout = core.layout
+    packet = layout.packets + place * PACKET_SIZE
+    control = arena[layout.control : layout.control + CONTROL.size]
+    part = field("GEOSTAGE_CONFIG.mode")
+    at = packet + PACKET_REGISTERS + 4 * part.register.offset
+    stage = arena[at : at + 4].view(np.uint32)
+    kept, before = control.copy(), int(stage[0])
+    seen: list[np.ndarray[Any, Any]] = []
+
+    def program(start: Any, *_: Any) -> None:
+        rows = arena[int(start) : int(start) + 4 * 64 * CHUNK].view(np.float32).reshape(16, 4, CHUNK)
+        seen.append(rows[:, :, 0].copy())
+
+    try:
+        control[CONTROL.HANG : CONTROL.HANG + 4] = 0
+        stage[0] = before & ~part.mask  # the fetch is the same, but would look for what the geometry unit left
+        run_once(
+            shade_vertices, arena, MOST_LANES, packet, vertex, 1, 1, functions={1: program},
+            **core.runner._static, switches=core.runner._fetch_choices,
+        )  # fmt: skip
+    finally:
+        control[:] = kept
+        stage[0] = before
+    return seen[0][None]
+
+
+__all__ = ["trace_draw", "trace_of", "trace_primitive_of"]

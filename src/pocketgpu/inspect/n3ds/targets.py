@@ -1,0 +1,110 @@
+"""Render targets of a moment: as pictures, and where each of their pixels lies in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import surface
+from ...facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
+from ...memory import GuestMemory
+from ...pica.registers import StaticRegisters
+from ...pica.targets import RenderTarget
+from ...pica.transfer import tile_order
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where draws go. address, depth_address: physical; depth_format None: there is no depth buffer. flip: rows of
+    memory run from the top of the viewport down. blocks: as for `RenderTarget`."""
+
+    address: int
+    width: int
+    height: int
+    format: PixelFormat
+    depth_address: int
+    depth_format: PixelFormat | None
+    flip: bool
+    blocks: str
+    memory: GuestMemory
+
+    @property
+    def array(self) -> NDArray[np.uint8]:
+        """RGBA (height, width, 4), upright as the screen would show it if it has a screen's size."""
+        return RenderTarget(self.address, self.width, self.height, self.format, self.blocks).picture(self.memory)
+
+    @property
+    def image(self) -> Image:
+        """The picture, without its alpha."""
+        return surface.to_image(self.array[..., :3])
+
+    def row(self, y: int) -> int:
+        """The row of memory of a y as the viewport counts, and the other way round."""
+        return self.height - 1 - y if self.flip else y
+
+    def number(self, x: int, row: int) -> int:
+        """Which pixel of memory lies at a column and a row of memory."""
+        return int(tile_order(x, row, self.width >> 3, self.blocks))
+
+    def pixel_at(self, number: int) -> tuple[int, int]:
+        """Column and row of memory of a pixel of memory."""
+        return untiled(number, self.width >> 3, self.blocks)
+
+    def texel(self, data: bytes) -> list[int]:
+        """Red, green, blue and alpha of a pixel's bytes."""
+        return [int(c) for c in surface.decode_texels(np.frombuffer(data, np.uint8), self.format).ravel()]
+
+    def __str__(self) -> str:
+        text = f"{self.width}x{self.height} {self.format.name} at {self.address:#010x}"
+        if self.depth_format is None:
+            return text
+        return f"{text}, {self.depth_format.name} at {self.depth_address:#010x}"
+
+    def _repr_png_(self) -> bytes:
+        return surface.to_png(self.array[..., :3])
+
+
+def target_of(memory: GuestMemory, registers: NDArray[np.uint32], switches: Mapping[str, str]) -> Target | None:
+    """The render target that registers (0x300 words) describe; None if it has no size or leaves memory."""
+    get = StaticRegisters(_Words(registers))
+    width, height = get("FRAMEBUFFER_DIM.width"), get("FRAMEBUFFER_DIM.height") + 1
+    format = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
+    blocks = switches["transfer.block32"] if get("FRAMEBUFFER_BLOCK32.enable") else ""
+    # Draws look at no lower bits of an address.
+    place, depth = ((get(f"{name}_LOC.address") << 3) & ~63 for name in ("COLORBUFFER", "DEPTHBUFFER"))
+    if width < 8 or memory.offset_of(place, (width & ~7) * ((height + 7) & ~7) * format.bits // 8) is None:
+        return None
+    return Target(
+        place, width, height, format, depth, DEPTH_FORMATS.get(get("DEPTHBUFFER_FORMAT.format")),
+        bool(get("FRAMEBUFFER_DIM.flip")), blocks, memory,
+    )  # fmt: skip
+
+
+class _Words(dict[int, int]):
+    """Register words looked up in an array."""
+
+    def __init__(self, registers: NDArray[np.uint32]) -> None:
+        self._registers = registers
+
+    def get(self, number: int, default: int = 0) -> int:  # type: ignore[override]
+        return int(self._registers[number]) if number < len(self._registers) else default
+
+
+def untiled(number: int, tiles: int, blocks: str = "") -> tuple[int, int]:
+    """(x, y) of pixel `number` where rows have `tiles` tiles; the other way of `tile_order`."""
+    side = 32 if blocks else 8
+    first, inside = divmod(number, side * side)
+    across = max(tiles >> 2 if blocks else tiles, 1)
+    x0, y0 = first % across * side, first // across * side
+    for y in range(side):
+        for x in range(side):
+            if tile_order(x, y, side >> 3, blocks) == inside:
+                return x0 + x, y0 + y
+    raise AssertionError("every pixel has a place in its tile")

@@ -1,0 +1,270 @@
+"""Why a pixel has its colour: from the screen through transfers to a render target, and there event by event.
+
+Source of the behaviour is the machine itself: each step is worked out from what its units did, and the values of
+fragments are those that the fragment code went through (history.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ...errors import UsageError
+from ..address import Address
+from ..event import Event, Range
+from .explain import explain, outcome
+from .history import DrawOnPixel, PixelWatch
+from .pixels import Shown, Source, move_of, shown_at, sources_of
+from .report import lines_of
+
+if TYPE_CHECKING:
+    from .inspection import N3dsInspection
+
+SCHEMA = "pocketgpu.why/1"
+MOST_LINKS = 8
+MOST_BACK = 64
+"""Frames that are looked through for who drew to a pixel, before the frame that asks."""
+_COPIES = ("transfer", "copy")
+
+
+@dataclass
+class Touch:
+    """An event that wrote, or could have written, the pixel. draw: what it did there, if it is a draw. writer: the
+    event that last wrote the depth it was compared with, if one is known."""
+
+    event: Event
+    draw: DrawOnPixel | None = None
+    depth_from: Event | None = None
+
+    @property
+    def wrote(self) -> bool:
+        """Whether the pixel's bytes changed, or could have."""
+        return self.draw is None or any(one.before[0] != one.after[0] for one in self.draw.fragments)
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"address": str(self.event.address), "kind": self.event.kind, "title": self.event.title}
+        if self.draw is None:
+            return found
+        found |= {
+            "pixel": [self.draw.x, self.draw.row], "proved": self.draw.proved,
+            "fragments": [explain(self.draw, fragment) for fragment in self.draw.fragments],
+        }  # fmt: skip
+        if self.depth_from is not None:
+            found["depth_from"] = str(self.depth_from.address)
+        return found
+
+
+@dataclass
+class Link:
+    """A transfer or copy that brought bytes to where they were asked for. sources: what it read for them."""
+
+    event: Event
+    sources: list[Source]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "event": str(self.event.address), "kind": self.event.kind, "title": self.event.title,
+            "sources": [source.to_json() for source in self.sources],
+        }  # fmt: skip
+
+
+@dataclass
+class Why:
+    """The answer. shown: the screen's pixel, if one was asked for; color: what the screen shows there, or the pixel's
+    bytes as its format gives them (r, g, b or r, g, b, a). links: transfers, from the screen back. touches: events on
+    the pixel of the render target, in order. place: where that pixel lies. final: its bytes when they were taken."""
+
+    address: Address
+    color: tuple[int, ...]
+    shown: Shown | None = None
+    links: list[Link] = field(default_factory=list)
+    touches: list[Touch] = field(default_factory=list)
+    place: Range | None = None
+    final: bytes = b""
+    more: list[list[Touch]] = field(default_factory=list)
+    """Events on further source pixels, where a transfer took the mean of several."""
+
+    @property
+    def last(self) -> Touch | None:
+        """The event that gave the pixel its colour."""
+        return next((touch for touch in reversed(self.touches) if touch.wrote), None)
+
+    @property
+    def proved(self) -> bool:
+        """Whether every fragment's values end in the bytes that the fast path wrote, and the last of those in the
+        bytes that were taken."""
+        draws = [touch.draw for row in (self.touches, *self.more) for touch in row if touch.draw is not None]
+        if not all(draw.proved for draw in draws):
+            return False
+        mine = [touch.draw for touch in self.touches if touch.draw is not None]
+        if not mine or self.touches[-1].draw is not mine[-1]:
+            return True
+        return mine[-1].agrees(self.final)
+
+    @property
+    def overlapping(self) -> Touch | None:
+        """A draw whose colour and depth buffers overlap: then bytes of the pixel are not its own."""
+        rows = (self.touches, *self.more)
+        return next((touch for row in rows for touch in row if touch.draw is not None and touch.draw.overlapping), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, with `schema`."""
+        found: dict[str, Any] = {
+            "schema": SCHEMA, "address": str(self.address), "color": list(self.color),
+            "hex": "#" + "".join(f"{c:02x}" for c in self.color), "proved": self.proved,
+            "because": self.because,
+        }  # fmt: skip
+        if self.shown is not None:
+            shown = self.shown
+            found["screen"] = {"name": shown.screen, "x": shown.x, "y": shown.y, "reason": shown.reason}
+            if shown.bytes_ is not None:
+                found["screen"] |= {"memory": f"{shown.bytes_.address:#010x}", "size": shown.bytes_.size}
+        found["transfers"] = [link.to_json() for link in self.links]
+        if self.place is not None:
+            found["pixel"] = {"memory": f"{self.place.address:#010x}", "bytes": self.final[::-1].hex()}
+        found["events"] = [touch.to_json() for touch in self.touches]
+        if self.more:
+            found["further_sources"] = [[touch.to_json() for touch in row] for row in self.more]
+        return found
+
+    @property
+    def because(self) -> str:
+        """The cause, in a line."""
+        if self.shown is not None and self.shown.bytes_ is None:
+            return self.shown.reason
+        last = self.last
+        if last is None:
+            return "nothing ever wrote there"
+        if last.draw is None:
+            left = [touch for touch in self.touches if touch.draw is not None]
+            text = f"{last.event.title}, and nothing wrote there since  {last.event.address}"
+            if left:
+                text = f"{last.event.title}; {_rejected(left)}  {last.event.address}"
+            return text
+        fragments = [one for one in last.draw.fragments if one.before[0] != one.after[0]]
+        return (
+            f"{last.event.title}, primitive {fragments[-1].primitive}  {last.event.address}/t{fragments[-1].primitive}"
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(lines_of(self))
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def _rejected(touches: list[Touch]) -> str:
+    """What kept draws from a pixel, of the last of them that had a fragment there."""
+    for touch in reversed(touches):
+        assert touch.draw is not None
+        if touch.draw.fragments:
+            return f"draw {touch.event.address} was {outcome(touch.draw, touch.draw.fragments[-1])}"
+    return f"{len(touches)} draws to this target did not cover it"
+
+
+# -- finding out ------------------------------------------------------------------------------------------------------
+def why(run: N3dsInspection, address: Address) -> Any:
+    """The answer for a pixel of a screen or of a draw's target, or for a whole draw (funnel.py).
+
+    :raises UsageError: the address names no pixel and no draw.
+    """
+    if address.pixel is None:
+        if address.draw is not None:
+            from .funnel import funnel
+
+            return funnel(run, address)
+        raise UsageError(
+            "this address names no pixel", location=str(address), hint="Such as f1/px200,120 or f1/d17/px8,9."
+        )
+    x, y = address.pixel
+    if address.draw is not None or address.event is not None:
+        return _of_target(run, address, x, y)
+    screen = address.screen or "top"
+    if screen == "screen":
+        raise UsageError("a 3DS has the screens top, top-right and bottom", location=str(address))
+    moment = run.seek(Address(address.frame))
+    try:
+        shown = shown_at(moment.machine, screen, x, y)
+    except UsageError as error:
+        raise UsageError(error.message, location=str(address), hint=error.hint) from None
+    picture = moment.screens[screen].array
+    answer = Why(address, tuple(int(c) for c in picture[y, x]), shown)
+    if shown.bytes_ is not None:
+        _follow(run, answer, shown.bytes_, address.frame, None)
+    return answer
+
+
+def _of_target(run: N3dsInspection, address: Address, x: int, y: int) -> Why:
+    moment = run.seek(address.place)
+    target = moment.target
+    if target is None or not (x < target.width and y < target.height):
+        what = "no target" if target is None else f"a target of {target.width}x{target.height}"
+        raise UsageError(f"the draw has {what}; there is no pixel ({x}, {y})", location=str(address))
+    size = target.format.bits // 8
+    place = Range(target.address + target.number(x, target.row(y)) * size, size)
+    event = run.event(address)
+    answer = Why(address, tuple(target.texel(moment.read(place.address, size))))
+    _history(run, answer, place, event.frame, event.number + 1)
+    return answer
+
+
+def _before(run: N3dsInspection, frame: int, number: int | None) -> Iterator[Event]:
+    """Events before event `number` of a frame (None: all of it), latest first."""
+    for index in range(frame, max(frame - MOST_BACK, 0) - 1, -1):
+        events = run.events(index)
+        yield from reversed(events if index != frame or number is None else events[:number])
+
+
+def _follow(run: N3dsInspection, answer: Why, place: Range, frame: int, number: int | None) -> None:
+    """Go back through transfers to the target that draws go to."""
+    for _ in range(MOST_LINKS):
+        writer = next((e for e in _before(run, frame, number) if any(place.overlaps(w) for w in e.writes)), None)
+        if writer is None or writer.kind not in _COPIES or "PPF_CONTROL" not in writer.facts:
+            break
+        machine = run.traveller.machine
+        sources = sources_of(machine, move_of(machine, writer.facts), place)
+        if not sources:
+            break
+        answer.links.append(Link(writer, sources))
+        place, frame, number = sources[0].bytes_, writer.frame, writer.number
+        for source in sources[1:]:
+            further = Why(answer.address, ())
+            _history(run, further, source.bytes_, frame, number)
+            answer.more.append(further.touches)
+    _history(run, answer, place, frame, number)
+
+
+def _history(run: N3dsInspection, answer: Why, place: Range, frame: int, number: int | None) -> None:
+    """The events on a pixel before event `number` of a frame, from the last one that wrote all of it for certain."""
+    answer.place = place
+    events: list[Event] = []
+    for event in _before(run, frame, number):
+        if not any(place.overlaps(one) for one in event.writes):
+            continue
+        events.append(event)
+        whole = any(one.address <= place.address and place.end <= one.end for one in event.writes)
+        if event.kind != "draw" and whole:
+            break
+    events.reverse()
+    found: dict[tuple[int, int], DrawOnPixel] = {}
+    machine = run.traveller.machine
+    offset = machine.memory.offset_of(place.address, place.size)
+    assert offset is not None
+    for index in sorted({event.frame for event in events if event.draw is not None}):
+        draws = {event.draw: event for event in events if event.frame == index and event.draw is not None}
+        watch = PixelWatch(machine, offset, set(draws))
+        run.traveller.go(index, max(event.number for event in draws.values()), watch)
+        found |= {(index, one.draw): one for one in watch.found}
+    depth: Event | None = None
+    for event in events:
+        on_pixel = found.get((event.frame, event.draw)) if event.draw is not None else None
+        if event.draw is not None and on_pixel is None:
+            continue
+        answer.touches.append(Touch(event, on_pixel, depth))
+        if on_pixel is not None and any(one.before[1] != one.after[1] for one in on_pixel.fragments):
+            depth = event
+    run.traveller.go(frame, None if number is None else number - 1)
+    answer.final = machine.memory.read(place.address, place.size)

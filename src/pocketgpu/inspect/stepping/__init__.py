@@ -1,0 +1,40 @@
+"""Shader stepping: what one vertex, primitive or thread does, instruction by instruction, forward and back.
+
+    trace = trace_vertex(Program(code, descriptors), inputs, uniforms)
+    for step in trace: print(step)
+    trace.at(5)["r0.x"], trace.hits, trace.first_nan, trace.where("r0")
+
+`n3ds.py` and `switch.py` make traces by watching the very code that runs programs elsewhere; `trace.py` is what they
+make, and the same for both consoles.
+"""
+
+from __future__ import annotations
+
+from .births import Birth
+from .machines import pixel_of, vertex_of, watch_launches, watch_stage
+from .n3ds import trace_primitive, trace_vertex
+from .step import Access, Change, Emitted, Step
+from .switch import listing_of, trace_thread
+from .trace import Registers, Trace
+from .values import Value
+from .warps import LaneWatch
+
+__all__ = [
+    "Access",
+    "Birth",
+    "Change",
+    "Emitted",
+    "LaneWatch",
+    "Registers",
+    "Step",
+    "Trace",
+    "Value",
+    "listing_of",
+    "pixel_of",
+    "trace_primitive",
+    "trace_thread",
+    "trace_vertex",
+    "vertex_of",
+    "watch_launches",
+    "watch_stage",
+]

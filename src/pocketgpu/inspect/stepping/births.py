@@ -1,0 +1,70 @@
+"""Where values that are no ordinary numbers were born: the first NaN, the first infinity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .step import Step
+from .values import FORMATS, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """A NaN or infinity that appeared.
+
+    value: what was born, with the register and component that it was written to. inputs: what it was made of.
+    computed: it was made of ordinary numbers at `step`; else it came in from outside (an input, a constant, memory),
+    and `step` is where that was read.
+    """
+
+    step: Step
+    value: Value
+    inputs: tuple[Value, ...]
+    computed: bool
+
+    def __str__(self) -> str:
+        where = f"step {self.step.index} at {self.step.address:#06x}, {self.step.text}"
+        if not self.computed:
+            return f"{self.value.name} came in as {self.value.shown}: {where}"
+        made = ", ".join(f"{one.name} = {one.shown}" for one in self.inputs)
+        return f"{self.value.name} became {self.value.shown}: {where}" + f" of {made}" * bool(made)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "step": self.step.index, "address": f"{self.step.address:#x}", "text": self.step.text,
+            "value": self.value.to_json(), "inputs": [one.to_json() for one in self.inputs], "computed": self.computed,
+        }  # fmt: skip
+
+
+def births(steps: Sequence[Step], special: Callable[[Value], bool]) -> Iterator[Birth]:
+    """All that is special and appears where nothing special was, in order.
+
+    A register without a type (of a Switch) counts once an instruction takes it as a float. Copies of what was told of
+    are no news.
+    """
+    told: set[str] = set()  # registers that hold something special that was told of
+    for step in steps:
+        strange = [value for value in step.reads if value.kind in FORMATS and special(value)]
+        for value in strange:
+            if not told & set(value.names):
+                told.update(value.names)
+                yield Birth(step, value, (), False)
+        known = {name: bits for value in step.reads for name, bits in value.words.items() if name in told}
+        for change in step.writes:
+            inputs = step.reads if change.of is None else tuple(step.reads[i] for i in change.of)
+            floats = [value for value in inputs if value.kind in FORMATS]
+            if change.kind in FORMATS:
+                is_special = special(change.after)
+                if is_special and not any(special(value) for value in floats):
+                    yield Birth(step, change.after, inputs, True)
+            else:
+                is_special = any(word in known.values() for word in change.after.words.values())
+            if is_special:
+                told.update(change.names)
+            else:
+                told.difference_update(change.names)
+
+
+__all__ = ["Birth", "births"]

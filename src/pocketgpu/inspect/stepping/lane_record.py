@@ -1,0 +1,293 @@
+"""What one lane of a warp does with each instruction, out of the warp's record in the arena."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ...lanes import BOOL, Kernel, Lang, kernel, run_once
+from ...maxwell.graphics.records import FRAGMENTS
+from ...maxwell.sass import Program, access, atomics
+from ...maxwell.sass.disassembler import instruction_text
+from ...maxwell.sass.isa import PT, RZ
+from ...maxwell.sass.semantics import Flags, Unit, bits
+from ...maxwell.sass.stage_io import PIXEL
+from ...maxwell.sass.steps import ALWAYS
+from ...maxwell.sass.steps import Step as Instruction
+from ...maxwell.sass.work import (
+    BANK_SIZE,
+    BLOCK,
+    DONE,
+    FAULT,
+    FAULT_TEXT,
+    FAULTS,
+    LANES,
+    LAUNCH,
+    REGISTERS,
+    SCRATCH,
+    VECTOR,
+    WAITING,
+    WARP,
+    WARPS,
+)
+from .instructions import FLAGS, FLOW, PREDICATES, Place, Plan, plan_of
+from .step import Access, Change, Step
+from .trace import Trace
+from .values import Value
+
+LOADS, STORES, ATOMICS = ("LD", "LDL", "LDS"), ("ST", "STL", "STS"), ("ATOM", "ATOMS", "RED")
+SPACES = {"LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDL": "local", "STL": "local"}
+KINDS = dict.fromkeys(PREDICATES + FLAGS, "bool")
+EVERY = 0xFFFFFFFF
+NOT_ENDED = "the program did not end"
+"""What a trace says of itself until the lane has ended."""
+
+
+class Listing:
+    """A program as traces show it.
+
+    :param program: decoded, `steps` the same as the interpreter takes it.
+    :param address_of: byte offset of an instruction, as its owner counts; by default from the program's beginning.
+    """
+
+    def __init__(
+        self, program: Program, steps: Sequence[Instruction], address_of: Callable[[int], int] | None = None
+    ) -> None:
+        self.program, self.steps = program, steps
+        self.address_of = address_of or (lambda index: steps[index].address)
+        self._plans: dict[int, Plan] = {}
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def text(self, index: int) -> str:
+        """An instruction as NVIDIA's disassembler writes it."""
+        return instruction_text(self.program[index]).strip().rstrip(" ;")
+
+    def plan(self, index: int) -> Plan:
+        found = self._plans.get(index)
+        if found is None:
+            found = self._plans[index] = plan_of(self.steps[index])
+        return found
+
+
+@cache
+def _condition(test: int, flags: tuple[int, ...]) -> bool:
+    """A test of the condition code, by the semantics that warps have for it."""
+    seen: list[bool] = []
+    arena = np.zeros(8, np.uint8)
+
+    def ask(k: Lang) -> None:
+        masks = Flags(*(k.fit(bool(flag), BOOL, LANES) for flag in flags))
+        seen.append(bool(np.any(bits.test_flags(Unit(k, {"test": test}, flags=lambda: masks)).raw)))
+
+    asking: Kernel = kernel(lanes=LANES)(ask)
+    run_once(asking, arena, LANES)
+    return seen[0]
+
+
+class LaneRecord:
+    """One lane of a warp's run. `before` and `after` are called around each instruction of the warp.
+
+    where: launch record, slot (arena offsets), warp, lane. over: nothing is recorded any more.
+    """
+
+    def __init__(
+        self, words: np.ndarray[Any, Any], listing: Listing, trace: Trace, where: tuple[int, int, int, int], most: int
+    ) -> None:
+        self.words, self.listing, self.trace, self.most = words, listing, trace, most
+        self.launch, self.slot, self.warp, self.lane = where
+        stride = int(words[(self.launch + LAUNCH.WARP_STRIDE) // 4])
+        self.at = self.slot + WARPS + self.warp * stride
+        self.count = (stride - REGISTERS) // VECTOR
+        self.names = (*(f"R{n}" for n in range(self.count)), *PREDICATES, *FLAGS)
+        self.over = False
+        self._pending: tuple[int, int, list[int], int] | None = None
+        trace.kinds, trace.cut = KINDS, NOT_ENDED
+
+    # -- the record ---------------------------------------------------------------------------------------------------
+    def word(self, at: int) -> int:
+        """A word of the warp's record."""
+        return int(self.words[(self.at + at) // 4])
+
+    def signed(self, at: int) -> int:
+        return int(self.words[(self.at + at) // 4].view(np.int32))
+
+    @property
+    def state(self) -> int:
+        """READY, WAITING, DONE."""
+        return self.word(WARP.STATE)
+
+    def registers(self) -> list[int]:
+        """The lane's registers, predicates and condition code, as `names` has them."""
+        first = (self.at + REGISTERS) // 4
+        found: list[int] = (
+            self.words[first : first + self.count * LANES].reshape(self.count, LANES)[:, self.lane].tolist()
+        )
+        for at, count in ((WARP.PREDICATES, len(PREDICATES)), (WARP.FLAGS, len(FLAGS))):
+            first = (self.at + at) // 4
+            found += (self.words[first : first + count] >> np.uint32(self.lane) & np.uint32(1)).tolist()
+        return found
+
+    def _scratch(self, vector: int) -> int:
+        return int(self.words[(self.slot + SCRATCH + vector * VECTOR) // 4 + self.lane])
+
+    # -- around an instruction ----------------------------------------------------------------------------------------
+    def before(self, index: int, active: int) -> None:
+        """The warp is about to run instruction `index` for some lanes."""
+        self._pending = None
+        if not active >> self.lane & 1:
+            self._look_for_the_end()
+            return
+        if len(self.trace.steps) >= self.most:
+            self.trace.cut = f"{self.most} steps are kept, and the program had not ended"
+            self.over = True
+            return
+        registers = self.registers()
+        if not self.trace.start:
+            self.trace.start = dict(zip(self.names, registers, strict=True))
+        self._pending = index, active, registers, int(self.words[(self.slot + BLOCK.FAULT_COUNT) // 4])
+
+    def after(self) -> None:
+        """The warp has run it."""
+        if self._pending is not None:
+            index, active, before, faults = self._pending
+            self._add(index, active, before, self.registers(), faults)
+        self._look_for_the_end()
+
+    def _look_for_the_end(self) -> None:
+        if self.state == DONE or not self.word(WARP.ALIVE) >> self.lane & 1:
+            self.over, self.trace.cut = True, ""
+
+    def _add(self, index: int, active: int, before: list[int], after: list[int], faults: int) -> None:
+        trace, one, plan = self.trace, self.listing.steps[index], self.listing.plan(index)
+        went = self._guard(one, before)
+        step = Step(
+            len(trace.steps), index, self.listing.address_of(index), self.listing.text(index),
+            tuple(self._value(place, before) for place in plan.reads), self._writes(plan, before, after, went),
+            lanes=active, notes=self._faults(faults),
+        )  # fmt: skip
+        if one.op in FLOW:
+            step.flow = "taken" if went else "not taken"
+        elif not went:
+            step.skipped = True
+        elif self.state == WAITING:
+            step.flow = "waits"
+        if went and one.op in STORES + ATOMICS and self._helps():
+            step.notes = (*step.notes, "a helper of other pixels: memory stays as it is")
+        elif went:
+            step.accesses = self._accesses(one, before, after)
+        if trace.steps:
+            trace.steps[-1].to = step.address
+        trace.steps.append(step)
+
+    def _guard(self, one: Instruction, before: list[int]) -> bool:
+        """Whether the instruction is for this lane."""
+        holds = one.guard.n == PT or bool(before[self.count + one.guard.n])
+        flags = tuple(before[-len(FLAGS) :])
+        return holds != one.guard.negated and (one.test == ALWAYS or _condition(one.test, flags))
+
+    def _helps(self) -> bool:
+        """Whether the lane is a pixel that is not covered, or was thrown away: it has no effect on memory."""
+        if int(self.words[(self.launch + LAUNCH.STAGE) // 4]) != PIXEL:
+            return False
+        at = int(self.words[(self.slot + BLOCK.FRAGMENTS) // 4])
+        covered, killed = (int(self.words[(at + word) // 4]) for word in (FRAGMENTS.COVERED, FRAGMENTS.KILLED))
+        return not (covered & ~killed) >> self.lane & 1
+
+    def _number(self, place: Place, registers: list[int]) -> int:
+        if place.file == "c":
+            banks = int(self.words[(self.launch + LAUNCH.CONSTANTS) // 4])
+            at = [banks + place.n * BANK_SIZE + (place.offset + 4 * i & BANK_SIZE - 4) for i in range(place.count)]
+            found = [int(self.words[one // 4]) for one in at]
+        elif place.file == "R":
+            # Pairs can end beyond what the program has room for; that reads as zero nowhere, but must not fail here.
+            found = [registers[place.n + i] if place.n + i < self.count else 0 for i in range(place.count)]
+        else:
+            found = [registers[self.count + place.n + (len(PREDICATES) if place.file == "CC" else 0)]]
+        return sum(word << 32 * n for n, word in enumerate(found))
+
+    def _value(self, place: Place, registers: list[int]) -> Value:
+        return Value(place.names, self._number(place, registers), place.kind)
+
+    def _writes(self, plan: Plan, before: list[int], after: list[int], went: bool) -> tuple[Change, ...]:
+        places = plan.writes if went else ()
+        found = [
+            Change(place.names, place.kind, self._number(place, before), self._number(place, after))
+            for place in places if place.file != "R" or place.n + place.count <= self.count
+        ]  # fmt: skip
+        named = {name for one in found for name in one.names}
+        others = [
+            n for n, (x, y) in enumerate(zip(before, after, strict=True)) if x != y and self.names[n] not in named
+        ]
+        kinds = self.trace.kinds
+        found += [Change((name := self.names[n],), kinds.get(name, "bits"), before[n], after[n]) for n in others]
+        return tuple(found)
+
+    def _faults(self, before: int) -> tuple[str, ...]:
+        """What this lane did wrong since there were so many faults."""
+        count = int(self.words[(self.slot + BLOCK.FAULT_COUNT) // 4])
+        notes = []
+        for n in range(before, min(count, FAULTS)):
+            at = (self.slot + BLOCK.FAULT_LIST + n * FAULT.size) // 4
+            row = {name: int(self.words[at + offset // 4]) for name, offset in FAULT.offsets.items()}
+            if row["WARP"] == self.warp and row["LANE"] == self.lane:
+                va = row["LOW"] | row["HIGH"] << 32
+                notes.append("fault: " + FAULT_TEXT[row["KIND"]].format(va=va, low=row["LOW"], size=row["SIZE"]))
+        return tuple(notes)
+
+    # -- memory -------------------------------------------------------------------------------------------------------
+    def _accesses(self, one: Instruction, before: list[int], after: list[int]) -> tuple[Access, ...]:
+        """What a memory instruction reached; the addresses are where the interpreter has put them."""
+        if one.op == "LDC":
+            return self._constant(one, before, after)
+        if one.op not in LOADS + STORES + ATOMICS:
+            return ()
+        address = self._scratch(access.LOW) | self._scratch(access.HIGH) << 32
+        space = SPACES.get(one.op) or self._space(one, address)
+        if space in ("shared", "local"):
+            address &= EVERY
+        if one.op in ATOMICS:
+            wide = bool(one.mods.get("size")) if one.mods.get("cas") else bool(atomics.wide_type(self._type(one)))
+            size = 8 if wide else 4
+            told = () if one.op == "RED" or one.dest == RZ else self._words(one.dest, size, after)
+            return (Access("atomic", space, address, size, told),)
+        size = access.BYTES[one.mods.get("size", 4) & 7]
+        if one.op in STORES:
+            return (Access("store", space, address, size, self._words(one.sources[-1].n, size, before)),)
+        return (Access("load", space, address, size, self._words(one.dest, size, after)),)
+
+    def _words(self, first: int, size: int, registers: list[int]) -> tuple[int, ...]:
+        """So many bytes out of registers from `first` on."""
+        numbers = [first if first == RZ else first + n for n in range(max(size // 4, 1))]
+        cut = (1 << 8 * min(size, 4)) - 1
+        return tuple(registers[n] & cut if n < self.count else 0 for n in numbers)
+
+    @staticmethod
+    def _type(one: Instruction) -> int:
+        kind = one.mods.get("type", 0)
+        return atomics.S64 if one.op == "ATOMS" and kind == 3 else kind
+
+    def _space(self, one: Instruction, address: int) -> str:
+        """Where a generic address leads: windows of it show shared and local memory."""
+        if one.op in LOADS + STORES and one.mods.get("space"):
+            return "global"
+        for name in ("shared", "local"):
+            window = int(self.words[(self.launch + LAUNCH.offsets[f"{name.upper()}_WINDOW"]) // 4])
+            if window <= address < window + access.WINDOW:
+                return name
+        return "global"
+
+    def _constant(self, one: Instruction, before: list[int], after: list[int]) -> tuple[Access, ...]:
+        size = access.BYTES[min(one.mods.get("size", 4), 5)]
+        register = 0 if one.base == RZ or one.base >= self.count else before[one.base]
+        indexed = one.mods.get("mode", 0) >= 2
+        bank = one.mods["bank"] + (register >> 16 if indexed else 0)
+        offset = (register & 0xFFFF if indexed else register) + one.offset & EVERY
+        return (Access("load", "constant", bank * BANK_SIZE + offset, size, self._words(one.dest, size, after)),)
+
+
+__all__ = ["NOT_ENDED", "LaneRecord", "Listing"]

@@ -1,0 +1,150 @@
+"""Looking on at programs that a Switch runs by itself: launches of its compute class, stages of its draws.
+
+    with watch_launches(gpu.grids.launcher, at=((0,), (5,))) as watch:
+        gpu.submit(...)
+    watch.traces
+
+Draws must run on one thread, and on the interpreter: `gpu.drawing.tier = "general"` before the first one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+
+from ...lanes import Engine
+from ...maxwell.graphics.programs import Programs, StageLaunch
+from ...maxwell.graphics.records import FRAGMENTS, LANE_X, LANE_Y
+from ...maxwell.graphics.vertex_records import ELEMENTS, INPUT_PAGE, WANTED
+from ...maxwell.sass.interpreter import interpret_warp
+from ...maxwell.sass.launch import Code, Launcher
+from ...maxwell.sass.work import BLOCK, LANES, LAUNCH
+from .lane_record import Listing
+from .switch import listing_of
+from .warps import MOST, Choose, LaneWatch
+
+Words = np.ndarray[Any, np.dtype[np.uint32]]
+
+
+def thread_of(words: Words, at: tuple[Sequence[int], Sequence[int]]) -> Choose:
+    """Chooses thread `at` (block, thread) of a launch; no warp where the grid has none. words: of the arena."""
+    place, thread = ((*(int(v) for v in one), 0, 0)[:3] for one in at)
+
+    def choose(launch: int, slot: int, warp: int) -> int | None:
+        grid, block = (words[(launch + word) // 4 :][:3].tolist() for word in (LAUNCH.GRID, LAUNCH.BLOCK))
+        if any(v >= size for v, size in zip((*place, *thread), (*grid, *block), strict=True)):
+            return None
+        number, linear = (p[0] + s[0] * (p[1] + s[1] * p[2]) for p, s in ((place, grid), (thread, block)))
+        return linear % LANES if (number, linear // LANES) == (int(words[(slot + BLOCK.NUMBER) // 4]), warp) else None
+
+    return choose
+
+
+def pixel_of(words: Words, x: int, y: int) -> Choose:
+    """Chooses the lane of a pixel, by its place in the render target, in warps of pixel programs that draw it."""
+    lanes = {place: lane for lane, place in enumerate(zip(LANE_X, LANE_Y, strict=True))}
+
+    def choose(launch: int, slot: int, warp: int) -> int | None:
+        corner = int(words[(slot + BLOCK.NUMBER) // 4])
+        lane = lanes.get((x - (corner & 0xFFFF), y - (corner >> 16)))
+        covered = int(words[(int(words[(slot + BLOCK.FRAGMENTS) // 4]) + FRAGMENTS.COVERED) // 4])
+        return lane if lane is not None and covered >> lane & 1 else None
+
+    return choose
+
+
+def vertex_of(words: Words, element: int) -> Choose:
+    """Chooses the lane of a vertex in warps of the first vertex program.
+
+    element: the number that its attributes are fetched by: its index with SET_GLOBAL_BASE_VERTEX_INDEX added.
+    """
+
+    def choose(launch: int, slot: int, warp: int) -> int | None:
+        room = (int(words[(slot + BLOCK.IN_AT) // 4]) - INPUT_PAGE) // 4
+        numbers, wanted = words[room + ELEMENTS // 4 :][:LANES].tolist(), int(words[room + WANTED // 4])
+        return next((n for n, number in enumerate(numbers) if number == element and wanted >> n & 1), None)
+
+    return choose
+
+
+@contextmanager
+def watch_launches(
+    launcher: Launcher, at: tuple[Sequence[int], Sequence[int]], *, number: int = 0, most: int = MOST
+) -> Iterator[LaneWatch]:
+    """Watch thread `at` (block, thread) of launch `number`, counted from 0, of those made while this lasts.
+
+    Its trace is the one in `traces` of what this gives; there is none if no such thread ran.
+    """
+    words = launcher.memory.arena.view(np.uint32)
+    lane = "block {}, thread {}".format(*(",".join(map(str, one)) for one in at))
+    watch = LaneWatch(
+        launcher.engine, launcher.memory.arena, None, thread_of(words, at), name="", lane=lane, most=most
+    )  # fmt: skip
+    made = 0
+    with watch.on(launcher.record) as handle:
+
+        def looks_on(code: Code, interpreter: int) -> int:
+            nonlocal made
+            made += 1
+            if made - 1 != number:
+                return interpreter
+            watch.listing, watch.name = listing_of(code), code.name
+            return handle
+
+        before, launcher.watch = launcher.watch, looks_on
+        try:
+            yield watch
+        finally:
+            launcher.watch = before
+
+
+@contextmanager
+def watch_stage(
+    programs: Programs, pipeline: int, choose: Choose, *, name: str = "", lane: str = "", most: int = MOST,
+    runs: int = 1,
+) -> Iterator[LaneWatch]:  # fmt: skip
+    """Watch lanes of a stage in all draws while this lasts.
+
+    programs: of the machine's draws (`gpu.drawing.programs`). pipeline: number of the stage: vertex A, vertex B,
+    control, evaluation, geometry, pixel. choose: see `pixel_of`, `vertex_of`. runs: traces that are kept.
+
+    :raises UsageError: another watch is on the stage.
+    """
+    stage = programs.stages[pipeline]
+    watch = LaneWatch(
+        programs.engine, programs.memory.arena, None, choose, name=name, lane=lane, most=most, runs=runs
+    )  # fmt: skip
+    run = stage.words[LAUNCH.RUN // 4 : LAUNCH.RUN // 4 + 2].view(np.int64)
+    listings: dict[Any, Listing] = {}
+    with ExitStack() as stack:
+        handle = stack.enter_context(watch.on(stage.record))
+
+        def take(bound: StageLaunch) -> None:
+            if bound is not stage or bound.program is None:
+                return
+            code = bound.program.code
+            if code.key not in listings:
+                listings[code.key] = listing_of(code)
+            watch.listing = listings[code.key]
+            watch.name = name or f"{bound.name} program {bound.program.address:#x}"
+            if int(run[0]) == _interpreter(programs.engine):
+                run[0] = handle
+
+        before, programs.watch = programs.watch, take
+        take(stage)
+        try:
+            yield watch
+        finally:
+            programs.watch = before
+            if int(run[0]) == handle:
+                run[0] = _interpreter(programs.engine)
+
+
+def _interpreter(engine: Engine) -> int:
+    return engine.handle(interpret_warp)
+
+
+__all__ = ["pixel_of", "thread_of", "vertex_of", "watch_launches", "watch_stage"]

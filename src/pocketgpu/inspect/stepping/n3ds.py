@@ -1,0 +1,309 @@
+"""Traces of the 3DS's shader unit: one vertex, or one primitive of a geometry program.
+
+The unit's own interpreter runs, with the arithmetic that every other run has, and a subclass of it looks on: what it
+reads, and all registers before and behind each instruction. Nothing here computes what a program computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...errors import UsageError
+from ...facts.shader_isa import F1C, Opcode, descriptor
+from ...lanes import Value as LaneValue
+from ...pica.shader.arithmetic import OPERATIONS, operation_name
+from ...pica.shader.disassembler import instruction_text
+from ...pica.shader.emission import EmissionLog
+from ...pica.shader.interpreter import DONE, OUTPUTS, Interpreter
+from ...pica.shader.limits import INSTRUCTION_LIMIT
+from ...pica.shader.program import opcode
+from ...pica.shader.unit import Program
+from .step import Change, Emitted, Step
+from .trace import Trace
+from .values import Value
+
+MOST = 4096
+"""Steps that are kept by default; the unit itself stops a vertex after 65536."""
+
+_COMPONENTS = "xyzw"
+_FILE = tuple(f"{letter}{n}.{c}" for letter in "vro" for n in range(16) for c in _COMPONENTS)
+_STATE = ("cmp.x", "cmp.y", "a0.x", "a0.y", "aL", "loop", "setemit")
+"""Registers beside those of the file. loop: rounds that the innermost loop has left. setemit: the last one's fields."""
+NAMES = (*_FILE, *_STATE)
+KINDS = dict.fromkeys(_FILE, "f32") | dict.fromkeys(_STATE, "i32") | {"cmp.x": "bool", "cmp.y": "bool"}
+_ADDRESSES = ("", "a0.x", "a0.y", "aL")
+_ROW = 64  # components of each kind of register in the file
+assert OUTPUTS * 4 == 2 * _ROW
+
+CONDITIONAL = ("BREAKC", "CALLC", "IFC", "JMPC", "CALLU", "IFU", "JMPU")
+"""Instructions that ask something before they steer."""
+
+Terms = Callable[[int], Sequence[tuple[int, int]]]
+
+
+def _each(c: int) -> Sequence[tuple[int, int]]:
+    return (0, c), (1, c), (2, c)
+
+
+_DOT3 = tuple((n, c) for n in range(2) for c in range(3))
+TERMS: Mapping[str, Terms] = {
+    "each": _each,
+    "first": lambda c: ((0, 0),),
+    "dot3": lambda c: _DOT3,
+    "doth": lambda c: (*_DOT3, (1, 3)),
+    "dot4": lambda c: (*_DOT3, (0, 3), (1, 3)),
+}
+"""Which (source, component) a result component is made of, by `Operation.spreads`; sources count from 0."""
+OWN_TERMS: Mapping[str, Terms] = {
+    "DST": lambda c: ((), ((0, 1), (1, 1)), ((0, 2),), ((1, 3),))[c],
+    "LITP": lambda c: () if c == 2 else ((0, c),),
+}
+"""Those of operations that are not like others."""
+
+
+def _terms(name: str) -> Terms:
+    return OWN_TERMS.get(name) or TERMS[OPERATIONS[name].spreads or "each"]
+
+
+def _lane(value: Any) -> Any:
+    """What lane 0 holds."""
+    return value if np.ndim(value) == 0 else value[0]
+
+
+def _word(value: LaneValue) -> int:
+    return int(_lane(value.raw)) & 0xFFFFFFFF
+
+
+class _Watched(Interpreter):
+    """The interpreter, and what lane 0 does into a trace."""
+
+    def __init__(self, trace: Trace, program: Program, most: int, *args: Any) -> None:
+        super().__init__(*args)
+        self.trace, self.program, self.most = trace, program, most
+        self.sources: list[tuple[int, list[int], list[int]]] = []
+        self.flow = ""
+        self.emitted: Emitted | None = None
+        self.before: list[int] = []
+
+    # -- what it sees -------------------------------------------------------------------------------------------------
+    def _words(self) -> list[int]:
+        """All registers, as NAMES has them."""
+        file = np.array([_lane(slot) for slot in self.file.slot], np.float32).view(np.uint32)
+        loop = _word(self.loops["counter"]) if self._in_loop() else 0
+        state = [c.value for c in (*self.cmp, *self.a0, self.al)]
+        setemit = _word(self.emission.state.value) if self.emission is not None else 0
+        return [*file.tolist(), *(_word(value) for value in state), loop, setemit]
+
+    def _in_loop(self) -> bool:
+        loops = self.loops
+        return int(_lane(loops["end"].raw)) != -1 and (loops is not self.ifs or int(_lane(loops["kind"].raw)) == 1)
+
+    def _source(
+        self, number: LaneValue, selector: LaneValue, negate: LaneValue, index: LaneValue
+    ) -> tuple[LaneValue, ...]:
+        found = super()._source(number, selector, negate, index)
+        register, chosen, indexed = (int(_lane(v.raw)) for v in (number, selector, index))
+        if register >= 0x20 and indexed:
+            offset = int(_lane((self.a0[0], self.a0[1], self.al)[indexed - 1].value.raw))
+            register = 0x20 + ((register - 0x20 + (offset if -128 <= offset <= 127 else 0)) & 0x7F)
+        sign = 0x80000000 if _lane(negate.raw) else 0
+        words = [int(np.float32(_lane(v.raw)).view(np.uint32)) ^ sign for v in found]
+        self.sources.append((register, [chosen >> (6 - 2 * i) & 3 for i in range(4)], words))
+        return found
+
+    def _taken(self, name: str, word: LaneValue) -> LaneValue:
+        taken = super()._taken(name, word)
+        if name in CONDITIONAL:
+            self.flow = "taken" if _lane(taken.raw) else "not taken"
+        return taken
+
+    def _emit(self) -> None:
+        if isinstance(self.emission, EmissionLog):
+            state, number = (int(_lane(v.value.raw)) for v in (self.emission.state, self.emission.count))
+            outputs = tuple(self.before[2 * _ROW : 3 * _ROW])
+            self.emitted = Emitted(number, state >> 2 & 3, bool(state & 2), bool(state & 1), outputs)
+        super()._emit()
+
+    # -- one instruction ----------------------------------------------------------------------------------------------
+    def instruction(self, current: LaneValue, word: LaneValue) -> None:
+        trace = self.trace
+        address, bits = int(_lane(current.raw)), int(_lane(word.raw)) & 0xFFFFFFFF
+        if len(trace.steps) >= self.most:
+            trace.cut = f"{self.most} steps are kept, and the program had not ended"
+            self._set(self.pc, DONE)
+            return
+        if not self.before:
+            self.before = self._words()
+            trace.start = dict(zip(NAMES, self.before, strict=True))
+        self.sources, self.flow, self.emitted = [], "", None
+        super().instruction(current, word)
+        after = self._words()
+        op = opcode(bits)
+        reads, places = self._reads(op, bits)
+        step = Step(
+            len(trace.steps), address, address, instruction_text(bits, self.program.descriptors, "{:#06x}".format),
+            tuple(reads.values()), self._writes(op, bits, after, reads, places), self.flow, emitted=self.emitted,
+        )  # fmt: skip
+        if trace.steps:
+            trace.steps[-1].to = address
+        trace.steps.append(step)
+        self.before = after
+        self._end(step)
+
+    def _end(self, step: Step) -> None:
+        """What came of the program, if this was its last step."""
+        if int(_lane(self.pc.value.raw)) < DONE:
+            return
+        if _lane(self.stuck.value.raw):
+            over = int(_lane(self.steps.value.raw)) > INSTRUCTION_LIMIT
+            reason = f"more than {INSTRUCTION_LIMIT} instructions" if over else "BREAK where there is no loop to leave"
+            self.trace.cut, self.trace.hung = reason, True
+            step.notes = (f"hangs: {reason}",)
+        elif not _lane(self.ended.value.raw):
+            step.notes = ("control leaves the program's memory, which ends it",)
+
+    def _reads(self, op: Opcode, word: int) -> tuple[dict[str, Value], list[list[str]]]:
+        """Registers that matter to the result, by name, and the name of each source's each component."""
+        reads: dict[str, Value] = {}
+        places: list[list[str]] = []
+        if op.flow or not op.sources:
+            return self._flow_reads(op, word), places
+        operands = self.sources[: op.sources]
+        for register, components, _ in operands:
+            letter, n = "vrc"[min(register >> 4, 2)], register - (0, 16, 32)[min(register >> 4, 2)]
+            places.append([f"{letter}{n}.{_COMPONENTS[c]}" for c in components])
+        wanted = {term for c in self._written(op, word) for term in self._of(op, c)}
+        if op.name == "LITP":
+            wanted |= {(0, 0), (0, 3)}  # which the condition registers come from
+        for source, (_, _, words) in enumerate(operands):
+            for i in range(4):
+                if (source, i) in wanted:
+                    name = places[source][i]
+                    reads[name] = Value((name,), words[i], "f32")
+        index = op.format.get(word, "idx") if op.format.wide else 0
+        wide = op.format.wide[-1:]
+        if index and wide and op.format.get(word, op.format.wide) >= 0x20:
+            name = _ADDRESSES[index]
+            reads[name] = Value((name,), self.before[NAMES.index(name)], "i32")
+        return reads, places
+
+    def _flow_reads(self, op: Opcode, word: int) -> dict[str, Value]:
+        names: tuple[str, ...] = ()
+        if op.name in ("BREAKC", "CALLC", "IFC", "JMPC"):
+            which = op.format.get(word, "cond")
+            names = ("cmp.x", "cmp.y") if which < 2 else (("cmp.x", "cmp.y")[which - 2],)
+        return {name: Value((name,), self.before[NAMES.index(name)], "bool") for name in names}
+
+    def _written(self, op: Opcode, word: int) -> list[int]:
+        """Components that an instruction writes."""
+        if op.format is F1C:
+            return [0, 1]
+        mask = self.program.descriptors[op.format.get(word, "desc")]
+        found = [c for c in range(4) if descriptor(mask, "mask") >> (3 - c) & 1]
+        return [c for c in found if c < 2] if op.name == "MOVA" else found
+
+    @staticmethod
+    def _of(op: Opcode, component: int) -> Sequence[tuple[int, int]]:
+        if op.name in ("CMP", "MOVA"):
+            return _each(component)
+        return _terms(operation_name(op))(component)
+
+    def _writes(
+        self, op: Opcode, word: int, after: list[int], reads: dict[str, Value], places: list[list[str]]
+    ) -> tuple[Change, ...]:
+        """Registers that the instruction names as written, and whatever else is not what it was."""
+        before, order = self.before, list(reads)
+        found: dict[str, Change] = {}
+
+        def put(name: str, of: tuple[int, ...] | None) -> None:
+            n = NAMES.index(name)
+            found[name] = Change((name,), KINDS[name], before[n], after[n], of)
+
+        if op.sources:
+            number = 0 if op.name in ("CMP", "MOVA") else op.format.get(word, "dst")
+            stem = {"CMP": "cmp", "MOVA": "a0"}.get(op.name, f"o{number}" if number < 16 else f"r{number - 16}")
+            for c in self._written(op, word):
+                names = {places[n][i] for n, i in self._of(op, c) if n < len(places)}
+                put(f"{stem}.{_COMPONENTS[c]}", tuple(order.index(name) for name in order if name in names))
+            if op.name == "LITP":
+                put("cmp.x", None)
+                put("cmp.y", None)
+        for n, (x, y) in enumerate(zip(before, after, strict=True)):
+            if x != y and NAMES[n] not in found:
+                put(NAMES[n], ())
+        return tuple(found.values())
+
+
+def _trace(
+    program: Program, what: str, name: str, inputs: Any, most: int, rest: tuple[Any, ...]
+) -> Trace:  # fmt: skip
+    if most < 1:
+        raise UsageError(f"a trace keeps at least one step, not {most}")
+    trace = Trace("3ds", name, what, dict.fromkeys(NAMES, 0), KINDS)
+    trace.result = program.watch(lambda *args: _Watched(trace, program, most, *args), inputs, *rest)
+    if trace.cut and not trace.hung:
+        trace.result = None
+    return trace
+
+
+def trace_vertex(
+    program: Program,
+    inputs: Any,
+    uniforms: Mapping[int, Sequence[float]] | None = None,
+    bool_uniforms: Sequence[int] | None = None,
+    int_uniforms: Sequence[Sequence[int]] | None = None,
+    conditions: Sequence[int] = (0, 0),
+    address: Sequence[int] = (0, 0, 0),
+    *,
+    most: int = MOST,
+    name: str = "vertex program",
+) -> Trace:
+    """Step through a program of the 3DS for one vertex.
+
+    inputs: float32 (16, 4) or (1, 16, 4), v0 to v15. uniforms, bool_uniforms, int_uniforms, conditions, address: as for
+    `Program.run`. most: steps that are kept; what runs on behind them is not run to its end, and `cut` says so.
+    Registers are v0.x to v15.w, r*, o*, cmp.x, cmp.y, a0.x, a0.y, aL, loop and setemit. `result` is what `Program.run`
+    gives for this vertex; None if the trace was cut.
+
+    :raises UsageError: for shapes and numbers that do not fit.
+    """
+    rest = (uniforms, bool_uniforms, int_uniforms, conditions, address)
+    return _trace(program, "one vertex", name, _one(inputs), most, rest)
+
+
+def trace_primitive(
+    program: Program,
+    vertices: Any,
+    uniforms: Mapping[int, Sequence[float]] | None = None,
+    bool_uniforms: Sequence[int] | None = None,
+    int_uniforms: Sequence[Sequence[int]] | None = None,
+    *,
+    most: int = MOST,
+    name: str = "geometry program",
+) -> Trace:
+    """Step through a geometry program of the 3DS for one primitive; steps of EMIT have what they give away.
+
+    vertices: float32 (n, m, 4), m output registers of each of n vertices, in the order that the unit gets them: they
+    fill v0, v1, ... one after the other; n * m is at most 16. The rest is as for `trace_vertex`.
+
+    :raises UsageError: for shapes and numbers that do not fit.
+    """
+    try:
+        rows = np.asarray(vertices, np.float32)
+    except (TypeError, ValueError):
+        raise UsageError("vertices must be numbers") from None
+    if rows.ndim != 3 or rows.shape[2] != 4 or rows.shape[0] * rows.shape[1] > 16:
+        raise UsageError(f"vertices have shape {rows.shape}, not (n, m, 4) with n * m up to 16")
+    inputs = np.zeros((1, 16, 4), np.float32)
+    inputs[0, : rows.shape[0] * rows.shape[1]] = rows.reshape(-1, 4)
+    return _trace(program, "one primitive", name, inputs, most, (uniforms, bool_uniforms, int_uniforms))
+
+
+def _one(inputs: Any) -> Any:
+    return inputs[None] if getattr(inputs, "shape", None) == (16, 4) else [inputs] if np.ndim(inputs) == 2 else inputs
+
+
+__all__ = ["KINDS", "MOST", "NAMES", "trace_primitive", "trace_vertex"]

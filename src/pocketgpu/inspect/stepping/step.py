@@ -1,0 +1,155 @@
+"""One instruction as it ran in one lane: what it read, what it wrote, where control went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .values import Value, grouped
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A register, or a pair, that was written; perhaps with what it already held.
+
+    of: which of the step's reads the new value comes from, by place; None: any of them.
+    """
+
+    names: tuple[str, ...]
+    kind: str
+    old: int
+    new: int
+    of: tuple[int, ...] | None = None
+
+    @property
+    def before(self) -> Value:
+        return Value(self.names, self.old, self.kind)
+
+    @property
+    def after(self) -> Value:
+        return Value(self.names, self.new, self.kind)
+
+    def to_json(self) -> dict[str, Any]:
+        after, before = self.after.to_json(), self.before.to_json()
+        parts = ("hex", "float", "value")
+        return {name: after[name] for name in ("register", "kind")} | {
+            when: {part: one[part] for part in parts if part in one} for when, one in (("old", before), ("new", after))
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Memory that a lane reached.
+
+    kind: "load", "store" or "atomic". space: "global", "shared", "local" or "constant". address: in bytes, of that
+    space. words: what was loaded or stored, the lowest first; of an atomic what was there before, if it gives that.
+    """
+
+    kind: str
+    space: str
+    address: int
+    size: int
+    words: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        values = " ".join(f"{word:#010x}" for word in self.words)
+        place = f"{self.kind} {self.size} bytes of {self.space} memory at {self.address:#x}"
+        return f"{place}: {values}" if values else place
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind, "space": self.space, "address": f"{self.address:#x}", "bytes": self.size,
+            "words": [f"{word:#010x}" for word in self.words],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """A vertex that EMIT gave away. number: from 0. slot, primitive, winding: what the last SETEMIT said.
+
+    outputs: words of o0.x to o15.w, 64 of them.
+    """
+
+    number: int
+    slot: int
+    primitive: bool
+    winding: bool
+    outputs: tuple[int, ...]
+
+    def __str__(self) -> str:
+        ends = ", a primitive" * self.primitive + ", turned" * self.winding
+        return f"vertex {self.number} into slot {self.slot}{ends}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "number": self.number, "slot": self.slot, "primitive": self.primitive, "winding": self.winding,
+            "outputs": [f"{word:#010x}" for word in self.outputs],
+        }  # fmt: skip
+
+
+@dataclass(slots=True)
+class Step:
+    """One instruction as it ran.
+
+    index: its place in the trace. number: of the instruction in the program. address: where it lies, in words for a
+    3DS and in bytes for a Switch, as listings count. text: the instruction. flow: what came of an instruction that
+    steers on a condition: "taken", "not taken" or "waits" (at a barrier). skipped: its guard was false, so it did
+    nothing here. lanes: of the warp that it ran for, a bit each; None for a 3DS. to: address of the instruction that
+    ran next in this lane; None behind the last. notes: what went wrong.
+    """
+
+    index: int
+    number: int
+    address: int
+    text: str
+    reads: tuple[Value, ...] = ()
+    writes: tuple[Change, ...] = ()
+    flow: str = ""
+    skipped: bool = False
+    accesses: tuple[Access, ...] = ()
+    emitted: Emitted | None = None
+    lanes: int | None = None
+    to: int | None = None
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+    @property
+    def read_text(self) -> str:
+        """What it read, for people."""
+        return grouped([(value.name, value.shown) for value in self.reads])
+
+    @property
+    def happened(self) -> str:
+        """What it did, for people."""
+        parts = [grouped([(one.after.name, one.after.shown) for one in self.writes])] if self.writes else []
+        parts += ["skipped"] if self.skipped else [self.flow] if self.flow else []
+        parts += [str(access) for access in self.accesses]
+        parts += [str(self.emitted)] if self.emitted is not None else []
+        return "; ".join([*parts, *self.notes])
+
+    def __str__(self) -> str:
+        read = f"  [{self.read_text}]" if self.reads else ""
+        done = f"  -> {self.happened}" if self.happened else ""
+        return f"{self.index:5}  {self.address:#06x}  {self.text}{read}{done}"
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "index": self.index, "address": f"{self.address:#x}", "number": self.number, "text": self.text,
+            "reads": [value.to_json() for value in self.reads], "writes": [one.to_json() for one in self.writes],
+            "to": None if self.to is None else f"{self.to:#x}",
+        }  # fmt: skip
+        if self.flow:
+            found["flow"] = self.flow
+        if self.skipped:
+            found["skipped"] = True
+        if self.accesses:
+            found["accesses"] = [one.to_json() for one in self.accesses]
+        if self.emitted is not None:
+            found["emitted"] = self.emitted.to_json()
+        if self.lanes is not None:
+            found["lanes"] = f"{self.lanes:#010x}"
+        if self.notes:
+            found["notes"] = list(self.notes)
+        return found
+
+
+__all__ = ["Access", "Change", "Emitted", "Step"]

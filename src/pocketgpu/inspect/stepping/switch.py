@@ -1,0 +1,92 @@
+"""Traces of the Switch's shaders: one thread of a launch; and one lane of any stage, for who has set the stage up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...errors import UsageError
+from ...maxwell.compute import RawKernel
+from ...maxwell.sass import Program, decode_program
+from ...maxwell.sass.launch import LIMIT, Code, Result, three
+from ...maxwell.sass.work import BLOCK, LANES
+from .lane_record import NOT_ENDED, Listing
+from .trace import Trace
+from .warps import MOST, LaneWatch, only
+
+Three = tuple[int, int, int]
+
+
+def listing_of(code: Code) -> Listing:
+    """A program that is launched, or that a stage has, as traces show it."""
+    program: Program = decode_program(code.data)
+    return Listing(program, code.flow.steps, lambda index: int(code.offset_at(index), 16))
+
+
+def trace_thread(
+    function: RawKernel,
+    grid: Sequence[int],
+    block: Sequence[int],
+    args: Sequence[Any] = (),
+    *,
+    at: tuple[Sequence[int], Sequence[int]] = ((0, 0, 0), (0, 0, 0)),
+    shared_mem: int = 0,
+    limit: int = LIMIT,
+    most: int = MOST,
+) -> Trace:
+    """Launch a kernel and step through one thread of it.
+
+    The whole grid runs, and arrays are written as they are by any launch; only the thread `at` (block, thread), up to
+    three numbers each, is recorded. grid, block, args, shared_mem, limit: as for `RawKernel.__call__`. most: steps that
+    are kept. Registers are R0 to R*n*, P0 to P6 and CC.carry, CC.overflow, CC.sign, CC.zero. `result` is that of the
+    launch.
+
+    :raises UsageError: there is no such block or thread, or the launch refuses its arguments.
+    """
+    blocks, threads = three(grid, "grid"), three(block, "block")
+    where, which = _place(at[0], blocks, "block"), _place(at[1], threads, "thread")
+    number = _number(where, blocks)
+    warp, lane = divmod(_number(which, threads), LANES)
+    device = function.module.device
+    words = device.memory.arena.view("u4")
+
+    def choose(_: int, slot: int, this: int) -> int | None:
+        return lane if this == warp and int(words[(slot + BLOCK.NUMBER) // 4]) == number else None
+
+    name = "block {}, thread {}".format(*(",".join(map(str, one)) for one in (where, which)))
+    listing = listing_of(function.code)
+    watch = LaneWatch(
+        device.engine, device.memory.arena, listing, choose, name=function.name, lane=name, most=most
+    )  # fmt: skip
+    with device.lock, watch.on(device.launcher.record) as handle:
+        result: Result = function(
+            grid, block, args, shared_mem=shared_mem, limit=limit, watch=lambda code, interpreter: handle
+        )
+    trace = only(watch.traces, name)
+    trace.result = result
+    if result.hung and trace.cut == NOT_ENDED:
+        trace.hung, trace.cut = True, "the launch hangs; its events say where"
+    return trace
+
+
+def _place(given: Sequence[int], size: Three, what: str) -> Three:
+    try:
+        numbers = tuple(int(v) for v in (given if isinstance(given, Sequence) else (given,)))
+    except (TypeError, ValueError):
+        numbers = ()
+    if not 1 <= len(numbers) <= 3:
+        raise UsageError(f"{given!r} names no {what}", hint="One to three numbers, such as 0,0.")
+    x, y, z = (*numbers, 0, 0)[:3]
+    if not all(0 <= v < limit for v, limit in zip((x, y, z), size, strict=True)):
+        raise UsageError(
+            f"there is no {what} {','.join(map(str, numbers))}",
+            hint=f"They go from 0,0,0 to {','.join(str(v - 1) for v in size)}.",
+        )
+    return x, y, z
+
+
+def _number(place: Three, size: Three) -> int:
+    return place[0] + size[0] * (place[1] + size[1] * place[2])
+
+
+__all__ = ["listing_of", "trace_thread"]

@@ -1,0 +1,220 @@
+"""A trace: the steps of one lane of a program from its beginning on, and questions about them."""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from typing import Any
+
+from ...errors import UsageError
+from .births import Birth, births
+from .step import Step
+from .values import Value
+
+COPY_EVERY = 64
+"""Steps between copies of all registers: what `at` starts from."""
+HTML_ROWS = 400
+
+
+class Registers:
+    """All registers at one moment, by name: `registers["r0.x"]` is a number, `registers.word("r0.x")` its 32 bits."""
+
+    def __init__(self, words: Mapping[str, int], kinds: Mapping[str, str]) -> None:
+        self._words, self._kinds = words, kinds
+
+    def value(self, name: str) -> Value:
+        """A register as a Value.
+
+        :raises UsageError: there is no register of the name.
+        """
+        if name not in self._words:
+            near = ", ".join([one for one in self._words if one.startswith(name)][:4]) or ", ".join([*self._words][:4])
+            raise UsageError(f"there is no register {name!r}", hint=f"Such as {near}.")
+        return Value((name,), self._words[name], self._kinds.get(name, "bits"))
+
+    def word(self, name: str) -> int:
+        """Its 32 bits."""
+        return self.value(name).bits
+
+    def float(self, name: str) -> float:
+        """Its 32 bits taken as a float."""
+        number: float = struct.unpack("<f", self.word(name).to_bytes(4, "little"))[0]
+        return number
+
+    def vector(self, name: str) -> tuple[Any, ...]:
+        """x, y, z, w of a register of a 3DS, such as "r0"."""
+        return tuple(self[f"{name}.{component}"] for component in "xyzw")
+
+    def __getitem__(self, name: str) -> Any:
+        return self.value(name).number
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._words
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._words)
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def to_json(self) -> list[dict[str, Any]]:
+        return [self.value(name).to_json() for name in self]
+
+
+@dataclass(eq=False)
+class Trace:
+    """What one lane did, step by step.
+
+    console: "3ds" or "switch". name: of the program. lane: which vertex, primitive or thread, in words. start: words of
+    all registers before the first step; kinds: what they are (values.KINDS; "bits" if not said). cut: why the steps
+    end before the program does; "" if it came to its end. hung: it would not have come to an end. result: what the
+    program gave, where the console's tracer says so.
+    """
+
+    console: str
+    name: str
+    lane: str
+    start: Mapping[str, int]
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    cut: str = ""
+    hung: bool = False
+    result: Any = None
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, index: int) -> Step:
+        return self.steps[index]
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    # -- registers ----------------------------------------------------------------------------------------------------
+    @cached_property
+    def _copies(self) -> list[dict[str, int]]:
+        copies, words = [dict(self.start)], dict(self.start)
+        for step in self.steps:
+            _apply(words, step)
+            if (step.index + 1) % COPY_EVERY == 0:
+                copies.append(dict(words))
+        return copies
+
+    def at(self, step: int) -> Registers:
+        """All registers before a step; before step `len(trace)` they are those at the end. Below 0: from the end.
+
+        :raises UsageError: there is no such step.
+        """
+        index = step + len(self.steps) + 1 if step < 0 else step
+        if not 0 <= index <= len(self.steps):
+            raise UsageError(f"there is no step {step}", hint=f"The trace has steps 0 to {len(self.steps)}.")
+        words = dict(self._copies[index // COPY_EVERY])
+        for one in self.steps[index // COPY_EVERY * COPY_EVERY : index]:
+            _apply(words, one)
+        return Registers(words, self.kinds)
+
+    @property
+    def end(self) -> Registers:
+        """All registers behind the last step."""
+        return self.at(len(self.steps))
+
+    def where(self, register: str) -> list[Step]:
+        """The steps that wrote a register ("R5", "r0.x"), or any component of one ("r0")."""
+        wanted = f"{register}."
+        return [
+            step for step in self.steps
+            if any(name == register or name.startswith(wanted) for one in step.writes for name in one.names)
+        ]  # fmt: skip
+
+    def writer(self, register: str, before: int) -> Step | None:
+        """The last step before one that wrote a register; None: it still held what it began with."""
+        written = self.where(register)
+        found = bisect_right([step.index for step in written], before - 1)
+        return written[found - 1] if found else None
+
+    # -- questions ----------------------------------------------------------------------------------------------------
+    @cached_property
+    def hits(self) -> Counter[int]:
+        """How often the instruction at each address ran in this lane; where its guard was false counts as well."""
+        return Counter(step.address for step in self.steps)
+
+    @cached_property
+    def nans(self) -> list[Birth]:
+        """Every NaN that appeared where none was: computed here, or come in from outside."""
+        return list(births(self.steps, lambda value: value.is_nan))
+
+    @cached_property
+    def infinities(self) -> list[Birth]:
+        """Every infinity that appeared where neither one nor a NaN was."""
+        found = births(self.steps, lambda value: value.is_infinite or value.is_nan)
+        return [birth for birth in found if birth.value.is_infinite]
+
+    @property
+    def first_nan(self) -> Birth | None:
+        """Where the first NaN was made of numbers that are none; None if that never happened."""
+        return next((birth for birth in self.nans if birth.computed), None)
+
+    @property
+    def first_infinite(self) -> Birth | None:
+        """Where the first infinity was made of finite numbers; None if that never happened."""
+        return next((birth for birth in self.infinities if birth.computed), None)
+
+    # -- as text and data ---------------------------------------------------------------------------------------------
+    @property
+    def title(self) -> str:
+        count = f"{len(self.steps)} step{'s' * (len(self.steps) != 1)}"
+        return f"{self.name}, {self.lane}: {count}" + (f", cut: {self.cut}" if self.cut else "")
+
+    def part(self, first: int = 0, last: int | None = None) -> Sequence[Step]:
+        """Steps first to last, both included."""
+        return self.steps[max(first, 0) : None if last is None else last + 1]
+
+    def text(self, first: int = 0, last: int | None = None) -> str:
+        """A line for each step of a part."""
+        return "\n".join([self.title, *(str(step) for step in self.part(first, last))])
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def to_json(self, first: int = 0, last: int | None = None) -> dict[str, Any]:
+        """Everything as plain data: words as digits, floats also as numbers, null where JSON has none."""
+        part = self.part(first, last)
+        begin = part[0].index if part else min(max(first, 0), len(self.steps))
+        nan, infinite = self.first_nan, self.first_infinite
+        return {
+            "console": self.console,
+            "program": self.name,
+            "lane": self.lane,
+            "steps_in_all": len(self.steps),
+            "cut": self.cut or None,
+            "hung": self.hung,
+            "registers_before": self.at(begin).to_json(),
+            "steps": [step.to_json() for step in part],
+            "hits": {f"{address:#x}": count for address, count in sorted(self.hits.items())},
+            "first_nan": nan.to_json() if nan is not None else None,
+            "first_infinite": infinite.to_json() if infinite is not None else None,
+            "nans_from_outside": [birth.to_json() for birth in self.nans if not birth.computed],
+        }
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for step in self.steps[:HTML_ROWS]:
+            cells = (step.index, f"{step.address:#06x}", step.text, step.read_text, step.happened)
+            rows.append("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in cells) + "</tr>")
+        head = "".join(f"<th>{name}</th>" for name in ("step", "address", "instruction", "read", "written"))
+        left = len(self.steps) - len(rows)
+        more = f"<p>{left} more steps</p>" if left > 0 else ""
+        return f"<p>{escape(self.title)}</p><table><tr>{head}</tr>{''.join(rows)}</table>{more}"
+
+
+def _apply(words: dict[str, int], step: Step) -> None:
+    for change in step.writes:
+        words.update(change.after.words)
+
+
+__all__ = ["Registers", "Trace"]

@@ -1,0 +1,217 @@
+"""Looking on while the Switch's interpreter runs warps: one lane's steps into a trace.
+
+The interpreter keeps all of a warp in its record in the arena, and a warp's turn has a length that the launch record
+says. So a turn of one instruction, again and again, is the same run as one turn of many, and between two instructions
+everything can be read. A `LaneWatch` stands where the interpreter's handle would; whoever runs warps calls it. Blocks,
+barriers, other warps and other lanes run as they always do. One thing comes earlier: a warp whose divergence stack
+overflows is stopped at the end of its turn, which is that very instruction then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from weakref import WeakKeyDictionary, ref
+
+import numpy as np
+
+from ...errors import UsageError
+from ...lanes import I32, Engine
+from ...maxwell.sass.control import ENTRY
+from ...maxwell.sass.interpreter import interpret_warp
+from ...maxwell.sass.work import LAUNCH, READY, WARP, WARPS
+from .lane_record import LaneRecord, Listing
+from .trace import Trace
+
+MOST = 1 << 16
+"""Steps that are kept by default."""
+
+Choose = Callable[[int, int, int], int | None]
+"""(launch record, slot, warp), arena offsets and a number: which lane of a warp that begins to watch; None: none.
+
+Lanes that the warp does not begin with are not watched."""
+
+
+class _Relay:
+    """What kernels of an engine call: it finds who watches a launch record. One for each engine, as callbacks stay."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.watches: dict[int, LaneWatch] = {}
+        self._engine = ref(engine)  # which keeps this one
+        self.handle = engine.callback(self._call, I32, I32, I32)
+
+    def _call(self, launch: int, slot: int, warp: int) -> None:
+        watch, engine = self.watches.get(launch), self._engine()
+        if watch is not None:
+            watch.turn(launch, slot, warp)
+        elif engine is not None:
+            engine.get(interpret_warp)(launch, slot, warp)
+
+
+_relays: WeakKeyDictionary[Engine, _Relay] = WeakKeyDictionary()
+
+
+class LaneWatch:
+    """Watches lanes of a program, run by run.
+
+    :param engine, arena: of the machine that runs it.
+    :param listing: the program; who sets it up may do so later. Nothing is recorded without.
+    :param choose: asked when a warp begins.
+    :param name, lane: for the traces: of the program, and of what runs in the lane.
+    :param most: steps of a trace; what runs on behind them is not recorded.
+    :param runs: traces that are kept; a pixel's lane runs once for each primitive on it.
+    """
+
+    def __init__(
+        self, engine: Engine, arena: np.ndarray[Any, Any], listing: Listing | None, choose: Choose, *, name: str,
+        lane: str,
+        most: int = MOST, runs: int = 1,
+    ) -> None:  # fmt: skip
+        if most < 1 or runs < 1:
+            raise UsageError(f"a watch keeps at least one step of one run, not {most} of {runs}")
+        self.engine, self.listing, self.choose, self.name, self.lane = engine, listing, choose, name, lane
+        self.words = arena.view(np.uint32)
+        self.most, self.runs = most, runs
+        self.traces: list[Trace] = []
+        self._records: dict[tuple[int, int], LaneRecord] = {}
+        self._error: BaseException | None = None
+
+    # -- where it stands ----------------------------------------------------------------------------------------------
+    @contextmanager
+    def on(self, launch: int) -> Iterator[int]:
+        """Watch a launch record as long as this lasts; gives the handle that is to run its warps.
+
+        :raises BaseException: what went wrong in a call from a kernel, which could not raise it.
+        """
+        relay = _relays.get(self.engine)
+        if relay is None:
+            relay = _relays[self.engine] = _Relay(self.engine)
+        if launch in relay.watches:
+            raise UsageError("this launch is being watched already")
+        relay.watches[launch] = self
+        try:
+            yield relay.handle
+        finally:
+            del relay.watches[launch]
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+    @contextmanager
+    def on_stage(self, launch: int) -> Iterator[None]:
+        """Watch a stage of graphics that is set up and bound with tier="interpreter", on one thread of the host.
+
+        launch: arena offset of its launch record (`StageLaunch.record`).
+
+        :raises UsageError: the stage is not set up for the interpreter.
+        """
+        at = (launch + LAUNCH.RUN) // 4
+        run = self.words[at : at + 2].view(np.int64)
+        before = int(run[0])
+        if before != self.engine.handle(interpret_warp):
+            raise UsageError("only a stage that runs on the interpreter can be watched", hint='tier="interpreter"')
+        with self.on(launch) as handle:
+            run[0] = handle
+            try:
+                yield
+            finally:
+                run[0] = before
+
+    # -- turns --------------------------------------------------------------------------------------------------------
+    def turn(self, launch: int, slot: int, warp: int) -> None:
+        """A turn of a warp, as the interpreter would have it; called from kernels, so it does not raise."""
+        go = self.engine.get(interpret_warp)
+        record = None
+        try:
+            if self._error is None:
+                record = self._record(launch, slot, warp)
+        except Exception as error:
+            self._error = error
+        if record is None or record.over:
+            go(launch, slot, warp)
+            return
+        self._single_steps(record, lambda: go(launch, slot, warp))
+
+    def _record(self, launch: int, slot: int, warp: int) -> LaneRecord | None:
+        """The record of a warp's run; a new one if it begins and somebody wants to see it."""
+        at = slot + WARPS + warp * int(self.words[(launch + LAUNCH.WARP_STRIDE) // 4])
+        if not self.words[(at + WARP.STARTED) // 4]:
+            self._records.pop((slot, warp), None)
+            listing = self.listing
+            lane = self.choose(launch, slot, warp) if len(self.traces) < self.runs else None
+            if lane is not None and listing is not None and self.words[(at + WARP.ACTIVE) // 4] >> lane & 1:
+                trace = Trace("switch", self.name, self.lane, {})
+                self.traces.append(trace)
+                self._records[slot, warp] = LaneRecord(
+                    self.words, listing, trace, (launch, slot, warp, lane), self.most
+                )
+        return self._records.get((slot, warp))
+
+    def _single_steps(self, record: LaneRecord, go: Callable[[], None]) -> None:
+        """A turn, instruction by instruction as long as there is something to see, and the rest of it at once.
+
+        The counter of steps stands still within a turn, as it does otherwise: programs can read it as their clock.
+        """
+        words, launch = self.words, record.launch
+        length = int(words[(launch + LAUNCH.SLICE) // 4])
+        steps = words[(record.at + WARP.STEPS) // 4 :][:2].view(np.int64)
+        first, ran = int(steps[0]), 0
+
+        def part(turn: int) -> None:
+            nonlocal ran
+            words[(launch + LAUNCH.SLICE) // 4] = turn
+            try:
+                go()
+            finally:
+                words[(launch + LAUNCH.SLICE) // 4] = length
+            ran += int(steps[0]) - first
+            steps[0] = first
+
+        while ran <= length and not record.over and record.state == READY:
+            try:
+                record.before(*self._next(record))
+            except Exception as error:
+                self._error, record.over = error, True
+            part(0)
+            try:
+                record.after()
+            except Exception as error:
+                self._error, record.over = error, True
+        if ran <= length and record.state == READY:
+            part(length - ran)
+        steps[0] = first + ran
+
+    def _next(self, record: LaneRecord) -> tuple[int, int]:
+        """(instruction, lanes) that come next; no lanes if none is left.
+
+        Where control has come to no instruction, the interpreter drops the lanes and takes what the stack has.
+        """
+        words = self.words
+        pc, active = record.signed(WARP.RESUME), record.word(WARP.ACTIVE)
+        if not record.word(WARP.STARTED):
+            pc = int(words[(record.launch + LAUNCH.START) // 4].view(np.int32))
+        depth, lost = record.word(WARP.DEPTH), 0
+        while not 0 <= pc < len(record.listing):
+            lost |= active
+            active = 0
+            while depth and not active:
+                depth -= 1
+                at = WARP.STACK + depth * ENTRY
+                pc, active = record.signed(at + 4), record.word(at + 8) & ~lost
+            if not active:
+                return 0, 0
+        return pc, active
+
+
+def only(traces: Sequence[Trace], what: str) -> Trace:
+    """The one trace of a watch.
+
+    :raises UsageError: what was watched for never ran.
+    """
+    if not traces:
+        raise UsageError(f"{what} never ran")
+    return traces[0]
+
+
+__all__ = ["MOST", "Choose", "LaneWatch", "only"]

@@ -1,0 +1,120 @@
+"""Events, passes and moments of runs of a 3DS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pocketgpu
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.event import KINDS
+from pocketgpu.inspect.inspection import Inspection
+from pocketgpu.pica.command_list import FINALIZE_VALUE
+
+
+@pytest.fixture(scope="module")
+def run(sample_path: Path) -> Inspection:
+    return pocketgpu.debug(sample_path)
+
+
+def recordings(shared_dir: Path) -> list[Path]:
+    return sorted((shared_dir / "captures" / "3ds").glob("*.ctf.xz"))
+
+
+def test_events_of_a_frame(run: Inspection) -> None:
+    events = run.events(0)
+    assert [event.number for event in events] == list(range(len(events)))
+    assert {event.kind for event in events} <= KINDS.keys()
+    draws = run.draws(0)
+    assert [event.draw for event in draws] == list(range(16)) and str(draws[3].address) == "f0/d3"
+    assert run.event("f0/d3") is draws[3] is run.event(draws[3].by_number)
+    fills = [event for event in events if event.kind == "fill"]
+    assert fills[0].writes[0].address == 0x18000000 and fills[0].facts["value"] == "0x000000ff"
+    assert [event.kind for event in events][-2:] == ["transfer", "show"]
+
+
+def test_passes_follow_the_render_target(run: Inspection) -> None:
+    passes = run.passes(0)
+    assert [len(row.draws) for row in passes] == [9, 7]
+    assert [event for row in passes for event in row.events] == list(run.events(0))
+    assert passes[1].events[0].kind == "fill", "what is done between two passes belongs to the later one"
+    assert {event.pass_ for event in passes[1].events} == {1} and str(passes[1].address) == "f0/p1"
+
+
+def test_words_of_draws_make_up_the_list(run: Inspection) -> None:
+    """The words of a list's draws follow each other, and what is left ends the list."""
+    lists = [event for event in run.events(0) if event.kind == "list"]
+    draws = iter(run.draws(0))
+    for event in lists:
+        whole = event.words
+        assert whole is not None and whole.values.nbytes == event.facts["size"] == whole.spans[0].size
+        count = sum(1 for other in run.events(0) if other.draw is not None and _follows(run, event, other))
+        parts = [next(draws).words for _ in range(count)]
+        joined = np.concatenate([part.values for part in parts if part is not None])
+        assert (whole.values[: len(joined)] == joined).all()
+        assert FINALIZE_VALUE in whole.values[len(joined) :].tolist()
+        starts = [part.spans[0].address for part in parts if part is not None]
+        ends = [part.spans[-1].end for part in parts if part is not None]
+        assert starts == [whole.spans[0].address, *ends[:-1]]
+    assert next(draws, None) is None
+
+
+def _follows(run: Inspection, first: object, draw: object) -> bool:
+    latest = None
+    for event in run.events(0):
+        latest = event if event.kind == "list" else latest
+        if event is draw:
+            return latest is first
+    raise AssertionError
+
+
+def test_moments_in_any_order(run: Inspection) -> None:
+    (frame,) = pocketgpu.open(run.capture.path).render(range(1))
+    end = run.seek("f0")
+    assert (end.screens["top"].array == frame.top.array).all()
+    late, early = run.seek("f0/d8"), None
+    late_picture, registers = late.target.array.copy(), late.registers()
+    early = run.seek("f0/d0")
+    early_picture = early.target.array.copy()
+    assert (early_picture != late_picture).any() and early.registers() != registers
+    again = run.seek("f0/d8")
+    assert (again.target.array == late_picture).all() and again.registers() == registers
+    cleared = run.seek("f0/e22")
+    assert set(cleared.read(0x18000000, 64)) == {0, 255}, "drawn to by nobody yet"
+    assert (run.seek("f0").screens["top"].array == frame.top.array).all()
+
+
+def test_who_wrote(run: Inspection) -> None:
+    last = run.frame_count - 1
+    assert str(run.who_wrote(0x18000000).address) == f"f{last}/d8"  # type: ignore[union-attr]
+    assert str(run.who_wrote(0x18000000, before="f1/e0").address) == "f0/d8"  # type: ignore[union-attr]
+    assert str(run.who_wrote(0x18000000, before="f0/d0").address) == "f0/e21"  # type: ignore[union-attr]
+    assert run.who_wrote(0x18000000, before="f0/e21") is None
+    assert run.who_wrote(0x20000000).kind == "load"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [("f99", "has 6 frames"), ("f0/d16", "has 16 draws"), ("f0/e49", "has 49 events"), ("f0/p0", "names no event")],
+)
+def test_what_is_not_there(run: Inspection, place: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        run.event(place) if "/" in place else run.events(int(place[1:]))
+
+
+def test_moments_of_recordings_are_what_render_shows(shared_dir: Path) -> None:
+    """At a frame's end in any order, and after its last event, which does not differ but for what VBlank does."""
+    for path in recordings(shared_dir):
+        capture = pocketgpu.open(path)
+        shown = {f.index: {name: s.array for name, s in f.screens.items()} for f in capture.render()}
+        run = pocketgpu.debug(path)
+        last = capture.frame_count - 1
+        for frame in (last, 0, last // 2):
+            screens = run.seek(f"f{frame}").screens
+            assert screens.keys() == shown[frame].keys()
+            assert all((screens[name].array == array).all() for name, array in shown[frame].items()), (path.name, frame)
+            run.seek(f"f{frame}/e{len(run.events(frame)) - 1}")
+            events = run.events(frame)
+            assert sum(event.draw is not None for event in events) == len(run.draws(frame))

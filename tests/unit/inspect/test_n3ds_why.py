@@ -1,0 +1,156 @@
+"""Why pixels of a 3DS have their colours: values that end in the bytes that the fast path wrote."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pocketgpu
+from pocketgpu.cli import main
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.inspection import Inspection
+
+PER_SCREEN = 4
+
+
+@pytest.fixture(scope="module")
+def run(sample_path: Path) -> Inspection:
+    return pocketgpu.debug(sample_path)
+
+
+def busy_pixels(array: np.ndarray, rng: random.Random, count: int) -> list[tuple[int, int]]:
+    """(x, y) of pixels that differ from a neighbour, if there are any: where something was drawn."""
+    edges = (array[:-1, :-1] != array[1:, 1:]).any(axis=2)
+    ys, xs = np.nonzero(edges)
+    if not len(xs):
+        return [(rng.randrange(array.shape[1]), rng.randrange(array.shape[0]))]
+    return [(int(xs[i]), int(ys[i])) for i in (rng.randrange(len(xs)) for _ in range(count))]
+
+
+def check(run: Inspection, frame: int, screen: str, x: int, y: int, shown: np.ndarray) -> int:
+    """Ask about a pixel, hold what is said to the picture; how many fragments were watched."""
+    answer = run.why(f"f{frame}/{screen}/px{x},{y}")
+    assert answer.color == tuple(shown[y, x].tolist())
+    assert answer.proved, answer
+    plain = json.loads(json.dumps(answer.to_json()))
+    assert plain["schema"] == "pocketgpu.why/1" and plain["proved"] is True
+    fragments = [one for event in plain["events"] for one in event.get("fragments", [])]
+    for one in fragments:
+        if "blend" in one and one["result"] == "written":
+            assert one["blend"]["written"][:3] == _color_of(answer, one["after"][0])[:3]
+    lines = str(answer).splitlines()
+    assert lines[0].startswith(f"f{frame}/") and "values end in the bytes" in "\n".join(lines[:3])
+    return len(fragments)
+
+
+def _color_of(answer: object, text: str) -> list[int]:
+    """RGBA of a target's bytes, for the two formats that hold eight bits of each channel; else what is expected."""
+    data = bytes.fromhex(text)
+    return list(data) if len(data) == 4 else [*data, 255] if len(data) == 3 else _Anything()
+
+
+class _Anything(list[int]):
+    def __getitem__(self, key: object) -> object:  # type: ignore[override]
+        return _Anything()
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_pixels_of_the_sample(run: Inspection) -> None:
+    rng, fragments = random.Random(3), 0
+    screens = {name: screen.array.copy() for name, screen in run.seek("f0").screens.items()}
+    for name, array in screens.items():
+        for x, y in busy_pixels(array, rng, 12):
+            fragments += check(run, 0, name, x, y, array)
+    assert fragments > 30
+
+
+def test_pixels_of_every_recording(shared_dir: Path) -> None:
+    rng, fragments, pixels = random.Random(11), 0, 0
+    for path in sorted((shared_dir / "captures" / "3ds").glob("*.ctf.xz")):
+        run = pocketgpu.debug(path)
+        for frame in sorted({0, run.frame_count - 1}):
+            screens = {name: screen.array.copy() for name, screen in run.seek(f"f{frame}").screens.items()}
+            for name, array in screens.items():
+                for x, y in busy_pixels(array, rng, PER_SCREEN):
+                    fragments += check(run, frame, name, x, y, array)
+                    pixels += 1
+    assert pixels > 150 and fragments > 100
+
+
+def test_a_pixel_of_a_target_and_of_a_screen_are_one(run: Inspection) -> None:
+    """The screen is the target turned: column x from the left is row x of memory, which runs from the top here."""
+    screen = run.why("f0/px200,120")
+    link = screen.links[0]
+    target = run.seek("f0/d8").target
+    x, y = link.sources[0].x, target.row(link.sources[0].row)
+    answer = run.why(f"f0/d8/px{x},{y}")
+    assert answer.place == screen.place and answer.final == screen.final and answer.proved
+    assert [touch.event for touch in answer.touches] == [touch.event for touch in screen.touches]
+    assert answer.color[:3] == screen.color
+
+
+def test_the_history_ends_where_it_is_asked(run: Inspection) -> None:
+    whole = run.why("f0/px200,120")
+    x = whole.links[0].sources[0].x
+    y = run.seek("f0/d3").target.row(whole.links[0].sources[0].row)
+    early = run.why(f"f0/d3/px{x},{y}")
+    assert [str(t.event.address) for t in early.touches] == ["f0/e21", "f0/d0", "f0/d1", "f0/d2", "f0/d3"]
+    assert [str(t.event.address) for t in early.touches if t.wrote] == ["f0/e21", "f0/d0", "f0/d3"]
+    assert early.final != whole.final and early.proved
+
+
+def test_a_rejected_fragment_says_why(run: Inspection) -> None:
+    answer = run.why("f0/px200,120").to_json()
+    (late,) = (event for event in answer["events"] if event["address"] == "f0/d8")
+    (fragment,) = late["fragments"]
+    assert (
+        "rejected by the depth test" in fragment["result"] and "DEPTH_COLOR_MASK.depth_function" in fragment["result"]
+    )
+    assert fragment["depth_test"]["passed"] is False and fragment["before"] == fragment["after"]
+    assert late["depth_from"] == "f0/d7" and answer["because"].startswith("draw 7")
+
+
+def test_a_draw_as_a_funnel(run: Inspection) -> None:
+    funnel = run.why("f0/d8")
+    names = [stage.name for stage in funnel.stages]
+    assert names == ["vertices", "triangles", "triangles to draw", "fragments", "colours"]
+    assert funnel.stages[0].came == 264 and funnel.stages[1].came == 88 and funnel.narrowest is None
+    assert all(stage.came - stage.passed <= sum(one[0] for one in stage.lost) for stage in funnel.stages)
+    assert json.loads(json.dumps(funnel.to_json()))["stages"][0] == {
+        "name": "vertices", "came": 264, "passed": 264, "lost": [],
+    } or funnel.stages[0].lost  # fmt: skip
+    after = run.seek("f0/d8").target.array.copy()
+    run.why("f0/d8")
+    assert (run.seek("f0/d8").target.array == after).all(), "looking changes nothing"
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("f0", "names no pixel"), ("f0/px400,0", "has 400x240 pixels"), ("f0/bottom/px320,0", "has 320x240 pixels"),
+        ("f0/screen/px0,0", "has the screens"), ("f0/d0/px240,0", "a target of 240x400"),
+        ("f0/top-right/px1,1", "top screen"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_asked(run: Inspection, place: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        run.why(place)
+
+
+def test_the_command_line(sample_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", str(sample_path), "f0/px200,120", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["why"]["hex"] == "#263692"
+    assert main(["events", str(sample_path), "f0/p1", "--draws", "--json"]) == 0
+    events = json.loads(capsys.readouterr().out)["events"]
+    assert [event["address"] for event in events] == [f"f0/d{n}" for n in range(9, 16)]
+    assert main(["events", str(sample_path), "f0/d0"]) == 0
+    assert "342 words: 0x20034c10+0x558" in capsys.readouterr().out
+    assert main(["events", str(sample_path), "f0/p7"]) == 2 and main(["why", str(sample_path), "x"]) == 2

@@ -13,7 +13,7 @@ from statistics import median
 
 from common import ROOT, Report, clock, run
 
-from pocketgpu.inspect.inspection import inspect
+from pocketgpu.inspect.inspection import debug
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 SEEK, WHY = 100.0, 300.0  # milliseconds
@@ -85,7 +85,7 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
     folder = ROOT / ".." / "shared" / "captures" / "switch"
     worst = {"seek": 0.0, "why": 0.0}
     for path in sorted(folder.resolve().glob("*.mxcap.zip")):
-        one = inspect(str(path))
+        one = debug(str(path))
         assert isinstance(one, SwitchInspection)
         name, choose = path.name.removesuffix(".mxcap.zip"), random.Random(path.name)
         for what, measured in (("seek", _seeks), ("why", _pixels), ("thread", _threads)):

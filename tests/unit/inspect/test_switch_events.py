@@ -14,7 +14,7 @@ from support.switch_inspect import SCENES, capture_of, look_into
 
 from pocketgpu.capture.mxcap import ChannelLog
 from pocketgpu.errors import PocketGPUError, UsageError
-from pocketgpu.inspect.inspection import inspect
+from pocketgpu.inspect.inspection import debug
 from pocketgpu.inspect.switch.checkpoints import KEPT
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 from pocketgpu.inspect.switch.surfaces import shown_surface
@@ -25,7 +25,7 @@ SAMPLE = str(files("pocketgpu") / "data" / "sample_switch.mxcap.zip")
 @pytest.fixture(scope="module", params=["sample", "depth_functions"])
 def run(request: pytest.FixtureRequest) -> SwitchInspection:
     """The sample, which clears and copies, and a scene that draws."""
-    found = inspect(SAMPLE) if request.param == "sample" else look_into(request.param)
+    found = debug(SAMPLE) if request.param == "sample" else look_into(request.param)
     assert isinstance(found, SwitchInspection)
     return found
 

@@ -10,14 +10,14 @@ import pytest
 from support.switch_inspect import look_into
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.inspection import inspect
+from pocketgpu.inspect.inspection import debug
 from pocketgpu.inspect.switch.funnel import DrawWhy
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 
 @pytest.fixture(scope="module")
 def cube(shared_dir: Path) -> SwitchInspection:
-    found = inspect(str(shared_dir / "captures" / "switch" / "gl_textured_cube_320x180.mxcap.zip"))
+    found = debug(str(shared_dir / "captures" / "switch" / "gl_textured_cube_320x180.mxcap.zip"))
     assert isinstance(found, SwitchInspection)
     return found
 

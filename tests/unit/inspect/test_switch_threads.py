@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.inspection import inspect
+from pocketgpu.inspect.inspection import debug
 from pocketgpu.inspect.switch.threads import ThreadWhy
 
 
 @pytest.mark.parametrize("name", ["ex09_compute_320x180", "mesa_compute_320x180"])
 def test_random_threads_are_proved(name: str, shared_dir: Path) -> None:
-    run = inspect(str(shared_dir / "captures" / "switch" / f"{name}.mxcap.zip"))
+    run = debug(str(shared_dir / "captures" / "switch" / f"{name}.mxcap.zip"))
     choose = random.Random(name)
     launches = [event for event in run.all_events() if event.kind == "launch"]
     assert launches
@@ -36,7 +36,7 @@ def test_random_threads_are_proved(name: str, shared_dir: Path) -> None:
 
 
 def test_special_registers_name_the_thread(shared_dir: Path) -> None:
-    run = inspect(str(shared_dir / "captures" / "switch" / "ex09_compute_320x180.mxcap.zip"))
+    run = debug(str(shared_dir / "captures" / "switch" / "ex09_compute_320x180.mxcap.zip"))
     launch = next(event for event in run.events(0) if event.kind == "launch")
     found = run.why(f"{launch.by_number}/b3,0,0/t7,0,0")
     values = {one.text: next(iter(one.writes.values()))[1] for one in found.instructions if one.text.startswith("S2R")}
@@ -47,7 +47,7 @@ def test_special_registers_name_the_thread(shared_dir: Path) -> None:
 
 
 def test_threads_that_are_not_there(shared_dir: Path) -> None:
-    run = inspect(str(shared_dir / "captures" / "switch" / "ex09_compute_320x180.mxcap.zip"))
+    run = debug(str(shared_dir / "captures" / "switch" / "ex09_compute_320x180.mxcap.zip"))
     launch = next(event for event in run.events(0) if event.kind == "launch")
     before = run.seek("f1").target
     for place in (f"{launch.by_number}/b99,0,0/t0,0,0", f"{launch.by_number}/b0,0,0/t99,0,0", "f0/d0/b0,0,0/t0,0,0"):

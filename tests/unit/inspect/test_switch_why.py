@@ -11,7 +11,7 @@ import pytest
 from support.switch_inspect import SCENES, look_into
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.inspection import inspect
+from pocketgpu.inspect.inspection import debug
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 from pocketgpu.inspect.switch.why import Why
 
@@ -57,7 +57,7 @@ def test_random_pixels_of_the_zoo_are_proved(name: str) -> None:
 
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_random_pixels_of_recordings_are_proved(name: str, shared_dir: Path) -> None:
-    run = inspect(str(shared_dir / "captures" / "switch" / f"{name}.mxcap.zip"))
+    run = debug(str(shared_dir / "captures" / "switch" / f"{name}.mxcap.zip"))
     assert isinstance(run, SwitchInspection)
     choose = random.Random(name)
     for frame in range(run.frame_count):
@@ -86,7 +86,7 @@ def test_the_answer_says_which_test_failed() -> None:
 
 
 def test_registers_of_each_instruction(shared_dir: Path) -> None:
-    run = inspect(str(shared_dir / "captures" / "switch" / "gl_textured_cube_320x180.mxcap.zip"))
+    run = debug(str(shared_dir / "captures" / "switch" / "gl_textured_cube_320x180.mxcap.zip"))
     found = run.why("f1/px160,90")
     (written,) = [one for one in found.fragments if one.written]
     last: dict[str, int] = {}
@@ -102,7 +102,7 @@ def test_registers_of_each_instruction(shared_dir: Path) -> None:
 
 
 def test_blits_lead_to_what_they_took(shared_dir: Path) -> None:
-    run = inspect(str(shared_dir / "captures" / "switch" / "ex07_mesh_lighting_320x180.mxcap.zip"))
+    run = debug(str(shared_dir / "captures" / "switch" / "ex07_mesh_lighting_320x180.mxcap.zip"))
     found = run.why("f1/screen/px160,90")
     blit = found.steps[-1]
     assert blit.event.kind == "transfer" and [one.event.kind for one in blit.source][-1] == "draw"
@@ -112,7 +112,7 @@ def test_blits_lead_to_what_they_took(shared_dir: Path) -> None:
 
 
 def test_pixels_of_the_sample_come_from_clears_and_copies() -> None:
-    run = inspect(str(files("pocketgpu") / "data" / "sample_switch.mxcap.zip"))
+    run = debug(str(files("pocketgpu") / "data" / "sample_switch.mxcap.zip"))
     assert isinstance(run, SwitchInspection)
     kinds = set()
     for place in ("f0/px60,30", "f1/px320,200", "f3/px40,300", "f3/px600,20"):

@@ -28,18 +28,18 @@ from .why import Why
 class SwitchInspection(Inspection):
     """Looks into a recording of a Switch. Frames are replayed when something of them is first asked.
 
-    switches: chosen values of named switches, as for `pocketgpu.GM20B`.
+    switches, evaluator: as for `pocketgpu.GM20B`.
 
     :raises UsageError: the capture is of another console, or there is no such switch.
     """
 
-    def __init__(self, capture: Capture, switches: Mapping[str, str] | None = None) -> None:
+    def __init__(self, capture: Capture, switches: Mapping[str, str] | None = None, evaluator: str = "llvm") -> None:
         if not isinstance(capture.trace, ChannelLog):
             raise UsageError("this is no recording of a Switch", location=capture.path)
         self.capture = capture
         self.log = capture.trace
         self.recorder = Recorder(self.log)
-        self.player = Player(self.log, self.recorder.hear, switches)
+        self.player = Player(self.log, self.recorder.hear, switches, evaluator)
         self.recorder.machine = self.player.machine
         self._pixels = PixelAnswers(self)
 

@@ -44,9 +44,11 @@ class Player:
     (a record of an engine, the channel), (SHOW, frame number). tick: how many are over.
     """
 
-    def __init__(self, log: ChannelLog, heard: Heard, switches: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, log: ChannelLog, heard: Heard, switches: Mapping[str, str] | None = None, evaluator: str = "llvm"
+    ) -> None:
         self.log, self._heard = log, heard
-        self.machine = make_machine(log, switches=switches)
+        self.machine = make_machine(log, switches=switches, evaluator=evaluator)
         self.machine.watch = self._stopped
         self.replay = Replay(log, self.machine)
         self.tick = 0

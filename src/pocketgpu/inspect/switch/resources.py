@@ -14,7 +14,7 @@ from pocketgpu.facts.maxwell.headers import TSC, as_number
 from pocketgpu.maxwell.engines.constants import GROUPS
 from pocketgpu.maxwell.engines.draws import STAGES, Draw, Shader
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.graphics.plans import Plan, outputs_of
+from pocketgpu.maxwell.graphics.plans import PIXEL, Plan
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, VERTICES
 from pocketgpu.maxwell.graphics.stage_program import StageProgram
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES
@@ -233,7 +233,8 @@ class OutputWatch:
         table = self._words(table_at, MAP_WORDS)
         number = -(-count // 32)
         raw = self._machine.memory.arena[pages : pages + number * size].reshape(number, size)
-        addresses = sorted(outputs_of(plan.programs))
+        last = max(n for n in plan.programs if n != PIXEL)
+        addresses = sorted(plan.programs[last].header.outputs)
         names: dict[str, list[int]] = {}
         for address in addresses:
             names.setdefault(_vector(address), []).append(address)

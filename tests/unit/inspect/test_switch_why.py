@@ -108,6 +108,8 @@ def test_blits_lead_to_what_they_took(shared_dir: Path) -> None:
     assert blit.event.kind == "transfer" and [one.event.kind for one in blit.source][-1] == "draw"
     assert "f1/d0" in found.conclusion[0] and found.conclusion[0].index("f1/e6") < found.conclusion[0].index("f1/d0")
     assert len(blit.source[-1].after) == 4  # samples
+    assert found.last is blit.source[-1]
+    assert run.seek("f1").read(found.place.address, found.place.size).hex() == found.value[0]
     assert "<pre>" in found._repr_html_()
 
 

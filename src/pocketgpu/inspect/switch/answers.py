@@ -10,11 +10,12 @@ from pocketgpu.maxwell.present import FLIP_X, FLIP_Y, TURN, to_picture
 from pocketgpu.maxwell.present import Surface as ShownSurface
 
 from ..address import Address
+from ..event import Range
 from .pixel_history import Walk
 from .surfaces import Surface, shown_surface
-from .touches import Finder, Spot, Track
+from .touches import Finder, Spot
 from .watched import Watch
-from .why import Step, Why
+from .why import Step, Why, deciding
 
 if TYPE_CHECKING:
     from .inspection import SwitchInspection
@@ -71,7 +72,8 @@ class PixelAnswers:
         if base is None:
             raise UsageError("nothing is mapped where the shown surface should be", location=str(address))
         spot = base + surface.place(x, y) - surface.address, surface.format.bytes
-        return self._answer(address, surface, (spot,), tick, shown=True)
+        place = Range(surface.place(x, y), surface.format.bytes)
+        return self._answer(address, place, (spot,), tick, shown=True)
 
     def _base(self, tick: int, present: Present, surface: Surface) -> int | None:
         """Arena offset of the shown surface."""
@@ -102,9 +104,10 @@ class PixelAnswers:
             size = f"{surface.width // surface.grid[0]}x{surface.height // surface.grid[1]}"
             raise UsageError(f"{surface.name} has no pixel {x},{y}", location=str(address), hint=f"It has {size}.")
         places = [(base + at - surface.address, surface.format.bytes) for at in surface.places(x, y)]
-        return self._answer(address, surface, tuple(places), tick, shown=False)
+        place = Range(surface.places(x, y)[0], surface.format.bytes)
+        return self._answer(address, place, tuple(places), tick, shown=False)
 
-    def _answer(self, address: Address, surface: Surface, spots: tuple[Spot, ...], tick: int, shown: bool) -> Why:
+    def _answer(self, address: Address, place: Range, spots: tuple[Spot, ...], tick: int, shown: bool) -> Why:
         inspection = self._inspection
         player = inspection.player
         track = Finder(inspection.recorder).track(spots, tick)
@@ -121,8 +124,8 @@ class PixelAnswers:
             one = ShownSurface(1, 1, inspection.log.presents[address.frame].format, None)
             red, green, blue = to_picture(value[0], one)[0, 0].tolist()
             rgb = red, green, blue
-        found = Why(address, [], steps, walk.misses, [raw.hex() for raw in value], rgb, proved)
-        found.conclusion = _conclusion(found, surface, track)
+        found = Why(address, [], steps, walk.misses, [raw.hex() for raw in value], rgb, proved, place)
+        found.conclusion = _conclusion(found)
         return found
 
 
@@ -133,19 +136,11 @@ def _every(steps: list[Step]) -> list[Step]:
     return found
 
 
-def _deciding(steps: list[Step]) -> Step | None:
-    """The last step that changed anything or wrote a fragment."""
-    for step in reversed(steps):
-        if step.before != step.after or any(one.written for one in step.fragments) or not step.fragments:
-            return step
-    return steps[-1] if steps else None
-
-
-def _conclusion(why: Why, surface: Surface, track: Track) -> list[str]:
+def _conclusion(why: Why) -> list[str]:
     """At most three lines."""
     colour = "" if why.rgb is None else " #{:02x}{:02x}{:02x}".format(*why.rgb)
     value = "" if colour else " " + " ".join(why.value)
-    last = _deciding(why.steps)
+    last = deciding(why.steps)
     if last is None:
         touched = "no event wrote it" if not why.misses else f"{why.misses} draws have it as a target, none covers it"
         return [f"{why.address} is{colour or value}: {touched}; memory is 0 at first"]
@@ -153,7 +148,7 @@ def _conclusion(why: Why, surface: Surface, track: Track) -> list[str]:
     step: Step | None = last
     while step is not None:
         way.append(_said(step))
-        step = _deciding(step.source) if step.source else None
+        step = deciding(step.source) if step.source else None
     lines = [f"{why.address} is{colour or value}: {', which takes '.join(way)}"]
     counts: dict[str, int] = {}
     for one in why.all_steps():

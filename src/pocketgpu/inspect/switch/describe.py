@@ -121,7 +121,8 @@ def _draw(draw: Draw, channel: Channel) -> Description:
     for group in {shader.group for shader in draw.shaders if shader.group < len(draw.constants)}:
         reads += [Range(one.address, one.size) for one in draw.constants[group] if one is not None and one.size]
     surfaces = tuple(surface_of(target, grid_of(state)) for target in targets)
-    return Description("draw", title, facts, tuple(writes), tuple(reads), target=_key(state), surfaces=surfaces)
+    once = tuple(dict.fromkeys(reads))
+    return Description("draw", title, facts, tuple(writes), once, target=_key(state), surfaces=surfaces)
 
 
 def _key(state: State) -> TargetKey:

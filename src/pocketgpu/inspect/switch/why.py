@@ -12,7 +12,7 @@ from html import escape
 from typing import Any
 
 from ..address import Address
-from ..event import Event
+from ..event import Event, Range
 from .trace import Instruction, number_text
 
 
@@ -194,8 +194,8 @@ class Why:
 
     address: what was asked. conclusion: at most three lines. steps: the events that touched it, in order. misses: draws
     that have its surface as a target and do not cover it. value: its bytes as hexadecimal, one string for each sample;
-    rgb: what the screen shows, None for a pixel of a target. proved: whether every value ends in the machine's bytes:
-    each fragment's, and from each step to the next.
+    place: where the first of them lies. rgb: what the screen shows, None for a pixel of a target. proved: whether every
+    value ends in the machine's bytes: each fragment's, and from each step to the next.
     """
 
     address: Address
@@ -205,6 +205,15 @@ class Why:
     value: list[str]
     rgb: tuple[int, int, int] | None
     proved: bool
+    place: Range
+
+    @property
+    def last(self) -> Step | None:
+        """The step that gave the pixel its colour: behind blits and copies, the last one that wrote it there."""
+        step = deciding(self.steps)
+        while step is not None and step.source:
+            step = deciding(step.source)
+        return step
 
     def all_steps(self) -> Iterator[Step]:
         """All steps, those of sources before what took from them."""
@@ -247,6 +256,14 @@ class Why:
             colour = "#{:02x}{:02x}{:02x}".format(*self.rgb)
             swatch = f'<span style="background:{colour};border:1px solid;padding:0 1em">&nbsp;</span> '
         return f"<div>{swatch}<pre>{escape(self.text())}</pre></div>"
+
+
+def deciding(steps: list[Step]) -> Step | None:
+    """The last step that changed anything or wrote a fragment."""
+    for step in reversed(steps):
+        if step.before != step.after or any(one.written for one in step.fragments) or not step.fragments:
+            return step
+    return steps[-1] if steps else None
 
 
 def _colour(values: tuple[float, ...]) -> str:

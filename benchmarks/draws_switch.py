@@ -2,7 +2,8 @@
 
 What is timed is a whole submission: the channel, BEGIN, the draw and END with what stands between draws, looking up
 what the registers come to, vertex fetch and program, set-up, and the few pixels. Divided by the draws it is an upper
-bound of what one more draw costs. Then 1, 2, 4 and 8 times as many draws, and pixels: cost must be linear.
+bound of what one more draw costs. All states were seen before, so kernels make the draws by themselves (quick draws);
+one figure has them turned off. Then 1, 2, 4 and 8 times as many draws, and pixels: cost must be linear.
 """
 
 from __future__ import annotations
@@ -122,6 +123,10 @@ def _constants(pb: PushBuffer, n: int) -> None:
     pb.method("LOAD_CONSTANT_BUFFER", 0, *([n & 1] * 4))
 
 
+def _bindings(pb: PushBuffer, n: int) -> None:
+    pb.constants("vertex", 1, CONSTANTS + 256 * (n & 1), 256)
+
+
 def _state(pb: PushBuffer, n: int) -> None:
     pb.method("SET_BLEND_CONST_RED", n % STATES / STATES).method("SET_BLEND", 0, n & 1)
 
@@ -129,11 +134,19 @@ def _state(pb: PushBuffer, n: int) -> None:
 def measure(report: Report, arguments: argparse.Namespace) -> None:
     """A thousand draws with different things between them, and more and more of them."""
     guest = Guest()
-    cases = {"same state": _nothing, "other constants": _constants, f"one of {STATES} states": _state}
+    cases = {
+        "same state": _nothing, "other constants": _constants, f"one of {STATES} states": _state,
+        "other bindings of constants": _bindings,
+    }  # fmt: skip
     found = turns(arguments.repeat, *(guest.submission(between) for between in cases.values()))
     for name, series in zip(cases, found, strict=True):
         value, best = 1e6 * series.median / DRAWS, 1e6 * series.best / DRAWS
         report.add(name, value, "us a draw", best=best, target=TARGET, more=False)
+    slow = Guest()
+    slow.gpu.drawing.quick.on = False
+    (series,) = turns(arguments.repeat, slow.submission(_nothing))
+    value, best = 1e6 * series.median / DRAWS, 1e6 * series.best / DRAWS
+    report.add("same state, by Python", value, "us a draw", best=best)
     counts = (1, 2, 4, 8)
     draws = turns(arguments.repeat, *(guest.submission(_nothing, DRAWS * n // 4) for n in counts))
     pixels = turns(arguments.repeat, *(guest.full_screen(16 * n) for n in counts))

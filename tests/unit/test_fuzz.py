@@ -66,6 +66,12 @@ def test_draws_of_the_switch() -> None:
     assert counts["draw.fault"] >= 500 and counts["draw.program"] >= 30 and counts["memory.unmapped"] >= 10
 
 
+def test_quick_draws_of_the_switch() -> None:
+    counts = load("quick_draws").run(100, seed=1)
+    assert counts["cases"] == 100 and counts["threads"] >= 5
+    assert counts["quick"] * 4 > counts["draws"] > 3000 and counts["draw.fault"] >= 100
+
+
 @pytest.mark.skipif(not switch_index.names(), reason="no Switch recordings beside the checkout")
 def test_damaged_recordings_of_the_switch() -> None:
     counts = load("recordings").run(60, seed=1)

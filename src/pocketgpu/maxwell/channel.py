@@ -25,8 +25,10 @@ from .layout import (
     CHANNEL,
     CHANNEL_LAYOUT,
     CLASS_FILES,
+    CONSTANT_GROUPS,
     COUNTER,
     COUNTERS,
+    DRAW_STATE,
     FILE_WORDS,
     FILES,
     FRONT_END_FILES,
@@ -51,6 +53,7 @@ INLINE_LIMIT = 256 << 20
 
 MOST_EFFECTS_SHIFT = 17
 """Methods that engines act upon count for macros as so large a part of their budget: 1 / 2^17."""
+_QUICK = CHANNEL.QUICK // 4
 _MACRO_STATE, _MACRO_LEFT = CHANNEL.MME_STATE // 4, CHANNEL.MME_BUDGET // 4
 _ENTRY = GPFIFO["ENTRY"]
 _GET, _GET_HI, _LENGTH, _OPCODE = (_ENTRY[name] for name in ("GET", "GET_HI", "LENGTH", "OPCODE"))
@@ -92,7 +95,8 @@ class Channel:
         self.state = part(CHANNEL_LAYOUT.state, CHANNEL.size).view(np.int32)
         self._words = self.state.data
         first = CHANNEL.STATUS // 4
-        self._told = self._words[first : first + 6]
+        self._told = self._words[first : first + 7]
+        unsigned = part(CHANNEL_LAYOUT.state, CHANNEL.size).view(np.uint32).data
         self.counters = part(CHANNEL_LAYOUT.counters, 8 * len(COUNTERS)).view(np.int64)
         self._constants = self.counters[COUNTER["constbuf_words_inline"] // 8 :].data
         self._version = self._stamped = -1
@@ -126,6 +130,12 @@ class Channel:
                 engine = self.engines[file] = made(machine, id, self.files[file])
                 self._listen(file, engine.effects)
                 machine.defer(file, engine.deferred)
+                machine.defer(file, engine.drawing, "draw")
+                if engine.drawing:
+                    first, groups = CHANNEL.DRAW_TOPOLOGY // 4, CHANNEL.GROUPS // 4
+                    words = unsigned[first : first + len(DRAW_STATE)], unsigned[groups : groups + CONSTANT_GROUPS]
+                    engine.attach(*words)
+                    self._drawing = engine
         self.shadows[:] = self.files  # what engines are at power-on, their shadow is
         self._listen(HOST_FILE, HostMethods(self).effects)
 
@@ -204,7 +214,9 @@ class Channel:
             if head.next == 0:
                 self.submission = head.number
                 self._put("ODD_SEEN", 0)
+                self._put("SUBMISSION", head.number)
                 self._put("MME_BUDGET", self.machine.macro_budget)
+                self._put("MME_COST", self.machine.macro_budget >> MOST_EFFECTS_SHIFT)
             runs = self._pieces_of(head)
             if runs:
                 self._runs[: len(runs)] = runs
@@ -259,6 +271,8 @@ class Channel:
         Returns whether anything was done.
         """
         machine, worked = self.machine, False
+        if self._words[_QUICK]:
+            machine.drawing.quick.follow_maps()
         self.yielded = False
         while True:
             if self.waiting is not None:
@@ -289,7 +303,13 @@ class Channel:
         parsed = perf_counter()
         seconds = machine.stats.seconds
         seconds["parse"] += parsed - started
-        status, odd, file, word, value, deferred = self._told.tolist()
+        status, odd, file, word, value, deferred, drawn = self._told.tolist()
+        if drawn:
+            self._put("QUICK_DRAWS", 0)
+            # Nearly all of the time went into them.
+            seconds["draws"] += parsed - started
+            seconds["parse"] -= parsed - started
+            self._drawing.drew(drawn, status == pushbuffer.RESUME)
         if deferred:
             self._take_deferred(deferred)
         if odd:
@@ -307,7 +327,7 @@ class Channel:
             text = f"macro {self._get('MME_MACRO')} does not end within {machine.macro_budget} instructions"
             text += f" or {1 << MOST_EFFECTS_SHIFT} draws, clears and the like"
             machine.report("hang", "mme.endless", text)
-        if self._words[_MACRO_STATE] == BUSY:
+        if self._words[_MACRO_STATE] == BUSY and status not in (pushbuffer.DRAWN, pushbuffer.RESUME):
             cost = (machine.macro_budget >> MOST_EFFECTS_SHIFT) * (1 + deferred)
             self._words[_MACRO_LEFT] = max(self._words[_MACRO_LEFT] - cost, 0)
         seconds["effects"] += perf_counter() - parsed

@@ -19,6 +19,7 @@ CODES = (
     "tracked",  # stored under the rules of the shadow RAM
     "effect",  # stored; Python acts
     "deferred",  # stored; Python acts before the next effect, unless it is urgent
+    "draw",  # stored; Python acts, unless it is a quick draw
     "unknown",  # stored; the class has no such method, which Python hears once
     "known_unknown",  # the same, after that
     "ignored",  # for something that is no class of this machine
@@ -77,11 +78,11 @@ def code_table(switches: Mapping[str, str]) -> NDArray[np.uint8]:
     return table
 
 
-def defer(table: NDArray[np.uint8], file: int, words: Iterable[int]) -> None:
-    """Let effects of these words wait for the next one."""
+def defer(table: NDArray[np.uint8], file: int, words: Iterable[int], code: str = "deferred") -> None:
+    """Let effects of these words wait for the next one; or "draw": let quick draws do without."""
     for word in words:
         if table[file, word] == CODE["effect"]:
-            table[file, word] = CODE["deferred"]
+            table[file, word] = CODE[code]
 
 
 def ask(table: NDArray[np.uint8], file: int, words: Iterable[int]) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from .channel import Channel
 from .dispatch import ask, code_table, defer
 from .engines import ENGINE_CLASSES
 from .layout import CHANNEL_COUNT, CLASS_FILES, COUNTER, FILE_WORDS, FILES, HOST_FILE, WorkLayout, work_size
+from .log import Log
 from .memory import Backing, GpuMemory
 from .memory import Mapping as GpuMapping
 from .page_table import ADDRESS_SPACE
@@ -71,6 +72,9 @@ class GM20B:
     :raises UsageError: an unknown switch or value of an argument, or less than one thread.
     """
 
+    quick_draws = True
+    """Whether kernels make draws in states that they know, without coming back to Python; watching machines do not."""
+
     def __init__(self, threads: int = 1, evaluator: str = "llvm", switches: Mapping[str, str] | None = None) -> None:
         if threads < 1:
             raise UsageError(f"threads must be at least 1, not {threads}")
@@ -111,7 +115,7 @@ class GM20B:
         self.codes = self.memory.arena[self.layout.effects : self.layout.effects + size].reshape(FILES, FILE_WORDS)
         self.codes[:] = self._code_table
         self.channels: dict[int, Channel] = {}
-        self.log: list[Any] = []
+        self.log = Log()
         self.interrupts: dict[str, int] = {}
         self._running: Channel | None = None
         self._submissions = 0
@@ -150,9 +154,9 @@ class GM20B:
         """Have writes of these words of a register file come to Python."""
         ask(self.codes, file, words)
 
-    def defer(self, file: int, words: Iterable[int]) -> None:
-        """Let effects of these words of a register file wait for the next one that cannot."""
-        defer(self.codes, file, words)
+    def defer(self, file: int, words: Iterable[int], code: str = "deferred") -> None:
+        """Let effects of these words of a register file wait for the next one that cannot; see `dispatch.defer`."""
+        defer(self.codes, file, words, code)
 
     def hurry(self, on: bool) -> None:
         """Whether effects of the channel at work that could wait may not do so from now on."""
@@ -281,13 +285,25 @@ class GM20B:
         """What runs draws."""
         from .graphics.drawing import Drawing
 
-        return Drawing(self, (sum(self.scratch) + GRIDS_SIZE + TEXTURES_SIZE, DRAWING_SIZE), self.textures)
+        drawing = Drawing(self, (sum(self.scratch) + GRIDS_SIZE + TEXTURES_SIZE, DRAWING_SIZE), self.textures)
+        drawing.quick.on = self.quick_draws
+        return drawing
 
     def draw(self, draw: Draw, state: State, counters: Counters) -> None:
         """Shade a draw, whose state the live registers are."""
         started = perf_counter()
         self.drawing.draw(draw, state, counters)
         self.stats.add_draw(perf_counter() - started)
+
+    def go_on(self, counters: Counters) -> None:
+        """Make the rest of a draw that a kernel has begun."""
+        started = perf_counter()
+        self.drawing.go_on(self.place, counters)
+        self.stats.add_draw(perf_counter() - started)
+
+    def take_drawn(self, count: int, counters: Counters) -> tuple[NDArray[np.uint32], tuple[NDArray[np.uint32], ...]]:
+        """What kernels noted of draws that they made, see `EngineHost`."""
+        return self.drawing.quick.take(count, counters)
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     def present(self, gpu_va: int, surface: Surface) -> Picture:

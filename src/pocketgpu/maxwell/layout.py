@@ -33,14 +33,26 @@ STAGING_SIZE = 256 << 10  # inline data kept natively, for each front-end class;
 # A piece of pushbuffer: arena offset of its first word, words, GPFIFO entry it is from, index of its first word there.
 RUN = Struct("OFFSET", "WORDS", "ENTRY", "FIRST")
 
+DRAW_STATE = ("TOPOLOGY", "INSTANCE", "PRIMITIVE", "DRAWN", "BEGUN")
+"""What the 3D class knows of draws beside its registers, in the order of the words."""
+CONSTANT_GROUPS = 5
+"""Groups of constant buffers of the 3D class."""
+
 # State of one channel. INLINE_*: for each front-end class.
 CHANNEL = Struct(
     f"INLINE_LEFT:{2 * FRONT_END_FILES}",  # 64 bits each, so they come first: words of inline data still to come
-    # what Python is asked to do, or told; it reads these five at once
-    "STATUS", "ODD", "EFFECT_FILE", "EFFECT_WORD", "EFFECT_VALUE",
-    # methods that Python hears of with the next effect: how many, and each one's file, word and value; whether they
-    # are effects for the time being
-    "DEFERRED", f"DEFERRED_METHODS:{3 * MAX_DEFERRED}", "URGENT",
+    "QUICK_CALL:2",  # handle of what makes draws without Python (graphics/quick.py)
+    # what Python is asked to do, or told; it reads these seven at once
+    "STATUS", "ODD", "EFFECT_FILE", "EFFECT_WORD", "EFFECT_VALUE", "DEFERRED", "QUICK_DRAWS",
+    # methods that Python hears of with the next effect (DEFERRED: how many), and each one's file, word and value;
+    # whether they are effects for the time being
+    f"DEFERRED_METHODS:{3 * MAX_DEFERRED}", "URGENT",
+    # quick draws: the record that they start from (0: there are none), how the last one ended, how many Python has not
+    # heard of (above); what they take of a macro's budget
+    "QUICK", "QUICK_RESULT", "MME_COST",
+    # between BEGIN and END (engines/draws.py), and numbers of the bindings of constants (engines/constants.py)
+    *(f"DRAW_{name}" for name in DRAW_STATE), f"GROUPS:{CONSTANT_GROUPS}",
+    "SUBMISSION",
     "RUN", "RUNS", "POSITION", "END", "ENTRY",
     # the packet at hand
     "METHOD", "STEP", "LATER_STEP", "REMAINING", "SUBCHANNEL", "IMMEDIATE", "IMMEDIATE_VALUE", "HEADER",

@@ -34,8 +34,11 @@ from .layout import (
 from .mme import interpreter
 from .mme.interpreter import BUSY, IDLE, WAITING
 
-RUNNING, ENDED, EFFECT, UNKNOWN, STAGED, STAGE_FULL, ODD_STOP, MACRO_BUDGET, DEFERRED_FULL = range(9)
-"""How a run of the parser ended."""
+(
+    RUNNING, ENDED, EFFECT, UNKNOWN, STAGED, STAGE_FULL, ODD_STOP, MACRO_BUDGET, DEFERRED_FULL, DRAW, DRAWN, RESUME
+) = range(12)  # fmt: skip
+"""How a run of the parser ended. DRAW does not last: a draw comes next. DRAWN: quick draws were made, and Python wants
+to see them; RESUME: it goes on with the last one."""
 
 TRACK, TRACK_WITH_FILTER, PASSTHROUGH, REPLAY = range(4)
 """Modes of the shadow RAM."""
@@ -145,11 +148,11 @@ class Parser:
             k.store(I32, place, k.select(mode == REPLAY, kept, value))
             k.store(I32, shadow, k.select(mode < PASSTHROUGH, value, kept))
 
-        def effect() -> None:
+        def effect(status: int = EFFECT) -> None:
             plain()
             for _ in k.when(self.shadow_mode.value < PASSTHROUGH):
                 k.store(I32, shadow, value)
-            self.stop(EFFECT, file, word, value)
+            self.stop(status, file, word, value)
 
         def deferred() -> None:
             urgent = state.get("URGENT") != 0
@@ -220,6 +223,7 @@ class Parser:
             "tracked": tracked,
             "effect": effect,
             "deferred": deferred,
+            "draw": lambda: effect(DRAW),
             "unknown": unknown,
             "known_unknown": known_unknown,
             "ignored": lambda: state.count("ignored_methods"),
@@ -239,6 +243,17 @@ class Parser:
             "macro": macro,
         }
         k.switch(code, [cases[name] for name in CODES])
+
+    def draw(self, save: Callable[[], None]) -> None:
+        """A method that draws: quickly, or in Python. `save`: keep what the parser has in variables."""
+        k, state = self.k, self.state
+        record = state.get("QUICK")
+        self.status.value = EFFECT
+        for _ in k.when(record != 0):
+            save()
+            state.put("MME_STATE", self.engine.value)
+            k.invoke(k.load(I64, state.at("QUICK_CALL")), record, k.low32(self.base))
+            self.status.value = state.get("QUICK_RESULT")
 
     def constant(self, file: Value, value: Value) -> None:
         """A word for the selected constant buffer, at the offset that moves on by itself."""
@@ -484,6 +499,8 @@ def go_on(k: Lang, walk: Parser, packet: Packet) -> None:
             for _ in k.when(going & needed & (packet["POSITION"] >= packet["END"])):
                 for _ in k.when(~packet.next_run()):
                     status.value = ENDED
+        for _ in k.when(status.value == DRAW):
+            walk.draw(packet.save)
     packet.save()
     state.put("SHADOW_MODE", walk.shadow_mode.value)
     state.put("MME_STATE", engine.value)

@@ -31,6 +31,7 @@ from .engines.threed import ThreeD
 from .engines.twod import TwoD
 from .gm20b import GM20B, GRIDS_SIZE, TEXTURES_SIZE
 from .layout import CLASS_OF_FILE
+from .log import Log
 from .memory import GpuMemory
 from .sampling import store
 from .sampling.decode import storage_of
@@ -130,6 +131,8 @@ class Watcher:
 class WatchedGM20B(GM20B):
     """A GPU whose `watcher` is told what happens."""
 
+    quick_draws = False  # they would not be told of
+
     def __init__(self, watcher: Watcher, switches: Mapping[str, str] | None = None) -> None:
         self.watcher = watcher
         super().__init__(switches=switches)
@@ -168,7 +171,7 @@ class WatchedGM20B(GM20B):
         self.watcher.writes(np.flatnonzero(before != self.memory.page_versions))
 
 
-class _Log(list[Any]):
+class _Log(Log):
     """The machine's log, which draws go to before they are drawn."""
 
     def __init__(self, watcher: Watcher) -> None:

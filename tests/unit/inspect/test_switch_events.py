@@ -140,10 +140,10 @@ def test_checkpoints_keep_every_field_that_changes(run: SwitchInspection) -> Non
         "Channel": {
             "machine", "id", "index", "state", "_words", "_told", "counters", "_constants", "macro_counts", "files",
             "shadows", "mme_code", "mme_starts", "_runs", "_staging", "host_registers", "_effects", "engines",
-            "_place", "_version", "_stamped",
+            "_place", "_version", "_stamped", "_drawing",
         },
-        "DrawUnit": {"_host", "_constants", "_counters", "_state", "_snapshots", "effects"},
-        "ConstantBuffers": {"_host", "_state"},
+        "DrawUnit": {"_host", "_constants", "_counters", "_state", "_snapshots", "_words", "effects"},
+        "ConstantBuffers": {"_host", "_state", "_numbers", "_known"},
         "Counters": {"_state", "_names"},
         "Syncpoints": set(),
     }  # fmt: skip

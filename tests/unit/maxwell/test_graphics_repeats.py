@@ -41,6 +41,7 @@ class Guest:
     def __init__(self) -> None:
         self.gpu = GM20B()
         self.gpu.drawing.tier = "specialised"  # as long as better code may come, no draw repeats another
+        self.gpu.drawing.quick.on = False
         for address in (PROGRAMS, VERTICES, CONSTANTS, COLOUR, WORDS):
             self.gpu.map(address, 0x10_0000)
         self.programs = {}
@@ -140,3 +141,11 @@ def test_what_makes_a_draw_another_one() -> None:
         seen.clear()
         guest.submit(between(guest.begin().draw("TRIANGLES", 3, 3)).draw("TRIANGLES", 3, 6))
         assert seen[-1] == is_one
+
+
+def test_indices_of_their_own_make_a_draw_another_one() -> None:
+    """A first draw of a strip brings its indices in the pushbuffer; the next one has none."""
+    guest = Guest()
+    pb = guest.begin().draw_inline("TRIANGLE_STRIP", range(4))
+    guest.submit(pb.draw("TRIANGLE_STRIP", 4).draw_inline("TRIANGLE_STRIP", range(4)).draw("TRIANGLE_STRIP", 4, 2))
+    assert guest.gpu.stats.draws == 4

@@ -18,6 +18,7 @@ from pocketgpu.cli import main
 from pocketgpu.errors import NoPictureError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.draws import Draw
+from pocketgpu.maxwell.log import Log
 from pocketgpu.maxwell.watch import WatchedGM20B, Watcher
 
 
@@ -31,7 +32,7 @@ def machine_after(log: pgc.PgcLog, frame: int, draw: int) -> pocketgpu.GM20B:
     class Enough(Exception):
         pass
 
-    class Log(list[Any]):
+    class Noted(Log):
         counting = False
         draws = 0
 
@@ -43,7 +44,8 @@ def machine_after(log: pgc.PgcLog, frame: int, draw: int) -> pocketgpu.GM20B:
                     raise Enough
 
     machine = pocketgpu.GM20B()
-    machine.log = noted = Log()
+    machine.quick_draws = False  # each must come by the log before it is drawn
+    machine.log = noted = Noted()
     running = Replay(log, machine)
     try:
         for index in range(frame + 1):

@@ -28,10 +28,8 @@ from pocketgpu.maxwell.syncpoints import Syncpoints
 
 KEPT: dict[type, tuple[str, ...]] = {
     Channel: ("_pieces", "reference", "waiting", "yielded", "submission", "_queue", "_fresh"),
-    DrawUnit: (
-        "_topology", "_instance", "_primitive", "_drawn", "_inline", "_inline_method", "_skip", "_left",
-    ),
-    ConstantBuffers: ("_slots", "_shown"),
+    DrawUnit: ("_uncounted", "_inline", "_inline_method", "_skip", "_left"),
+    ConstantBuffers: ("_slots", "_shown", "_all"),
     Counters: ("_values", "pointers"),
     Syncpoints: ("_values", "counted", "foreign_reached"),
     GM20B: ("interrupts", "channels", "_submissions", "_spent"),

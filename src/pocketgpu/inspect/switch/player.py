@@ -49,6 +49,7 @@ class Player:
     ) -> None:
         self.log, self._heard = log, heard
         self.machine = make_machine(log, switches=switches, evaluator=evaluator)
+        self.machine.quick_draws = False  # which nobody could stop in front of
         self.machine.watch = self._stopped
         self.replay = Replay(log, self.machine)
         self.tick = 0

@@ -7,7 +7,7 @@ The compiled parser stores every method of a class into the class's register fil
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from ...lanes import Engine as LanesEngine
 if TYPE_CHECKING:
     from ...workers import Workers
     from ..grids import Grids
+    from ..log import Log
     from ..memory import GpuMemory
     from ..stats import ChannelStats
     from ..syncpoints import Syncpoints
@@ -40,7 +41,7 @@ class EngineHost(Protocol):
     syncpoints: Syncpoints
     workers: Workers
     """Threads of the computer, for work that can be cut into parts."""
-    log: list[Any]
+    log: Log
     """What was done, in order: draws, launches, clears, copies, blits, uploads."""
     scratch: tuple[int, int]
     """Arena offset and size of a part of the work area that is free for whoever runs a kernel next."""
@@ -62,6 +63,15 @@ class EngineHost(Protocol):
 
     def draw(self, draw: Draw, state: State, counters: Counters) -> None:
         """Shade a draw, whose state the live registers are."""
+        ...
+
+    def go_on(self, counters: Counters) -> None:
+        """Make the rest of a draw that a kernel has begun."""
+        ...
+
+    def take_drawn(self, count: int, counters: Counters) -> tuple[NDArray[np.uint32], tuple[Registers, ...]]:
+        """What kernels noted of draws that they made since the last call: records (`drawn.LOGGED`), and the register
+        files that these differ from. Counters hear of what was counted."""
         ...
 
     def timestamp(self) -> int:
@@ -106,6 +116,14 @@ class Engine:
         """What a write of a word sets off beside the store; called with the value written."""
         self.deferred: set[int] = set()
         """Words of `effects` that need not be heard of before the next other effect; see `EngineHost.hurry`."""
+        self.drawing: set[int] = set()
+        """Words of `effects` that draw; kernels may do so without Python, which hears of it in `drew`."""
+
+    def attach(self, words: memoryview, groups: memoryview) -> None:
+        """Keep what kernels want to know, too, in these words of the channel (`layout.DRAW_STATE`, GROUPS)."""
+
+    def drew(self, count: int, unfinished: bool) -> None:
+        """Draws were made without this engine, the last one perhaps in part. It is told before any other effect."""
 
     def staged_complete(self, data: NDArray[np.uint8]) -> None:
         """All inline data of the last LAUNCH_DMA has come: lines padded to 4 bytes each, as they were sent.

@@ -52,9 +52,14 @@ def _plain(block: MethodBlock) -> tuple[tuple[int, int], ...]:
     return tuple(words)
 
 
+def plain(state: State) -> bool:
+    """Whether work of this class is done, and nothing that could change decides about it."""
+    return all(state.registers.item(word) == value for word, value in _plain(state.block))
+
+
 def enabled(host: EngineHost, state: State) -> bool:
     """Whether work of this class is done now: SET_RENDER_ENABLE, its override, and the global condition."""
-    if all(state.registers.item(word) == value for word, value in _plain(state.block)):
+    if plain(state):
         return True
     if "SET_RENDER_ENABLE_OVERRIDE" in state.block:
         override = state.field("SET_RENDER_ENABLE_OVERRIDE", "MODE")

@@ -7,6 +7,7 @@ Source: class header for fields; that a bind captures is what drivers rely on an
 
 from __future__ import annotations
 
+from itertools import count
 from typing import NamedTuple
 
 from ...facts.maxwell import B197
@@ -16,6 +17,8 @@ from .state import State
 GROUPS = ("vertex", "tessellation control", "tessellation evaluation", "geometry", "pixel")
 """Bind groups by number. Which one a stage uses is SET_PIPELINE_BINDING."""
 SLOTS = 32  # what the field can name; drivers use 18
+_MOST_NUMBERED = 4096
+_NUMBERS = count(1)  # never the same twice: who remembers one may ask any machine
 
 
 class Binding(NamedTuple):
@@ -36,7 +39,28 @@ class ConstantBuffers:
         self._host = host
         self._state = State(B197, registers)
         self._slots: list[list[Binding | None]] = [[None] * SLOTS for _ in GROUPS]
-        self._shown: Bindings | None = None
+        self._shown: list[tuple[Binding | None, ...]] = [tuple(slots) for slots in self._slots]
+        self._all: Bindings | None = None
+        self._numbers: memoryview | None = None
+        self._known: dict[tuple[Binding | None, ...], int] = {}
+
+    def attach(self, numbers: memoryview) -> None:
+        """Keep a number for the bindings of each group in these words, 0 until something is bound: another one for
+        other bindings."""
+        self._numbers = numbers
+
+    def _changed(self, *groups: int) -> None:
+        self._all = None
+        for group in groups:
+            bound = self._shown[group] = tuple(self._slots[group])
+            if self._numbers is None:
+                continue
+            number = self._known.get(bound)
+            if number is None:
+                if len(self._known) >= _MOST_NUMBERED:
+                    self._known.clear()
+                number = self._known[bound] = next(_NUMBERS) & 0x7FFFFFFF
+            self._numbers[group] = number
 
     def bind(self, group: int, value: int) -> None:
         """BIND_GROUP_CONSTANT_BUFFER of a group was written."""
@@ -48,23 +72,23 @@ class ConstantBuffers:
             new = Binding(self._state.address("SET_CONSTANT_BUFFER_SELECTOR_B"), size)
         if self._slots[group][slot] != new:
             self._slots[group][slot] = new
-            self._shown = None
+            self._changed(group)
         self._host.stats.constbuf_binds += 1
 
     def unbind_all(self, value: int) -> None:
         """UNBIND_ALL was written."""
         if B197["UNBIND_ALL"]["CONSTANT_BUFFERS"].raw(value):
             self._slots = [[None] * SLOTS for _ in GROUPS]
-            self._shown = None
+            self._changed(*range(len(GROUPS)))
 
     def restore(self, group: int, slot: int, binding: Binding | None) -> None:
         """Set a binding as a recording that begins in the middle knows it."""
         self._slots[group][slot] = binding
-        self._shown = None
+        self._changed(group)
 
     @property
     def bindings(self) -> Bindings:
         """All bindings as they are now; the same object until something changes."""
-        if self._shown is None:
-            self._shown = tuple(tuple(group) for group in self._slots)
-        return self._shown
+        if self._all is None:
+            self._all = tuple(self._shown)
+        return self._all

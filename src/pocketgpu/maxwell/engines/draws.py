@@ -20,11 +20,14 @@ from ..memory import GpuMemory
 from . import conditions, topology, vertices
 from .base import EngineHost, Registers
 from .constants import Bindings, ConstantBuffers
+from .drawn import Drawn
 from .report import Counters
 from .snapshots import Snapshot, Snapshots
 from .state import State
 
 _FIRST, _SUBSEQUENT, _UNCHANGED = range(3)
+_TOPOLOGY, _INSTANCE, _PRIMITIVE, _DRAWN, _BEGUN = range(5)
+_NO_TOPOLOGY = 0xFFFFFFFF
 _INDEX_BYTES = (1, 2, 4)
 STAGES = ("vertex A", "vertex B", "tessellation control", "tessellation evaluation", "geometry", "pixel")
 """Shader stages by number of the pipeline."""
@@ -230,10 +233,10 @@ class DrawUnit:
         self._host, self._constants, self._counters = host, constants, counters
         self._state = State(B197, registers)
         self._snapshots = Snapshots(registers)
-        self._topology: int | None = None  # between BEGIN and END
-        self._instance = 0
-        self._primitive = 0  # the next number, without the primitives of a draw that are not counted yet
-        self._drawn: Draw | None = None
+        # Topology between BEGIN and END, instance, number of the next primitive (without those of a draw that are not
+        # counted yet), whether there is such a draw, whether there was a BEGIN. Kernels that draw keep it, too.
+        self._words: Any = np.array([_NO_TOPOLOGY, 0, 0, 0, 0], np.uint32).data
+        self._uncounted: Draw | Drawn | None = None
         self._inline: list[int] = []
         self._skip, self._left = 0, -1  # of the inline indices to come; -1: no end
         self.effects: dict[str, Callable[[int], None]] = {
@@ -258,6 +261,34 @@ class DrawUnit:
             for bits in (32, 16, 8):
                 self._whole(f"DRAW_INDEX_BUFFER{bits}_BEGIN_END_INSTANCE_{order}", "FIRST", bits // 8, instance)
 
+    def attach(self, words: memoryview) -> None:
+        """Keep the state between draws in these words (layout.DRAW_STATE) from now on."""
+        words[:] = self._words
+        self._words = words
+
+    def drew(self, count: int, unfinished: bool) -> None:
+        """Kernels have made draws; the last one needs help."""
+        host, words = self._host, self._words
+        records, wholes = host.take_drawn(count, self._counters)
+        drawn = Drawn(count, records, wholes, self._constants.bindings, host.memory, host.switches)
+        self._uncounted = drawn
+        if words[_BEGUN]:
+            self._skip, self._left, words[_BEGUN] = 0, -1, 0
+        host.stats.draws += count
+        host.log.later(drawn)
+        if unfinished:
+            host.go_on(self._counters)
+
+    @property
+    def _topology(self) -> int | None:
+        """That of BEGIN, until END."""
+        number: int = self._words[_TOPOLOGY]
+        return None if number == _NO_TOPOLOGY else number
+
+    @_topology.setter
+    def _topology(self, number: int | None) -> None:
+        self._words[_TOPOLOGY] = _NO_TOPOLOGY if number is None else number
+
     def _whole(self, name: str, first: str, index_bytes: int, instance: int) -> None:
         """A method that is BEGIN, draw and END in one."""
         method = B197[name]
@@ -273,19 +304,21 @@ class DrawUnit:
 
     def _count_instance(self, how: int) -> None:
         if how == _FIRST:
-            self._instance = 0
+            self._words[_INSTANCE] = 0
         elif how == _SUBSEQUENT:
-            self._instance += 1
+            self._words[_INSTANCE] = self._words[_INSTANCE] + 1 & 0xFFFFFFFF
 
     def _load_primitive(self, number: int) -> None:
         """The number of the next primitive."""
-        self._primitive, self._drawn = number & 0xFFFFFFFF, None
+        self._words[_PRIMITIVE], self._words[_DRAWN] = number & 0xFFFFFFFF, 0
 
     def _next_primitive(self) -> int:
         """The number of the next primitive. Most draws begin anew, so primitives are counted when somebody asks."""
-        if self._drawn is not None:
-            self._load_primitive(self._primitive + self._drawn.generated[1])
-        return self._primitive
+        if self._words[_DRAWN]:
+            drawn = self._uncounted.last if isinstance(self._uncounted, Drawn) else self._uncounted
+            assert drawn is not None
+            self._load_primitive(self._words[_PRIMITIVE] + drawn.generated[1])
+        return int(self._words[_PRIMITIVE])
 
     def _override(self, number: int) -> int:
         """The topology that counts: that of the method, unless there is separate state."""
@@ -364,20 +397,20 @@ class DrawUnit:
     def _draw(
         self, name: str, first: int, count: int, index_bytes: int, inline: NDArray[np.uint32] | None = None
     ) -> None:
-        host = self._host
-        if self._topology is None:
+        host, topology_now = self._host, self._topology
+        if topology_now is None:
             self._outside(name)
             return
-        if self._topology not in topology.begin_names():
-            host.report("fault", "draw.topology", f"BEGIN: there is no topology {self._topology:#x}")
+        if topology_now not in topology.begin_names():
+            host.report("fault", "draw.topology", f"BEGIN: there is no topology {topology_now:#x}")
             return
         if not conditions.enabled(host, self._state):
             return
         draw = Draw(
-            host.place, name, self._topology, first, count, index_bytes, self._instance, self._snapshots.take(),
+            host.place, name, topology_now, first, count, index_bytes, self._words[_INSTANCE], self._snapshots.take(),
             self._constants.bindings, host.memory, host.switches, inline, self._next_primitive(),
         )  # fmt: skip
-        self._drawn = draw
+        self._uncounted, self._words[_DRAWN] = draw, 1
         host.stats.draws += 1
         host.log.append(draw)
         self._count(draw)

@@ -46,6 +46,10 @@ class Counters:
         if self.running(name):
             self._values[name][stream] += amount
 
+    def add_passed(self, samples: int) -> None:
+        """Samples that passed while that was counted, which need not be so any more."""
+        self._values["ZPASS_PIXEL_CNT64"][0] += samples
+
     @property
     def any_running(self) -> bool:
         """Whether any of the counters runs that SET_STATISTICS_COUNTER switches."""

@@ -56,10 +56,20 @@ class ThreeD(Engine):
         on("PEER_SEMAPHORE_RELEASE", self._peer)
         # They only say what draws between them are; END draws itself where indices came in the pushbuffer.
         self.deferred = {B197["BEGIN"].word, B197["END"].word}
+        self.drawing = {B197["DRAW_VERTEX_ARRAY"].word, B197["DRAW_INDEX_BUFFER"].word}
 
     def _on(self, name: str, effect: Callable[[int], None], index: int = 0) -> None:
         method = B197[name]
         self.effects[method.word + index * method.stride] = effect
+
+    def attach(self, words: memoryview, groups: memoryview) -> None:
+        """Keep the state of draws, and numbers of bindings, where kernels see them."""
+        self.draws.attach(words)
+        self.constants.attach(groups)
+
+    def drew(self, count: int, unfinished: bool) -> None:
+        """Quick draws were made."""
+        self.draws.drew(count, unfinished)
 
     def staged_complete(self, data: NDArray[np.uint8]) -> None:
         """Inline data for the last LAUNCH_DMA has come."""

@@ -23,12 +23,13 @@ from ..engines.state import State
 from ..engines.windows import Scratch
 from ..sampling.store import Pools, Textures
 from ..sass.work import LANES, VECTOR
-from . import late_stages, native, setup
+from . import late_stages, native, quick_table, setup
 from .late_stages import LateStages
 from .native import WALK, walk
 from .plan_words import PLAN_WORDS
 from .plans import FIRST_VERTEX, MAX_PLANS, PIXEL, PLAN_ROOM, SECOND_VERTEX, Plan, make_plan, rounded
 from .programs import Programs, StageProgram
+from .quick_table import QuickTable, Rooms
 from .raster import raster_shapes
 from .records import (
     ATTRIBUTE_SPACE,
@@ -68,7 +69,7 @@ _PAGE_VECTORS = ATTRIBUTE_SPACE // 4 + 4
 _THREAD_ROOM = max(INPUT_PAGE + _PAGE_VECTORS * VECTOR, late_stages.THREAD_ROOM)
 AREA_SIZE = (
     PROGRAMS_SIZE + REGION_SIZE + late_stages.AREA_SIZE + MAX_PLANS * PLAN_ROOM
-    + VertexRoom(0, CAPACITY, _PAGE_VECTORS).size + 8 * MIB
+    + VertexRoom(0, CAPACITY, _PAGE_VECTORS).size + quick_table.AREA_SIZE + 8 * MIB
 )  # fmt: skip
 """Bytes of the work area that drawing takes."""
 
@@ -90,7 +91,7 @@ class Drawing:
     """
 
     def __init__(self, host: EngineHost, area: tuple[int, int], textures: Textures, tier: str = "auto") -> None:
-        self.host, self.memory, self.engine, self.textures, self.tier = host, host.memory, host.engine, textures, tier
+        self.host, self.memory, self.engine, self.textures, self._tier = host, host.memory, host.engine, textures, tier
         self.threads = host.workers.threads
         if area[1] < AREA_SIZE:
             raise UsageError(f"{area[1]} bytes of work area are too few for draws: they take {AREA_SIZE}")
@@ -133,6 +134,11 @@ class Drawing:
         self._repeats = Repeats(host)
         self.watch: Callable[[Plan], None] | None = None
         """Told of a plan whose shapes are in the region (`region`), before their pixels are drawn."""
+        rooms = Rooms(self._walk, self._region, self._fragments[0])
+        self.quick = QuickTable(
+            self.memory, self.engine, self.programs, textures, self.vertex_input, rooms, take(quick_table.AREA_SIZE)
+        )
+        """Draws that kernels make."""
         self._plans: dict[Any, Plan] = {}
         self._seen: NDArray[np.uint32] | None = None
         self._shaders: tuple[Shader, ...] = ()
@@ -160,12 +166,25 @@ class Drawing:
         """Arena offset of the first thread's FRAGMENTS record."""
         return self._fragments[0]
 
+    @property
+    def tier(self) -> str:
+        """Which kind of code runs."""
+        return self._tier
+
+    @tier.setter
+    def tier(self, tier: str) -> None:
+        self._tier = tier
+        self.quick.clear()
+
     # -- one draw -----------------------------------------------------------------------------------------------------
     def draw(self, draw: Draw, state: State, counters: Counters) -> None:
         """Draw. state: the live registers, which are those of the draw.
 
         What is wrong with a draw is an event; nothing is raised for what a guest asks.
         """
+        if self.quick.taken:
+            self.quick.interrupt()
+            self._repeats.note(None)
         try:
             if self._plan is not None and self._repeats.is_one(draw):
                 self._repeat(self._plan, draw, state, counters)
@@ -201,9 +220,13 @@ class Drawing:
         )  # fmt: skip
         if simple and settled and not plan.output.events and not plan.left_out:
             self._repeats.note(draw)
+            self._note_quick(plan, draw, state)
 
     def _repeat(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
         """A draw like the one before it, but for its vertices."""
+        stages = self.programs.stages
+        for n in plan.programs:
+            stages[n].begin_steps()
         if plan.textures:
             self.textures.begin()
         if plan.counts:
@@ -215,6 +238,28 @@ class Drawing:
         )  # fmt: skip
         self._go(plan, draw, state, counters)
         self._repeats.note(draw)
+        self._note_quick(plan, draw, state)
+
+    def _note_quick(self, plan: Plan, draw: Draw, state: State) -> None:
+        """A simple draw was made: kernels may make those like it."""
+        if self.quick.on:
+            vertices = plan.vertex_plans[draw.topology, draw.index_bytes, draw.indexed]
+            self.quick.note(plan, vertices, draw, state, self._shaders, plan.walks[self._walk_key(plan)])
+
+    def go_on(self, place: str, counters: Counters) -> None:
+        """The rest of a draw that a kernel has begun: threads can share it, or a program fails."""
+        self.quick.adopt()
+        plan = self.quick.unfinished
+        self._repeats.note(None)
+        for passed in self._passed[1:]:
+            passed[0] = 0
+        for n in plan.programs:
+            self.programs.stages[n].begin_steps(1)
+        try:
+            self._follow(plan, self._walk_data[native.STATUS >> 2])
+        except _Stopped as stop:
+            self._tell(stop)
+        self._settle(plan, place, counters)
 
     def _go(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
         """Run a draw that is set up."""
@@ -227,12 +272,15 @@ class Drawing:
             else:
                 self._stage_by_stage(plan, state, counters)
         except _Stopped as stop:
-            if stop.args:
-                self.host.report("hang", "draw.hang", f"{stop}: the rest of the draw is left out")
+            self._tell(stop)
         if region[_COME] and counters.any_running:
             counters.add("CLIPPER_INVOCATIONS", region[_COME])
             counters.add("CLIPPER_PRIMITIVES_GENERATED", region[_GONE])
         self._settle(plan, draw.place, counters)
+
+    def _tell(self, stop: _Stopped) -> None:
+        if stop.args:
+            self.host.report("hang", "draw.hang", f"{stop}: the rest of the draw is left out")
 
     # -- the plan -----------------------------------------------------------------------------------------------------
     def _plan_for(self, state: State, place: str) -> Plan | None:
@@ -267,6 +315,7 @@ class Drawing:
                 raise UsageError("no vertex program is on")
             if len(self._plans) >= MAX_PLANS:
                 self._plans.clear()
+                self.quick.clear()
             at = self._plans_at + len(self._plans) * PLAN_ROOM
             pixel = self.programs.stages[PIXEL].record if PIXEL in programs else 0
             plan = make_plan(self.memory, at, state, programs, self.host.switches, {"PROGRAM": pixel})
@@ -359,29 +408,37 @@ class Drawing:
     # -- the run ------------------------------------------------------------------------------------------------------
     def _walk_through(self, plan: Plan, counters: Counters) -> None:
         """A draw with vertex programs only."""
-        stages, data = self.programs.stages, self._walk_data
-        kind = self._primitives[PRIMITIVES.KIND // 4]
-        key = (kind, stages[plan.first].slots[0], stages[PIXEL].slots[0] if PIXEL in plan.programs else 0)
+        key = self._walk_key(plan)
         found = plan.walks.get(key)
         if found is None:
             found = plan.walks[key] = self._walk_record(plan, *key)
         self._walk_words[:] = found
+        self.engine.get(walk)(self._walk)
+        status = self._walk_data[native.STATUS >> 2]
+        if status != native.DONE:
+            self._follow(plan, status)
+        if counters.any_running:
+            counters.add("VS_INVOCATIONS", self._walk_data[WALK.SHADED >> 2])
+
+    def _walk_key(self, plan: Plan) -> tuple[int, int, int]:
+        """What WALK records of a plan differ in."""
+        stages, kind = self.programs.stages, self._primitives[PRIMITIVES.KIND // 4]
+        return (kind, stages[plan.first].slots[0], stages[PIXEL].slots[0] if PIXEL in plan.programs else 0)
+
+    def _follow(self, plan: Plan, status: int) -> None:
+        """Do what the walk of a draw has come back for, and let it go on, until it ends."""
         run = self.engine.get(walk)
-        while True:
-            run(self._walk)
-            status = data[native.STATUS >> 2]
+        while status != native.DONE:
             if status == native.VERTICES_NEXT:
                 self._shade(plan)
             elif status == native.SHAPES_NEXT:
                 self._share_shapes(plan)
             elif status == native.NO_ROOM:
                 raise _Stopped("a primitive has no room")
-            elif status == native.TOO_LARGE:
-                self._check_area(MOST_AREA + 1)
             else:
-                break
-        if counters.any_running:
-            counters.add("VS_INVOCATIONS", data[WALK.SHADED >> 2])
+                self._check_area(MOST_AREA + 1)
+            run(self._walk)
+            status = self._walk_data[native.STATUS >> 2]
 
     def _walk_record(self, plan: Plan, kind: int, vertex_slot: int, pixel_slot: int) -> NDArray[np.int32]:
         """The WALK record of a plan's draws at their beginning."""

@@ -7,7 +7,7 @@ since the last draw is left as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,14 +87,10 @@ MAX_SEEN = MAX_KNOWN = 4096
 
 @dataclass
 class _Copied:
-    """What a constant bank was filled from: `size` bytes, behind which there are zeros.
-
-    At first nobody knows what the work area holds: a machine may have been switched off and on again.
-    """
+    """What a constant bank was filled from."""
 
     address: int = -1
     offset: int = -1
-    size: int = BANK_SIZE
     version: int = -1
 
 
@@ -116,6 +112,12 @@ class StageLaunch:
         self._final, self._interprets, self._tier = False, False, ""
         self._program_room = self._constants + _BANKS_ROOM
         self.words = programs.words(at, LAUNCH.size // 4)
+        self.filled_at = at + _RECORD_ROOM + len(MAPS) * _MAP_BYTES
+        """Where it stands how many bytes each constant bank has; kernels fill banks, too (quick.py)."""
+        filled = programs.words(self.filled_at, BANKS)
+        # At first nobody knows what the work area holds: a machine may have been switched off and on again.
+        filled[:] = BANK_SIZE
+        self._filled = filled.data
         self._watch: list[int] = []
         self._steps: list[int] = []
 
@@ -148,20 +150,22 @@ class StageLaunch:
             self._choose(program, tier)
             if self._final and not self._interprets:
                 program.prepared[self.pipeline] = self.slots, self.words.copy()
-        for at in self._steps:
-            self._programs.view[at] = self._programs.view[at + 1] = 0
+        self.begin_steps()
         if self.pipeline == 0:
             self.set(NEXT=0)
-        banks = program.constants
-        if texture_bank < BANKS and program.handle_bytes > banks.get(texture_bank, 0):
-            banks = banks | {texture_bank: program.handle_bytes}
         if program.textures:
             self.set(TEXTURE_BANK=texture_bank)  # those behind the last one read as zero
-        for bank, wanted in banks.items():
+        for bank, wanted in program.banks(texture_bank).items():
             self._fill(bank, wanted, bindings[bank] if bank < len(bindings) else None)
         if self._programs.watch is not None:
             self._programs.watch(self)
         return True
+
+    def begin_steps(self, first: int = 0) -> None:
+        """Count steps anew, from this slot on."""
+        view = self._programs.view
+        for at in self._steps[first:] if first else self._steps:
+            view[at] = view[at + 1] = 0
 
     def set(self, **values: int) -> None:
         """Words of the launch record by name, until another program is bound."""
@@ -194,7 +198,7 @@ class StageLaunch:
     def _set_program(self, program: StageProgram) -> bool:
         prepared = program.prepared.get(self.pipeline)
         if prepared is not None and prepared[0] == self.slots and self.program is not None:
-            self.program, self._final = program, True
+            self.program, self._final, self._interprets = program, True, False
             self.words[:] = prepared[1]
             return True
         self._final = False
@@ -299,6 +303,36 @@ class StageLaunch:
             self.set(PROGRAM=at, INSTRUCTIONS=len(program.flow.steps))
         return engine.handle(interpret_warp)
 
+    @property
+    def plain(self) -> bool:
+        """Whether its launch record and maps are all that a program needs, and there is nothing left to choose."""
+        return self._final and not self._interprets
+
+    def bank_at(self, bank: int) -> int:
+        """Where a constant bank is."""
+        return self._constants + bank * BANK_SIZE
+
+    def parts(self) -> list[tuple[int, int]]:
+        """Arena offset and bytes of all that is set up for a program, but for constants."""
+        maps = [(self._map_at(name), _MAP_BYTES) for name in self._maps]
+        return [(self.record, LAUNCH.size), *maps]
+
+    @property
+    def maps(self) -> dict[str, NDArray[np.int32]]:
+        """The maps that are set."""
+        return dict(self._maps)
+
+    def adopt(
+        self, program: StageProgram | None, address: int = 0, maps: Mapping[str, NDArray[np.int32]] | None = None
+    ) -> None:
+        """A kernel has set a program up, with its maps and constants; None: it is unknown what is set up."""
+        self.program, self._maps = program, dict(maps or {})
+        self._final, self._interprets = program is not None, False
+        if program is not None:
+            program.address = address
+        for copied in self._copied:
+            copied.address = -1
+
     def forget(self) -> None:
         """Nothing is set up any more."""
         self.program, self._watch, self._steps = None, [], []
@@ -313,9 +347,9 @@ class StageLaunch:
             offset = memory.offset_of(binding.address, size)
             version = -1 if offset is None else memory.newest(offset, size)
             same = copied.address == binding.address and copied.offset == offset and copied.version == version
-            if same and copied.size == size and offset is not None:
+            if same and self._filled[bank] == size and offset is not None:
                 return
-        elif copied.size == 0:
+        elif self._filled[bank] == 0:
             return
         arena, at = memory.arena, self._constants + bank * BANK_SIZE
         if binding is not None and size:
@@ -329,9 +363,9 @@ class StageLaunch:
                     self._programs.events.report("fault", "draw.constants", text, self._programs.place)
             copied.address, copied.offset = binding.address, -1 if offset is None else offset
             copied.version = version
-        if copied.size > size:
-            arena[at + size : at + copied.size] = 0
-        copied.size = size
+        if self._filled[bank] > size:
+            arena[at + size : at + self._filled[bank]] = 0
+        self._filled[bank] = size
 
     # -- events -----------------------------------------------------------------------------------------------------
     @property
@@ -443,6 +477,8 @@ class Programs:
         self._code = programs.Programs(memory)
         self._known: dict[Any, StageProgram] = {}
         self._seen: dict[int, _Seen] = {}
+        self.moves = 0
+        """How often slots have moved."""
 
     @property
     def limit(self) -> int:
@@ -504,6 +540,13 @@ class Programs:
             self._seen[address] = _Seen(pipeline, offset, size, memory.newest(offset, size), program)
         return program
 
+    def span(self, pipeline: int, address: int) -> tuple[int, int] | None:
+        """Arena offset and bytes of a program that was found before: it is the same while the versions of these are."""
+        seen = self._seen.get(address)
+        if seen is None or seen.pipeline != pipeline or self.memory.newest(seen.offset, seen.size) != seen.version:
+            return None
+        return seen.offset, seen.size
+
     def _refuse(self, pipeline: int, address: int, what: str) -> StageProgram | None:
         text = f"the {NAMES[pipeline]} program at {address:#x} {what}"
         self.events.report("fault", "draw.program", text, self.place)
@@ -518,6 +561,7 @@ class Programs:
         """Slots of that size for a stage, one for each thread; None if there is no room."""
         n = stage.pipeline
         if size > self._sizes[n]:
+            self.moves += 1
             sizes = [*self._sizes[:n], size, *self._sizes[n + 1 :]]
             if self._slots + sum(sizes) * self.threads > self._end:
                 return None

@@ -56,7 +56,9 @@ class Repeats:
         last = self._last
         if last is None or self._memory.version > self._version + 1 or draw.constants is not last.constants:
             return False
-        if draw.topology != last.topology or draw.index_bytes != last.index_bytes or draw.inline is not None:
+        if draw.topology != last.topology or draw.index_bytes != last.index_bytes:
+            return False
+        if draw.inline is not None or last.inline is not None:
             return False
         mine, theirs = draw.snapshot, last.snapshot
         if mine.whole is not theirs.whole or self._now() != self._stamp:

@@ -126,6 +126,12 @@ class StageProgram:
         """Bytes that it can see of the constant bank with handles of textures."""
         return max((4 * s.texture.handle + 4 for s in self.steps if s.texture is not None), default=0)
 
+    def banks(self, texture_bank: int) -> dict[int, int]:
+        """Constant banks and how many bytes of each it can see, where that bank has the handles of textures."""
+        if texture_bank < BANKS and self.handle_bytes > self.constants.get(texture_bank, 0):
+            return self.constants | {texture_bank: self.handle_bytes}
+        return self.constants
+
     @cached_property
     def outputs(self) -> Layout:
         """The page of its outputs."""

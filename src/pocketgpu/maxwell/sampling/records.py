@@ -1,7 +1,8 @@
 """Where textures lie in the work area, as byte offsets: the book, which every kernel starts from, and records.
 
 The book is at the beginning of the area that a `Textures` object has. Its table finds the record of a handle; an entry
-is (handle, use + 1, offset of the record), and one of NO entry ends nothing: look at all PROBES places.
+is (handle, use + 1, offset of the record), and one of NO entry ends nothing: look at all PROBES places. CHANGES grows
+whenever a launch begins, or a handle is resolved.
 
 A record is what kernels need of a texture header and a sampler, in plain numbers:
 
@@ -41,7 +42,7 @@ PROBES = 8
 HASH = 0x9E3779B1
 """A handle times this, the upper bits of the product: the first place to look at."""
 
-BOOK = Struct("RESOLVE:2", "COUNT", "SPARE", "LINEAR:256", f"TABLE:{ENTRIES * ENTRY_WORDS}")
+BOOK = Struct("RESOLVE:2", "COUNT", "CHANGES", "LINEAR:256", f"TABLE:{ENTRIES * ENTRY_WORDS}")
 
 RECORD = Struct(
     "KIND", "TARGET", "WIDTH", "HEIGHT", "DEPTH", "LAYERS", "LEVELS", "FLAGS", f"LEVEL:{MAX_LEVELS}",

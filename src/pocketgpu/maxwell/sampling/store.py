@@ -140,6 +140,7 @@ class Textures:
     def _write_book(self) -> None:
         words = self._words(self.book, BOOK.size // 4)
         words[:] = 0
+        self._book = words
         handle = self.engine.callback(self._resolve, I32, I32, I32)
         words[BOOK.RESOLVE // 4 : BOOK.RESOLVE // 4 + 2].view(np.int64)[0] = handle
         at = BOOK.LINEAR // 4
@@ -168,10 +169,11 @@ class Textures:
         """What follows sees headers, samplers and texels as they are now."""
         with self._lock:
             self.generation += 1
+            self._note_change()
             now = (self.pools, self.memory.map_changes)
             kept = {key: use for key, use in self._found.items() if now == self._found_in and self._is_as_before(use)}
             # Who may be in use cannot be told: with much there everybody has to ask again.
-            if len(kept) > ENTRIES // 4 or sum(copy.size for copy in self._copies.values()) > self._room // 2:
+            if self._is_full(len(kept)):
                 kept = {}
             self._found_in = now
             self._reasons.clear()
@@ -183,6 +185,23 @@ class Textures:
                 self._found = kept
                 for key, use in kept.items():
                     self._enter(*key, use.at)
+
+    def unchanged(self) -> tuple[int, list[tuple[int, int]]] | None:
+        """While what begins could as well go on: BOOK.CHANGES, and the stretches of the arena (offset, bytes) that must
+        not get newer versions for that. None if it cannot."""
+        with self._lock:
+            found, now = self._found.values(), (self.pools, self.memory.map_changes)
+            if now != self._found_in or self._is_full(len(found)) or not all(map(self._is_as_before, found)):
+                return None
+            return int(self._book[BOOK.CHANGES // 4]), [span for use in found for span in use.spans]
+
+    def _note_change(self) -> None:
+        """Give BOOK.CHANGES another value, which is never 0."""
+        self._book[BOOK.CHANGES // 4] = int(self._book[BOOK.CHANGES // 4]) % 0x7FFFFFFF + 1
+
+    def _is_full(self, handles: int) -> bool:
+        """Whether so much is there that it must be found out who is in use."""
+        return handles > ENTRIES // 4 or sum(copy.size for copy in self._copies.values()) > self._room // 2
 
     def _is_as_before(self, use: _Use) -> bool:
         newest = self.memory.newest
@@ -213,6 +232,7 @@ class Textures:
         with self._lock:
             key = (handle, use)
             if key not in self._found:
+                self._note_change()
                 try:
                     self._found[key] = self._make(handle, use)
                 except PocketGPUError as error:

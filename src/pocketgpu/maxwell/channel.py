@@ -288,6 +288,8 @@ class Channel:
                 self._fresh = False
             worked = True
             self._step()
+            if machine.watch is not None:
+                machine.watch(self)
 
     def _step(self) -> None:
         """One run of the parser, and what it came back for."""

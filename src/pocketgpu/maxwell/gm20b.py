@@ -11,7 +11,7 @@ gpu.present(0x6_0000_0000, Surface(1280, 720)).image.save("screen.png")
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -93,6 +93,9 @@ class GM20B:
         self.events = EventLog()
         self.stats = ChannelStats()
         self.syncpoints = Syncpoints()
+        self.watch: Callable[[Channel], None] | None = None
+        """Called whenever a channel has come to a stop between two methods: all that it did so far is done. What it
+        raises ends `submit` there, and `run` goes on from that place."""
         self.engine_classes = ENGINE_CLASSES
         self.macro_budget = MACRO_BUDGET
         """Instructions that the macros of one submission may take before that is called a hang."""

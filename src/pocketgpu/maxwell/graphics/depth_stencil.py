@@ -107,6 +107,9 @@ class DepthStencil:
         def with_stencil() -> tuple[Value, ...]:
             return self._stencil(words, mask, near)
 
+        for name, value in (("cover", cover), ("within", within), ("incoming", incoming), ("stored", stored),
+                            ("near", near)):  # fmt: skip
+            k.probe(f"depth.{name}", value)
         left, *after = k.branch(self.stencil, with_stencil, lambda: (mask & near, *words))
 
         def write_depth() -> Value:
@@ -115,6 +118,7 @@ class DepthStencil:
 
         after[0] = k.branch(self.writing, write_depth, lambda: after[0])
         remains = k.ballot(left)
+        k.probe("depth.left", remains)
         changed: Value = k.branch(self.stencil, lambda: k.ballot(mask), lambda: remains)
         return tuple(after), remains, changed
 
@@ -135,6 +139,9 @@ class DepthStencil:
         fresh = k.select(both, update("PASS"), k.select(passes, update("DEPTH_FAIL"), update("FAIL")))
         fresh = (fresh & written) | (stored & ~written)
         fresh = k.select(mask, fresh, stored)
+        for name, value in (("stored", stored), ("reference", reference), ("compared", compared), ("fresh", fresh),
+                            ("passes", passes)):  # fmt: skip
+            k.probe(f"stencil.{name}", value)
         changed = (word & ~(k.i32(0xFF) << low)) | (fresh << low)
         out = list(words)
         for i in range(len(out)) if isinstance(number, Value) else [number]:

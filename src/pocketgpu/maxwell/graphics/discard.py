@@ -31,12 +31,15 @@ def discard(k: Lang, settings: Settings, fragments: Value) -> None:
     killed: Value = k.branch(
         settings("KILLS") != 0, lambda: k.load(I32, fragments + FRAGMENTS.KILLED), lambda: k.i32(0)
     )
+    k.probe("discard.killed", killed)
     kept = kept & ~killed
     function, alpha_register = settings("ALPHA_FUNCTION"), settings("ALPHA_REGISTER")
 
     def alpha_test() -> Value:
         reference = k.bits_f32(settings.word("ALPHA_REFERENCE"))
         alpha = register(k, fragments, alpha_register)
+        k.probe("discard.alpha", alpha)
+        k.probe("discard.reference", reference)
         return k.ballot(compare(k, COMPARISONS, function, alpha, k.splat(reference)))
 
     kept = kept & k.branch(function != NO_TEST, alpha_test, lambda: k.i32(-1))
@@ -52,6 +55,8 @@ def discard(k: Lang, settings: Settings, fragments: Value) -> None:
         return k.to_i32(alpha * number + step, 0, 16)
 
     some: Value = k.branch(coverage != NO_COVERAGE, count, lambda: k.splat(16))
+    k.probe("discard.kept", kept)
+    k.probe("discard.mask", mask)
     covered = k.var(0)
     for sample in each(k, samples):
         at = indexed(k, fragments + FRAGMENTS.COVER, sample, 4)

@@ -6,7 +6,7 @@ large shapes; draws with tessellation, geometry programs or transform feedback g
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -132,6 +132,8 @@ class Drawing:
         self._area = 0
         """REGION.AREA of all that was drawn stage by stage in the draw at hand."""
         self._repeats = Repeats(host)
+        self.watch: Callable[[Plan], None] | None = None
+        """Told of a plan whose shapes are in the region (`region`), before their pixels are drawn."""
         rooms = Rooms(self._walk, self._region, self._fragments[0])
         self.quick = QuickTable(
             self.memory, self.engine, self.programs, textures, self.vertex_input, rooms, take(quick_table.AREA_SIZE)
@@ -149,6 +151,20 @@ class Drawing:
 
     def _words(self, at: int, count: int) -> NDArray[np.int32]:
         return self.memory.arena[at : at + 4 * count].view(np.int32)
+
+    def forget_repeats(self) -> None:
+        """Let no draw count as a repetition of the one before: the machine was changed in between."""
+        self._repeats.note(None)
+
+    @property
+    def region(self) -> int:
+        """Arena offset of the REGION record of the shapes at hand."""
+        return self._region
+
+    @property
+    def fragments(self) -> int:
+        """Arena offset of the first thread's FRAGMENTS record."""
+        return self._fragments[0]
 
     @property
     def tier(self) -> str:
@@ -251,7 +267,7 @@ class Drawing:
         self._area = 0
         region[_STIPPLE] = region[_SHAPES] = region[_COME] = region[_GONE] = 0
         try:
-            if plan.chain is None and not plan.streams:
+            if plan.chain is None and not plan.streams and self.watch is None:
                 self._walk_through(plan, counters)
             else:
                 self._stage_by_stage(plan, state, counters)
@@ -504,6 +520,8 @@ class Drawing:
 
     def _share_shapes(self, plan: Plan) -> None:
         """The pixels of the shapes in the region."""
+        if self.watch is not None:
+            self.watch(plan)
         run, area = self.engine.get(raster_shapes, multi=plan.multi), self._region_data[REGION.AREA // 4]
         slots = self.programs.stages[PIXEL].slots or [self._scratch] * self.threads
 

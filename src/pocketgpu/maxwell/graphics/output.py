@@ -178,6 +178,8 @@ class _Colour:
         out = list(k.switch(self.own("SATURATE"), [lambda: tuple(colour), unit, signed]))
         one: Value = k.branch(self.draw("TO_ONE") != 0, lambda: k.splat(k.f32(1.0)), lambda: out[3])
         red: Value = k.branch(self.own("COVERAGE") != 0, self._coverage, lambda: out[0])
+        for name, value in zip("rgba", (red, *out[1:3], one), strict=True):
+            k.probe(f"write.{name}", value)
         return [red, *out[1:3], one]
 
     def _coverage(self) -> Value:
@@ -212,7 +214,11 @@ class _Colour:
             second = self._registers(draw("SECOND_SOURCE"), draw("SECOND_WRITTEN"))
             first, second = self.channels.clamp(k, source), self.channels.clamp(k, second)
             target = self.channels.unpack(k, old, self.srgb)
-            return self.channels.pack(k, blender.blend(first, second, target), self.srgb)
+            result = blender.blend(first, second, target)
+            for name, colour in (("first", first), ("second", second), ("target", target), ("result", result)):
+                for channel, value in zip("rgba", colour, strict=True):
+                    k.probe(f"blend.{name}.{channel}", value)
+            return self.channels.pack(k, result, self.srgb)
 
         combined = lambda: combine(k, draw("LOGIC"), plain, old)
         fresh: Words = k.switch(self.mode, [lambda: plain, blend, combined])
@@ -231,6 +237,7 @@ class _Colour:
         """Ballot of the pixels whose sample is written."""
         k, left_out = self.k, self.draw("LEFT_OUT")
         cover = _cover(k, self.fragments, sample) & self.alive
+        k.probe("write.cover", cover)
         if isinstance(left_out, int) and not left_out:
             return cover
         out = (left_out if isinstance(left_out, Value) else k.i32(left_out)).lsr(sample) & 1

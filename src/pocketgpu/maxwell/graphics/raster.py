@@ -112,6 +112,8 @@ class _Raster:
                 covered.value = coverage.samples(x, y, allowed.value, self.count, cover)
         else:
             covered = k.var(coverage.centres(x, y) & allowed.value & self.of(RASTER.SAMPLES_LEFT))
+        k.probe("raster.allowed", allowed.value)
+        k.probe("raster.covered", covered.value)
         for _ in k.when(covered.value != 0):
             put = lambda word, v: k.store(I32, self.fragments + word, v)
             if not self.multi:
@@ -156,6 +158,7 @@ class _Raster:
                 shift = lambda word, at=at: k.select(centre, 0.0, k.to_f32(k.load(I32, at + word) - 8) * (1 / 16))
                 px, py = x + shift(RASTER.SAMPLE_X), y + shift(RASTER.SAMPLE_Y)
             z = k.fma(dx, px, k.fma(dy, py, c))
+            k.probe("raster.depth", z)
             k.store(F32, self.fragments + FRAGMENTS.DEPTH + s * VECTOR, k.clamp(z, low, high))
             for _ in k.when(kill != 0):
                 bare = z - bias

@@ -50,6 +50,11 @@ def fetch(
         row = sizes[0] << across
         index = (before << (across + down)) + (place[2] * (sizes[1] << down) + y) * row + x
         words = load_texel(request, record, start, index, lanes)
+        k.probe("texture.lanes", lanes)
+        for name, value in (("level", number), ("x", x), ("y", y), ("z", place[2]), ("layer", layer)):
+            k.probe(f"texture.{name}", value)
+        for n, w in enumerate(words):
+            k.probe(f"texture.texel.{'rgba'[n]}", w)
         if not clamps:
             words = tuple(k.select(inside, w, 0) for w in words)  # type: ignore[assignment]
         hand_over(request, words, lanes, record.word("KIND") == r.INTEGER)

@@ -29,6 +29,7 @@ class Sampling:
     def __init__(self, request: Request, record: Record, lanes: Value, switches: Mapping[str, str]) -> None:
         self.k, self.request, self.record, self.lanes = request.k, request, record, lanes
         self.switches = switches
+        self.k.probe("texture.lanes", lanes)
         request_bits = request.bits
         self.cube = request_bits(Call.CUBE) != 0
         self.lod = request_bits(Call.LOD)
@@ -132,6 +133,7 @@ class Sampling:
         mag, least, mip = record.word("MAG"), record.word("MIN"), record.word("MIP")
         needed = record.flag(r.NEEDS_LEVEL)
         level = k.branch(needed, self.level, lambda: k.splat(0.0, type=F32))
+        k.probe("texture.level", level)
         nearby = level <= 0.0
         linear = k.select(nearby, k.splat(mag == r.LINEAR), k.splat(least == r.LINEAR))
         s, t = self._f32(r.V_X), self._f32(r.V_Y)
@@ -193,9 +195,13 @@ class Sampling:
         x1 = lambda: around((u >> 8) + 1, wide, 0)
         y1 = lambda: around((v >> 8) + 1, high, 1)
         fx, fy = u & 255, v & 255
+        for name, value in (("x", x0), ("y", y0), ("part_x", fx), ("part_y", fy)):
+            k.probe(f"texture.{name}", value)
 
         def word(x: Value, y: Value) -> Value:
-            return k.gather(I32, (index(x, y) << 2) + place, self.lanes)
+            found = k.gather(I32, (index(x, y) << 2) + place, self.lanes)
+            k.probe("texture.texel", found)
+            return found
 
         def numbers(x: Value, y: Value) -> list[Value]:
             words = load_texel(self.request, record, place, index(x, y), self.lanes)
@@ -255,6 +261,7 @@ class Sampling:
 
         wanted = (most > 1) & self.from_pixels() & ~self.cube
         level, count, step_x, step_y = k.branch(wanted, several, lambda: (self.level(), none, zero, zero))
+        k.probe("texture.level", level)
         linear = k.select(
             level <= 0.0, k.splat(record.word("MAG") == r.LINEAR), k.splat(record.word("MIN") == r.LINEAR)
         )
@@ -325,6 +332,7 @@ class Sampling:
             x, y, z = (whole[n] + bits[n] for n in range(3))
             found, nowhere = texel(request, record, x, y, z, layer, number, sizes, self.cube, self.lanes)
             w = k.select(nowhere, 0.0, w)
+            k.probe("texture.weight", w)
             total.add(compared(request, record, found), w, reduction)
 
     def _lost(self, whole: list[Value], parts: list[Value], n: Value) -> Value:

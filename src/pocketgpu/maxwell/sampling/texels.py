@@ -94,6 +94,10 @@ def texel(
     found = load_texel(request, record, start, index, lanes)
     border = tuple(k.select(outside, k.splat(record.word("BORDER", n)), found[n]) for n in range(4))
     words: Words = k.branch(k.any(outside), lambda: border, lambda: found)
+    for name, value in (("x", px), ("y", py), ("z", pz), ("layer", layer)):
+        k.probe(f"texture.{name}", value)
+    for n, w in enumerate(words):
+        k.probe(f"texture.texel.{'rgba'[n]}", w)
     return words, nowhere
 
 

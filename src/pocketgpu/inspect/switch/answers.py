@@ -1,0 +1,178 @@
+"""Questions about pixels, taken apart and answered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pocketgpu.capture.mxcap import Present
+from pocketgpu.errors import UsageError
+from pocketgpu.maxwell.present import FLIP_X, FLIP_Y, TURN, to_picture
+from pocketgpu.maxwell.present import Surface as ShownSurface
+
+from ..address import Address
+from ..event import Range
+from .pixel_history import Walk
+from .surfaces import Surface, shown_surface
+from .touches import Finder, Spot
+from .watched import Watch
+from .why import Step, Why, deciding
+
+if TYPE_CHECKING:
+    from .inspection import SwitchInspection
+
+
+def _behind(present: Present, x: int, y: int) -> tuple[int, int]:
+    """The pixel of a surface that pixel x, y of its upright picture shows.
+
+    :raises UsageError: there is none.
+    """
+    width, height = present.width, present.height
+    upright = (height, width) if present.transform & TURN else (width, height)
+    if not (x < upright[0] and y < upright[1]):
+        raise UsageError(
+            f"the picture has no pixel {x},{y}", location=f"px{x},{y}", hint=f"It has {upright[0]}x{upright[1]}."
+        )
+    if present.transform & TURN:
+        x, y = y, height - 1 - x  # what was turned to the right goes back to the left
+    if present.transform & FLIP_Y:
+        y = height - 1 - y
+    if present.transform & FLIP_X:
+        x = width - 1 - x
+    return x, y
+
+
+class PixelAnswers:
+    """Answers for one inspection."""
+
+    def __init__(self, inspection: SwitchInspection) -> None:
+        self._inspection = inspection
+        self._watch: Watch | None = None
+
+    @property
+    def watch(self) -> Watch:
+        """What listens, made when it is first needed."""
+        if self._watch is None:
+            self._watch = Watch(self._inspection.player.machine)
+        return self._watch
+
+    def shown(self, address: Address) -> Why:
+        """Why a pixel of the shown picture is as it is.
+
+        :raises UsageError: there is no such pixel.
+        """
+        assert address.pixel is not None
+        inspection = self._inspection
+        if address.screen not in (None, "screen"):
+            raise UsageError(f"a Switch has no screen {address.screen}", location=str(address), hint='Say "screen".')
+        tick = inspection.tick_of(Address(address.frame))
+        present = inspection.log.presents[address.frame]
+        x, y = _behind(present, *address.pixel)
+        surface = shown_surface(present)
+        base = self._base(tick, present, surface)
+        if base is None:
+            raise UsageError("nothing is mapped where the shown surface should be", location=str(address))
+        spot = base + surface.place(x, y) - surface.address, surface.format.bytes
+        place = Range(surface.place(x, y), surface.format.bytes)
+        return self._answer(address, place, (spot,), tick, shown=True)
+
+    def _base(self, tick: int, present: Present, surface: Surface) -> int | None:
+        """Arena offset of the shown surface."""
+        sources = self._inspection.recorder.traces[tick - 1].sources
+        if sources:
+            return sources[0][1]
+        self._inspection.player.go(tick)
+        replay = self._inspection.player.replay
+        backing = replay.backings.get(present.handle) if present.handle is not None else None
+        if backing is not None:
+            return backing.offset + present.offset
+        return self._inspection.player.machine.memory.offset_of(surface.address, surface.size)
+
+    def of_draw(self, address: Address) -> Why:
+        """Why a pixel of a draw's first target is as it is right behind the draw.
+
+        :raises UsageError: there is no such pixel or draw, or it draws to nothing.
+        """
+        assert address.pixel is not None
+        inspection = self._inspection
+        tick = inspection.tick_of(address.place)
+        trace = inspection.recorder.traces[tick - 1]
+        if not trace.surfaces:
+            raise UsageError("this event has no target with memory", location=str(address))
+        surface, base = trace.surfaces[0]
+        x, y = address.pixel
+        if not surface.inside(x, y):
+            size = f"{surface.width // surface.grid[0]}x{surface.height // surface.grid[1]}"
+            raise UsageError(f"{surface.name} has no pixel {x},{y}", location=str(address), hint=f"It has {size}.")
+        places = [(base + at - surface.address, surface.format.bytes) for at in surface.places(x, y)]
+        place = Range(surface.places(x, y)[0], surface.format.bytes)
+        return self._answer(address, place, tuple(places), tick, shown=False)
+
+    def _answer(self, address: Address, place: Range, spots: tuple[Spot, ...], tick: int, shown: bool) -> Why:
+        inspection = self._inspection
+        player = inspection.player
+        track = Finder(inspection.recorder).track(spots, tick)
+        walk = Walk(inspection, self.watch)
+        steps = walk.steps(track)
+        player.go(tick)
+        arena = player.machine.memory.arena
+        value = [arena[at : at + size].tobytes() for at, size in spots]
+        proved = walk.chained and all(step.proved for step in _every(steps))
+        if steps and len(steps[-1].after) == len(value):
+            proved = proved and steps[-1].after == [raw.hex() for raw in value]
+        rgb = None
+        if shown:
+            one = ShownSurface(1, 1, inspection.log.presents[address.frame].format, None)
+            red, green, blue = to_picture(value[0], one)[0, 0].tolist()
+            rgb = red, green, blue
+        found = Why(address, [], steps, walk.misses, [raw.hex() for raw in value], rgb, proved, place)
+        found.conclusion = _conclusion(found)
+        return found
+
+
+def _every(steps: list[Step]) -> list[Step]:
+    found = []
+    for one in steps:
+        found += [*_every(one.source), one]
+    return found
+
+
+def _conclusion(why: Why) -> list[str]:
+    """At most three lines."""
+    colour = "" if why.rgb is None else " #{:02x}{:02x}{:02x}".format(*why.rgb)
+    value = "" if colour else " " + " ".join(why.value)
+    last = deciding(why.steps)
+    if last is None:
+        touched = "no event wrote it" if not why.misses else f"{why.misses} draws have it as a target, none covers it"
+        return [f"{why.address} is{colour or value}: {touched}; memory is 0 at first"]
+    way = []
+    step: Step | None = last
+    while step is not None:
+        way.append(_said(step))
+        step = deciding(step.source) if step.source else None
+    lines = [f"{why.address} is{colour or value}: {', which takes '.join(way)}"]
+    counts: dict[str, int] = {}
+    for one in why.all_steps():
+        counts[one.event.kind] = counts.get(one.event.kind, 0) + 1
+    fragments = why.fragments
+    lost = [one for one in fragments if not one.written]
+    text = "touched by " + ", ".join(f"{count} {kind}{'s' * (count > 1)}" for kind, count in counts.items())
+    if fragments:
+        text += f"; {len(fragments) - len(lost)} of {len(fragments)} fragments written"
+    if lost:
+        text += f", the last other one {lost[-1].fate}"
+    lines.append(text)
+    lines.append(
+        "NOT proved: the values do not end in the bytes that the machine wrote" if not why.proved
+        else "proved: the values of NumPy end in the bytes that the machine wrote" if fragments
+        else "proved: each step finds what the one before left, and the last one left what is shown"
+    )  # fmt: skip
+    return lines
+
+
+def _said(step: Step) -> str:
+    """A step in a few words."""
+    writer = next((one for one in reversed(step.fragments) if one.written), None)
+    where = f"{step.event.address}"
+    if writer is not None:
+        return f"{where} ({step.event.title}), primitive {writer.primitive}"
+    return f"{where} ({step.event.title})"

@@ -1,0 +1,276 @@
+"""What events say of themselves: records of engines in words, as facts for JSON, and as ranges of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pocketgpu.capture.mxcap import ChunkRecord, Present
+from pocketgpu.facts.maxwell import B0B5, B197, TWOD
+from pocketgpu.facts.maxwell.formats import TWOD as TWOD_FORMATS
+from pocketgpu.maxwell.channel import Channel
+from pocketgpu.maxwell.engines.compute import Launch
+from pocketgpu.maxwell.engines.dma import DmaCopy
+from pocketgpu.maxwell.engines.draws import STAGES, Draw
+from pocketgpu.maxwell.engines.inline import InlineUnit
+from pocketgpu.maxwell.engines.records import Blit, Clear, Copy, Report, Upload
+from pocketgpu.maxwell.engines.state import State
+from pocketgpu.maxwell.engines.twod import TwoD
+from pocketgpu.maxwell.gm20b import GM20B
+from pocketgpu.maxwell.graphics.targets import colour_target, depth_target
+from pocketgpu.maxwell.layout import CLASS_FILES
+from pocketgpu.maxwell.surface_copy import SurfaceSide
+
+from ..event import Range, Words
+from .passes import TargetKey
+from .surfaces import Surface, grid_of, shown_surface, surface_of, targets_of
+
+_CLASS_3D, _CLASS_DMA, _CLASS_2D = 0xB197, 0xB0B5, 0x902D
+
+
+Ranges = tuple[Range, ...]
+
+
+@dataclass
+class Description:
+    """An event to be. target: what it draws to or clears. surfaces: those that it writes. plan: of a blit or a copy."""
+
+    kind: str
+    title: str
+    facts: dict[str, Any] = field(default_factory=dict)
+    writes: tuple[Range, ...] = ()
+    reads: tuple[Range, ...] = ()
+    words: Words | None = None
+    target: TargetKey | None = None
+    surfaces: tuple[Surface, ...] = ()
+    plan: Any = None
+
+
+def load(chunks: Sequence[ChunkRecord], number: int) -> Description:
+    """Memory that the processor wrote before a submission."""
+    size = sum(len(chunk.data) for chunk in chunks)
+    ranges = tuple(Range(chunk.gpu_va, len(chunk.data)) for chunk in chunks)
+    facts = {"submission": number, "runs": len(chunks), "bytes": size}
+    return Description("load", f"the processor writes {size} bytes in {len(chunks)} places", facts, ranges)
+
+
+def submission(number: int, entries: int) -> Description:
+    """A submission that begins."""
+    return Description(
+        "submission", f"submission {number}: {entries} pieces of pushbuffer", {"submission": number, "entries": entries}
+    )
+
+
+def show(present: Present, frame: int) -> Description:
+    """A surface that is shown."""
+    surface = shown_surface(present)
+    facts = {
+        "address": f"{present.gpu_va:#x}", "width": present.width, "height": present.height, "format": present.format,
+        "transform": present.transform,
+    }  # fmt: skip
+    title = f"{present.width}x{present.height} {present.format} at {present.gpu_va:#x} is shown"
+    return Description("show", title, facts, reads=(Range(surface.address, present.size),))
+
+
+def record(what: Any, channel: Channel) -> Description:
+    """What an engine logged, right after it was done."""
+    for kind, describe in _KINDS.items():
+        if isinstance(what, kind):
+            found: Description = describe(what, channel)
+            return found
+    return Description("report", type(what).__name__, {"place": getattr(what, "place", "")})
+
+
+def stores(machine: GM20B) -> bool:
+    """Whether programs of the draw that was run last can write memory."""
+    drawing = machine.__dict__.get("drawing")
+    plan = None if drawing is None else drawing._plan
+    return plan is not None and (plan.stores or plan.streams)
+
+
+def _draw(draw: Draw, channel: Channel) -> Description:
+    state = draw.state
+    targets = targets_of(state)
+    name = draw.topology_name.replace("_", " ").lower()
+    title = f"{name}, {draw.count} {'indices' if draw.indexed else 'vertices'}"
+    if draw.instance:
+        title += f", instance {draw.instance}"
+    facts: dict[str, Any] = {
+        "place": draw.place, "method": draw.method, "topology": draw.topology_name, "first": draw.first,
+        "count": draw.count, "index_bytes": draw.index_bytes, "instance": draw.instance,
+        "base_vertex": draw.base_vertex, "base_instance": draw.base_instance,
+        "programs": {STAGES[shader.stage]: f"{shader.address:#x}" for shader in draw.shaders},
+        "targets": [
+            {
+                "name": target.name, "address": f"{target.address:#x}", "format": target.format.name,
+                "width": target.width, "height": target.height,
+            }
+            for target in targets
+        ],
+    }  # fmt: skip
+    depth_changes = (
+        state.field("SET_DEPTH_TEST", "ENABLE") and state.field("SET_DEPTH_WRITE", "ENABLE")
+    ) or state.field("SET_STENCIL_TEST", "ENABLE")
+    writes = [Range(t.address, t.size) for t in targets if t.slot is not None or depth_changes]
+    reads = [Range(stream.address, stream.limit + 1 - stream.address) for stream in draw.streams.values()
+             if stream.limit >= stream.address]  # fmt: skip
+    if draw.index_bytes:
+        start = state.address("SET_INDEX_BUFFER_A") + draw.first * draw.index_bytes
+        reads.append(Range(start, draw.count * draw.index_bytes))
+    for group in {shader.group for shader in draw.shaders if shader.group < len(draw.constants)}:
+        reads += [Range(one.address, one.size) for one in draw.constants[group] if one is not None and one.size]
+    surfaces = tuple(surface_of(target, grid_of(state)) for target in targets)
+    once = tuple(dict.fromkeys(reads))
+    return Description("draw", title, facts, tuple(writes), once, target=_key(state), surfaces=surfaces)
+
+
+def _key(state: State) -> TargetKey:
+    targets = targets_of(state)
+    texts = [f"{t.name} {t.width}x{t.height} {t.format.name} at {t.address:#x}" for t in targets]
+    return TargetKey(", ".join(texts) or "no target", tuple(t.address for t in targets))
+
+
+def _clear(clear: Clear, channel: Channel) -> Description:
+    state, channels = state_3d(channel), clear.channels
+    colour = "".join(c for c in channels if c in "rgba")
+    parts = []
+    if colour:
+        parts.append(f"colour target {clear.slot}" + (f" ({colour})" if colour != "rgba" else ""))
+    parts += [name for letter, name in (("z", "depth"), ("s", "stencil")) if letter in channels]
+    left, top, right, bottom = clear.rectangle
+    title = f"clear of {' and '.join(parts) or 'nothing'}, {right - left}x{bottom - top} pixels"
+    facts = {
+        "place": clear.place, "slot": clear.slot, "channels": channels, "rectangle": list(clear.rectangle),
+        "layer": clear.layer, "format": clear.format, "address": f"{clear.address:#x}",
+        "colour": [f"{word:#010x}" for word in clear.colour], "depth": clear.depth, "stencil": clear.stencil,
+    }  # fmt: skip
+    cleared = []
+    if colour and clear.slot is not None:
+        cleared.append(colour_target(state, clear.slot, False, []))
+    if channels.strip("rgba"):
+        cleared.append(depth_target(state, False, []))
+    surfaces = tuple(surface_of(one, grid_of(state), clear.layer) for one in cleared if one is not None)
+    writes = [Range(one.address, one.size) for one in surfaces]
+    return Description("clear", title, facts, tuple(writes), target=_key(state), surfaces=surfaces)
+
+
+def state_3d(channel: Channel) -> State:
+    """The live registers of the 3D class."""
+    return State(B197, channel.files[CLASS_FILES.index(_CLASS_3D)])
+
+
+def dma_plan(channel: Channel) -> Any:
+    """The plan of the transfer that the copy engine did last (private to it); None without one."""
+    engine = channel.engines[CLASS_FILES.index(_CLASS_DMA)]
+    assert isinstance(engine, DmaCopy)
+    value = int(engine.registers[B0B5["LAUNCH_DMA"].word])
+    return engine._plans.get(value.to_bytes(4, "little") + engine.registers[engine._words].tobytes())
+
+
+def blit_plan(channel: Channel) -> Any:
+    """The plan of the blit that the 2D engine did last (private to it); None without one."""
+    engine = channel.engines[CLASS_FILES.index(_CLASS_2D)]
+    assert isinstance(engine, TwoD)
+    return engine._plans.get(b"".join(engine.registers[part].tobytes() for part in engine._parts))
+
+
+def _reach(side: SurfaceSide, width: int, lines: int) -> tuple[Range, ...]:
+    low, high = side.reach(width, lines)
+    return (Range(max(low, 0), high - max(low, 0)),) if high > max(low, 0) else ()
+
+
+def _copy(copy: Copy, channel: Channel) -> Description:
+    size = copy.line_length * copy.lines * copy.unit
+    fill = copy.kind == "fill"
+    title = f"fill of {size} bytes at {copy.target:#x}" if fill else (
+        f"copy of {size} bytes, {copy.source:#x} ({copy.source_layout}) to {copy.target:#x} ({copy.target_layout})"
+    )  # fmt: skip
+    facts = {
+        "place": copy.place, "kind": copy.kind, "source": f"{copy.source:#x}", "target": f"{copy.target:#x}",
+        "source_layout": copy.source_layout, "target_layout": copy.target_layout, "line_length": copy.line_length,
+        "lines": copy.lines, "unit": copy.unit,
+    }  # fmt: skip
+    plan = dma_plan(channel)
+    writes: Ranges = (Range(copy.target, copy.line_length * copy.unit),)
+    reads: Ranges = (Range(copy.source, copy.line_length * copy.unit),)
+    if plan is not None and plan.columns and plan.rows:
+        writes = _reach(plan.sides[1], plan.columns * plan.target.element, plan.rows)
+        reads = _reach(plan.sides[0], plan.columns * plan.source.element, plan.rows)
+    return Description("fill" if fill else "copy", title, facts, writes, () if fill else reads, plan=plan)
+
+
+def _blit(blit: Blit, channel: Channel) -> Description:
+    width, height = blit.rectangle[2:]
+    title = f"blit of {width}x{height} pixels, {blit.source:#x} ({blit.source_format}) to {blit.target:#x} "
+    title += f"({blit.target_format}), {blit.filter}"
+    facts = {
+        "place": blit.place, "source": f"{blit.source:#x}", "target": f"{blit.target:#x}",
+        "source_format": blit.source_format, "target_format": blit.target_format, "rectangle": list(blit.rectangle),
+        "origin": list(blit.origin), "steps": list(blit.steps), "filter": blit.filter, "operation": blit.operation,
+    }  # fmt: skip
+    plan = blit_plan(channel)
+    writes: Ranges = ()
+    reads: Ranges = ()
+    if plan is not None and plan.copy is not None:
+        source, target, line = plan.copy
+        writes, reads = _reach(target, line, plan.size[1]), _reach(source, line, plan.size[1])
+    elif plan is not None and plan.columns is not None:
+        ends = (plan.target, plan.writes), (plan.source, plan.reads)
+        writes, reads = ((Range(plane.va + low, high - low),) for plane, (low, high) in ends)
+    surfaces: tuple[Surface, ...] = ()
+    if plan is not None and plan.target is not None:
+        state = State(TWOD, channel.files[CLASS_FILES.index(_CLASS_2D)])
+        size = state.word("SET_DST_WIDTH"), state.word("SET_DST_HEIGHT")
+        surfaces = (Surface("target of the blit", plan.target, TWOD_FORMATS.named(blit.target_format), *size),)
+    return Description("transfer", title, facts, writes, reads, surfaces=surfaces, plan=plan)
+
+
+def _upload(upload: Upload, channel: Channel) -> Description:
+    size = upload.line_length * upload.lines
+    title = f"{size} bytes of the pushbuffer to {upload.target:#x}"
+    facts = {
+        "place": upload.place, "class": f"{upload.class_id:04x}", "target": f"{upload.target:#x}",
+        "layout": upload.layout, "line_length": upload.line_length, "lines": upload.lines,
+    }  # fmt: skip
+    writes: Ranges = (Range(upload.target, size),)
+    engine = channel.engines.get(CLASS_FILES.index(upload.class_id)) if upload.class_id in CLASS_FILES else None
+    unit = getattr(engine, "inline", None)
+    if isinstance(unit, InlineUnit) and upload.lines:
+        side = unit._side(upload.layout == "pitch")
+        writes = _reach(side, upload.line_length, upload.lines)
+    return Description("upload", title, facts, writes)
+
+
+def _launch(launch: Launch, channel: Channel) -> Description:
+    grid, block = ("x".join(map(str, sizes)) for sizes in (launch.grid, launch.block))
+    title = f"{grid} blocks of {block} threads, program {launch.program:#x}"
+    facts: dict[str, Any] = {
+        "place": launch.place, "grid": list(launch.grid), "block": list(launch.block),
+        "program": f"{launch.program:#x}", "qmd": f"{launch.address:#x}", "shared_bytes": launch.shared_bytes,
+        "constants": {
+            str(bank): {"address": f"{one.address:#x}", "size": one.size}
+            for bank, one in enumerate(launch.constants) if one is not None
+        },
+    }  # fmt: skip
+    if launch.result is not None:
+        facts["steps"] = launch.result.steps
+    reads = tuple(Range(one.address, one.size) for one in launch.constants if one is not None and one.size)
+    return Description("launch", title, facts, (), (Range(launch.address, 4 * len(launch.qmd)), *reads))
+
+
+def _report(report: Report, channel: Channel) -> Description:
+    what = f" {report.report}" if report.report else ""
+    title = f"{report.operation}{what}: {report.value:#x} to {report.address:#x}"
+    facts = {
+        "place": report.place, "operation": report.operation, "address": f"{report.address:#x}",
+        "report": report.report, "value": f"{report.value:#x}",
+    }  # fmt: skip
+    written = report.operation not in ("acquire", "trap")
+    return Description("report", title, facts, (Range(report.address, 16),) if written else ())
+
+
+_KINDS: dict[type, Any] = {
+    Draw: _draw, Clear: _clear, Copy: _copy, Blit: _blit, Upload: _upload, Launch: _launch, Report: _report,
+}  # fmt: skip
+"""How records of engines are described."""

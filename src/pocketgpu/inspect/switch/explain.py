@@ -1,0 +1,243 @@
+"""From what was heard of a fragment to what people read: tests with both operands, blending, textures, its fate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pocketgpu.errors import PocketGPUError
+from pocketgpu.facts.maxwell.formats import PixelLayout
+from pocketgpu.maxwell.graphics.blend import FACTORS, LOGIC_OPERATIONS, OPERATIONS
+from pocketgpu.maxwell.graphics.channels import ABSENT, FLOAT32
+from pocketgpu.maxwell.graphics.output_keys import BLEND, COMPARISONS, LOGIC, NO_BOUNDS, NO_TEST
+from pocketgpu.maxwell.graphics.plans import PIXEL
+from pocketgpu.maxwell.graphics.records import RASTER
+from pocketgpu.maxwell.sampling.records import V_HANDLE
+from pocketgpu.maxwell.sampling.store import HEADER_BYTES
+from pocketgpu.maxwell.sass.work import BANK_SIZE, LAUNCH
+from pocketgpu.maxwell.texture_header import TextureHeader
+
+from .fragments import Seen
+from .recorder import Recorder
+from .surfaces import Surface
+from .trace import as_float
+from .watched import Watch
+from .why import Blend, Fragment, Test, TextureSample
+
+_SIGNS = {
+    "never": "never", "less": "<", "equal": "=", "lequal": "<=", "greater": ">", "notequal": "!=", "gequal": ">=",
+    "always": "always",
+}  # fmt: skip
+
+
+class Explainer:
+    """Explains fragments of one draw. surface: the target that the pixel belongs to. before: ticks that were over when
+    the draw began, to tell who wrote its textures."""
+
+    def __init__(self, watch: Watch, recorder: Recorder, surface: Surface, before: int) -> None:
+        self._watch, self._recorder, self._surface, self._before = watch, recorder, surface, before
+
+    def fragment(self, seen: Seen) -> Fragment:
+        """A fragment, explained."""
+        tests = self._tests(seen)
+        written = any(seen.heard.get("write.cover", ()))
+        found = Fragment(seen.primitive, seen.front, seen.samples, seen.passed, "", written, tests)
+        found.blends, found.mask = self._blends(seen), self._mask(seen)
+        found.instructions, found.steps, found.outputs = seen.instructions, seen.steps, seen.outputs
+        found.inputs = {
+            one.more["input"]: new for one in seen.instructions if "input" in one.more for _, new in one.writes.values()
+        }
+        found.textures = self._textures(seen)
+        name = self._surface.name
+        found.before = [raw.hex() for raw in seen.before.get(name, ())]
+        found.after = [raw.hex() for raw in seen.after.get(name, ())]
+        found.proved = seen.proved
+        found.fate = self._fate(seen, found)
+        return found
+
+    # -- its fate -----------------------------------------------------------------------------------------------------
+    def _fate(self, seen: Seen, found: Fragment) -> str:
+        if found.written:
+            if found.before == found.after:
+                return "written, which changes nothing" + (f" ({found.mask})" if found.mask else "")
+            return "written"
+        failed = next((test for test in found.tests if not test.passed), None)
+        if failed is not None:
+            return f"rejected: {failed.name}, {failed.text}" + (f" [{failed.register}]" if failed.register else "")
+        if not any(seen.heard.get("raster.allowed", [1])):
+            return "rejected: window rectangles or a stipple leave the pixel out [SET_WINDOW_CLIP_ENABLE]"
+        if not any(seen.heard.get("raster.covered", [1])):
+            return "rejected: the sample mask leaves it out [SET_SAMPLE_MASK_X0_Y0]"
+        if "depth.cover" not in seen.heard and seen.heard.get("raster.depth") and not seen.instructions:
+            depths = ", ".join(f"{z:.7g}" for z in seen.heard["raster.depth"])
+            return f"rejected: depth {depths} is beyond the viewport's range [SET_VIEWPORT_CLIP_MIN_Z, MAX_Z]"
+        return "rejected: nothing of it is written" + (f" ({found.mask})" if found.mask else " [SET_CT_WRITE]")
+
+    # -- tests --------------------------------------------------------------------------------------------------------
+    def _tests(self, seen: Seen) -> list[Test]:
+        found = []
+        heard, key = seen.heard, seen.plan.output.test_key
+        if key.kills and any(heard.get("discard.killed", ())):
+            killer = next((one for one in reversed(seen.instructions) if "KIL" in one.text and one.executed), None)
+            text = f"instruction {killer.number} ({killer.text})" if killer is not None else "the program stops it"
+            found.append(Test("discard", text, False))
+        discards = key if key.discard_in_test else seen.plan.output.write_key
+        if discards.alpha_function != NO_TEST and "discard.alpha" in heard:
+            alpha, reference = heard["discard.alpha"][0], heard["discard.reference"][0]
+            name = COMPARISONS[discards.alpha_function]
+            kept = bool(heard["discard.kept"][0]) or bool(heard["discard.killed"][0])
+            text = _compared(f"alpha {alpha:.7g}", name, f"{reference:.7g}")
+            found.append(Test("alpha test", text, kept, "SET_ALPHA_FUNC, SET_ALPHA_REF"))
+        found += self._stencil(seen)
+        for n, (incoming, stored) in enumerate(
+            zip(heard.get("depth.incoming", ()), heard.get("depth.stored", ()), strict=True)
+        ):
+            if not heard["depth.cover"][n]:
+                continue
+            within, near = heard["depth.within"][n], heard["depth.near"][n]
+            if key.bounds != NO_BOUNDS:
+                text = f"stored depth {self._depth(seen, stored)} is {'within' if within else 'outside of'} the bounds"
+                found.append(Test("depth bounds", text, bool(within), "SET_DEPTH_BOUNDS_MIN, SET_DEPTH_BOUNDS_MAX"))
+            if key.depth_function != NO_TEST and key.z_type != ABSENT and within:
+                text = _compared(
+                    self._depth(seen, incoming), COMPARISONS[key.depth_function], f"stored {self._depth(seen, stored)}"
+                )
+                found.append(Test("depth test", text, bool(near), "SET_DEPTH_FUNC"))
+        return found
+
+    def _stencil(self, seen: Seen) -> list[Test]:
+        heard, key = seen.heard, seen.plan.output.test_key
+        if not key.stencil_test:
+            return []
+        side = "front" if seen.front else "back"
+        found = []
+        names = ("stored", "reference", "compared", "fresh", "passes")
+        rows = zip(*(heard.get(f"stencil.{name}", ()) for name in names), strict=True)
+        for n, (stored, reference, compared, fresh, passes) in enumerate(rows):
+            if not heard["depth.cover"][n]:
+                continue
+            function = COMPARISONS[getattr(key, f"{side}_function")]
+            text = _compared(f"reference {reference & compared:#x}", function, f"stored {stored & compared:#x}")
+            text += f" (mask {compared:#x}); stencil becomes {fresh:#x}"
+            register = "SET_STENCIL_FUNC" if seen.front else "SET_BACK_STENCIL_FUNC"
+            found.append(Test("stencil test", text, bool(passes), register))
+        return found
+
+    @staticmethod
+    def _depth(seen: Seen, code: int) -> str:
+        """A depth as it is stored, and as a number."""
+        key = seen.plan.output.test_key
+        if key.z_type == FLOAT32:
+            return f"{as_float(code):.9g}"
+        top = (1 << key.z_width) - 1
+        return f"{(code & 0xFFFFFFFF) / top:.8f} ({code & 0xFFFFFFFF:#x})"
+
+    # -- colours ------------------------------------------------------------------------------------------------------
+    def _place(self, seen: Seen) -> int | None:
+        """Which of the draw's colours goes to the surface."""
+        for n, target in enumerate(seen.plan.output.colours):
+            if target.slot == self._surface.slot and self._surface.slot is not None:
+                return n
+        return None
+
+    def _blends(self, seen: Seen) -> list[Blend]:
+        place, heard = self._place(seen), seen.heard
+        if place is None:
+            return []
+        keys = seen.plan.output.write_key.colors
+        key = keys[place]
+        written = [n for n, cover in enumerate(heard.get("write.cover", ())) if cover]
+        if not written:
+            return []
+        if key.mode != BLEND:
+            # Each colour names its source once, those of other targets as well.
+            every = [tuple(heard[f"write.{c}"][n] for c in "rgba") for n in range(len(heard.get("write.a", ())))]
+            source = every[min(place, len(every) - 1)] if every else (0.0,) * 4
+            how = "stored as it is"
+            if key.mode == LOGIC:
+                how = f"logic operation {LOGIC_OPERATIONS[seen.plan.output.write_key.logic]}"
+            return [Blend(how, source, (), source)] if every else []
+        blending = [n for n, one in enumerate(keys) if one.mode == BLEND]
+        total = len(heard.get("blend.result.a", ()))
+        each = total // max(len(blending), 1)
+        first = blending.index(place) * each
+
+        def get(name: str, n: int) -> tuple[float, ...]:
+            return tuple(heard[f"blend.{name}.{c}"][n] for c in "rgba")
+
+        equation = _equation(key)
+        samples = [first + n for n in range(each) if n in written or n + place * each in written]
+        return [Blend(equation, get("first", n), get("target", n), get("result", n)) for n in (samples or [first])[:16]]
+
+    def _mask(self, seen: Seen) -> str:
+        place = self._place(seen)
+        if place is None:
+            return ""
+        format: PixelLayout = self._surface.format
+        bits = sum(word << 32 * n for n, word in enumerate(seen.plan.output.write_key.colors[place].bits))
+        masked = [c.name for c in format.components if c.name in "RGBA" and not bits >> c.lo & 1]
+        return f"channels {''.join(masked)} are masked [SET_CT_WRITE({self._surface.slot})]" if masked else ""
+
+    # -- textures -----------------------------------------------------------------------------------------------------
+    def _textures(self, seen: Seen) -> list[TextureSample]:
+        found = []
+        pools = self._watch.textures.pools
+        memory = self._watch.machine.memory
+        program = seen.plan.programs.get(PIXEL)
+        for one in seen.instructions:
+            if "texture" not in one.more or not one.executed or program is None:
+                continue
+            step = program.flow.steps[one.number]
+            assert step.texture is not None
+            handle = self._handle(one, step)
+            coordinates = {f"R{n}": one.reads[f"R{n}"] for n in step.texture.sources if f"R{n}" in one.reads}
+            result = {name: new for name, (_, new) in one.writes.items() if name[0] == "R"}
+            sample = TextureSample(one.number, one.text, handle, "", coordinates, result, one.more.get("sample", {}))
+            data, _ = memory.try_read(pools.headers + (handle & 0xFFFFF) * HEADER_BYTES, HEADER_BYTES)
+            try:
+                header = TextureHeader.parse(data)
+            except PocketGPUError as error:
+                sample.texture = f"no texture: {error.message}"
+            else:
+                size = "x".join(str(n) for n in (header.width, header.height))
+                sample.texture = f"texture {handle & 0xFFFFF}, {size} {header.format.name} at {header.address:#x}"
+                sample.written_by = self._writer(header.address)
+            found.append(sample)
+        return found
+
+    def _handle(self, one: Any, step: Any) -> int:
+        """The handle that an instruction on a texture takes: a register's, or a word of a constant bank."""
+        if step.texture.handle < 0:
+            return int(one.reads.get(f"R{step.texture.sources[V_HANDLE]}", 0))
+        watch = self._watch
+        launch = watch.words(int(watch.words(watch.raster, RASTER.size // 4)[RASTER.PROGRAM // 4]), LAUNCH.size // 4)
+        bank = int(launch[LAUNCH.TEXTURE_BANK // 4])
+        at = int(launch[LAUNCH.CONSTANTS // 4]) + bank * BANK_SIZE + 4 * step.texture.handle
+        return int(watch.words(at, 1)[0]) & 0xFFFFFFFF
+
+    def _writer(self, address: int) -> str:
+        offset = self._watch.machine.memory.offset_of(address, 1)
+        if offset is None:
+            return ""
+        for trace in reversed(self._recorder.traces[: self._before]):
+            if any(at <= offset < at + size for at, size in trace.writes):
+                return str(trace.event.address)
+        return ""
+
+
+def _compared(left: str, name: str, right: str) -> str:
+    """ "0.5 < stored 0.25", for functions that compare."""
+    return f"{left} {_SIGNS[name]} {right}" if name not in ("never", "always") else f"{name} ({left}, {right})"
+
+
+def _equation(key: Any) -> str:
+    def one(part: str) -> str:
+        operation = OPERATIONS[getattr(key, f"{part}_operation")]
+        a, b = (FACTORS[getattr(key, f"{part}_{side}")] for side in ("source", "target"))
+        if operation in ("min", "max"):
+            return f"{operation}(source, target)"
+        sign = {"add": "+", "subtract": "-"}.get(operation, "+")
+        first, second = f"source * {a}", f"target * {b}"
+        return f"{second} - {first}" if operation == "reverse subtract" else f"{first} {sign} {second}"
+
+    colour, alpha = one("color"), one("alpha")
+    return f"blend {colour}" + (f", alpha {alpha}" if alpha != colour else "")

@@ -1,0 +1,288 @@
+"""What became of a draw: how much of it was left behind each stage, and which register took the rest.
+
+Counts of primitives are made here from the positions that the last program before raster gave, as the clipper sees
+them; shapes, samples and bytes are counted on what the machine made itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.errors import UsageError
+from pocketgpu.maxwell.engines.draws import Draw
+from pocketgpu.maxwell.graphics.assembled import SUBPIXELS
+from pocketgpu.maxwell.graphics.plans import Plan
+from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVES, RASTER, REGION, SHAPE, VERTICES, VIEWPORT
+from pocketgpu.maxwell.graphics.shapes import room
+
+from ..address import Address
+from ..event import Event
+from .explain import Explainer
+from .fragments import FragmentWatch
+from .surfaces import Surface
+from .watched import Watch
+
+if TYPE_CHECKING:
+    from .inspection import SwitchInspection
+
+POSITION = 0x70
+"""Address of the position's x in attribute space."""
+MOST_PIXELS = 1 << 22
+"""Pixels of boxes that are looked at to count what shapes cover."""
+
+
+@dataclass
+class Stage:
+    """A stage of the funnel: what is left behind it, and who took the rest. lost: in words, "" if nothing was."""
+
+    name: str
+    left: int
+    lost: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.left:>9} {self.name}" + (f" ({self.lost})" if self.lost else "")
+
+
+@dataclass
+class DrawWhy:
+    """What became of a draw. stages: from vertices to bytes. example: the fate of a fragment, if none was written."""
+
+    address: Address
+    event: Event
+    stages: list[Stage] = field(default_factory=list)
+    reason: str = ""
+    example: str = ""
+
+    @property
+    def conclusion(self) -> list[str]:
+        """At most three lines."""
+        lines = [f"{self.address} ({self.event.title}): {self.reason}"]
+        return [*lines, *([self.example] if self.example else [])]
+
+    def text(self) -> str:
+        """The conclusion, then the funnel."""
+        return "\n".join([*self.conclusion, "", *map(str, self.stages)])
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "address": str(self.address), "event": str(self.event.by_number), "conclusion": self.conclusion,
+            "reason": self.reason, "example": self.example, "stages": [vars(stage) for stage in self.stages],
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.text())}</pre>"
+
+
+class _Counter:
+    """Listens to a draw and counts."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch, self._drawing = watch, watch.machine.drawing
+        self.vertices = self.primitives = self.broken = self.outside = self.culled = self.flat = 0
+        self.shapes = self.covered = 0
+        self.complete = True
+        """Whether all that shapes cover was counted."""
+        self.plan: Plan | None = None
+        self.place: tuple[int, int] | None = None
+        """A pixel that is covered."""
+        self._going = False
+
+    def look(self, plan: Plan) -> None:
+        """Shapes are in the region."""
+        self.plan = plan
+        region = self._watch.words(self._drawing.region, REGION.size // 4)
+        count = int(self._watch.words(plan.lists[1], 1)[0])
+        if not self._going:
+            self._list(plan, count)
+        self._going = int(region[REGION.NEXT // 4]) < count
+        start, end = int(region[REGION.AT // 4]), int(region[REGION.SHAPES_END // 4])
+        stride = room(SHAPE.size)
+        number = max(end - start, 0) // stride
+        self.shapes += number
+        shapes = self._watch.bytes(start, number * stride).reshape(number, stride)
+        for shape in shapes:
+            self._cover(shape.view(np.int32).astype(np.int64), shape.view(np.int64))
+
+    def _cover(self, words: NDArray[np.int64], wide: NDArray[np.int64]) -> None:
+        left, top, right, bottom = (int(words[SHAPE.offsets[n] // 4]) for n in ("LEFT", "TOP", "RIGHT", "BOTTOM"))
+        if not self.complete or (right - left + 1) * (bottom - top + 1) > MOST_PIXELS:
+            self.complete = False
+            return
+        x = (np.arange(left, right + 1, dtype=np.int64) << 8) + SUBPIXELS // 2
+        y = (np.arange(top, bottom + 1, dtype=np.int64) << 8)[:, None] + SUBPIXELS // 2
+        inside = np.ones((bottom - top + 1, right - left + 1), bool)
+        for n in range(4):
+            a, b, c = words[SHAPE.A // 4 + n], words[SHAPE.B // 4 + n], wide[SHAPE.C // 8 + n]
+            inside &= a * x + b * y + c >= 0
+        found = int(inside.sum())
+        self.covered += found
+        if found and self.place is None:
+            row, column = np.argwhere(inside)[found // 2]
+            self.place = left + int(column), top + int(row)
+
+    # -- primitives ---------------------------------------------------------------------------------------------------
+    def _list(self, plan: Plan, count: int) -> None:
+        """A list of primitives, with the positions of their vertices."""
+        vertices, words = self._watch.words(plan.lists[0], VERTICES.size // 4), plan.words
+        kind = int(self._watch.words(plan.lists[1], 2)[PRIMITIVES.KIND // 4])
+        self.vertices += int(vertices[VERTICES.COUNT // 4])
+        self.primitives += count
+        if not count or kind > 2:
+            return
+        corners = self._positions(vertices)[self._columns(plan.lists[1], count, kind + 1)]
+        finite = np.isfinite(corners).all(axis=(1, 2))
+        self.broken += int((~finite).sum())
+        corners = corners[finite]
+        x, y, z, w = (corners[..., n] for n in range(4))
+        planes = [x < -w, x > w, y < -w, y > w]
+        if words[RASTER.CLIP_Z // 4]:
+            planes += [z < (0 if words[RASTER.NEAR_ZERO // 4] else -w), z > w]
+        away = np.zeros(len(corners), bool)
+        for beyond in planes:
+            away |= beyond.all(axis=1)
+        away |= (w <= 0).all(axis=1)
+        self.outside += int(away.sum())
+        if kind == 2:
+            self._faces(plan, corners[~away & (w > 0).all(axis=1)])
+
+    def _positions(self, vertices: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Clip positions of all vertices of a list: (n, 4)."""
+        pages, size, at, count = (int(n) for n in vertices[:4])
+        table = self._watch.words(at, MAP_WORDS)
+        number = -(-count // 32)
+        raw = self._watch.bytes(pages, number * size).reshape(number, size)
+        columns = [
+            raw[:, int(table[POSITION // 4 + n]) :][:, :128].copy().view(np.float32).reshape(-1)[:count]
+            for n in range(4)
+        ]  # fmt: skip
+        return np.stack(columns, axis=1).astype(np.float64)
+
+    def _columns(self, record: int, count: int, corners: int) -> NDArray[np.int64]:
+        words = self._watch.words(record, PRIMITIVES.size // 4)
+        start, stride = (int(words[PRIMITIVES.offsets[name] // 4]) for name in ("COLUMNS", "STRIDE"))
+        columns = [self._watch.words(start + n * stride, count) for n in range(corners)]
+        return np.stack(columns, axis=1).astype(np.int64)
+
+    def _faces(self, plan: Plan, corners: NDArray[np.float64]) -> None:
+        """Triangles that show the side that is culled, or no side."""
+        viewport = self._watch.words(plan.viewports, VIEWPORT.size // 4)
+        scale, offset = (viewport.view(np.float32)[at // 4 : at // 4 + 2] for at in (VIEWPORT.SCALE, VIEWPORT.OFFSET))
+        snapped = np.round((corners[..., :2] / corners[..., 3:] * scale + offset) * SUBPIXELS)
+        a, b = snapped[:, 1] - snapped[:, 0], snapped[:, 2] - snapped[:, 0]
+        twice = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+        self.flat += int((twice == 0).sum())
+        front = (twice < 0) == bool(plan.words[RASTER.FRONT_NEGATIVE // 4])
+        cull = int(plan.words[RASTER.CULL // 4])
+        self.culled += int(((twice != 0) & np.where(front, bool(cull & 1), bool(cull & 2))).sum())
+
+
+def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> DrawWhy:
+    """What became of a draw.
+
+    :raises UsageError: the address names no draw.
+    """
+    tick = inspection.tick_of(address.place)
+    trace = inspection.recorder.traces[tick - 1]
+    draw = trace.what
+    if not isinstance(draw, Draw):
+        raise UsageError("this event is no draw", location=str(address))
+    player, drawing = inspection.player, watch.machine.drawing
+    player.go(tick - 1)
+    memory, engine = player.machine.memory, player.machine.engine
+    before = [surface.rows(memory, engine) for surface, _ in trace.surfaces]
+    drawing._passed[0][0] = 0  # repeated draws go on counting
+    counter = _Counter(watch)
+    drawing.watch = counter.look
+    try:
+        player.replay_to(tick)
+    except BaseException:
+        player.spoilt = True
+        raise
+    finally:
+        drawing.watch = None
+    left = int(drawing._passed[0][0])
+    changed = []
+    for (surface, _), old in zip(trace.surfaces, before, strict=True):
+        bytes_ = (surface.rows(memory, engine) != old).reshape(surface.height, surface.width, surface.format.bytes)
+        changed.append(int(bytes_.any(axis=2).sum()))
+    found = DrawWhy(address, trace.event)
+    _fill(found, draw, counter, left, [(one, n) for (one, _), n in zip(trace.surfaces, changed, strict=True)])
+    if counter.place is not None and not sum(changed) and trace.surfaces:
+        found.example = _example(inspection, watch, tick, trace.surfaces[0][0], counter.place)
+    return found
+
+
+def _fill(found: DrawWhy, draw: Draw, counter: _Counter, passed: int, changed: list[tuple[Surface, int]]) -> None:
+    plan, state = counter.plan, draw.state
+    add = found.stages.append
+    add(Stage("indices" if draw.indexed else "vertices", draw.count))
+    add(Stage("vertices shaded", counter.vertices))
+    add(Stage("primitives", counter.primitives, _lost([(counter.broken, "with positions that are no numbers")])))
+    inside = counter.primitives - counter.broken - counter.outside
+    add(Stage("primitives in the clip volume", inside, _lost([(counter.outside, "outside of a clip plane")])))
+    facing = inside - counter.culled - counter.flat
+    culls = [(counter.culled, "culled [OGL_SET_CULL, OGL_SET_CULL_FACE]"), (counter.flat, "without area")]
+    add(Stage("primitives that show", facing, _lost(culls)))
+    gone = max(facing - counter.shapes, 0)
+    scissor = "outside of scissor, viewport or surface clip, or between pixels [SET_SCISSOR_HORIZONTAL(0), VERTICAL"
+    planes = plan is not None and bool(plan.words[RASTER.USER_PLANES // 4])
+    scissor += "], or outside of user clip planes [SET_USER_CLIP_ENABLE]" if planes else "]"
+    add(Stage("shapes", counter.shapes, _lost([(gone, scissor)])))
+    add(Stage("pixels that shapes cover" + ("" if counter.complete else ", at least"), counter.covered))
+    tested = plan is not None and plan.output.tests
+    if tested:
+        add(Stage("samples that pass all tests", passed))
+    for surface, number in changed:
+        add(Stage(f"samples of {surface.name} that changed", number))
+    found.reason = _reason(found, draw, counter, passed if tested else None, sum(n for _, n in changed), state)
+
+
+def _lost(parts: list[tuple[int, str]]) -> str:
+    return ", ".join(f"{count} {text}" for count, text in parts if count)
+
+
+def _reason(found: DrawWhy, draw: Draw, counter: _Counter, passed: int | None, changed: int, state: Any) -> str:
+    if changed:
+        return f"{changed} samples of its targets changed"
+    if not state.field("SET_RASTER_ENABLE"):
+        return "nothing: raster is off [SET_RASTER_ENABLE]"
+    if counter.plan is None:
+        return "nothing: no primitive came to raster"
+    for before, stage in zip(found.stages[2:], found.stages[3:], strict=False):
+        if before.left and not stage.left:
+            return f"nothing: no {stage.name}" + (f"; {stage.lost}" if stage.lost else "")
+    if not found.stages[2].left:
+        return "nothing: its vertices make no primitive"
+    if passed == 0:
+        return "nothing: no sample passes all tests"
+    if not state.word("SET_CT_WRITE", 0):
+        return "nothing: all channels are masked [SET_CT_WRITE(0)]"
+    return "nothing: what it writes is what was there"
+
+
+def _example(inspection: SwitchInspection, watch: Watch, tick: int, surface: Surface, place: tuple[int, int]) -> str:
+    """The fate of a fragment of a draw that changed nothing."""
+    fragments = FragmentWatch(watch, *place, surface.grid)
+    drawing = watch.machine.drawing
+    inspection.player.go(tick - 1)
+    drawing.watch = fragments.look
+    try:
+        inspection.player.replay_to(tick)
+    except BaseException:
+        inspection.player.spoilt = True
+        raise
+    finally:
+        drawing.watch = None
+    if not fragments.seen:
+        return ""
+    explained = Explainer(watch, inspection.recorder, surface, tick - 1).fragment(fragments.seen[-1])
+    return f"for example at {place[0]},{place[1]}, primitive {explained.primitive}: {explained.fate}"

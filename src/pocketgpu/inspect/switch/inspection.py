@@ -1,0 +1,150 @@
+"""A recording of a Switch, looked into."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.capture import Capture
+from pocketgpu.capture.mxcap import ChannelLog
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell import B197
+from pocketgpu.maxwell.layout import CLASS_FILES
+
+from ..address import Address
+from ..event import Event, Pass
+from ..inspection import Inspection, as_address
+from .answers import PixelAnswers
+from .funnel import DrawWhy, draw_why
+from .moments import SwitchMoment
+from .player import Player
+from .recorder import Recorder
+from .threads import ThreadWhy, thread_why
+from .why import Why
+
+
+class SwitchInspection(Inspection):
+    """Looks into a recording of a Switch. Frames are replayed when something of them is first asked.
+
+    switches, evaluator: as for `pocketgpu.GM20B`.
+
+    :raises UsageError: the capture is of another console, or there is no such switch.
+    """
+
+    def __init__(self, capture: Capture, switches: Mapping[str, str] | None = None, evaluator: str = "llvm") -> None:
+        if not isinstance(capture.trace, ChannelLog):
+            raise UsageError("this is no recording of a Switch", location=capture.path)
+        self.capture = capture
+        self.log = capture.trace
+        self.recorder = Recorder(self.log)
+        self.player = Player(self.log, self.recorder.hear, switches, evaluator)
+        self.recorder.machine = self.player.machine
+        self._pixels = PixelAnswers(self)
+
+    # -- events -------------------------------------------------------------------------------------------------------
+    def _frame(self, frame: int) -> None:
+        """Have the events of a frame."""
+        if not 0 <= frame < self.frame_count:
+            raise UsageError(
+                f"the capture has no frame {frame}", location=f"f{frame}",
+                hint=f"It has frames 0 to {self.frame_count - 1}." if self.frame_count else "It shows no picture.",
+            )  # fmt: skip
+        self.player.finish_frame(frame)
+
+    def events(self, frame: int) -> Sequence[Event]:
+        """The events of a frame, in order; `facts` of those of engines have the registers that changed.
+
+        :raises UsageError: there is no such frame.
+        """
+        self._frame(frame)
+        return self.recorder.events[frame]
+
+    def passes(self, frame: int) -> Sequence[Pass]:
+        """The same events, in rows that draw to the same targets.
+
+        :raises UsageError: there is no such frame.
+        """
+        self._frame(frame)
+        return self.recorder.passes[frame].found
+
+    def tick_of(self, place: Address | str) -> int:
+        """How many events of the whole run are over right behind an event, or at the end of a frame.
+
+        :raises UsageError: there is no such event.
+        """
+        address = as_address(place)
+        if address.draw is None and address.event is None:
+            events = self.events(address.frame)
+            if address.pass_ is None:
+                return self.recorder.first[address.frame] + len(events)
+            passes = self.passes(address.frame)
+            if address.pass_ >= len(passes):
+                raise UsageError(f"frame {address.frame} has {len(passes)} passes", location=str(address))
+            return self.recorder.tick_of(passes[address.pass_].events[-1])
+        return self.recorder.tick_of(self.event(address))
+
+    def registers(self, tick: int, class_id: int = B197.class_id, channel: int = 0) -> NDArray[np.uint32]:
+        """Registers of a class when so many events of the run were over: 0x1000 words.
+
+        :raises UsageError: there is no such class.
+        """
+        if class_id not in CLASS_FILES:
+            known = ", ".join(f"{number:#06x}" for number in CLASS_FILES)
+            raise UsageError(f"there is no class {class_id:#x}", hint=f"There are: {known}.")
+        return self.recorder.registers(tick, CLASS_FILES.index(class_id), channel)
+
+    # -- moments ------------------------------------------------------------------------------------------------------
+    def seek(self, place: Address | str) -> SwitchMoment:
+        """The machine right behind an event ("f1/d17", "f1/e412"), a pass ("f1/p2") or a frame ("f1").
+
+        :raises UsageError: there is no such event.
+        """
+        address = as_address(place)
+        tick = self.tick_of(address)
+        self.player.go(tick)
+        event = self.recorder.traces[tick - 1].event if tick else None
+        return SwitchMoment(self, address, event, tick)
+
+    def who_wrote(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
+        """The last event that wrote, or may have written, any of these bytes; `address` counts as it is mapped there.
+
+        The same bytes at another address count as well. What launches and programs of draws store is told by pages of
+        4096 bytes, and so are words for constant buffers, which belong to the event behind them. Semaphores of the
+        host are not told.
+
+        :raises UsageError: there is no such event.
+        """
+        if before is None:
+            last = self.tick_of(f"f{self.frame_count - 1}") if self.frame_count else 0
+        else:
+            last = self.tick_of(before) - 1
+        self.player.go(last)
+        memory = self.player.machine.memory
+        wanted = [(at, length) for at, length in memory.spans(address, size) if at is not None]
+        for trace in reversed(self.recorder.traces[:last]):
+            if any(
+                at < start + length and start < at + count for at, count in wanted for start, length in trace.writes
+            ):
+                return trace.event
+        return None
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+    def why(self, place: Address | str) -> Why | ThreadWhy | DrawWhy:
+        """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right behind the
+        draw ("f1/d17/px8,9", y as in the viewport). Of a thread ("f0/e9/b0,1,0/t3,0,0") what it did, of a
+        draw ("f1/d17") how much of it was left behind each stage.
+
+        :raises UsageError: there is no such pixel, thread or draw.
+        """
+        address = as_address(place)
+        if address.block is not None or address.thread is not None:
+            return thread_why(self, self._pixels.watch, address)
+        if address.pixel is None:
+            if address.draw is not None or address.event is not None:
+                return draw_why(self, self._pixels.watch, address)
+            raise UsageError("this address names no pixel", location=str(address), hint="Such as f1/px200,120.")
+        if address.draw is not None or address.event is not None:
+            return self._pixels.of_draw(address)
+        return self._pixels.shown(address)

@@ -1,0 +1,40 @@
+"""Passes: events in a row that draw to the same targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..event import Event, Pass
+
+
+@dataclass(frozen=True)
+class TargetKey:
+    """What draws draw to: `text` for people, `addresses` of all targets."""
+
+    text: str
+    addresses: tuple[int, ...]
+
+
+class Passes:
+    """The passes of a frame, as events come. A clear belongs to the pass that draws to what it clears."""
+
+    def __init__(self, frame: int) -> None:
+        self.frame = frame
+        self.found: list[Pass] = []
+        self._key: TargetKey | None = None
+
+    def add(self, event: Event, key: TargetKey | None) -> None:
+        """The next event. key: what it draws to or clears, None for other events."""
+        same = key is None or self._key is None or key == self._key
+        if event.kind == "clear" and key is not None and self._key is not None:
+            same = set(key.addresses) <= set(self._key.addresses)
+        if not self.found or not same:
+            self.found.append(Pass(self.frame, len(self.found), ""))
+            self._key = None
+        current = self.found[-1]
+        if key is not None and (self._key is None or event.kind == "draw"):
+            self._key = key
+        if event.kind == "draw" and key is not None and not current.target:
+            current.target = key.text
+        event.pass_ = current.number
+        current.events.append(event)

@@ -1,0 +1,161 @@
+"""The history of a pixel: who touched it is known from the events; here the machine goes through them once more, looks
+at the bytes before and behind each, and listens to the draws."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pocketgpu.maxwell.engines.draws import Draw
+from pocketgpu.maxwell.engines.records import Blit, Clear
+
+from .explain import Explainer
+from .fragments import MOST, FragmentWatch
+from .surfaces import Surface
+from .touches import Touch, Track
+from .watched import Watch
+from .why import Step
+
+if TYPE_CHECKING:
+    from .inspection import SwitchInspection
+
+
+class Walk:
+    """Goes through the touches of tracks in the order of time, and makes steps of them.
+
+    :param closely: whether fragments are listened to; else only what bytes become is told.
+    """
+
+    def __init__(self, inspection: SwitchInspection, watch: Watch, closely: bool = True) -> None:
+        self._inspection, self._watch, self._closely = inspection, watch, closely
+        self.player, self.memory = inspection.player, inspection.player.machine.memory
+        self.misses = 0
+        """Draws that have the surface as a target and brought no fragment."""
+        self.chained = True
+        """Whether what one step left is what the next one found."""
+        self._steps: dict[int, Step | None] = {}
+
+    def steps(self, track: Track) -> list[Step]:
+        """The steps of a track, those of its sources inside."""
+        touches: list[tuple[Touch, Track]] = []
+
+        def gather(one: Track) -> None:
+            for touch in one.touches:
+                if touch.source is not None:
+                    gather(touch.source)
+                touches.append((touch, one))
+
+        gather(track)
+        by_tick: dict[int, list[tuple[Touch, Track]]] = {}
+        for touch, owner in touches:
+            by_tick.setdefault(touch.tick, []).append((touch, owner))
+        for tick in sorted(by_tick):
+            self._at(tick, by_tick[tick])
+        return self._of(track)
+
+    def _of(self, track: Track) -> list[Step]:
+        found = []
+        last: list[str] | None = None
+        for touch in track.touches:
+            step = self._steps.get(id(touch))
+            if step is None:
+                continue
+            if touch.source is not None:
+                step.source = self._of(touch.source)
+            if last is not None and step.before != last and len(step.before) == len(last):
+                self.chained = False
+            last = step.after
+            found.append(step)
+        return found
+
+    # -- one event ----------------------------------------------------------------------------------------------------
+    def _at(self, tick: int, touches: list[tuple[Touch, Track]]) -> None:
+        player = self.player
+        player.go(tick - 1)
+        before = [self._bytes(touch, track) for touch, track in touches]
+        watches: dict[int, FragmentWatch] = {}
+        if self._closely:
+            for touch, _ in touches:
+                if isinstance(touch.trace.what, Draw) and touch.surface is not None:
+                    watches[id(touch)] = FragmentWatch(self._watch, touch.x, touch.y, touch.surface.grid)
+        if watches:
+            self._watched(tick, list(watches.values()))
+        else:
+            player.go(tick)
+        for (touch, track), old in zip(touches, before, strict=True):
+            new = self._bytes(touch, track)
+            self._steps[id(touch)] = self._step(touch, old, new, watches.get(id(touch)))
+
+    def _watched(self, tick: int, watches: list[FragmentWatch]) -> None:
+        drawing = self.player.machine.drawing
+
+        def look(plan: object) -> None:
+            for one in watches:
+                one.look(plan)  # type: ignore[arg-type]
+
+        drawing.watch = look
+        try:
+            self.player.replay_to(tick)
+        except BaseException:
+            self.player.spoilt = True
+            raise
+        finally:
+            drawing.watch = None
+
+    def _bytes(self, touch: Touch, track: Track) -> list[bytes]:
+        """The pixel's samples in the event's surface, or the bytes that are followed."""
+        spots = list(track.spots)
+        surface = touch.surface
+        if surface is not None and surface.samples > 1:
+            base = next(base for one, base in touch.trace.surfaces if one is surface)
+            places = surface.places(touch.x, touch.y)
+            spots = [(base + place - surface.address, surface.format.bytes) for place in places]
+        return [self.memory.arena[at : at + size].tobytes() for at, size in spots]
+
+    def _step(self, touch: Touch, old: list[bytes], new: list[bytes], watch: FragmentWatch | None) -> Step | None:
+        trace, surface = touch.trace, touch.surface
+        event = trace.event
+        text, fragments, proved = event.title, [], True
+        if isinstance(trace.what, Draw):
+            if watch is not None:
+                if not watch.total and old == new:
+                    self.misses += 1
+                    return None
+                assert surface is not None
+                explainer = Explainer(self._watch, self._inspection.recorder, surface, touch.tick - 1)
+                fragments = [explainer.fragment(seen) for seen in watch.seen]
+                proved = all(one.proved for one in fragments)
+                final = next((one.after for one in reversed(fragments) if one.after), None)
+                if watch.total <= MOST and final is not None:
+                    proved = proved and final == [raw.hex() for raw in new]
+                elif not watch.total:
+                    proved = False  # something else than a fragment, such as a store of a program
+                count = sum(one.written for one in fragments)
+                text = f"{event.title}: {watch.total} fragments here, {count} written"
+            elif old == new:
+                return None
+        elif isinstance(trace.what, Clear):
+            text = f"{event.title}: sets this pixel"
+        elif isinstance(trace.what, Blit):
+            parts = ", ".join(f"{tap.weight:.4g} of {tap.address:#x}" for tap in touch.taps)
+            text = f"{event.title}: takes {parts or 'pixels that are not there'}"
+        elif touch.taps:
+            text = f"{event.title}: takes the bytes at {touch.taps[0].address:#x}"
+        elif event.kind in ("launch", "report") and old == new:
+            return None
+        name = surface.name if surface is not None else "memory"
+        return Step(
+            event, name, touch.x, touch.y, text, [raw.hex() for raw in old], [raw.hex() for raw in new],
+            _meaning(surface, old), _meaning(surface, new), fragments, [], proved,
+        )  # fmt: skip
+
+
+def _meaning(surface: Surface | None, samples: list[bytes]) -> str:
+    """Bytes of samples for people."""
+    if surface is None or not samples or any(len(raw) != surface.format.bytes for raw in samples):
+        return " ".join(raw.hex() for raw in samples[:8])
+    each = list(dict.fromkeys(samples))
+    texts = []
+    for raw in each[:4]:
+        values = ", ".join("-" if v is None else f"{v:.6g}" for v in surface.value(raw))
+        texts.append(f"{raw.hex()} ({values})")
+    return " | ".join(texts) + (f" and {len(each) - 4} more" if len(each) > 4 else "")

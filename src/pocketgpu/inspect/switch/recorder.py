@@ -1,0 +1,292 @@
+"""The recorder: turns what a replay does into events, while it happens.
+
+An engine's record says what was done; where it lies in the command stream, which registers changed since the event
+before it, and which memory it may have written is found here. Memory is told by address for people and by place in the
+arena for comparisons, as drivers show the same bytes at several addresses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
+from pocketgpu.capture.mxcap import ChannelLog
+from pocketgpu.errors import PocketGPUError
+from pocketgpu.facts.maxwell import CLASSES
+from pocketgpu.facts.maxwell.headers import GPFIFO
+from pocketgpu.maxwell.channel import Channel
+from pocketgpu.maxwell.engines.compute import Launch
+from pocketgpu.maxwell.engines.draws import Draw
+from pocketgpu.maxwell.gm20b import GM20B
+from pocketgpu.maxwell.layout import CLASS_FILES
+
+from ..event import Event, Range, Words
+from . import describe
+from .passes import Passes
+from .player import LOAD, SHOW, SUBMISSION
+from .surfaces import Surface
+
+Spans = tuple[tuple[int, int], ...]
+"""(arena offset, bytes) of stretches of memory."""
+_ENTRY = GPFIFO["ENTRY"]
+_GET, _GET_HI, _LENGTH = (_ENTRY[name] for name in ("GET", "GET_HI", "LENGTH"))
+_MOST_RANGES = 64
+
+
+@dataclass(frozen=True)
+class Change:
+    """Registers of a class that an event found changed: words, values before and after."""
+
+    file: int
+    words: NDArray[np.int64]
+    before: NDArray[np.uint32]
+    after: NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What is known of a tick beside its event. record: of the engine, or the number of what happened. writes: memory
+    that it wrote or may have written. channel: index of the channel that it came through, -1: of none.
+
+    surfaces: those that it wrote, with the place of each one's first byte. sources: address, place and bytes of what it
+    read. plan: of a blit or a copy.
+    """
+
+    event: Event
+    what: Any
+    record: Any
+    writes: Spans
+    changes: tuple[Change, ...]
+    channel: int
+    surfaces: tuple[tuple[Surface, int], ...] = ()
+    sources: tuple[tuple[int, int, int], ...] = ()
+    plan: Any = None
+
+
+def register_name(file: int, word: int) -> str:
+    """Official name of a word of a register file, such as "SET_COLOR_TARGET_A(3)"."""
+    found = CLASSES[CLASS_FILES[file]].get(word) if file < len(CLASS_FILES) else None
+    return f"{word:#05x}" if found is None else found.label
+
+
+class _Position:
+    """Where a channel is in its submission: entry, and the first word of it that no event has."""
+
+    def __init__(self) -> None:
+        self.submission = self.entry = self.word = -1
+        self.last: Words | None = None
+
+
+class Recorder:
+    """Listens to a player: `events` by frame, `passes` by frame, `traces` by tick (the first tick is number 0)."""
+
+    def __init__(self, log: ChannelLog) -> None:
+        self.log = log
+        self.events: list[list[Event]] = []
+        self.passes: list[Passes] = []
+        self.traces: list[Trace] = []
+        self.first: list[int] = []
+        """Ticks that are over when a frame begins."""
+        self.machine: GM20B | None = None
+        self._frame = -1
+        self._draws = 0
+        self._open = False
+        self._positions: dict[int, _Position] = {}
+        self._registers: dict[int, NDArray[np.uint32]] = {}
+        self.power_on: dict[int, NDArray[np.uint32]] = {}
+        """Registers of a channel before its first event, by its index: (files, words)."""
+        self._versions: NDArray[np.uint32] = np.zeros(0, np.uint32)
+        self._constants = 0  # words that went to constant buffers
+
+    # -- what the player tells ----------------------------------------------------------------------------------------
+    def hear(self, what: Any, more: Any) -> None:
+        """A tick."""
+        assert self.machine is not None
+        if not self._open:
+            self._frame += 1
+            self._draws, self._open = 0, True
+            self.events.append([])
+            self.passes.append(Passes(self._frame))
+            self.first.append(len(self.traces))
+        if what == LOAD:
+            self._load(more)
+        elif what == SUBMISSION:
+            self._submission(more)
+        elif what == SHOW:
+            self._add(describe.show(self.log.presents[more], more), what, more)
+            self._open = False
+        else:
+            self._record(what, more)
+
+    def _load(self, number: int) -> None:
+        chunks = [self.log.chunks[update] for update in self.log.submissions[number].updates]
+        found = describe.load(chunks, number)
+        self._add(found, LOAD, number)
+        self._versions = self._now()
+
+    def _submission(self, number: int) -> None:
+        machine = self.machine
+        assert machine is not None
+        entries = self.log.submissions[number].entries
+        self._add(describe.submission(number, len(entries)), SUBMISSION, number)
+        # Registers are compared with what they are before the first word runs.
+        for channel in machine.channels.values():
+            self._know(channel)
+
+    def _know(self, channel: Channel) -> None:
+        if channel.index not in self._registers:
+            self._registers[channel.index] = channel.files.copy()
+            self.power_on[channel.index] = channel.files.copy()
+
+    def _record(self, record: Any, channel: Channel) -> None:
+        machine = self.machine
+        assert machine is not None
+        self._know(channel)
+        try:
+            found = describe.record(record, channel)
+        except PocketGPUError as error:  # registers can ask for what there is not
+            place = getattr(record, "place", "")
+            kind = "draw" if isinstance(record, Draw) else "report"
+            found = describe.Description(kind, f"{type(record).__name__}: {error.message}", {"place": place})
+        constants = machine.constant_words - self._constants
+        if constants:
+            # Words of the pushbuffer for constant buffers have no record: they are told with the event behind them.
+            found.facts["constant_words"] = constants
+        if constants or isinstance(record, Launch) or (isinstance(record, Draw) and describe.stores(machine)):
+            found.writes = (*found.writes, *self._ranges(self._changed()))
+        self._constants = machine.constant_words
+        changes = self._changes(channel)
+        found.facts["registers"] = {
+            register_name(change.file, int(word)): f"{int(after):#010x}"
+            for change in changes
+            for word, after in zip(change.words, change.after, strict=True)
+        }
+        found.words = self._words(record.place, channel)
+        draw = None
+        if isinstance(record, Draw):
+            draw, self._draws = self._draws, self._draws + 1
+        self._add(found, record, record, changes, channel.index, draw)
+        self._versions = self._now()
+
+    # -- events -------------------------------------------------------------------------------------------------------
+    def _add(
+        self, found: describe.Description, what: Any, record: Any, changes: tuple[Change, ...] = (), channel: int = -1,
+        draw: int | None = None,
+    ) -> None:  # fmt: skip
+        events = self.events[self._frame]
+        event = Event(
+            self._frame, len(events), found.kind, found.title, draw, None, found.facts, found.writes, found.reads,
+            found.words,
+        )  # fmt: skip
+        events.append(event)
+        self.passes[self._frame].add(event, found.target)
+        assert self.machine is not None
+        memory = self.machine.memory
+        places = ((surface, memory.offset_of(surface.address, surface.size)) for surface in found.surfaces)
+        surfaces = tuple((surface, place) for surface, place in places if place is not None)
+        sources = ((one.address, memory.offset_of(one.address, one.size), one.size) for one in found.reads)
+        self.traces.append(
+            Trace(
+                event, what, record, self.spans(found.writes), changes, channel, surfaces,
+                tuple((va, at, size) for va, at, size in sources if at is not None), found.plan,
+            )
+        )  # fmt: skip
+
+    def spans(self, ranges: tuple[Range, ...]) -> Spans:
+        """Where ranges of addresses lie in the arena now."""
+        assert self.machine is not None
+        memory = self.machine.memory
+        return tuple(
+            (offset, size)
+            for one in ranges
+            for offset, size in memory.spans(one.address, one.size)
+            if offset is not None
+        )
+
+    def tick_of(self, event: Event) -> int:
+        """How many ticks are over right behind an event."""
+        return self.first[event.frame] + event.number + 1
+
+    # -- memory that changed ------------------------------------------------------------------------------------------
+    def _now(self) -> NDArray[np.uint32]:
+        assert self.machine is not None
+        memory = self.machine.memory
+        return memory.page_versions[: memory._top >> PAGE_SHIFT].copy()
+
+    def _changed(self) -> Spans:
+        """Pages that were stamped since the event before, in stretches."""
+        now, before = self._now(), self._versions
+        old = np.zeros_like(now)
+        old[: min(len(before), len(now))] = before[: len(now)]
+        pages = np.flatnonzero(now != old) if len(before) else np.empty(0, np.int64)
+        if not len(pages):
+            return ()
+        groups = np.split(pages, np.flatnonzero(np.diff(pages) > 1) + 1)
+        return tuple((int(g[0]) << PAGE_SHIFT, len(g) * PAGE_SIZE) for g in groups[:_MOST_RANGES])
+
+    def _ranges(self, spans: Spans) -> tuple[Range, ...]:
+        """Stretches of the arena as addresses."""
+        assert self.machine is not None
+        found = []
+        for offset, size in spans:
+            addresses = self.machine.memory.addresses_of(offset)
+            if addresses:
+                found.append(Range(addresses[0], size))
+        return tuple(found)
+
+    # -- registers ----------------------------------------------------------------------------------------------------
+    def _changes(self, channel: Channel) -> tuple[Change, ...]:
+        known = self._registers[channel.index]
+        found = []
+        for file in range(len(CLASS_FILES)):
+            now = channel.files[file]
+            words = np.flatnonzero(now != known[file])
+            if len(words):
+                found.append(Change(file, words, known[file][words], now[words]))
+                known[file][words] = now[words]
+        return tuple(found)
+
+    def registers(self, tick: int, file: int = 0, channel: int = 0) -> NDArray[np.uint32]:
+        """Registers of a class when `tick` ticks were over, as far as events have seen them."""
+        if channel not in self.power_on:
+            return np.zeros(0x1000, np.uint32)
+        found: NDArray[np.uint32] = self.power_on[channel][file].copy()
+        for trace in self.traces[:tick]:
+            if trace.channel == channel:
+                for change in trace.changes:
+                    if change.file == file:
+                        found[change.words] = change.after
+        return found
+
+    # -- words of the stream ------------------------------------------------------------------------------------------
+    def _words(self, place: str, channel: Channel) -> Words | None:
+        """The words from behind the event before to the one at a place ("s3/e2+17")."""
+        machine = self.machine
+        assert machine is not None
+        head, _, word = place.partition("+")
+        submission, _, entry = head.partition("/e")
+        if not entry.isdecimal() or not word.isdecimal():
+            return None
+        number, last, end = int(submission[1:]), int(entry), int(word) + 1
+        at = self._positions.setdefault(channel.index, _Position())
+        if at.submission != number:
+            at.submission, at.entry, at.word = number, 0, 0
+        if (at.entry, at.word) == (last, end):
+            return at.last  # several events of one method, such as a macro that draws
+        entries = self.log.submissions[number].entries if number < len(self.log.submissions) else ()
+        spans, values = [], []
+        for index in range(at.entry, min(last + 1, len(entries))):
+            raw = int(entries[index])
+            first = at.word if index == at.entry else 0
+            stop = end if index == last else _LENGTH.raw(raw)
+            if stop > first:
+                address = (_GET_HI.raw(raw) << 32 | _GET.raw(raw) << _GET.lo) + 4 * first
+                spans.append(Range(address, 4 * (stop - first)))
+                values.append(np.frombuffer(machine.memory.try_read(address, 4 * (stop - first))[0], "<u4"))
+        at.entry, at.word = last, end
+        at.last = Words(tuple(spans), np.concatenate(values).astype(np.uint32) if values else np.zeros(0, np.uint32))
+        return at.last

@@ -1,0 +1,254 @@
+"""Surfaces: where the pixels of a target, a blit or a shown picture lie, and which pixel an address belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.capture.mxcap import Present
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell.formats import COLOR_TARGET, PixelLayout
+from pocketgpu.lanes import Engine
+from pocketgpu.maxwell import pixel_formats
+from pocketgpu.maxwell.blocklinear import Layout
+from pocketgpu.maxwell.engines.clear import SAMPLE_GRIDS
+from pocketgpu.maxwell.engines.planes import Plane
+from pocketgpu.maxwell.engines.state import State
+from pocketgpu.maxwell.graphics.targets import Target, colour_slots, colour_target, depth_target
+from pocketgpu.maxwell.memory import GpuMemory
+from pocketgpu.maxwell.surface_copy import SurfaceSide, to_array
+from pocketgpu.surface import to_image
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_SHOWN = {"RGBA": "A8B8G8R8", "RGBX": "X8B8G8R8", "BGRA": "A8R8G8B8", "BGRX": "X8R8G8B8", "RGB5": "R5G6B5"}
+"""Colour targets with the bytes of formats that are shown, by the first four letters of these."""
+
+
+MOST_BYTES = 1 << 29
+"""Of a surface that is made a picture: registers can ask for much more than there is."""
+
+
+@dataclass(frozen=True)
+class Surface:
+    """One slice of a surface. width, height: in samples; grid: samples of a pixel across and down.
+
+    name: as people call it. slot: of a colour target, None for others.
+    """
+
+    name: str
+    plane: Plane
+    format: PixelLayout
+    width: int
+    height: int
+    grid: tuple[int, int] = (1, 1)
+    slot: int | None = None
+
+    @property
+    def address(self) -> int:
+        """GPU address of the surface."""
+        return self.plane.va
+
+    @property
+    def samples(self) -> int:
+        """Samples of a pixel."""
+        return self.grid[0] * self.grid[1]
+
+    @property
+    def size(self) -> int:
+        """Bytes from the address to the end of what the slice can reach."""
+        if self.plane.layout is not None:
+            return self.plane.layout.size
+        return self.plane.pitch * max(self.height - 1, 0) + self.width * self.format.bytes
+
+    def place(self, x: int, y: int) -> int:
+        """GPU address of the sample in column x, row y."""
+        column = self.plane.columns(np.int64(x * self.format.bytes))  # type: ignore[arg-type]
+        return self.plane.va + int(column) + int(self.plane.rows(np.int64(y)))  # type: ignore[arg-type]
+
+    def places(self, x: int, y: int) -> list[int]:
+        """GPU addresses of the samples of pixel x, y, row by row."""
+        across, down = self.grid
+        return [self.place(x * across + i, y * down + j) for j in range(down) for i in range(across)]
+
+    def find(self, address: int) -> tuple[int, int] | None:
+        """Column and row of the sample that a GPU address belongs to."""
+        size = self.format.bytes
+        offset = address - self.plane.va
+        rows = self.plane.rows(np.arange(self.height, dtype=np.int64))
+        columns = self.plane.columns(np.arange(self.width, dtype=np.int64) * size)
+        left = offset - rows
+        order = np.argsort(columns, kind="stable")
+        at = np.searchsorted(columns, left, side="right", sorter=order) - 1
+        good = at >= 0
+        found = columns[order[np.maximum(at, 0)]]
+        good &= (left >= found) & (left < found + size)
+        hits = np.flatnonzero(good)
+        if not len(hits):
+            return None
+        y = int(hits[0])
+        return int(order[at[y]]), y
+
+    def inside(self, x: int, y: int) -> bool:
+        """Whether there is such a pixel."""
+        return 0 <= x < self.width // self.grid[0] and 0 <= y < self.height // self.grid[1]
+
+    def __str__(self) -> str:
+        samples = f", {self.samples} samples" if self.samples > 1 else ""
+        size = f"{self.width // self.grid[0]}x{self.height // self.grid[1]}"
+        return f"{self.name} {size} {self.format.name} at {self.address:#x}{samples}"
+
+    # -- contents -----------------------------------------------------------------------------------------------------
+    def rows(self, memory: GpuMemory, engine: Engine) -> NDArray[np.uint8]:
+        """Its bytes row by row, (height, bytes of a row); 0 where nothing is mapped.
+
+        :raises UsageError: it has more than MOST_BYTES.
+        """
+        plane = self.plane
+        if self.width * self.format.bytes * self.height > MOST_BYTES:
+            raise UsageError(f"{self} has more than {MOST_BYTES >> 20} MiB")
+        if not self.width * self.height:
+            return np.zeros((self.height, self.width * self.format.bytes), np.uint8)
+        side = SurfaceSide(plane.va, z=plane.z, pitch=plane.pitch, layout=plane.layout)
+        return to_array(memory, engine, side, self.width * self.format.bytes, self.height)[0]
+
+    def value(self, raw: bytes) -> tuple[Any, ...]:
+        """What the bytes of a sample mean: red, green, blue and alpha, or depth and stencil (None: it has none)."""
+        rows = np.frombuffer(raw, np.uint8).reshape(1, -1)
+        if any(c.name in "ZS" for c in self.format.components):
+            depth, stencil = pixel_formats.decode_depth(rows, self.format)
+            return (
+                None if depth is None else float(depth[0, 0]),
+                None if stencil is None else int(stencil[0, 0]),
+            )
+        return tuple(pixel_formats.decode(rows, self.format)[0, 0].tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class TargetPicture:
+    """A target as it was at a moment.
+
+    rows: bytes, (height, bytes of a row), in samples. `array`: values of pixels, (height, width, 4), or (height, width)
+    of depth; with several samples the first one's. `samples`: of all of them, (height, width, samples, …).
+    """
+
+    surface: Surface
+    rows: NDArray[np.uint8]
+
+    @property
+    def is_depth(self) -> bool:
+        """Whether it holds depth or stencil."""
+        return any(c.name in "ZS" for c in self.surface.format.components)
+
+    @property
+    def stored(self) -> NDArray[Any]:
+        """Values of all samples as they lie: (height, width, 4) of colours, (height, width) of depth or stencil."""
+        if not self.is_depth:
+            return pixel_formats.decode(self.rows, self.surface.format)
+        depth, stencil = pixel_formats.decode_depth(self.rows, self.surface.format)
+        found = depth if depth is not None else stencil
+        assert found is not None
+        return found
+
+    @property
+    def samples(self) -> NDArray[Any]:
+        """Values by pixel and sample."""
+        across, down = self.surface.grid
+        values = self.stored
+        height, width = values.shape[0] // down, values.shape[1] // across
+        cut = values[: height * down, : width * across]
+        parts = cut.reshape(height, down, width, across, *values.shape[2:])
+        return np.moveaxis(parts, 1, 2).reshape(height, width, down * across, *values.shape[2:])
+
+    @property
+    def array(self) -> NDArray[Any]:
+        """Values of the first sample of each pixel."""
+        return np.ascontiguousarray(self.samples[:, :, 0])
+
+    @property
+    def width(self) -> int:
+        return self.surface.width // self.surface.grid[0]
+
+    @property
+    def height(self) -> int:
+        return self.surface.height // self.surface.grid[1]
+
+    @property
+    def image(self) -> Image:
+        """A Pillow image: colours as screens show them, samples mixed; depth as grey, its least value black."""
+        across, down = self.surface.grid
+        if self.is_depth:
+            grey = self.samples[:, :, 0].astype(np.float64)
+            low, high = float(np.nanmin(grey)), float(np.nanmax(grey))
+            scaled = np.nan_to_num((grey - low) / (high - low or 1.0)) * 255
+            return to_image(np.repeat(scaled.astype(np.uint8)[..., None], 3, axis=2))
+        pixels = np.ascontiguousarray(pixel_formats.picture(self.rows, self.surface.format))
+        if across * down == 1:
+            return to_image(np.ascontiguousarray(pixels[..., :3]))
+        # Two channels in a word are added at once, each with 16 bits of room.
+        words = pixels.view(np.uint32)[..., 0]
+        cut = words[: self.height * down, : self.width * across]
+        pairs = []
+        for shift in (0, 8):
+            total = np.full((self.height, self.width), across * down // 2 * 0x10001, np.uint32)
+            for j in range(down):
+                for i in range(across):
+                    total += cut[j::down, i::across] >> shift & 0xFF00FF
+            pairs.append((total >> (across * down).bit_length() - 1 & 0xFF00FF) << shift)
+        mixed = (pairs[0] | pairs[1])[..., None].view(np.uint8)
+        return to_image(np.ascontiguousarray(mixed[..., :3]))
+
+    def _repr_png_(self) -> bytes:
+        import io
+
+        data = io.BytesIO()
+        self.image.save(data, "PNG")
+        return data.getvalue()
+
+    def __repr__(self) -> str:
+        return f"<{self.surface.name}: {self.width}x{self.height} {self.surface.format.name}>"
+
+
+def grid_of(state: State) -> tuple[int, int]:
+    """Samples of a pixel across and down that registers ask for."""
+    return SAMPLE_GRIDS.get(state.field("SET_ANTI_ALIAS", "SAMPLES"), (1, 1))
+
+
+def surface_of(target: Target, grid: tuple[int, int], layer: int = 0) -> Surface:
+    """A layer of a target."""
+    words = dict(target.words)
+    if words["PITCH"]:
+        plane = Plane.linear(target.address, words["PITCH"])
+    else:
+        z = words["FIRST_LAYER"] + layer if not words["LAYER_STRIDE"] else 0
+        layout = Layout(
+            max(target.width, 1) * target.format.bytes, max(target.height, 1), max(z + 1, target.layers),
+            words["BLOCK_HEIGHT"], words["BLOCK_DEPTH"],
+        )  # fmt: skip
+        plane = Plane(target.address + layer * words["LAYER_STRIDE"], 0, layout, z)
+    return Surface(target.name, plane, target.format, target.width, target.height, grid, target.slot)
+
+
+def targets_of(state: State) -> list[Target]:
+    """The colour targets that registers route outputs to, then that of depth."""
+    found = []
+    for slot in dict.fromkeys(colour_slots(state)):
+        target = colour_target(state, slot, False, [])
+        if target is not None:
+            found.append(target)
+    depth = depth_target(state, False, [])
+    return [*found, *([depth] if depth is not None else [])]
+
+
+def shown_surface(present: Present) -> Surface:
+    """What is shown, as a surface."""
+    format = COLOR_TARGET.named(_SHOWN[present.format[:4]])
+    if present.block_linear:
+        plane = Plane.blocks(present.gpu_va, present.stride, present.height, present.block_height_log2)
+    else:
+        plane = Plane.linear(present.gpu_va, present.stride)
+    return Surface("the shown surface", plane, format, present.width, present.height)

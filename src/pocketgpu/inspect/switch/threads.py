@@ -1,0 +1,246 @@
+"""What one thread of a launch does, instruction by instruction.
+
+The launch is replayed in three parts: the blocks before the thread's, that block, and those behind it. The block in the
+middle is run by NumPy first and listened to; then memory is brought back, the machine's own code runs the same block,
+and both must have written the same pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
+from pocketgpu.errors import UsageError
+from pocketgpu.maxwell.engines.queue_metadata import Launch
+from pocketgpu.maxwell.engines.state import State
+from pocketgpu.maxwell.gm20b import DRAWING_SIZE, GRIDS_SIZE, TEXTURES_SIZE
+from pocketgpu.maxwell.grids import Grids, Read
+from pocketgpu.maxwell.sampling.store import KERNELS
+from pocketgpu.maxwell.sass.launch import Launcher, Result
+from pocketgpu.maxwell.sass.work import LANES, LAUNCH
+
+from ..address import Address
+from ..event import Event
+from .trace import Instruction, Tracer
+from .watched import Watch
+from .watched_warp import WatchedWarp, watched_warp
+
+if TYPE_CHECKING:
+    from .inspection import SwitchInspection
+
+Three = tuple[int, int, int]
+
+
+@dataclass
+class ThreadWhy:
+    """What a thread did. instructions: those of its warp, with the registers of its lane; steps: how many there were,
+    those that are not kept included. proved: whether NumPy's block and the machine's wrote the same bytes, which are
+    `pages` pages of memory."""
+
+    address: Address
+    event: Event
+    program: int
+    instructions: list[Instruction] = field(default_factory=list)
+    steps: int = 0
+    pages: int = 0
+    proved: bool = False
+
+    @property
+    def conclusion(self) -> list[str]:
+        """At most three lines."""
+        own = sum(one.executed for one in self.instructions)
+        kept = f" (the first {len(self.instructions)} are kept)" if self.steps > len(self.instructions) else ""
+        end = "the block of NumPy and that of the machine wrote the same bytes"
+        return [
+            f"{self.address} ran {own} of the {self.steps} instructions of its warp{kept}, program {self.program:#x}",
+            f"{self.event.address}: {self.event.title}; its block wrote to {self.pages} pages of memory",
+            f"proved: {end}" if self.proved else f"NOT proved: it is not so that {end}",
+        ]
+
+    def text(self) -> str:
+        """The conclusion, then all instructions."""
+        return "\n".join([*self.conclusion, "", *map(str, self.instructions)])
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; words and addresses as hexadecimal strings."""
+        return {
+            "address": str(self.address), "event": str(self.event.address), "program": f"{self.program:#x}",
+            "conclusion": self.conclusion, "steps": self.steps, "pages": self.pages, "proved": self.proved,
+            "instructions": [one.to_json() for one in self.instructions],
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.text())}</pre>"
+
+
+class _WatchedTextures:
+    """The machine's textures, with kernels of the watched engine."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+
+    def kernel(self, number: int) -> int:
+        return self._watch.engine.handle(KERNELS[number], **self._watch.textures._static)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._watch.textures, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "_watch":
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self._watch.textures, name, value)
+
+
+class _WatchedLauncher(Launcher):
+    """Runs one block of a grid on the watched engine."""
+
+    def __init__(self, watch: Watch) -> None:
+        machine = watch.machine
+        end = sum(machine.scratch) + GRIDS_SIZE + TEXTURES_SIZE + DRAWING_SIZE
+        textures: Any = _WatchedTextures(watch)
+        super().__init__(
+            machine.memory, watch.engine, machine.events, (watch.end, end - watch.end), 1, textures
+        )  # fmt: skip
+        self.block = 0
+
+    def _pieces(self, blocks: int) -> Iterator[tuple[int, int]]:  # type: ignore[override]
+        yield self.block, self.block + 1
+
+    def _function(self, shape: Any, tier: str, count: bool) -> Callable[[], tuple[int, int]]:
+        data, start, indirect = shape.code.key
+        handle = self.engine.handle(
+            watched_warp, code=data, start=start, indirect=indirect, stride=shape.layout.warp_stride, count=count
+        )
+        return lambda: (handle, 0)
+
+
+class _WatchedGrids(Grids):
+    """Stands in for a machine's grids during one launch."""
+
+    def __init__(self, watch: Watch, real: Grids, found: ThreadWhy, block: Three, thread: Three, order: int) -> None:
+        self._watch, self._real, self._found = watch, real, found
+        self._block, self._thread, self._order = block, thread, order
+        self.programs, self.limit, self.budget, self.tier = real.programs, real.limit, real.budget, real.tier
+        self.launcher = self._own = _WatchedLauncher(watch)
+
+    def run(self, launch: Launch, state: State, read: Read) -> Result:
+        """The launch, with the block in the middle watched."""
+        self._order -= 1
+        if self._order >= 0:
+            return self._real.run(launch, state, read)
+        width, height, depth = launch.grid
+        number = (self._block[2] * height + self._block[1]) * width + self._block[0]
+        total = self._part(launch, state, read, 0, number)
+        memory = self._watch.machine.memory
+        before = memory.snapshot()
+        self._listen(launch, state, read, number)
+        ours = {page: self._page(page) for page in memory._changed_since(before)}
+        memory.restore(before)
+        again = memory.snapshot()
+        steps = self._part(launch, state, read, number, number + 1)
+        theirs = {page: self._page(page) for page in {*ours, *memory._changed_since(again)}}
+        self._found.pages = len(memory._changed_since(again))
+        self._found.proved = all(data == (ours.get(page) or self._kept(before, page)) for page, data in theirs.items())
+        rest = self._part(launch, state, read, number + 1, width * height * depth)
+        for one in (steps, rest):
+            total.steps += one.steps
+            total.faults += one.faults
+            total.hung |= one.hung
+        return total
+
+    def _part(self, launch: Launch, state: State, read: Read, first: int, last: int) -> Result:
+        """Some blocks, by the machine's own code."""
+        if first >= last:
+            return Result()
+        launcher: Any = self._real.launcher
+        launcher._pieces = lambda blocks: iter([(first, last)])
+        try:
+            return self._real.run(launch, state, read)
+        finally:
+            del launcher._pieces
+
+    def _page(self, page: int) -> bytes:
+        return self._watch.bytes(page << PAGE_SHIFT, PAGE_SIZE).tobytes()
+
+    @staticmethod
+    def _kept(snapshot: Any, page: int) -> bytes:
+        kept: bytes = snapshot.pages.get(page, bytes(PAGE_SIZE))
+        return kept
+
+    def _listen(self, launch: Launch, state: State, read: Read, number: int) -> None:
+        width, height, _ = launch.block
+        thread = (self._thread[2] * height + self._thread[1]) * width + self._thread[0]
+        warp, lane = divmod(thread, LANES)
+        tracer: Tracer | None = None
+        mine = False
+
+        def hear(name: str, value: Any) -> None:
+            nonlocal tracer, mine
+            if not name.startswith(("sass.", "texture.")):
+                return
+            if name == "sass.warp":
+                assert isinstance(value, WatchedWarp)
+                if mine and tracer is not None:
+                    tracer.close()
+                mine = int(value.place.warp.raw) == warp
+                if mine and tracer is None:
+                    assert launch.code is not None
+                    record = self._watch.words(self.launcher.record, LAUNCH.size // 4)
+                    constants = int(record[LAUNCH.CONSTANTS // 4])
+                    arena = self._watch.machine.memory.arena
+                    tracer = Tracer(arena, value.flow.steps, launch.code.data, constants, lane)
+            if mine and tracer is not None:
+                tracer.hear(name, value)
+
+        self._own.block = number
+        with self._watch.listening(hear):
+            super().run(launch, state, read)
+        if tracer is not None:
+            tracer.close()
+            self._found.instructions, self._found.steps = tracer.instructions, tracer.total
+
+
+def thread_why(inspection: SwitchInspection, watch: Watch, address: Address) -> ThreadWhy:
+    """What a thread of a launch did.
+
+    :raises UsageError: the address names no launch, or no block or thread of it.
+    """
+    tick = inspection.tick_of(address.place)
+    recorder = inspection.recorder
+    trace = recorder.traces[tick - 1]
+    launch = trace.what
+    if not isinstance(launch, Launch):
+        raise UsageError("this event launches no threads", location=str(address))
+    block, thread = address.block or (0, 0, 0), address.thread or (0, 0, 0)
+    for name, wanted, size in (("block", block, launch.grid), ("thread", thread, launch.block)):
+        if any(n >= limit for n, limit in zip(wanted, size, strict=True)):
+            sizes = "x".join(map(str, size))
+            raise UsageError(f"there is no {name} {wanted}", location=str(address), hint=f"There are {sizes}.")
+    found = ThreadWhy(address, trace.event, launch.program)
+    player = inspection.player
+    # Launches that follow each other without a stop between them come together: begin before the first of them.
+    start = tick - 1
+    while start and isinstance(recorder.traces[start - 1].what, Launch):
+        if recorder.traces[start - 1].record.place != launch.place:
+            break
+        start -= 1
+    player.go(start)
+    machine = player.machine
+    real = machine.grids
+    stand_in = _WatchedGrids(watch, real, found, block, thread, tick - 1 - start)
+    machine.__dict__["grids"] = stand_in
+    try:
+        player.replay_to(tick)
+    except BaseException:
+        player.spoilt = True
+        raise
+    finally:
+        machine.__dict__["grids"] = real
+    return found

@@ -1,0 +1,193 @@
+"""Who touched a few bytes of a surface: found in what events say of themselves, without replaying anything.
+
+Clears, draws, blits and copies tell which pixel or byte of theirs it is, and blits and copies which bytes of their
+source went into it. So the way of a pixel is known back to the surfaces that were drawn to before the machine moves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pocketgpu.maxwell.engines.draws import Draw
+from pocketgpu.maxwell.engines.records import Blit, Clear, Copy
+
+from .recorder import Recorder, Trace
+from .surfaces import Surface
+
+Spot = tuple[int, int]
+"""(arena offset, bytes)."""
+MOST_TOUCHES = 4096
+MOST_DEPTH = 4
+"""Blits and copies that one pixel is followed through."""
+
+
+@dataclass(frozen=True)
+class Tap:
+    """Bytes of a source that go into a pixel. weight: how much, 1.0 together."""
+
+    address: int
+    spot: Spot
+    weight: float
+
+
+@dataclass
+class Touch:
+    """An event that may have written the bytes. x, y: the pixel of `surface` that they belong to, where that is known.
+    defines: whether nothing of what was there before is left. taps: what went into it, and `source` who made that."""
+
+    tick: int
+    trace: Trace
+    surface: Surface | None = None
+    x: int = 0
+    y: int = 0
+    defines: bool = False
+    taps: tuple[Tap, ...] = ()
+    source: Track | None = None
+
+
+@dataclass
+class Track:
+    """The bytes of a pixel (`spots`: its samples, as far as they are asked for) and who touched them, up to a tick."""
+
+    spots: tuple[Spot, ...]
+    until: int
+    touches: list[Touch] = field(default_factory=list)
+
+
+def _overlaps(spot: Spot, spans: tuple[Spot, ...]) -> bool:
+    return any(spot[0] < at + size and at < spot[0] + spot[1] for at, size in spans)
+
+
+class Finder:
+    """Finds tracks in what a recorder has."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def track(self, spots: tuple[Spot, ...], until: int, depth: int = 0) -> Track:
+        """Who touched these bytes in the ticks up to `until`: those of the last frame of them, and further back until
+        somebody leaves nothing of what was there before."""
+        found = Track(spots, until)
+        traces = self._recorder.traces
+        if not until:
+            return found
+        frame = traces[until - 1].event.frame
+        for tick in range(until, 0, -1):
+            trace = traces[tick - 1]
+            if trace.event.frame < frame and found.touches and found.touches[-1].defines:
+                break
+            touch = self._touch(tick, trace, spots[0])
+            if touch is not None:
+                found.touches.append(touch)
+                if len(found.touches) >= MOST_TOUCHES:
+                    break
+        found.touches.reverse()
+        if depth < MOST_DEPTH:
+            for touch in found.touches:
+                if touch.taps and (touch is found.touches[-1] or not depth):
+                    heaviest = max(touch.taps, key=lambda tap: tap.weight)
+                    others = [tap.spot for tap in touch.taps if tap is not heaviest and tap.weight]
+                    touch.source = self.track((heaviest.spot, *others), touch.tick - 1, depth + 1)
+        return found
+
+    def _touch(self, tick: int, trace: Trace, spot: Spot) -> Touch | None:
+        if not _overlaps(spot, trace.writes):
+            return None
+        what = trace.what
+        if isinstance(what, Copy):
+            return self._copied(tick, trace, spot)
+        if isinstance(what, Draw | Clear | Blit):
+            for surface, base in trace.surfaces:
+                if base <= spot[0] < base + surface.size:
+                    found = surface.find(surface.address + spot[0] - base)
+                    if found is not None:
+                        x, y = found[0] // surface.grid[0], found[1] // surface.grid[1]
+                        return self._of_surface(Touch(tick, trace, surface, x, y))
+            return None
+        return Touch(tick, trace, defines=what == "load" or type(what).__name__ == "Upload")
+
+    def _of_surface(self, touch: Touch) -> Touch | None:
+        what, x, y = touch.trace.what, touch.x, touch.y
+        if isinstance(what, Clear):
+            left, top, right, bottom = what.rectangle
+            if not (left <= x < right and top <= y < bottom):
+                return None
+            slot = touch.surface.slot if touch.surface is not None else None
+            touch.defines = set(what.channels) >= (set("rgba") if slot is not None else set("zs"))
+        elif isinstance(what, Blit):
+            left, top, width, height = what.rectangle
+            if not (left <= x < left + width and top <= y < top + height):
+                return None
+            touch.taps = _blit_taps(touch, what)
+            touch.defines = what.operation == "SRCCOPY"
+        return touch
+
+    @staticmethod
+    def _copied(tick: int, trace: Trace, spot: Spot) -> Touch | None:
+        """A transfer of the copy engine, if the byte is one of those that it writes."""
+        plan = trace.plan
+        touch = Touch(tick, trace, defines=True)
+        if plan is None:
+            return touch
+        source, target = plan.source, plan.target
+        base = next((at for at, size in trace.writes if at <= spot[0] < at + size), None)
+        if base is None:
+            return touch
+        # Ranges of memory begin where the rectangle's first blocks do.
+        low = trace.event.writes[0].address
+        offset = low + spot[0] - base - target.plane.va
+        rows = target.plane.rows(np.arange(target.y, target.y + plan.rows, dtype=np.int64))
+        columns = target.plane.columns(np.arange(plan.columns * target.element, dtype=np.int64) + target.x)
+        hits = np.flatnonzero(np.isin(offset - rows, columns))
+        if not len(hits):
+            return None
+        line = int(hits[0])
+        byte = int(np.flatnonzero(columns == offset - rows[line])[0])
+        if plan.kind == "fill" or not trace.sources:
+            return touch
+        from_byte = source.x + byte // target.element * source.element + min(byte % target.element, source.element - 1)
+        address = source.plane.va + int(source.plane.columns(np.array([from_byte], np.int64))[0])
+        address += int(source.plane.rows(np.array([source.y + line], np.int64))[0])
+        tap = _tap(trace, address, spot[1], 1.0)
+        touch.taps = () if tap is None else (tap,)
+        return touch
+
+
+def _tap(trace: Trace, address: int, size: int, weight: float) -> Tap | None:
+    for va, at, length in trace.sources:
+        if va <= address < va + length:
+            return Tap(address, (at + address - va, size), weight)
+    return None
+
+
+def _blit_taps(touch: Touch, blit: Blit) -> tuple[Tap, ...]:
+    """The source pixels of a blit's target pixel, with their weights."""
+    plan, trace = touch.trace.plan, touch.trace
+    assert touch.surface is not None
+    size = touch.surface.format.bytes
+    i, j = touch.x - blit.rectangle[0], touch.y - blit.rectangle[1]
+    if plan.copy is not None:
+        side = plan.copy[0]
+        column = side.x + i * size
+        plane = plan.source
+        address = plane.va + int(plane.columns(np.array([column], np.int64))[0])
+        address += int(plane.rows(np.array([side.y + j], np.int64))[0])
+        taps = [_tap(trace, address, size, 1.0)]
+        return tuple(tap for tap in taps if tap is not None)
+    if plan.columns is None or plan.rows is None:
+        return ()
+    start = plan.source.va + plan.reads[0]
+    across = float(plan.columns[3, i : i + 1].view(np.float32)[0])
+    down = float(plan.rows[j, 3:4].view(np.float32)[0])
+    parts = [
+        (1, 1, (1 - across) * (1 - down)), (2, 1, across * (1 - down)),
+        (1, 2, (1 - across) * down), (2, 2, across * down),
+    ]  # fmt: skip
+    taps = [
+        _tap(trace, start + int(plan.columns[c, i]) + int(plan.rows[j, r]), size, weight)
+        for c, r, weight in parts
+        if weight
+    ]
+    return tuple(tap for tap in taps if tap is not None)

@@ -1,0 +1,177 @@
+"""The trace of one lane of a warp: every instruction, the registers that it read, and those that it changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.maxwell.sass.decoder import decode_program
+from pocketgpu.maxwell.sass.disassembler import instruction_text
+from pocketgpu.maxwell.sass.flow import ENDS, FLAGS_BIT, PREDICATE_BIT, reads, writes
+from pocketgpu.maxwell.sass.isa import PT, RZ
+from pocketgpu.maxwell.sass.steps import Step
+from pocketgpu.maxwell.sass.work import BANK_SIZE, BANKS
+
+from .watched_warp import WatchedWarp
+
+_MEMORY = {"LD", "ST", "LDS", "STS", "LDL", "STL", "ATOM", "ATOMS", "RED"}
+MOST = 4096
+"""Instructions that are kept of a trace; the rest is counted."""
+
+
+def as_float(word: int) -> float:
+    """A word taken as an f32."""
+    return float(np.array([word & 0xFFFFFFFF], np.uint32).view(np.float32)[0])
+
+
+def number_text(word: int) -> str:
+    """A word for people: as hexadecimal, and as an f32 where that is of a usual size."""
+    word &= 0xFFFFFFFF
+    value = as_float(word)
+    usual = value == 0 or 1e-12 < abs(value) < 1e12
+    return f"{word:#x} ({value:.7g})" if word and usual else f"{word:#x}"
+
+
+@dataclass(slots=True)
+class Instruction:
+    """One instruction that was at work in a warp.
+
+    number: its place in the program; address: of the code; executed: whether the lane took part (it was active and the
+    guard was true). reads: registers it reads, as they were before. writes: registers, predicates ("P0") and flags
+    ("CC") that it writes: before and after. more: of instructions on textures and inputs, what they asked for.
+    """
+
+    number: int
+    address: int
+    text: str
+    executed: bool
+    active: bool
+    reads: dict[str, int] = field(default_factory=dict)
+    writes: dict[str, tuple[int, int]] = field(default_factory=dict)
+    more: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Words as hexadecimal strings."""
+        found: dict[str, Any] = {
+            "number": self.number, "address": f"{self.address:#x}", "text": self.text, "executed": self.executed,
+            "reads": {name: f"{v:#010x}" for name, v in self.reads.items()},
+            "writes": {name: [f"{a:#010x}", f"{b:#010x}"] for name, (a, b) in self.writes.items()},
+        }  # fmt: skip
+        return found | ({"more": self.more} if self.more else {})
+
+    def __str__(self) -> str:
+        if not self.executed:
+            return f"{self.number:4} {self.address:#06x}  {self.text:44} {'off' if self.active else '-'}"
+        changes = ", ".join(
+            f"{name} = {number_text(b) if name[0] == 'R' else b}" for name, (_, b) in self.writes.items()
+        )
+        if "address" in self.more:
+            changes += f"{' ' * bool(changes)}at {self.more['address']}"
+        return f"{self.number:4} {self.address:#06x}  {self.text:44} {changes}".rstrip()
+
+
+@lru_cache(maxsize=256)
+def texts_of(data: bytes) -> tuple[str, ...]:
+    """The instructions of a program as text, by number. data: its bytes, from the first control word on."""
+    return tuple(instruction_text(one) for one in decode_program(data))
+
+
+class Tracer:
+    """Listens to a warp and keeps what one lane does.
+
+    :param arena: all memory. steps: of the program, data: its bytes. constants: arena offset of its constant banks.
+    """
+
+    def __init__(
+        self, arena: NDArray[np.uint8], steps: tuple[Step, ...], data: bytes, constants: int, lane: int
+    ) -> None:
+        self._steps, self._texts, self._lane = steps, texts_of(data), lane
+        self._constants = arena[constants : constants + BANKS * BANK_SIZE].view(np.uint32)
+        self.instructions: list[Instruction] = []
+        self.total = 0
+        """Instructions of the warp, those that are not kept as well."""
+        self._warp: WatchedWarp | None = None
+        self._meant = False  # whether the texture that is being read is the lane's
+        self._open: tuple[Instruction, list[tuple[str, int, int]]] | None = None
+
+    def hear(self, name: str, value: Any) -> None:
+        """A value that the warp names."""
+        if name == "sass.at":
+            again = self._open is not None and self._open[0].number == int(value)
+            if again and self._steps[int(value)].op not in ENDS:
+                # Quick code of an access has found that it must be careful: the instruction begins once more.
+                self._open = None
+                self.total -= 1
+            self.close()
+            self._begin(int(value))
+        elif name == "sass.warp":
+            self._warp = value
+        elif name.startswith("texture."):
+            self._sampled(name.removeprefix("texture."), value)
+        elif self._open is not None:
+            array = np.asarray(value)
+            holds = bool(array if array.ndim == 0 else array[self._lane])
+            if name == "sass.active":
+                self._open[0].active = self._open[0].executed = holds
+            else:
+                self._open[0].executed = holds
+
+    def _sampled(self, name: str, value: Any) -> None:
+        """A value that an instruction on a texture names; texels as words. Lanes come by the texture that they mean."""
+        array = np.asarray(value)
+        one = (array if array.ndim == 0 else array[self._lane]).item()
+        if name == "lanes":
+            self._meant = bool(one)
+        elif self._meant and self._open is not None:
+            if name.startswith("texel"):
+                one = f"{int(one) & 0xFFFFFFFF:#010x}"
+            self._open[0].more.setdefault("sample", {}).setdefault(name, []).append(one)
+
+    def _begin(self, number: int) -> None:
+        self.total += 1
+        if self.total > MOST or self._warp is None:
+            return
+        step, look, lane = self._steps[number], self._warp.look, self._lane
+        found = Instruction(number, step.address, self._texts[number], False, False)
+        read, written = sets_of(step)
+        found.reads = {name: look(n, lane) for n, name in read}
+        for source in step.sources:
+            if source.kind == "const" and source.n < BANKS:
+                at = (source.n * BANK_SIZE + (source.offset & BANK_SIZE - 4)) // 4
+                found.reads[f"c[{source.n:#x}][{source.offset:#x}]"] = int(self._constants[at])
+        if step.texture is not None:
+            found.more["texture"] = step.texture.handle
+        elif step.op == "IPA":
+            found.more["input"] = f"a[{step.offset:#x}]"
+        elif step.op in _MEMORY:
+            low = look(step.base, lane) if step.base != RZ else 0
+            high = look(step.base + 1, lane) if step.mods.get("e") and step.base != RZ else 0
+            found.more["address"] = f"{(low | high << 32) + step.offset & (1 << 40) - 1:#x}"
+        self._open = found, [(name, n, look(n, lane)) for n, name in written]
+
+    def close(self) -> None:
+        """The instruction at hand is over."""
+        if self._open is None or self._warp is None:
+            return
+        found, written = self._open
+        self._open = None
+        if found.executed:
+            found.writes = {name: (before, self._warp.look(n, self._lane)) for name, n, before in written}
+        self.instructions.append(found)
+
+
+@lru_cache(maxsize=1 << 14)
+def _named(registers: int) -> tuple[tuple[int, str], ...]:
+    """Numbers and names of a set of registers as `flow.reads` gives them, without predicates that are always true."""
+    found = [(n, f"R{n}") for n in range(RZ) if registers >> n & 1]
+    found += [(n, f"P{n - PREDICATE_BIT}") for n in range(PREDICATE_BIT, PREDICATE_BIT + PT) if registers >> n & 1]
+    return (*found, *([(FLAGS_BIT, "CC")] if registers >> FLAGS_BIT & 1 else []))
+
+
+def sets_of(step: Step) -> tuple[tuple[tuple[int, str], ...], tuple[tuple[int, str], ...]]:
+    """The registers that an instruction reads, and those that it writes: numbers and names."""
+    return _named(reads(step)), _named(writes(step))

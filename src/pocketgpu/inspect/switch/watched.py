@@ -1,0 +1,157 @@
+"""Watching code: the NumPy evaluator on a machine's own memory, with somebody who listens.
+
+A `WatchedEngine` runs the same kernels as the machine, on the same arena. What kernels call by handle is named in
+records; so a plan is watched through copies of its records whose handles are those of the watched engine, and whose
+pixel program tells of each instruction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.lanes import I32, Engine, Kernel
+from pocketgpu.lanes.numpy_eval import NumpyLang, scalar
+from pocketgpu.maxwell.gm20b import DRAWING_SIZE, GM20B, GRIDS_SIZE, TEXTURES_SIZE
+from pocketgpu.maxwell.graphics import drawing
+from pocketgpu.maxwell.graphics.plans import PIXEL, Plan
+from pocketgpu.maxwell.graphics.records import RASTER, REGION, SHAPE
+from pocketgpu.maxwell.graphics.shapes import room
+from pocketgpu.maxwell.graphics.stage_program import StageProgram
+from pocketgpu.maxwell.sampling.records import BOOK, KERNELS
+from pocketgpu.maxwell.sampling.store import KERNELS as TEXTURE_KERNELS
+from pocketgpu.maxwell.sampling.store import Textures
+from pocketgpu.maxwell.sass.access import access, memory, memory_index
+from pocketgpu.maxwell.sass.atomics import atomic
+from pocketgpu.maxwell.sass.control import unstack
+from pocketgpu.maxwell.sass.driver import fault
+from pocketgpu.maxwell.sass.work import LAUNCH
+
+from .watched_warp import watched_stage_warp
+
+Listener = Callable[[str, Any], None]
+"""Told of intermediate values: their name, and a number or an array of the lanes."""
+_PAGE = 4096
+
+
+def _rounded(size: int) -> int:
+    return -(-size // _PAGE) * _PAGE
+
+
+class WatchedEngine(Engine):
+    """An engine of the NumPy evaluator that tells a listener of the values that kernels name."""
+
+    def __init__(self, arena: NDArray[np.uint8]) -> None:
+        super().__init__(arena, "numpy")
+        self.listener: Listener | None = None
+
+    def _tell(self, name: str, value: Any) -> None:
+        if self.listener is not None:
+            self.listener(name, getattr(value, "raw", value))
+
+    def _numpy(self, kernel: Kernel, static: dict[str, Any], key: Any) -> Callable[..., None]:
+        assert self._views is not None
+        views, types, functions, tell = self._views, list(kernel.params.values()), self._functions, self._tell
+        lanes = kernel.lanes or 64
+        body = kernel.body
+
+        def run(*args: Any) -> None:
+            k = NumpyLang(views, lanes, functions, tell)
+            with np.errstate(all="ignore"):
+                body(k, *(scalar(k, a, t) for a, t in zip(args, types, strict=True)), **static)
+
+        self._handles[key] = len(self._functions) + 1
+        self._functions[self._handles[key]] = run
+        return run
+
+
+class Watch:
+    """What watching a machine needs: an engine, and room in the work area behind that of draws.
+
+    raster, launch, region, shape: arena offsets of copies of records.
+    """
+
+    def __init__(self, machine: GM20B) -> None:
+        self.machine = machine
+        self.engine = WatchedEngine(machine.memory.arena)
+        start = sum(machine.scratch) + GRIDS_SIZE + TEXTURES_SIZE
+        at = _rounded(_rounded(start) + drawing.AREA_SIZE)
+        self.raster = at
+        self.launch = at + _rounded(RASTER.size)
+        self.region = self.launch + _rounded(LAUNCH.size)
+        self.shape = self.region + _rounded(REGION.size)
+        self.end = self.shape + _rounded(room(SHAPE.size))
+        if self.end > start + DRAWING_SIZE:
+            raise AssertionError("the work area of draws has no room for copies of their records")
+        self._resolve = 0
+
+    def words(self, at: int, count: int) -> NDArray[np.int32]:
+        """Words of the arena."""
+        return self.machine.memory.arena[at : at + 4 * count].view(np.int32)
+
+    def bytes(self, at: int, size: int) -> NDArray[np.uint8]:
+        """Bytes of the arena."""
+        return self.machine.memory.arena[at : at + size]
+
+    # -- the twin of a plan -------------------------------------------------------------------------------------------
+    def prepare(self, plan: Plan) -> None:
+        """Make the copies of a plan's records. They are there until the next plan's are made."""
+        engine, words = self.engine, self.words(self.raster, RASTER.size // 4)
+        words[:] = plan.words
+        wanted = plan.output.tests, plan.output.writes
+        handles = [
+            engine.handle(kernel, **static) if used else 0
+            for (kernel, static), used in zip(plan.output.codes(False), wanted, strict=True)
+        ]
+        words[RASTER.TEST // 4 : RASTER.TEST // 4 + 4].view(np.int64)[:] = handles
+        program = plan.programs.get(PIXEL)
+        words[RASTER.PROGRAM // 4] = 0
+        if program is not None:
+            stage = self.machine.drawing.programs.stages[PIXEL]
+            launch = self.words(self.launch, LAUNCH.size // 4)
+            launch[:] = stage.words
+            self.make_twin(launch, program)
+            words[RASTER.PROGRAM // 4] = self.launch
+
+    def make_twin(self, launch: NDArray[np.int32], program: StageProgram) -> None:
+        """Have a copy of a launch record name kernels of the watched engine, and the watched form of a program."""
+        handle = self.engine.handle
+        launch[:8].view(np.int64)[:4] = handle(access), handle(atomic), handle(fault), handle(unstack)
+        memories = launch[LAUNCH.MEMORY // 4 : LAUNCH.MEMORY // 4 + 128].view(np.int64)
+        memories[:] = 0
+        for space, size, store in program.accesses:
+            memories[memory_index(space, size, store)] = handle(memory, space=space, size=size, store=store)
+        kernels = launch[LAUNCH.TEXTURE // 4 : LAUNCH.TEXTURE // 4 + 2 * KERNELS].view(np.int64)
+        kernels[:] = 0
+        for number in program.textures:
+            kernels[number] = handle(TEXTURE_KERNELS[number], **self.machine.textures._static)
+        launch[LAUNCH.RUN // 4 : LAUNCH.RUN // 4 + 4].view(np.int64)[:] = (
+            handle(watched_stage_warp, **program.static),
+            0,
+        )
+        launch[LAUNCH.CLEAR // 4] = 1
+
+    # -- listening ----------------------------------------------------------------------------------------------------
+    @contextmanager
+    def listening(self, listener: Listener) -> Iterator[None]:
+        """Tell a listener of what kernels of the watched engine compute, and let them ask for textures."""
+        book = self.words(self.textures.book, BOOK.size // 4)
+        resolve = book[BOOK.RESOLVE // 4 : BOOK.RESOLVE // 4 + 2].view(np.int64)
+        kept = int(resolve[0])
+        if not self._resolve:
+            self._resolve = self.engine.callback(self.textures._resolve, I32, I32, I32)
+        resolve[0] = self._resolve
+        self.engine.listener = listener
+        try:
+            yield
+        finally:
+            self.engine.listener = None
+            resolve[0] = kept
+
+    @property
+    def textures(self) -> Textures:
+        return self.machine.textures

@@ -38,6 +38,7 @@ COMMANDS = {
     "events": "Tell what happens in a capture, event by event: frames, passes, draws, fills, copies.",
     "why": "Tell why a pixel has its colour, with every value on the way; or what became of a draw.",
     "decode": "List what a recording or dump tells the GPU, word by word.",
+    "diff": "Tell where two captures differ, or one under two settings.",
     "state": "Tell registers, textures, buffers, shaders and vertices at an event.",
     "who": "Tell who wrote an address last.",
     "dump": "Write guest memory after a frame to a file.",

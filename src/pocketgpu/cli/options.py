@@ -121,6 +121,10 @@ def _parse_switches(ctx: click.Context, param: click.Parameter, values: tuple[st
     return chosen
 
 
+switches_of = _parse_switches
+"""The callback of an option that takes NAME=VALUE several times."""
+
+
 def _remember_json(ctx: click.Context, _param: click.Parameter, value: bool) -> bool:
     ctx.ensure_object(Outcome).json |= value
     return value

@@ -34,6 +34,8 @@ class Change:
         }  # fmt: skip
 
     def __str__(self) -> str:
+        if self.old == self.new and self.fields:  # something that has no words
+            return f"{self.register} {self.fields[0][1]} -> {self.fields[0][2]}"
         text = f"{self.register} {self.old:#010x} -> {self.new:#010x}"
         if not self.fields:
             return text

@@ -137,21 +137,24 @@ class N3dsMoment(Moment):
 class N3dsInspection(Inspection):
     """Looks into a capture of a 3DS.
 
-    switches, evaluator: as for `pocketgpu.N3DS`.
+    switches, evaluator: as for `pocketgpu.N3DS`. recorder: who notes the events, if it shall note more than usual.
     """
 
-    def __init__(self, capture: Capture, switches: Mapping[str, str] | None = None, evaluator: str = "llvm") -> None:
+    def __init__(
+        self, capture: Capture, switches: Mapping[str, str] | None = None, evaluator: str = "llvm",
+        recorder: Recorder | None = None,
+    ) -> None:  # fmt: skip
         self.capture = capture
         self._trace = cast("Trace | GxLog | PgcTrace", capture.trace)
-        self._switches, self._evaluator = switches, evaluator
-        self._recorder = Recorder()
+        self.switches, self.evaluator = switches or {}, evaluator
+        self._recorder = recorder or Recorder()
         self._recorded = 0
 
     # -- events -------------------------------------------------------------------------------------------------------
     @cached_property
     def _recording(self) -> ObservedN3DS:
         fcram = (256 if self._trace.needs_new_model else 128) * MIB
-        machine = ObservedN3DS(self._recorder, fcram=fcram, switches=self._switches)
+        machine = ObservedN3DS(self._recorder, fcram=fcram, switches=self.switches)
         self._recorder.machine = machine
         begin(self._trace, machine)
         return machine
@@ -182,7 +185,7 @@ class N3dsInspection(Inspection):
     @cached_property
     def traveller(self) -> Traveller:
         """The machine that goes to events."""
-        return Traveller(self._trace, self._switches, self._evaluator)
+        return Traveller(self._trace, self.switches, self.evaluator)
 
     def seek(self, place: Address | str) -> N3dsMoment:
         address = as_address(place)

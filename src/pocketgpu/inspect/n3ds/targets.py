@@ -41,6 +41,11 @@ class Target:
         return RenderTarget(self.address, self.width, self.height, self.format, self.blocks).picture(self.memory)
 
     @property
+    def rows(self) -> NDArray[np.uint8]:
+        """The same pixels in the order of memory: rows and columns of memory, not turned."""
+        return RenderTarget(self.address, self.width, self.height, self.format, self.blocks).read(self.memory)
+
+    @property
     def depth(self) -> NDArray[Any] | None:
         """Depth and stencil as stored, as `surface.DEPTH_DTYPE` (height, width), turned as `array` is; None without a
         depth buffer, where no memory is, or in blocks of 32x32."""

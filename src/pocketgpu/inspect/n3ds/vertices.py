@@ -147,13 +147,14 @@ class VertexWatch:
             place = number - numbers.start
             if done < place:
                 run(done, place)
-            before = self._keep()
+            staged = self._get(place)("GEOSTAGE_CONFIG.mode") == GEOMETRY_ON
+            before = self._keep(staged)
             found = self.found[number] = self._look(place)
             self._bring_back(before)
             run(place, place + 1)
             done = place + 1
-            if self._get(place)("GEOSTAGE_CONFIG.mode") == GEOMETRY_ON:  # only now it is known what code that runs
-                after = self._keep()
+            if staged:  # only now it is known what code that runs
+                after = self._keep(staged)
                 self._bring_back(before)
                 found.emitted = self._emitted(place)
                 self._bring_back(after)
@@ -180,12 +181,13 @@ class VertexWatch:
         records = self._words(self._layout.vertices, count * VERTEX_SIZE // 4, "<f4")
         return records.reshape(-1, VERTEX_SIZE // 4)[:, :VERTEX_FLOATS]
 
-    def _keep(self) -> list[tuple[int, NDArray[np.uint8]]]:
+    def _keep(self, staged: bool) -> list[tuple[int, NDArray[np.uint8]]]:
         """What the units keep from draw to draw. Looking at a draw changes it; the draw must find it as it was."""
         layout = self._layout
         held = layout.vertices + VERTEX_SIZE * MAX_RECORDS
         areas = (
-            (layout.control, CONTROL.size), (layout.geometry, layout.triangles - layout.geometry),
+            (layout.control, CONTROL.size),
+            (layout.geometry, layout.triangles - layout.geometry if staged else GEOMETRY.size),
             (held, VERTEX_SIZE * EMIT_SLOTS),
         )  # fmt: skip
         return [(at, self._arena[at : at + size].copy()) for at, size in areas]

@@ -24,7 +24,7 @@ EVALUATORS = ("llvm", "numpy")
 @click.argument("a", type=click.Path(), metavar="A")
 @click.argument("b", type=click.Path(), metavar="[B]", required=False)
 @click.option(
-    "--frame", "frames", metavar="A-B", callback=parsed(parse_frame_span),
+    "--frame", "frames", metavar="N-M", callback=parsed(parse_frame_span),
     help="Compare these frames only, both included: 0-4 or 3.",
 )  # fmt: skip
 @click.option(

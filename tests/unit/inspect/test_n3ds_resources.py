@@ -16,7 +16,7 @@ from support.pica_scenes import HEIGHT, PROGRAM, WIDTH, Scene, corners, texels
 import pocketgpu
 from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.inspection import Inspection
+from pocketgpu.inspect.inspection import Inspection, debug
 from pocketgpu.inspect.meshes import Mesh, to_glb, to_obj
 
 
@@ -82,6 +82,15 @@ def test_more_vertices_than_are_shaded_at_once(tmp_path: Path) -> None:
     assert (vertices.inputs["v0"][:, 2] == many["position"][:, 2]).all()
     assert (vertices.outputs["position"][:, 2] == many["position"][:, 2]).all()
     assert vertices.triangles.shape == (398, 3) and vertices.triangles[:3].tolist() == [[0, 1, 2], [2, 1, 3], [2, 3, 4]]
+
+
+def test_both_evaluators_give_the_same_vertices(path: str, run: Inspection, shared_dir: Path) -> None:
+    for file in (path, str(shared_dir / "captures" / "3ds" / "geoshader.ctf.xz")):
+        mine, others = (debug(file, evaluator=name).seek("f0/d0").vertices for name in ("llvm", "numpy"))
+        for name in ("numbers", "inputs", "outputs", "registers", "triangles"):
+            assert getattr(mine, name).tobytes() == getattr(others, name).tobytes()
+        assert (mine.emitted is None) == (others.emitted is None)
+        assert mine.emitted is None or others.emitted is None or mine.emitted.tobytes() == others.emitted.tobytes()
 
 
 def test_a_frame_has_no_vertices(run: Inspection) -> None:

@@ -252,14 +252,15 @@ class VertexWatch:
     def _emitted(self, packet: int) -> NDArray[np.void]:
         """Vertices that the geometry program emits, three for each triangle."""
         self._begin(packet)
-        total, found = self._total(packet), [np.zeros((0, VERTEX_FLOATS), np.float32)]
+        total, found, count = self._total(packet), [np.zeros((0, VERTEX_FLOATS), np.float32)], 0
         for start in range(0, min(total, MOST_VERTICES), GEOMETRY_PIECE):
             self._runner.shade_alone(packet, start, min(GEOMETRY_PIECE, total - start))
             self._unit("STARTED")[0] = 0
-            while not self._control("HANG"):
+            while not self._control("HANG") and count < MOST_VERTICES:
                 self._runner.emit_alone(packet, start)
                 slots = self._words(self._layout.slot_list, self._control("ASSEMBLE_COUNT"))
                 found.append(self._records(MAX_RECORDS + EMIT_SLOTS)[slots])
+                count += len(slots)
                 if not self._unit("MORE")[0]:
                     break
         return _semantics(np.concatenate(found), self._get(packet))

@@ -478,9 +478,13 @@ class DrawRunner:
         self._vertex_programs.forget_places()
 
     def emit_alone(self, packet: int, start: int) -> None:
-        """Go a step on with the geometry stage of a packet that has run, for the piece that was shaded last; see
-        `geometry_step`."""
+        """Go a step on with the geometry stage of a packet, for the piece that was shaded last; see `geometry_step`.
+        The packet's mode must be one that there is."""
         self._tell_emit()
+        self._geometry_programs.tier = self.tier
+        # Nobody prepared a packet that is left out.
+        handle = self._geometry_programs.handle(self._heads[packet], self._registers[packet])
+        self._heads[packet, _GEOMETRY_WORDS] = np.array([handle], np.int64).view(np.int32)
         step = self.engine.get(geometry_step, **self._geometry_choices, **self._static)
         step(int(self._packet_offsets[packet]), start)
 

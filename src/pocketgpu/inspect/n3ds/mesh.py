@@ -44,7 +44,8 @@ def mesh_of(vertices: Vertices, space: str, textures: Mapping[int, Texture], nam
         places, whole = position[:, :3], np.ones(len(corners), bool)
         if space == "output":
             whole = position[:, 3] > 0  # behind the eye there is no place on the screen
-            places = position[:, :3] / np.where(whole, position[:, 3], 1)[:, None]
+            with np.errstate(all="ignore"):  # what is not finite is left out below
+                places = position[:, :3] / np.where(whole, position[:, 3], 1)[:, None]
     else:
         raise UsageError(f"there is no space {space!r}", location=name, hint=f"There are {_SPACES}.")
     whole &= np.isfinite(places).all(axis=1)

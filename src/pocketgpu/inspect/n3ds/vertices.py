@@ -1,7 +1,7 @@
 """Vertices of a draw: what the unit read for each, what its program made of them, and how primitives name them.
 
 The machine's own code shades the draw's vertices a second time, a few at a time, right before the draw runs; after each
-few their rows and records lie in the work area. What a geometry program emits is taken from there after the draw.
+few their rows and records lie in the work area. A geometry program runs likewise; what it emits is taken from there.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ...pica.layout import (
 )
 from ...pica.n3ds import N3DS
 from ...pica.registers import StaticRegisters
-from ...pica.vertex_fetch import CONSTANT, GEOMETRY_ON, PLAN, VARIABLE
+from ...pica.vertex_fetch import CONSTANT, FIXED, GEOMETRY_ON, PLAN, VARIABLE
 from ...pica.watch import DrawPackets
 from .machine import Run
 from .targets import _Words
@@ -151,14 +151,12 @@ class VertexWatch:
             before = self._keep(staged)
             found = self.found[number] = self._look(place)
             self._bring_back(before)
+            if staged:
+                found.emitted = self._emitted(place)
+                found.triangles = triangles_of(0, len(found.emitted))
+                self._bring_back(before)
             run(place, place + 1)
             done = place + 1
-            if staged:  # only now it is known what code that runs
-                after = self._keep(staged)
-                self._bring_back(before)
-                found.emitted = self._emitted(place)
-                self._bring_back(after)
-                found.triangles = triangles_of(0, len(found.emitted))
         if done < len(numbers):
             run(done, len(numbers))
 
@@ -253,6 +251,8 @@ class VertexWatch:
         """Vertices that the geometry program emits, three for each triangle."""
         self._begin(packet)
         total, found, count = self._total(packet), [np.zeros((0, VERTEX_FLOATS), np.float32)], 0
+        if self._get(packet)("GSH_MISC0.mode") > FIXED:  # no such mode; the draw is left out
+            total = 0
         for start in range(0, min(total, MOST_VERTICES), GEOMETRY_PIECE):
             self._runner.shade_alone(packet, start, min(GEOMETRY_PIECE, total - start))
             self._unit("STARTED")[0] = 0

@@ -45,9 +45,10 @@ class Scene:
 
     def __init__(
         self, *, vertices: np.ndarray | None = None, picture: np.ndarray | None = None, blend: int = 0x11,
-        constant: int = 0x22, between: Step | None = None, uniform: float = 0.0, frames: int = 1,
+        constant: int = 0x22, between: Step | None = None, uniform: float = 0.0, frames: int = 1, moved: int = 0,
     ) -> None:  # fmt: skip
         self.capture = capture = CaptureBuilder()
+        capture.allocate(moved)
         vertices = corners() if vertices is None else vertices
         self.vertices = capture.put(vertices)
         self.indices = capture.put(np.array([0, 1, 2, 2, 3, 0], np.uint16))

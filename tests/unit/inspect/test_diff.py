@@ -164,6 +164,13 @@ def test_an_inserted_draw_shifts_nothing(plain: str, save: Save) -> None:
     assert "BLEND_COLOR 0x00000011 -> 0x00000012" in found.structure[1].text
 
 
+def test_memory_that_is_laid_out_otherwise(plain: str, save: Save) -> None:
+    found = report(plain, save(moved=4096))
+    assert {one.level for one in found.structure} == {"register"} and found.pixel is None and found.vertex is None
+    names = [one.detail["change"]["register"] for one in found.structure]
+    assert names[:5] == ["load address"] * 3 + ["TEXUNIT0_ADDR", "ATTRIBBUFFERS_LOC"]
+
+
 def test_writes_that_no_draw_sees(plain: str, tmp_path: Path) -> None:
     scene = Scene()
     scene.capture.submit(scene.commands().write("TEXENV1_COLOR", r=1)).end_frame()

@@ -18,6 +18,7 @@ from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.inspection import Inspection, debug
 from pocketgpu.inspect.meshes import Mesh, to_glb, to_obj
+from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +112,18 @@ def test_a_geometry_program_emits(shared_dir: Path) -> None:
         # The picture is as without looking.
         again = pocketgpu.debug(str(shared_dir / "captures" / "3ds" / f"{name}.ctf.xz")).seek("f0/d0")
         assert (again.target.array == run.seek("f0/d0").target.array).all()
+
+
+def test_going_back_also_brings_back_what_geometry_programs_find(path: str) -> None:
+    run = N3dsInspection(pocketgpu.open(path))
+    run.seek("f0")
+    machine = run.traveller.machine
+    layout, arena = machine._core.layout, machine.memory.arena
+    for at in (layout.geometry_uniforms, layout.geometry_queue, layout.geometry_packet):
+        arena[at : at + 64] = 7
+    run.seek("f0/e1")
+    for at in (layout.geometry_uniforms, layout.geometry_queue, layout.geometry_packet):
+        assert not arena[at : at + 64].any()
 
 
 def test_every_recording_has_vertices_that_make_its_triangles(shared_dir: Path) -> None:

@@ -77,7 +77,7 @@ class Structure:
         if a.draw is not None and b.draw is not None and logs is not None:
             changes = [*self._registers(a.draw, b.draw, logs), *self._tables(a.draw, b.draw, logs)]
         elif not same and a.kind != "list":  # what is in a list is told by its draws
-            changes = list(_facts(a.facts, b.facts))
+            changes = [*_moved(a, b), *_facts(a.facts, b.facts)]
         if same and not changes:
             return
         command = None if same else self._command(a.words, b.words, bool(changes), logs is not None)
@@ -196,6 +196,12 @@ def _command_memory(events: Sequence[Event]) -> list[Range]:
 
 def _word_at(data: NDArray[np.uint8], place: int) -> str:
     return f"0x{data[place & ~3 :][:4][::-1].tobytes().hex()}"
+
+
+def _moved(a: Event, b: Event) -> Iterator[Change]:
+    """Bytes that are loaded to another place."""
+    if a.kind == "load" and a.writes and b.writes and a.writes[0].address != b.writes[0].address:
+        yield Change("load address", a.writes[0].address, b.writes[0].address)
 
 
 def _facts(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:

@@ -189,6 +189,13 @@ def test_programs(run: Inspection) -> None:
     assert "; c0 = 0, 0, 0, 0.25" in str(program)
 
 
+def test_uniforms_that_are_no_numbers(tmp_path: Path) -> None:
+    run = pocketgpu.debug(Scene(uniform=float("nan")).save(tmp_path / "a.ctf.xz"))
+    program = run.seek("f0/d0").programs["vertex"]
+    found = json.loads(json.dumps(program.to_json(), allow_nan=False))
+    assert found["uniforms"] == {"c0": [0.0, 0.0, 0.0, "nan"]} and "; c0 = 0, 0, 0, nan" in str(program)
+
+
 # -- differences of state ---------------------------------------------------------------------------------------------
 def test_state_against_the_draw_before(run: Inspection) -> None:
     changes = {one.register: one for one in run.seek("f0/d1").changes()}

@@ -72,8 +72,8 @@ def _shaded_at(vertices: Vertices, name: str, chosen: NDArray[np.int64]) -> NDAr
     shaded = vertices.shaded
     if name not in (shaded.dtype.names or ()) or chosen.max(initial=-1) >= len(shaded):
         return None
-    values: NDArray[np.float32] = np.nan_to_num(shaded[name][chosen], posinf=0, neginf=0)
-    return values
+    values: NDArray[np.float32] = shaded[name][chosen]
+    return np.where(np.isfinite(values), values, np.float32(0))
 
 
 def _colors_of(vertices: Vertices, chosen: NDArray[np.int64]) -> NDArray[np.float32] | None:

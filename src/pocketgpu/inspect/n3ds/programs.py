@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ class Program:
         """Values by name: floats that the code names or that are not 0, and all booleans and integers that it names."""
         text = self.text
         named = {int(number) for number in _NAMED.findall(text)}
-        wanted = sorted(named | set(np.flatnonzero(self.floats.any(axis=1)).tolist()))
+        wanted = sorted(named | set(np.flatnonzero(_not_zero(self.floats).any(axis=1)).tolist()))
         found: dict[str, list[Any]] = {f"c{n}": self.floats[n].tolist() for n in wanted if n < UNIFORMS}
         for letter, values in (("i", self.ints), ("b", self.bools)):
             found |= {f"{letter}{n}": np.atleast_1d(values[n]).tolist() for n in range(len(values))
@@ -61,8 +62,9 @@ class Program:
         return found
 
     def to_json(self) -> dict[str, Any]:
+        uniforms = {name: [_plain(value) for value in values] for name, values in self.uniforms.items()}
         return {"unit": self.unit, "entry": self.entry, "digest": self.digest, "instructions": len(self.words),
-                "text": self.text, "uniforms": dict(self.uniforms)}  # fmt: skip
+                "text": self.text, "uniforms": uniforms}  # fmt: skip
 
     def __str__(self) -> str:
         lines = [f"; {self.unit} program {self.digest}, begins at {self.entry:#x}", self.text.rstrip("\n")]
@@ -70,6 +72,17 @@ class Program:
             shown = ", ".join(f"{v:.9g}" if isinstance(v, float) else str(v).lower() for v in values)
             lines.append(f"; {name} = {shown}")
         return "\n".join(lines)
+
+
+def _not_zero(values: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """By their bits: NaN of any kind is not zero."""
+    found: NDArray[np.bool_] = values.view(np.uint32) << np.uint32(1) != 0
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A number that JSON can hold."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def programs_of(registers: NDArray[np.uint32], banks: Mapping[str, NDArray[np.uint32]]) -> dict[str, Program]:

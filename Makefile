@@ -40,6 +40,7 @@ fuzz: $(VENV)/.ready-test
 	$(BIN)/python tests/fuzz/pushbuffers.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/raster.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/debugging.py --cases $$(( $(FUZZ) / 100 ))
+	$(BIN)/python tests/fuzz/differences.py --cases $$(( $(FUZZ) / 100 ))
 	$(BIN)/python tests/fuzz/draws_switch.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/quick_draws.py --cases $$(( $(FUZZ) / 10 ))
 	$(BIN)/python tests/fuzz/recordings.py --cases $$(( $(FUZZ) / 10 ))

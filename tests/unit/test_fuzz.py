@@ -84,6 +84,11 @@ def test_questions_about_damaged_recordings() -> None:
     assert counts["cases"] == 20 and counts["answers"] >= 40 and counts["fragments"] >= 5
 
 
+def test_damaged_recordings_are_compared() -> None:
+    counts = load("differences").run(20, seed=1)
+    assert counts["cases"] == 20 and counts["meshes"] >= 20 and counts["with pixel"] >= 5 and counts["with vertex"] >= 5
+
+
 def test_maxwell_words_and_files_with_shaders() -> None:
     counts = load("sass").run(1000, seed=1)
     assert counts["cases"] == 1000

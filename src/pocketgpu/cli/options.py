@@ -80,6 +80,14 @@ def parse_memory_range(text: str) -> MemoryRange:
     return MemoryRange(address, size)
 
 
+def parse_number(text: str) -> int:
+    """`0x18000000` or decimal, not negative. ValueError if not."""
+    word = text.strip()
+    if not re.fullmatch("0x[0-9a-f]{1,16}|[0-9]{1,19}", word, re.IGNORECASE):
+        raise ValueError(f"{text!r} is no number. Write it decimal or with 0x.")
+    return int(word, 16 if word[:2].lower() == "0x" else 10)
+
+
 def parsed(parse: Callable[[str], T]) -> Callable[[click.Context, click.Parameter, str | None], T | None]:
     """A Click callback that turns the typed word into a value, and a ValueError into a usage error."""
 
@@ -111,6 +119,10 @@ def _parse_switches(ctx: click.Context, param: click.Parameter, values: tuple[st
                 ) from error
             chosen[name] = value
     return chosen
+
+
+switches_of = _parse_switches
+"""The callback of an option that takes NAME=VALUE several times."""
 
 
 def _remember_json(ctx: click.Context, _param: click.Parameter, value: bool) -> bool:

@@ -131,6 +131,11 @@ class Inspection(ABC):
                 found = event
         return found
 
+    def who_changed(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
+        """Like `who_wrote`, but a draw counts only if it changed any of the bytes, which running it tells. Where a
+        console's inspection cannot tell, the two are the same."""
+        return self.who_wrote(address, size, before)
+
     # -- answers ------------------------------------------------------------------------------------------------------
     def trace(self, place: Address | str, most: int | None = None) -> Trace:
         """The steps of a program in a draw or launch (`stepping`): of a vertex, f1/d17/v5, or of a primitive in a

@@ -443,9 +443,12 @@ class DrawRunner:
     @cached_property
     def _geometry_stage(self) -> int:
         """The handle of the geometry stage, which knows the handle of what EMIT calls."""
+        self._tell_emit()
+        return self.engine.handle(geometry_step, **self._geometry_choices, **self._static)
+
+    def _tell_emit(self) -> None:
         at = self.layout.geometry + GEOMETRY.EMIT
         self.memory.arena[at : at + 8].view(np.int64)[0] = self.engine.handle(emit_vertices, **self._static)
-        return self.engine.handle(geometry_step, **self._geometry_choices, **self._static)
 
     @cached_property
     def _vertex_side(self) -> tuple[Callable[..., None], int, int]:
@@ -460,10 +463,30 @@ class DrawRunner:
 
     def _shade_exactly(self, entry: int, program: VertexProgram) -> None:
         """Shade a piece again with the unit's own rule for products; go on with assembling it."""
-        shade = self.engine.get(shade_vertices, **self._static, switches=self._fetch_choices)
-        handle = program.handle(self.tier, exact=True)
-        shade(int(self._run_list[entry, 1]), self._get(C.VERTEX_START), self._get(C.PIECE), handle)
+        self._shade(int(self._run_list[entry, 1]), self._get(C.VERTEX_START), self._get(C.PIECE), program)
         self._set(C.VERTEX_STAGE, driver.SHADED)
+
+    def _shade(self, packet: int, start: int, count: int, program: VertexProgram) -> None:
+        shade = self.engine.get(shade_vertices, **self._static, switches=self._fetch_choices)
+        shade(packet, start, count, program.handle(self.tier, exact=True))
+
+    def shade_alone(self, packet: int, start: int, count: int) -> None:
+        """Shade some vertices of a recorded packet and do nothing else with them, so that somebody can look at the rows
+        and records of the work area. Rows hold all of them if they are at most CHUNK."""
+        program = self._vertex_programs.of(self._heads[packet], self._registers[packet])
+        self._shade(int(self._packet_offsets[packet]), start, count, program)
+        self._vertex_programs.forget_places()
+
+    def emit_alone(self, packet: int, start: int) -> None:
+        """Go a step on with the geometry stage of a packet, for the piece that was shaded last; see `geometry_step`.
+        The packet's mode must be one that there is."""
+        self._tell_emit()
+        self._geometry_programs.tier = self.tier
+        # Nobody prepared a packet that is left out.
+        handle = self._geometry_programs.handle(self._heads[packet], self._registers[packet])
+        self._heads[packet, _GEOMETRY_WORDS] = np.array([handle], np.int64).view(np.int32)
+        step = self.engine.get(geometry_step, **self._geometry_choices, **self._static)
+        step(int(self._packet_offsets[packet]), start)
 
     def _raster(self, first: int, end: int, batch: _Batch, started: float) -> float:
         """The fragment side of run list entries first .. end-1; empties the triangle area. Returns the time now."""

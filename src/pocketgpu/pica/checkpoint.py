@@ -18,7 +18,6 @@ from .layout import (
     CONTROL,
     EMIT_SLOTS,
     EXTERNAL_WORDS,
-    GEOMETRY,
     MAX_RECORDS,
     REGISTER_COUNT,
     VERTEX_SIZE,
@@ -44,7 +43,8 @@ def _areas(layout: WorkLayout) -> list[tuple[int, int]]:
         (layout.external, 4 * EXTERNAL_WORDS),
         (layout.banks[0], layout.banks[-1] + 4 * BANKS[-1].words - layout.banks[0]),
         (layout.carry, 4 * VERTEX_SIZE),
-        (layout.geometry, GEOMETRY.size),
+        # the unit, and behind it the uniforms and vertices that a geometry program finds there from the draw before
+        (layout.geometry, layout.geometry_in - layout.geometry),
         (layout.vertices + VERTEX_SIZE * MAX_RECORDS, VERTEX_SIZE * EMIT_SLOTS),
     ]
 

@@ -50,7 +50,7 @@ CONTROL = Struct(
     # the vertex side
     "SHADE_COUNT", "NAN_PRODUCTS", "VERTEX_FAULTS", "CARRY", "CARRY_PARITY", "TRIANGLES", "NEXT_PRIMITIVE", "CLIPPED",
     "HANG", "VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "VERTEX_STATUS", "VERTICES", "AREA",
-    "GROUP_WORDS", "GROUPS", "WRITE_INDEX",
+    "GROUP_WORDS", "GROUPS", "WRITE_INDEX", "LOWEST_VERTEX",
     # the geometry stage; the counts rise with each upload of a float uniform, each write to the booleans
     "GS_UPLOADS", "GS_BOOLS", "PIECE", "PIECE_VERTICES", "ASSEMBLE_COUNT", "EMITTED",
     "SHADER_STEPS", "SHADER_STEPS_LOW",

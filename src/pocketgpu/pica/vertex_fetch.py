@@ -320,7 +320,8 @@ def shade_vertices(k: Lang, packet: Value, start: Value, count: Value, program: 
     """Shade the vertices of a piece of a draw (primitive vertices start .. start+count-1) with a program's handle.
 
     Leaves records in the vertex area (all outputs in an area of their own if a geometry shader is to follow), the slot
-    of each primitive vertex in the slot list, and how many these are in PIECE_VERTICES.
+    of each primitive vertex in the slot list, and how many these are in PIECE_VERTICES. The shade list then has the
+    numbers of vertices, counted from LOWEST_VERTEX.
     """
     layout = WorkLayout(layout_start, layout_size)
     fetch = _Fetch(k, layout, packet, dict(switches))
@@ -365,4 +366,5 @@ def shade_vertices(k: Lang, packet: Value, start: Value, count: Value, program: 
             for _ in k.when(~geometry):
                 fetch.store_vertices(chunk, n)
     k.store(I32, layout.control + C.SHADE_COUNT, shaded)
+    k.store(I32, layout.control + C.LOWEST_VERTEX, low)
     k.store(I32, layout.control + C.PIECE_VERTICES, named)

@@ -74,6 +74,21 @@ class ListWords:
         return after
 
 
+def registers_of(words: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """For each of some words that begin with an entry the id of the register that it is written to; -1 for headers and
+    padding."""
+    found = np.full(len(words), -1)
+    at = 0
+    while at + 1 < len(words):
+        end, header = _behind(words, at), int(words[at + 1])
+        first, step = header & _HEADER_ID, header >> _HEADER_STEP
+        extra = min(header >> _HEADER_EXTRA & 0xFF, len(words) - at - 2)
+        found[at] = first
+        found[at + 2 : at + 2 + extra] = first + step * np.arange(1, extra + 1)
+        at = end
+    return found
+
+
 def _behind(words: NDArray[np.uint32], at: int) -> int:
     """The place behind the entry at `at`."""
     if at + 1 >= len(words):

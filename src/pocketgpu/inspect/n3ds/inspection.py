@@ -17,11 +17,19 @@ from ...facts.pica import PICA
 from ...pica.display import Screen
 from ...pica.observe import ObservedN3DS
 from ..address import Address
-from ..event import Event, Pass
+from ..changes import Change, changes_between
+from ..event import Event, Pass, Range
 from ..inspection import Inspection, Moment, as_address
+from ..meshes import Mesh
+from .bound_programs import PROGRAM_BANKS, Program, programs_of
+from .buffers import IndexBuffer, VertexBuffer, index_buffer, vertex_buffers
 from .machine import Traveller
+from .mesh import mesh_of
 from .recorder import Recorder
+from .tables import NAMES, table_changes
 from .targets import Target, target_of
+from .textures import Texture, textures_of
+from .vertices import Vertices, vertices_of
 
 if TYPE_CHECKING:
     from ...capture import Capture
@@ -50,6 +58,70 @@ class N3dsMoment(Moment):
     def screens(self) -> dict[str, Screen]:
         return self.machine.screens
 
+    # -- resources ----------------------------------------------------------------------------------------------------
+    @property
+    def _words(self) -> np.ndarray:
+        return self.machine._core.registers
+
+    @property
+    def textures(self) -> dict[int, Texture]:
+        """Bound textures by unit, of units 0 to 2 that name one; also of units that are off (`enabled`)."""
+        return textures_of(self.machine, self._words)
+
+    @property
+    def index_buffer(self) -> IndexBuffer:
+        """The index buffer; only draws of kind "elements" read it."""
+        return index_buffer(self.machine.memory, self._words)
+
+    @property
+    def vertex_buffers(self) -> list[VertexBuffer]:
+        """Attribute loaders in use."""
+        return vertex_buffers(self._words)
+
+    @property
+    def programs(self) -> dict[str, Program]:
+        """Shader programs: "vertex", and "geometry" if that stage is on."""
+        return programs_of(self._words, {name: self.bank(name) for name in PROGRAM_BANKS})
+
+    @cached_property
+    def vertices(self) -> Vertices:
+        """Inputs and outputs of the draw's vertices, and how primitives name them.
+
+        :raises UsageError: the moment is not that of a draw.
+        """
+        if self.event is None:
+            raise UsageError("a frame's end has no vertices", location=str(self.address), hint="Name a draw: f1/d17.")
+        return vertices_of(self.inspection, self.event)
+
+    def mesh(self, space: str = "output") -> Mesh:
+        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see n3ds/mesh.py for what `space` can be.
+
+        :raises UsageError: the moment is not that of a draw, or there is no such space.
+        """
+        return mesh_of(self.vertices, space, self.textures, str(self.address))
+
+    def changes(self, to: Address | str = "previous") -> list[Change]:
+        """Registers, and words of memories behind FIFO registers (uniforms, programs, tables), that differ from those
+        of another moment: "reset", "previous" (the draw before, or reset before the first), or an address. Old values
+        are the other moment's.
+
+        :raises UsageError: there is no such event.
+        """
+        mine, tables, here = self.registers(), self.tables(), self.event
+        old, old_tables = {register.name: register.reset for register in PICA}, None
+        if to == "previous":
+            to = self.inspection.draw_before(self.address) or "reset"
+        if to != "reset":
+            other = self.inspection.seek(to)
+            old, old_tables = other.registers(), other.tables()
+            self.inspection.seek(self.address if here is None else here.by_number)
+        staged = self.programs.keys() >= {"geometry"}
+        return [*changes_between(old, mine), *table_changes(old_tables, tables, geometry=staged)]
+
+    def tables(self) -> dict[str, np.ndarray]:
+        """Copies of all memories behind FIFO registers, by name; see `bank`."""
+        return {name: self.bank(name) for name in NAMES}
+
     def bank(self, name: str) -> np.ndarray:
         """A copy of a memory behind FIFO registers, as uint32 words: "vs_code", "vs_uniforms", "lighting_lut"…"""
         return self.machine._core.bank(name).copy()
@@ -65,21 +137,24 @@ class N3dsMoment(Moment):
 class N3dsInspection(Inspection):
     """Looks into a capture of a 3DS.
 
-    switches, evaluator: as for `pocketgpu.N3DS`.
+    switches, evaluator: as for `pocketgpu.N3DS`. recorder: who notes the events, if it shall note more than usual.
     """
 
-    def __init__(self, capture: Capture, switches: Mapping[str, str] | None = None, evaluator: str = "llvm") -> None:
+    def __init__(
+        self, capture: Capture, switches: Mapping[str, str] | None = None, evaluator: str = "llvm",
+        recorder: Recorder | None = None,
+    ) -> None:  # fmt: skip
         self.capture = capture
         self._trace = cast("Trace | GxLog | PgcTrace", capture.trace)
-        self._switches, self._evaluator = switches, evaluator
-        self._recorder = Recorder()
+        self.switches, self.evaluator = switches or {}, evaluator
+        self._recorder = recorder or Recorder()
         self._recorded = 0
 
     # -- events -------------------------------------------------------------------------------------------------------
     @cached_property
     def _recording(self) -> ObservedN3DS:
         fcram = (256 if self._trace.needs_new_model else 128) * MIB
-        machine = ObservedN3DS(self._recorder, fcram=fcram, switches=self._switches)
+        machine = ObservedN3DS(self._recorder, fcram=fcram, switches=self.switches)
         self._recorder.machine = machine
         begin(self._trace, machine)
         return machine
@@ -110,7 +185,7 @@ class N3dsInspection(Inspection):
     @cached_property
     def traveller(self) -> Traveller:
         """The machine that goes to events."""
-        return Traveller(self._trace, self._switches, self._evaluator)
+        return Traveller(self._trace, self.switches, self.evaluator)
 
     def seek(self, place: Address | str) -> N3dsMoment:
         address = as_address(place)
@@ -121,6 +196,22 @@ class N3dsInspection(Inspection):
         event = self.event(address)
         self.traveller.go(event.frame, event.number)
         return N3dsMoment(self, event.address, event)
+
+    def draw_before(self, place: Address | str) -> Address | None:
+        """The draw before an event, or the last one of a frame or of those before; None before the first."""
+        address = as_address(place)
+        number = None if address.draw is None and address.event is None else self.event(address).number
+        for frame in range(address.frame, -1, -1):
+            draws = [one for one in self.draws(frame) if number is None or one.number < number]
+            if draws:
+                return draws[-1].address
+            number = None
+        return None
+
+    def who_changed(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
+        from .writers import who_changed
+
+        return who_changed(self, Range(address, size), None if before is None else self.event(before))
 
     # -- answers ------------------------------------------------------------------------------------------------------
     def trace(self, place: Address | str, most: int | None = None) -> Steps:

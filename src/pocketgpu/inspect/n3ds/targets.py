@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,26 @@ class Target:
     def array(self) -> NDArray[np.uint8]:
         """RGBA (height, width, 4), upright as the screen would show it if it has a screen's size."""
         return RenderTarget(self.address, self.width, self.height, self.format, self.blocks).picture(self.memory)
+
+    @property
+    def rows(self) -> NDArray[np.uint8]:
+        """The same pixels in the order of memory: rows and columns of memory, not turned."""
+        return RenderTarget(self.address, self.width, self.height, self.format, self.blocks).read(self.memory)
+
+    @property
+    def depth(self) -> NDArray[Any] | None:
+        """Depth and stencil as stored, as `surface.DEPTH_DTYPE` (height, width), turned as `array` is; None without a
+        depth buffer, where no memory is, or in blocks of 32x32."""
+        width = self.width & ~7
+        if self.depth_format is None or self.blocks:
+            return None
+        size = surface.byte_size(self.depth_format, width, self.height, "tiled")
+        if self.memory.offset_of(self.depth_address, size) is None:
+            return None
+        data = self.memory.read(self.depth_address, size)
+        texels = surface.decode_depth(data, self.depth_format, width, self.height)
+        color = RenderTarget(self.address, self.width, self.height, self.format)
+        return np.ascontiguousarray(texels.T[::-1]) if color.turned else texels
 
     @property
     def image(self) -> Image:

@@ -1,0 +1,74 @@
+"""Two runs compared, frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ...errors import UsageError
+from ..address import Address
+from ..inspection import Inspection
+from ..n3ds.draw_log import DrawLog
+from ..n3ds.inspection import N3dsInspection
+from .pixels import Pixels, pictures_of
+from .report import Difference, Report
+from .structure import Structure
+from .vertices import first_vertex
+
+MOST_PICTURES = 64
+"""Pairs of pictures that a report keeps; of further ones it has the numbers only."""
+
+
+def diff(
+    a: Inspection, b: Inspection, frames: range | None = None, *,
+    names: tuple[str, str] = ("A", "B"), progress: Callable[[int], None] = lambda frame: None,
+) -> Report:  # fmt: skip
+    """What differs between two runs: of two captures, or of one with two settings.
+
+    frames: which of them to compare (default: all that both have). progress: told before each frame.
+
+    :raises UsageError: the runs are of different consoles, or one of them has no such frame.
+    """
+    consoles = (a.capture.console, b.capture.console)
+    if consoles[0] != consoles[1]:
+        raise UsageError(f"one capture is of a {consoles[0]}, the other of a {consoles[1]}")
+    report = Report(names)
+    counts = (a.frame_count, b.frame_count)
+    logs = None
+    if isinstance(a, N3dsInspection) and isinstance(b, N3dsInspection):
+        logs = (DrawLog(), DrawLog())
+        a, b = (
+            N3dsInspection(run.capture, run.switches, run.evaluator, log) for run, log in zip((a, b), logs, strict=True)
+        )
+    else:
+        report.notes.append("vertices are not compared: only captures of a 3DS tell what their programs made")
+    if frames is None:
+        frames = range(min(counts))
+        if counts[0] != counts[1]:
+            text, last = f"{counts[0]} frames, not {counts[1]}", min(counts)
+            first, second = (Address(last) if count > last else None for count in counts)
+            report.structure.append(Difference("events", first, second, text, {"frames": list(counts)}))
+    for frame in frames:
+        if frame >= min(counts):
+            raise UsageError(f"the captures have {counts[0]} and {counts[1]} frames", location=f"f{frame}")
+    structure = Structure(a, b)
+    found: list[Difference] = []
+    for frame in frames:
+        progress(frame)
+        mine, others = a.events(frame), b.events(frame)
+        pairs, differences = structure.frame(mine, others, None if logs is None else (logs[0].last, logs[1].last))
+        found += differences
+        report.frames += 1
+        report.events += max(len(mine), len(others))
+        for one in pictures_of(a, b, frame):
+            if len(report.pictures) >= MOST_PICTURES:
+                one = replace(one, pictures=(None, None))
+            report.pictures.append(one)
+        if report.pixel is None:
+            suspects = {one.a for one in differences if one.a is not None}
+            report.pixel = Pixels(a, b, mine, others, pairs).first(frame, suspects)
+        looked = report.vertex is None and (differences or report.pixel is not None)
+        if looked and isinstance(a, N3dsInspection) and isinstance(b, N3dsInspection):
+            report.vertex = first_vertex(a, b, mine, others, pairs)
+    report.structure = found + report.structure
+    return report

@@ -1,0 +1,79 @@
+"""The first vertex that comes out of its program differently."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..event import Event
+from ..n3ds.inspection import N3dsInspection
+from ..n3ds.vertices import VertexWatch, Vertices
+from .alignment import Pair
+from .report import Difference
+
+
+def first_vertex(
+    a: N3dsInspection, b: N3dsInspection, mine: Sequence[Event], others: Sequence[Event], pairs: Sequence[Pair]
+) -> Difference | None:
+    """The first vertex of aligned draws of a frame whose outputs differ; None if there is none. Each run plays the
+    frame once."""
+    draws = [
+        (mine[i], others[j]) for i, j in pairs
+        if i is not None and j is not None and mine[i].draw is not None and others[j].draw is not None
+    ]  # fmt: skip
+    if not draws:
+        return None
+    found = []
+    for run, events in ((a, [x for x, _ in draws]), (b, [y for _, y in draws])):
+        watch = VertexWatch(run.traveller.machine, {event.draw for event in events if event.draw is not None})
+        run.traveller.go(events[-1].frame, events[-1].number, watch)
+        found.append(watch.found)
+    for x, y in draws:
+        assert x.draw is not None and y.draw is not None
+        if x.draw not in found[0] or y.draw not in found[1]:  # a budget ended the list before
+            continue
+        difference = _compare(found[0][x.draw], found[1][y.draw], x, y)
+        if difference is not None:
+            return difference
+    return None
+
+
+def _compare(a: Vertices, b: Vertices, x: Event, y: Event) -> Difference | None:
+    first, second = a.shaded, b.shaded
+    count = min(len(first), len(second))
+    names = [name for name in first.dtype.names or () if name in (second.dtype.names or ())]
+    # Bytes, not numbers: NaN is equal to itself here.
+    wrong = np.zeros(count, bool)
+    for name in names:
+        wrong |= (_bits(first[name][:count]) != _bits(second[name][:count])).any(axis=1)
+    places = np.flatnonzero(wrong)
+    if not len(places):
+        if len(first) == len(second):
+            return None
+        text = f"{len(first)} vertices, not {len(second)}"
+        return Difference("vertex", x.address, y.address, text, {"counts": [len(first), len(second)]})
+    place = int(places[0])
+    name = next(n for n in names if (_bits(first[n][place]) != _bits(second[n][place])).any())
+    values = [array[name][place].tolist() for array in (first, second)]
+    shown = ["[" + ", ".join(f"{value:.9g}" for value in row) + "]" for row in values]
+    detail: dict[str, Any] = {
+        "vertex": place, "output": name, "a_value": [_plain(v) for v in values[0]],
+        "b_value": [_plain(v) for v in values[1]], "vertices": len(places), "of": count,
+    }  # fmt: skip
+    if place < min(len(a.numbers), len(b.numbers)) and a.emitted is None:
+        detail["a_number"], detail["b_number"] = int(a.numbers[place]), int(b.numbers[place])
+        detail["same_inputs"] = a.inputs[place].tobytes() == b.inputs[place].tobytes()
+    text = f"vertex {place} {name} {shown[0]} -> {shown[1]}"
+    return Difference("vertex", x.address.at(vertex=place), y.address.at(vertex=place), text, detail)
+
+
+def _bits(values: NDArray[np.float32]) -> NDArray[np.uint32]:
+    return np.ascontiguousarray(values).view(np.uint32)
+
+
+def _plain(value: float) -> float | str:
+    """A number that JSON can hold."""
+    return value if np.isfinite(value) else str(value)

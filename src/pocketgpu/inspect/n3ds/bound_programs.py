@@ -1,0 +1,109 @@
+"""Shader programs of a moment: disassembled, with the uniforms that they can read."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...facts.pica import PICA
+from ...pica.layout import BANK_INDEX, BANKS
+from ...pica.registers import StaticRegisters
+from ...pica.shader.disassembler import disassemble
+from ...pica.vertex_fetch import GEOMETRY_ON
+from .targets import _Words
+
+UNIFORMS = 96
+BOOLS = 16
+INTS = 4
+_NAMED = re.compile(r"\bc(\d+)\b(?!\[)")
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A program. unit: "vertex" or "geometry". words: code up to the last word that is not 0; descriptors: operand
+    descriptors. floats: (96, 4) float32, c0 to c95. bools: (16,); ints: (4, 4) uint8, i0 to i3. digest: of code,
+    descriptors and entry, 16 digits: equal for equal programs."""
+
+    unit: str
+    entry: int
+    words: NDArray[np.uint32]
+    descriptors: NDArray[np.uint32]
+    floats: NDArray[np.float32]
+    bools: NDArray[np.bool_]
+    ints: NDArray[np.uint8]
+
+    @property
+    def digest(self) -> str:
+        parts = self.words.tobytes() + self.descriptors.tobytes() + self.entry.to_bytes(2, "little")
+        return sha256(parts).hexdigest()[:16]
+
+    @property
+    def text(self) -> str:
+        """The disassembled program; `main` stands where it begins."""
+        return disassemble(self.words.tolist(), self.descriptors.tolist(), entry=self.entry)
+
+    @property
+    def uniforms(self) -> Mapping[str, list[Any]]:
+        """Values by name: floats that the code names or that are not 0, and all booleans and integers that it names."""
+        text = self.text
+        named = {int(number) for number in _NAMED.findall(text)}
+        wanted = sorted(named | set(np.flatnonzero(_not_zero(self.floats).any(axis=1)).tolist()))
+        found: dict[str, list[Any]] = {f"c{n}": self.floats[n].tolist() for n in wanted if n < UNIFORMS}
+        for letter, values in (("i", self.ints), ("b", self.bools)):
+            found |= {f"{letter}{n}": np.atleast_1d(values[n]).tolist() for n in range(len(values))
+                      if re.search(rf"\b{letter}{n}\b", text)}  # fmt: skip
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        uniforms = {name: [_plain(value) for value in values] for name, values in self.uniforms.items()}
+        return {"unit": self.unit, "entry": self.entry, "digest": self.digest, "instructions": len(self.words),
+                "text": self.text, "uniforms": uniforms}  # fmt: skip
+
+    def __str__(self) -> str:
+        lines = [f"; {self.unit} program {self.digest}, begins at {self.entry:#x}", self.text.rstrip("\n")]
+        for name, values in self.uniforms.items():
+            shown = ", ".join(f"{v:.9g}" if isinstance(v, float) else str(v).lower() for v in values)
+            lines.append(f"; {name} = {shown}")
+        return "\n".join(lines)
+
+
+def _not_zero(values: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """By their bits: NaN of any kind is not zero."""
+    found: NDArray[np.bool_] = values.view(np.uint32) << np.uint32(1) != 0
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A number that JSON can hold."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def programs_of(registers: NDArray[np.uint32], banks: Mapping[str, NDArray[np.uint32]]) -> dict[str, Program]:
+    """The vertex program, and the geometry program if the stage is on. banks: words of "vs_code" and so on."""
+    get, found = StaticRegisters(_Words(registers)), {}
+    for unit, short, prefix in (("vertex", "vs", "VSH"), ("geometry", "gs", "GSH")):
+        if unit == "geometry" and get("GEOSTAGE_CONFIG.mode") != GEOMETRY_ON:
+            continue
+        code, descriptors = banks[f"{short}_code"], banks[f"{short}_opdescs"]
+        entry = min(get(f"{prefix}_ENTRYPOINT.entry"), len(code) - 1)
+        used = max(int(np.flatnonzero(code).max(initial=-1)), entry) + 1
+        last = int(np.flatnonzero(descriptors).max(initial=-1)) + 1
+        bools = get(f"{prefix}_BOOLUNIFORM.bools")
+        ints = [[get(f"{prefix}_INTUNIFORM_I{n}.{axis}") for axis in "xyzw"] for n in range(INTS)]
+        found[unit] = Program(
+            unit, entry, code[:used].copy(), descriptors[:last].copy(),
+            banks[f"{short}_uniforms"].view(np.float32).reshape(UNIFORMS, 4).copy(),
+            np.array([bools >> n & 1 for n in range(BOOLS)], bool), np.array(ints, np.uint8),
+        )  # fmt: skip
+    return found
+
+
+PROGRAM_BANKS = tuple(f"{short}_{part}" for short in ("vs", "gs") for part in ("code", "opdescs", "uniforms"))
+assert all(BANKS[BANK_INDEX[name]].words for name in PROGRAM_BANKS) and "VSH_BOOLUNIFORM" in PICA

@@ -1,0 +1,91 @@
+"""Index and vertex buffers of a draw as they lie in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...facts.pica import PICA
+from ...memory import GuestMemory
+from ...pica.registers import StaticRegisters
+from .targets import _Words
+
+LOADERS = 12
+_MOST_COMPONENTS = 12
+_ATTRIBUTES = 12
+_TYPES = (("s8", 1), ("u8", 1), ("s16", 2), ("f32", 4))
+
+
+@dataclass(frozen=True, eq=False)
+class IndexBuffer:
+    """The indices of a draw. address: physical; type: "u8" or "u16"; array: (n,) as many of them as lie in memory."""
+
+    address: int
+    type: str
+    array: NDArray[np.unsignedinteger[Any]]
+
+    def to_json(self) -> dict[str, Any]:
+        low, high = (int(f(self.array)) if len(self.array) else None for f in (np.min, np.max))
+        return {"address": f"{self.address:#010x}", "type": self.type, "count": len(self.array),
+                "lowest": low, "highest": high}  # fmt: skip
+
+    def __str__(self) -> str:
+        return f"{len(self.array)} x {self.type} at {self.address:#010x}"
+
+
+@dataclass(frozen=True)
+class VertexBuffer:
+    """One of the twelve loaders: physical address, bytes from vertex to vertex, and what lies there, in order: texts
+    such as "attribute 0: 3 x f32" or "padding of 4 bytes"."""
+
+    loader: int
+    address: int
+    stride: int
+    components: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"loader": self.loader, "address": f"{self.address:#010x}", "stride": self.stride,
+                "components": list(self.components)}  # fmt: skip
+
+    def __str__(self) -> str:
+        return f"loader {self.loader} at {self.address:#010x}, every {self.stride} bytes: {', '.join(self.components)}"
+
+
+def index_buffer(memory: GuestMemory, registers: NDArray[np.uint32]) -> IndexBuffer:
+    """The index buffer that registers (0x300 words) name, for NUMVERTICES indices."""
+    get = StaticRegisters(_Words(registers))
+    wide = get("INDEXBUFFER_CONFIG.type") == 1
+    size = 2 if wide else 1
+    address = _base(registers) + get("INDEXBUFFER_CONFIG.offset") & ~(size - 1)
+    extent = memory.extent_of(address)
+    count = min(get("NUMVERTICES.count"), extent[1] // size if extent else 0)
+    data = memory.read(address, count * size) if count else b""
+    return IndexBuffer(address, "u16" if wide else "u8", np.frombuffer(data, "<u2" if wide else "u1"))
+
+
+def vertex_buffers(registers: NDArray[np.uint32]) -> list[VertexBuffer]:
+    """The loaders in use, by what registers (0x300 words) say."""
+    get, found = StaticRegisters(_Words(registers)), []
+    for loader in range(LOADERS):
+        prefix = f"ATTRIBBUFFER{loader}"
+        components = []
+        for i in range(min(get(f"{prefix}_CONFIG2.count"), _MOST_COMPONENTS)):
+            code = get(f"{prefix}_CONFIG{1 if i < 8 else 2}.component{i + 1}")
+            if code < _ATTRIBUTES:
+                half = f"ATTRIBBUFFERS_FORMAT_{'LOW' if code < 8 else 'HIGH'}"
+                name, _ = _TYPES[get(f"{half}.type{code}")]
+                components.append(f"attribute {code}: {get(f'{half}.size{code}') + 1} x {name}")
+            else:
+                components.append(f"padding of {4 * (code - _ATTRIBUTES + 1)} bytes")
+        if components:
+            address = _base(registers) + get(f"{prefix}_OFFSET.offset")
+            found.append(VertexBuffer(loader, address, get(f"{prefix}_CONFIG2.stride"), tuple(components)))
+    return found
+
+
+def _base(registers: NDArray[np.uint32]) -> int:
+    base = PICA["ATTRIBBUFFERS_LOC"]
+    return int(base["base"].decode(int(registers[base.offset])))

@@ -1,0 +1,107 @@
+"""A recorder that also keeps what each draw of the frame saw: registers, and memories behind FIFO registers.
+
+Events of processor loads get a digest of the bytes. Only the frame that was recorded last is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...facts.pica import PICA
+from ...pica.command_list import EFFECT_NAMES, EFFECT_TABLE
+from ...pica.layout import BANKS, REGISTER_COUNT
+from ...pica.watch import DrawPackets
+from ..event import Range
+from .recorder import Recorder
+from .tables import NAMES
+
+_FED = {
+    "fixed_data", "vs_uniform_data", "vs_code", "vs_opdescs", "gs_uniform_data", "gs_code", "gs_opdescs",
+    "fog", "lighting", "proctex", "gas",
+}  # fmt: skip
+assert set(EFFECT_NAMES) >= _FED
+_LIST = {register.offset for register in PICA if register.name.startswith("CMDBUF_")}
+PLAIN = np.array([
+    EFFECT_NAMES[code] not in _FED and number not in _LIST
+    for number, code in enumerate(EFFECT_TABLE[:REGISTER_COUNT].tolist())
+])  # fmt: skip
+"""For each register id whether its word is state of draws. The data ports of FIFOs only hold what went through last,
+and where a list lies is no state."""
+_VERTICES, _TEXTURES = (
+    np.array([register.offset for register in PICA if register.name.startswith(names)])
+    for names in (
+        ("ATTRIBBUFFER", "INDEXBUFFER_CONFIG", "NUMVERTICES", "VERTEX_OFFSET"),
+        tuple(f"TEXUNIT{unit}_{what}" for unit in range(3) for what in ("ADDR", "DIM", "TYPE")),
+    )
+)
+_WORDS = {bank.name: bank.words for bank in BANKS}
+
+
+@dataclass
+class FrameLog:
+    """What draws of a frame saw. registers: a row of 0x300 words a draw; banks: for each draw, digests by bank;
+    contents: words by digest."""
+
+    registers: list[NDArray[np.uint32]] = field(default_factory=list)
+    banks: list[dict[str, bytes]] = field(default_factory=list)
+    contents: dict[bytes, NDArray[np.uint32]] = field(default_factory=dict)
+
+    def tables(self, draw: int) -> dict[str, NDArray[np.uint32]]:
+        """The memories that a draw saw, by name; those that were never filled hold 0."""
+        seen = self.banks[draw]
+        return {
+            name: self.contents[seen[name]] if name in seen else np.zeros(_WORDS[name], np.uint32) for name in NAMES
+        }
+
+    def sight(self, draw: int) -> tuple[bytes, bytes, bytes, bytes]:
+        """What tells draws apart, the strictest first: all that it saw; program, vertices and textures; program and
+        vertices; the program. As digests; vertices and textures by where they lie."""
+        seen, row = self.banks[draw], self.registers[draw]
+        everything = blake2b(row[PLAIN].tobytes(), digest_size=16)
+        for name, digest in sorted(seen.items()):
+            everything.update(name.encode() + digest)
+        program = seen.get("vs_code", b"") + seen.get("vs_opdescs", b"")
+        vertices = program + row[_VERTICES].tobytes()
+        return everything.digest(), vertices + row[_TEXTURES].tobytes(), vertices, program
+
+
+class DrawLog(Recorder):
+    """A recorder with a log. last: that of the frame that was finished last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = FrameLog()
+        self._log = FrameLog()
+
+    def next_frame(self) -> None:
+        super().next_frame()
+        self.last, self._log = self._log, FrameLog()
+
+    def loaded(self, address: int, size: int) -> None:
+        assert self.machine is not None
+        data = self.machine.memory.view(address, size)
+        facts = {"size": size, "digest": blake2b(data.data, digest_size=16).hexdigest()}
+        self._note("load", f"load {size} bytes to {address:#010x}", facts, writes=(Range(address, size),))
+
+    def draws(self, packets: DrawPackets, count: int, run: Callable[[int, int], None]) -> None:
+        super().draws(packets, count, run)
+        log, first = self._log, len(self._log.banks)
+        log.registers += list(packets.registers[:count].copy())
+        log.banks += [{} for _ in range(count)]
+        for name in NAMES:
+            versions = packets.versions(name)[:count]
+            known: dict[int, bytes] = {}  # places in the work area mean something during this call only
+            for n, version in enumerate(versions.tolist()):
+                if not version:
+                    continue
+                if version not in known:
+                    words = packets.contents(version, _WORDS[name])
+                    digest = known[version] = blake2b(words, digest_size=16).digest()
+                    if digest not in log.contents:
+                        log.contents[digest] = np.frombuffer(words, np.uint32)
+                log.banks[first + n][name] = known[version]

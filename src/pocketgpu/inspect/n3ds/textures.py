@@ -1,0 +1,135 @@
+"""Textures that are bound at a moment: address, format, and every level of every face as the units see them.
+
+The texels are those of the machine's own texture cache, so that a picture here is what draws would sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import surface
+from ...facts.formats import TEXTURE_FORMATS
+from ...facts.pica import PICA
+from ...pica.n3ds import N3DS
+from ...pica.registers import StaticRegisters
+from ...pica.texture import TYPE_CUBE, TYPE_SHADOW_CUBE
+from ..event import Range
+from .targets import _Words
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+UNITS = 3
+FACES = ("+x", "-x", "+y", "-y", "+z", "-z")
+"""What the faces of a cube look along, in their order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Texture:
+    """A texture of a unit. enabled: the unit is on. kind: as TEXUNIT0_PARAM.type says; "2D" of units 1 and 2. places:
+    the bytes of each face; empty where the texture reads as black, because its address is 0. parameters: wrapping and
+    filters in words. texels: for each face its levels, RGBA (height, width, 4), uint8, row 0 at the top (t = 1)."""
+
+    unit: int
+    enabled: bool
+    kind: str
+    format: str
+    width: int
+    height: int
+    places: tuple[Range, ...]
+    parameters: Mapping[str, str]
+    texels: tuple[tuple[NDArray[np.uint8], ...], ...]
+
+    @property
+    def levels(self) -> int:
+        """How many levels of detail there are, the first one included."""
+        return len(self.texels[0])
+
+    @property
+    def faces(self) -> int:
+        """1, or 6 of a cube."""
+        return len(self.texels)
+
+    @property
+    def array(self) -> NDArray[np.uint8]:
+        """The first level of the first face."""
+        return self.texels[0][0]
+
+    @property
+    def image(self) -> Image:
+        """The same as a picture, with its alpha."""
+        return surface.to_image(self.array)
+
+    def pictures(self) -> dict[str, NDArray[np.uint8]]:
+        """All levels of all faces, by names such as "unit0", "unit0.level1", "unit0.face5.level2"."""
+        found = {}
+        for face, levels in enumerate(self.texels):
+            for level, texels in enumerate(levels):
+                name = f"unit{self.unit}" + (f".face{face}" if self.faces > 1 else "")
+                found[name + (f".level{level}" if level else "")] = texels
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "unit": self.unit, "enabled": self.enabled, "kind": self.kind, "format": self.format,
+            "width": self.width, "height": self.height, "levels": self.levels, "faces": self.faces,
+            "places": [{"address": f"{one.address:#010x}", "size": one.size} for one in self.places],
+            **self.parameters,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        where = f"{self.places[0].address:#010x}" if self.places else "address 0"
+        more = [f"{self.levels} levels"] if self.levels > 1 else []
+        more += ["6 faces"] if self.faces > 1 else []
+        more += [] if self.enabled else ["off"]
+        text = f"unit {self.unit}: {self.width}x{self.height} {self.format} at {where}"
+        return ", ".join([text, *more])
+
+
+def textures_of(machine: N3DS, registers: NDArray[np.uint32]) -> dict[int, Texture]:
+    """Textures by unit, of units that name one with a size and in memory. registers: 0x300 words."""
+    runner = getattr(machine._core.runner, "_runner", machine._core.runner)
+    cache, get = runner.textures, StaticRegisters(_Words(registers))
+    found = {}
+    for unit in range(UNITS):
+        source = cache.describe(registers, unit)
+        if source is None:
+            continue
+        enabled = bool(get(f"TEXUNIT_CONFIG.unit{unit}_enable"))
+        kinds = PICA["TEXUNIT0_PARAM"]["type"].enum or {}
+        code = get("TEXUNIT0_PARAM.type") if unit == 0 else 0
+        # A cube needs all faces; without memory behind them only the first is there.
+        assert code not in (TYPE_CUBE, TYPE_SHADOW_CUBE) or len(source.faces) == len(FACES)
+        at = cache.rows(source)
+        texels = []
+        for _ in source.faces:
+            levels = []
+            for n in range(source.levels):
+                width, height = source.level(n)
+                words = machine.memory.arena[at : at + 4 * width * height].view("<u4")
+                # 0xRRGGBBAA: the bytes in the order of their weight are red, green, blue, alpha.
+                rgba = words.astype(">u4").view(np.uint8).reshape(height, width, 4)
+                levels.append(np.ascontiguousarray(rgba[::-1]))
+                at += 4 * width * height
+            texels.append(tuple(levels))
+        places = [(machine.memory.address_of(face), source.size) for face in source.faces if not source.blank]
+        words_of = {
+            part: _named(f"TEXUNIT{unit}_PARAM", part, get)
+            for part in ("wrap_s", "wrap_t", "mag_filter", "min_filter", "mip_filter")
+        }
+        found[unit] = Texture(
+            unit, enabled, kinds.get(code, f"code {code}") if unit == 0 else "2D", TEXTURE_FORMATS[source.format].name,
+            source.width, source.height, tuple(Range(address, size) for address, size in places if address is not None),
+            words_of, tuple(texels),
+        )  # fmt: skip
+    return found
+
+
+def _named(register: str, part: str, get: StaticRegisters) -> str:
+    names, raw = PICA[register][part].enum or {}, get(f"{register}.{part}")
+    return names.get(raw, f"code {raw}")

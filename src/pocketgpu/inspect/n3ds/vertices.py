@@ -1,0 +1,334 @@
+"""Vertices of a draw: what the unit read for each, what its program made of them, and how primitives name them.
+
+The machine's own code shades the draw's vertices a second time, a few at a time, right before the draw runs; after each
+few their rows and records lie in the work area. A geometry program runs likewise; what it emits is taken from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import UsageError
+from ...facts.shader_isa import SEMANTICS
+from ...pica.layout import (
+    CHUNK,
+    CONTROL,
+    EMIT_SLOTS,
+    GEOMETRY,
+    GEOMETRY_PIECE,
+    KIND_IMMEDIATE,
+    MAX_RECORDS,
+    PACKET,
+    PACKET_REGISTERS,
+    PACKET_SIZE,
+    PLAN_ENTRY,
+    VERTEX_FLOATS,
+    VERTEX_SIZE,
+)
+from ...pica.n3ds import N3DS
+from ...pica.registers import StaticRegisters
+from ...pica.vertex_fetch import CONSTANT, FIXED, GEOMETRY_ON, PLAN, VARIABLE
+from ...pica.watch import DrawPackets
+from .machine import Run
+from .targets import _Words
+
+if TYPE_CHECKING:
+    from ..event import Event
+    from .inspection import N3dsInspection
+
+MOST_VERTICES = 1 << 20
+"""Vertices of a draw that are looked at; a draw with more is cut there and says so."""
+TYPES: tuple[tuple[str, str], ...] = (("s8", "<i1"), ("u8", "<u1"), ("s16", "<i2"), ("f32", "<f4"))
+"""Name and NumPy type of an element, by TYPE of a plan."""
+_ROWS = 64
+_REGISTERS = 16
+_PLANS = 256
+
+
+def _groups() -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for number, name in enumerate(SEMANTICS):
+        if name:
+            found.setdefault(name.partition(".")[0], []).append(number)
+    return found
+
+
+GROUPS = _groups()
+"""Semantics by name ("position", "texcoord0"…), with the numbers of their components."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """Where an input register gets its values from.
+
+    type: "s8", "u8", "s16" or "f32"; "constant" for a value that all vertices share. address: physical, of vertex
+    number 0; None if no memory is there or values did not come from memory. stride: bytes from vertex to vertex.
+    """
+
+    register: str
+    type: str
+    components: int
+    address: int | None
+    stride: int
+
+    def to_json(self) -> dict[str, Any]:
+        address = None if self.address is None else f"{self.address:#010x}"
+        return {"register": self.register, "type": self.type, "components": self.components,
+                "address": address, "stride": self.stride}  # fmt: skip
+
+    def __str__(self) -> str:
+        if self.type == "constant":
+            return f"{self.register}: a constant"
+        place = "no memory of its own" if self.address is None else f"{self.address:#010x}, every {self.stride} bytes"
+        return f"{self.register}: {self.components} x {self.type} from {place}"
+
+
+@dataclass(eq=False)
+class Vertices:
+    """The vertices of a draw, in the order in which it names them: the same vertex may come several times.
+
+    numbers: (n,) int64, their numbers in the buffers (the indices, of an indexed draw). inputs: structured (n,), four
+    floats for each input register in use ("v0"…). outputs: structured (n,), floats for each semantic that an
+    output is mapped to ("position", "color", "texcoord0"…), as the rasteriser takes them; of a draw with a geometry
+    program the output registers instead. registers: structured (n,), output registers in use ("o0"…), four floats each.
+    emitted: what a geometry program emitted, with the fields of `outputs` elsewhere; None without one.
+    triangles: (m, 3) int64, places in `outputs`, or in `emitted` if there is one. cut: how many vertices were left out.
+    """
+
+    numbers: NDArray[np.int64]
+    inputs: NDArray[np.void]
+    outputs: NDArray[np.void]
+    registers: NDArray[np.void]
+    emitted: NDArray[np.void] | None
+    triangles: NDArray[np.int64]
+    attributes: tuple[Attribute, ...]
+    primitives: str
+    cut: int = 0
+
+    @property
+    def shaded(self) -> NDArray[np.void]:
+        """What triangles are made of: `emitted`, or `outputs` without a geometry program."""
+        return self.outputs if self.emitted is None else self.emitted
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+def triangles_of(mode: int, count: int) -> NDArray[np.int64]:
+    """Places (m, 3) of the corners of triangles; mode: PRIMITIVE_CONFIG.mode, 1 for strips, 2 for fans."""
+    if mode not in (1, 2):
+        return np.arange(count // 3 * 3).reshape(-1, 3)
+    t = np.arange(max(count - 2, 0))
+    places = np.stack([np.zeros_like(t) if mode == 2 else t, t + 1, t + 2], axis=1)
+    if mode == 1:  # each second one has its first corners exchanged, so that all face the same way
+        places[1::2, :2] = places[1::2, 1::-1]
+    return places
+
+
+class VertexWatch:
+    """Looks at the vertices of draws while a frame runs. wanted: their numbers; `found` has them by number."""
+
+    def __init__(self, machine: N3DS, wanted: set[int]) -> None:
+        self.machine, self.wanted = machine, wanted
+        self.found: dict[int, Vertices] = {}
+        core = machine._core
+        self._arena, self._layout = machine.memory.arena, core.layout
+        self._runner = getattr(core.runner, "_runner", core.runner)
+
+    def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
+        """As `machine.DrawWatcher` asks."""
+        done = 0
+        for number in sorted(self.wanted & set(numbers)):
+            place = number - numbers.start
+            if done < place:
+                run(done, place)
+            staged = self._get(place)("GEOSTAGE_CONFIG.mode") == GEOMETRY_ON
+            before = self._keep(staged)
+            found = self.found[number] = self._look(place)
+            self._bring_back(before)
+            if staged:
+                found.emitted = self._emitted(place)
+                found.triangles = triangles_of(0, len(found.emitted))
+                self._bring_back(before)
+            run(place, place + 1)
+            done = place + 1
+        if done < len(numbers):
+            run(done, len(numbers))
+
+    # -- reading the work area ----------------------------------------------------------------------------------------
+    def _words(self, at: int, count: int, kind: str = "<i4") -> NDArray[Any]:
+        return self._arena[at : at + 4 * count].view(kind)
+
+    def _get(self, packet: int) -> StaticRegisters:
+        at = self._layout.packets + packet * PACKET_SIZE + PACKET_REGISTERS
+        return StaticRegisters(_Words(self._arena[at : at + PACKET_SIZE - PACKET_REGISTERS].view(np.uint32)))
+
+    def _control(self, name: str) -> int:
+        return int(self._words(self._layout.control + getattr(CONTROL, name), 1)[0])
+
+    def _unit(self, name: str) -> NDArray[Any]:
+        """A word of what the geometry unit keeps between draws."""
+        return self._words(self._layout.geometry + getattr(GEOMETRY, name), 1)
+
+    def _records(self, count: int) -> NDArray[np.float32]:
+        records = self._words(self._layout.vertices, count * VERTEX_SIZE // 4, "<f4")
+        return records.reshape(-1, VERTEX_SIZE // 4)[:, :VERTEX_FLOATS]
+
+    def _keep(self, staged: bool) -> list[tuple[int, NDArray[np.uint8]]]:
+        """What the units keep from draw to draw. Looking at a draw changes it; the draw must find it as it was."""
+        layout = self._layout
+        held = layout.vertices + VERTEX_SIZE * MAX_RECORDS
+        areas = (
+            (layout.control, CONTROL.size),
+            (layout.geometry, layout.triangles - layout.geometry if staged else GEOMETRY.size),
+            (held, VERTEX_SIZE * EMIT_SLOTS),
+        )  # fmt: skip
+        return [(at, self._arena[at : at + size].copy()) for at, size in areas]
+
+    def _bring_back(self, kept: list[tuple[int, NDArray[np.uint8]]]) -> None:
+        for at, old in kept:
+            self._arena[at : at + len(old)] = old
+
+    # -- one draw -----------------------------------------------------------------------------------------------------
+    def _total(self, packet: int) -> int:
+        """How many vertices the draw names."""
+        get, head = self._get(packet), self._words(self._layout.packets + packet * PACKET_SIZE, PACKET_REGISTERS // 4)
+        if head[PACKET.KIND // 4] == KIND_IMMEDIATE:
+            return int(head[PACKET.IMMEDIATE_COUNT // 4]) // (get("VSH_NUM_ATTR.count") + 1)
+        return get("NUMVERTICES.count")
+
+    def _begin(self, packet: int) -> None:
+        """What the vertex driver does first: primitives are only gone on with in the same mode."""
+        restart = self._words(self._layout.packets + packet * PACKET_SIZE + PACKET.RESTART, 1)[0]
+        mode = self._get(packet)("GSH_MISC0.mode")
+        if restart or int(self._unit("MODE")[0]) != mode:
+            for name in ("FILLED", "OWED", "SIZE"):
+                self._unit(name)[0] = 0
+        self._unit("MODE")[0] = mode
+
+    def _look(self, packet: int) -> Vertices:
+        get, total = self._get(packet), self._total(packet)
+        staged = get("GEOSTAGE_CONFIG.mode") == GEOMETRY_ON
+        self._begin(packet)
+        pieces: list[_Piece] = []
+        for start in range(0, min(total, MOST_VERTICES), CHUNK):
+            pieces.append(self._piece(packet, start, min(CHUNK, total - start)))
+            if staged and get("GSH_MISC0.mode") == VARIABLE:
+                for name in ("OWED", "SIZE"):
+                    self._unit(name)[0] = self._unit(f"{name}_AFTER")[0]
+        return _together(pieces, get, staged, max(total - MOST_VERTICES, 0))
+
+    def _piece(self, packet: int, start: int, count: int) -> _Piece:
+        layout = self._layout
+        plan = self._words(layout.plan, _PLANS * PLAN_ENTRY // 4).reshape(_PLANS, -1)
+        plan[:] = 0
+        self._runner.shade_alone(packet, start, count)
+        named, low = self._control("PIECE_VERTICES"), self._control("LOWEST_VERTEX")
+        slots = self._words(layout.slot_list, named)
+        numbers = self._words(layout.shade_list, CHUNK)[slots].astype(np.int64) + (low & 0xFFFFFFFF)
+        rows = [self._words(at, _ROWS * CHUNK, "<f4").reshape(_ROWS, CHUNK)[:, slots]
+                for at in (layout.shader_in, layout.shader_out)]  # fmt: skip
+        attributes = tuple(self._attributes(plan[plan[:, PLAN.SIZE // 4] != 0], low))
+        return _Piece(numbers, rows[0], rows[1], self._records(CHUNK)[slots], attributes)
+
+    def _attributes(self, plan: NDArray[np.int32], low: int) -> Iterator[Attribute]:
+        for row in plan.tolist():
+            word = dict(zip(PLAN_WORDS, row, strict=False))
+            name, stride = f"v{word['DEST'] // 4}", word["STRIDE"]
+            if word["TYPE"] == CONSTANT:
+                yield Attribute(name, "constant", 4, None, 0)
+            else:
+                address = self.machine.memory.address_of(word["START"]) if word["ROOM"] >= 0 else None
+                first = None if address is None else address - low * stride
+                yield Attribute(name, TYPES[word["TYPE"]][0], word["COUNT"], first, stride)
+
+    def _emitted(self, packet: int) -> NDArray[np.void]:
+        """Vertices that the geometry program emits, three for each triangle."""
+        self._begin(packet)
+        total, found, count = self._total(packet), [np.zeros((0, VERTEX_FLOATS), np.float32)], 0
+        if self._get(packet)("GSH_MISC0.mode") > FIXED:  # no such mode; the draw is left out
+            total = 0
+        for start in range(0, min(total, MOST_VERTICES), GEOMETRY_PIECE):
+            self._runner.shade_alone(packet, start, min(GEOMETRY_PIECE, total - start))
+            self._unit("STARTED")[0] = 0
+            while not self._control("HANG") and count < MOST_VERTICES:
+                self._runner.emit_alone(packet, start)
+                slots = self._words(self._layout.slot_list, self._control("ASSEMBLE_COUNT"))
+                found.append(self._records(MAX_RECORDS + EMIT_SLOTS)[slots])
+                count += len(slots)
+                if not self._unit("MORE")[0]:
+                    break
+        return _semantics(np.concatenate(found), self._get(packet))
+
+
+PLAN_WORDS = ("DEST", "TYPE", "COUNT", "START", "STRIDE", "ROOM", "SIZE")
+assert all(getattr(PLAN, name) == 4 * n for n, name in enumerate(PLAN_WORDS))
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """What the work area holds of some vertices: rows are (64, n), records (n, 24)."""
+
+    numbers: NDArray[np.int64]
+    inputs: NDArray[np.float32]
+    outputs: NDArray[np.float32]
+    records: NDArray[np.float32]
+    attributes: tuple[Attribute, ...]
+
+
+def _together(pieces: list[_Piece], get: StaticRegisters, staged: bool, cut: int) -> Vertices:
+    def joined(name: str, empty: NDArray[Any], axis: int) -> NDArray[Any]:
+        return np.concatenate([getattr(piece, name) for piece in pieces], axis) if pieces else empty
+
+    numbers = joined("numbers", np.zeros(0, np.int64), 0)
+    inputs, outputs = (joined(name, np.zeros((_ROWS, 0), np.float32), 1) for name in ("inputs", "outputs"))
+    attributes = pieces[0].attributes if pieces else ()
+    used = sorted({int(one.register[1:]) for one in attributes})
+    mask = get("VSH_OUTMAP_MASK.mask")
+    registers = _registers(outputs, "o", [n for n in range(_REGISTERS) if mask >> n & 1])
+    mode = get("PRIMITIVE_CONFIG.mode")
+    records = joined("records", np.zeros((0, VERTEX_FLOATS), np.float32), 0)
+    return Vertices(
+        numbers, _registers(inputs, "v", used), registers if staged else _semantics(records, get), registers, None,
+        triangles_of(mode, len(numbers)), attributes, PRIMITIVES[mode if staged else mode % 3], cut,
+    )  # fmt: skip
+
+
+PRIMITIVES = ("triangles", "strip", "fan", "geometry")
+"""PRIMITIVE_CONFIG.mode in words; without a geometry program the last is a list of triangles, too."""
+
+
+def _registers(rows: NDArray[np.float32], letter: str, numbers: list[int]) -> NDArray[np.void]:
+    found = np.zeros(rows.shape[1], np.dtype([(f"{letter}{n}", "<f4", (4,)) for n in numbers]))
+    for n in numbers:
+        found[f"{letter}{n}"] = rows[4 * n : 4 * n + 4].T
+    return found
+
+
+def _semantics(records: NDArray[np.float32], get: StaticRegisters) -> NDArray[np.void]:
+    """Records as a structured array of the semantics that any output is mapped to."""
+    mapped = {
+        get(f"SH_OUTMAP_O{n}.{axis}") for n in range(min(get("SH_OUTMAP_TOTAL.count"), 7)) for axis in "xyzw"
+    }  # fmt: skip
+    groups = {name: slots for name, slots in GROUPS.items() if mapped & set(slots)}
+    found = np.zeros(len(records), np.dtype([(name, "<f4", (len(slots),)) for name, slots in groups.items()]))
+    for name, slots in groups.items():
+        found[name] = records[:, slots]
+    return found
+
+
+def vertices_of(run: N3dsInspection, event: Event) -> Vertices:
+    """The vertices of a draw; the machine of the inspection then stands behind it.
+
+    :raises UsageError: the event is no draw.
+    """
+    if event.draw is None:
+        raise UsageError("this event is no draw", location=str(event.address))
+    watch = VertexWatch(run.traveller.machine, {event.draw})
+    run.traveller.go(event.frame, event.number, watch)
+    return watch.found[event.draw]

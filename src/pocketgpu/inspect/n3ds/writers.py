@@ -1,0 +1,69 @@
+"""Who changed bytes last: of draws that could have, those that did are told by running them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...errors import UsageError
+from ...pica.n3ds import N3DS
+from ...pica.watch import DrawPackets
+from ..event import Event, Range
+from .machine import Run
+
+if TYPE_CHECKING:
+    from .inspection import N3dsInspection
+
+
+class ChangeWatch:
+    """Notes which of some draws of a frame change a range. wanted: their numbers; `found` has those that did."""
+
+    def __init__(self, machine: N3DS, place: Range, wanted: set[int]) -> None:
+        self.wanted = wanted
+        self.found: set[int] = set()
+        self._machine, self._place = machine, place
+
+    def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
+        """As `machine.DrawWatcher` asks."""
+        done = 0
+        for number in sorted(self.wanted & set(numbers)):
+            at = number - numbers.start
+            if done < at:
+                run(done, at)
+            before = self._bytes()
+            run(at, at + 1)
+            done = at + 1
+            if self._bytes() != before:
+                self.found.add(number)
+        if done < len(numbers):
+            run(done, len(numbers))
+
+    def _bytes(self) -> bytes:
+        return self._machine.memory.read(self._place.address, self._place.size)
+
+
+def who_changed(run: N3dsInspection, place: Range, before: Event | None) -> Event | None:
+    """The last event before another (None: of the capture) that wrote any of the bytes; a draw, if it changed them.
+
+    :raises UsageError: no memory is there.
+    """
+    machine = run.traveller.machine
+    if machine.memory.offset_of(place.address, place.size) is None:
+        raise UsageError(f"no guest memory holds {place.size} bytes there", location=f"{place.address:#010x}")
+    last = run.frame_count - 1 if before is None else before.frame
+    for frame in range(last, -1, -1):
+        events = [event for event in run.events(frame) if any(place.overlaps(one) for one in event.writes)]
+        if before is not None and frame == before.frame:
+            events = [event for event in events if event.number < before.number]
+        # What comes before a write that is certain does not matter.
+        certain = max((n for n, event in enumerate(events) if event.draw is None), default=0)
+        events = events[certain:]
+        draws = {event.draw for event in events if event.draw is not None}
+        changed: set[int] = set()
+        if draws:
+            watch = ChangeWatch(machine, place, draws)
+            run.traveller.go(frame, events[-1].number, watch)
+            changed = watch.found
+        for event in reversed(events):
+            if event.draw is None or event.draw in changed:
+                return event
+    return None

@@ -3,8 +3,7 @@
     decoded = pocketgpu.inspect.decode.decode("scene.pgc")
     decoded.rows["draw"]                              # structured array, a row a word: see `ROW`
     print("\\n".join(decoded.lines()))                 # the listing; `parse_listing` has the words back
-    for line in decoded.json_lines(decoded.select(["f1/d0..d3"], ["TEXENV*"])):
-        ...
+    lines = decoded.json_lines(decoded.select(["f1/d0..d3"], ["TEXENV*"]))
     decode_words(words, kind="pica", base=0x20000000)   # no capture: a list, a pushbuffer, GX commands
 
 `pica_kernel` and `maxwell_kernel` are the machines' own parsers, made to tell of each word; `n3ds` and `switch` find

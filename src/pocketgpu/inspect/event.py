@@ -68,7 +68,7 @@ class Words:
 class Event:
     """One event of a frame.
 
-    number: among the events of its frame; draw: among its draws, if it is one. pass_: the pass that it belongs to.
+    number: among the events of its frame; draw: among its draws, if it is one. `pass_`: the pass that it belongs to.
     title: one line for people. facts: what there is to say of it, ready for JSON. writes, reads: guest memory that it
     writes for certain or may write, and reads. words: what of the command stream made it, if anything did.
     """

@@ -32,7 +32,7 @@ _COUNTS = {"px": (2,), "b": (3,), "t": (1, 3)}
 class Address:
     """A place in the run of a capture. What is None is not said.
 
-    draw, event, `pass_`: numbers within the frame. pixel: (x, y), of a screen or, with `draw` or `event`, of its target.
+    draw, event, `pass_`: numbers within the frame. pixel: (x, y) of a screen or, with draw or event, of its target.
     vertex: its place in the order that the draw names vertices in. primitive: likewise. block, thread: of a launch.
     step: how many instructions of a program have run.
     """

@@ -111,6 +111,23 @@ class Inspection(ABC):
             return events[address.event]
         raise UsageError(f"frame {address.frame} has {len(events)} events", location=str(address))
 
+    def written(self, place: Address | str) -> list[dict[str, str]]:
+        """The registers that the words of a draw wrote, in order: id, name, old and new value, in hexadecimal.
+
+        :raises UsageError: there is no such draw.
+        """
+        import json
+
+        from .decode import decode
+
+        event = self.event(place)
+        if event.draw is None:
+            raise UsageError("only draws have words of their own", location=str(event.address))
+        decoded = decode(self.capture)
+        lines = decoded.json_lines(decoded.select([str(event.address)]))
+        registers = [json.loads(line).get("register", {}) for line in lines]
+        return [register for register in registers if "new" in register]
+
     # -- moments ------------------------------------------------------------------------------------------------------
     @abstractmethod
     def seek(self, place: Address | str) -> Moment:

@@ -118,3 +118,16 @@ def test_moments_of_recordings_are_what_render_shows(shared_dir: Path) -> None:
             run.seek(f"f{frame}/e{len(run.events(frame)) - 1}")
             events = run.events(frame)
             assert sum(event.draw is not None for event in events) == len(run.draws(frame))
+
+
+def test_registers_that_a_draw_wrote(run: Inspection) -> None:
+    """They lead from the registers of the draw before to its own."""
+    before, after = run.seek("f0/d2").registers(), run.seek("f0/d3").registers()
+    written = run.written("f0/d3")
+    assert written[0] == {"id": "0x245", "name": "START_DRAW_FUNC0", "old": "0x00000000", "new": "0x00000001"}
+    changed = {name for name in after if after[name] != before[name]}
+    last = {one["name"]: int(one["new"], 16) for one in written}
+    assert changed and changed <= last.keys()
+    assert all(last[name] == after[name] for name in changed if "FLOATUNIFORM_INDEX" not in name)
+    with pytest.raises(UsageError, match="only draws"):
+        run.written("f0/e0")

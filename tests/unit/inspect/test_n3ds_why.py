@@ -13,6 +13,7 @@ import pocketgpu
 from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.inspection import Inspection
+from pocketgpu.inspect.n3ds.funnel import Stage
 
 PER_SCREEN = 4
 
@@ -43,7 +44,7 @@ def check(run: Inspection, frame: int, screen: str, x: int, y: int, shown: np.nd
         if "blend" in one and one["result"] == "written":
             assert one["blend"]["written"][:3] == _color_of(answer, one["after"][0])[:3]
     lines = str(answer).splitlines()
-    assert lines[0].startswith(f"f{frame}/") and "values end in the bytes" in "\n".join(lines[:3])
+    assert lines[0].startswith(f"f{frame}/") and "VALUES DO NOT END" not in str(answer)
     return len(fragments)
 
 
@@ -135,7 +136,10 @@ def test_a_draw_as_a_funnel(run: Inspection) -> None:
 @pytest.mark.parametrize(
     ("place", "why"),
     [
-        ("f0", "names no pixel"), ("f0/px400,0", "has 400x240 pixels"), ("f0/bottom/px320,0", "has 320x240 pixels"),
+        ("f0", "names no pixel"), ("f9", "no frame 9.*6 frames, f0 to f5"), ("f0/d99", "no draw 99.*f0/d0 to f0/d15"),
+        ("f0/e3", "is no draw: load 2048 bytes"), ("f0/d3/v5", "not of a vertex.*shader step CAPTURE f0/d3/v5"),
+        ("f0/d3/t640", "no triangle 640.*640 triangles, f0/d3/t0 to f0/d3/t639"),
+        ("f0/px400,0", "has 400x240 pixels"), ("f0/bottom/px320,0", "has 320x240 pixels"),
         ("f0/screen/px0,0", "has the screens"), ("f0/d0/px240,0", "a target of 240x400"),
         ("f0/top-right/px1,1", "top screen"),
     ],
@@ -143,6 +147,43 @@ def test_a_draw_as_a_funnel(run: Inspection) -> None:
 def test_what_cannot_be_asked(run: Inspection, place: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         run.why(place)
+
+
+def test_one_triangle(shared_dir: Path) -> None:
+    """Why a triangle is missing: what stopped it, and the numbers are those that answers for pixels give."""
+    run = pocketgpu.debug(shared_dir / "captures" / "3ds" / "textured_cube.ctf.xz")
+    drawn = str(run.why("f0/px200,120").because).rpartition("/")[2]
+    assert run.why(f"f0/d0/{drawn}").triangle.startswith("is to be drawn; corners in clip space (")
+    fates = [run.why(f"f0/d0/t{n}").triangle.partition(";")[0] for n in range(12)]
+    culled = "is culled: its corners run clockwise on the screen (FACECULLING_CONFIG drops back (clockwise))"
+    assert sorted(fates) == [culled] * 10 + ["is to be drawn"] * 2
+    found = run.why("f0/d0/t3")
+    assert str(found).startswith("f0/d0/t3: is culled") and found.to_json()["triangle"] == found.triangle
+    assert str(run.why("f0/e7")) == str(run.why("f0/d0")), "an event that is a draw"
+
+
+def test_counts_on_some_tiles_say_so(shared_dir: Path) -> None:
+    found = pocketgpu.debug(shared_dir / "captures" / "3ds" / "textured_cube.ctf.xz").why("f0/d0")
+    assert found.tiles[0] < found.tiles[1] and found.because.startswith("at least ")
+
+
+def test_a_draw_with_a_geometry_program(shared_dir: Path) -> None:
+    """The work area has no vertices of the draw then; that is no draw without vertices."""
+    run = pocketgpu.debug(shared_dir / "captures" / "3ds" / "geoshader.ctf.xz")
+    found = run.why("f0/d0")
+    assert [stage.name for stage in found.stages] == ["triangles of the geometry program", "fragments", "colours"]
+    assert found.stages[0].came == 3
+    found.stages = [Stage(found.stages[0].name, 0, 0)]
+    assert "geometry program" in found.because and "NUMVERTICES" not in found.because
+    with pytest.raises(UsageError, match="a geometry program makes them"):
+        run.why("f0/d0/t1")
+
+
+def test_a_pixel_that_nothing_touched(shared_dir: Path) -> None:
+    run = pocketgpu.debug(shared_dir / "captures" / "3ds" / "textured_cube.ctf.xz")
+    text = str(run.why("f0/bottom/px5,5"))
+    assert "nothing ever wrote there" in text and text.endswith("; no event of the capture touched it")
+    assert "values end" not in text, "no values were there"
 
 
 def test_the_command_line(sample_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ...errors import UsageError
 from ..address import Address
 from ..event import Event, Range
+from ..inspection import draw_of
+from ..wording import counted
 from .explain import explain, outcome
 from .history import DrawOnPixel, PixelWatch
 from .pixels import Shown, Source, move_of, shown_at, sources_of
@@ -162,7 +164,7 @@ def _rejected(touches: list[Touch]) -> str:
         assert touch.draw is not None
         if touch.draw.fragments:
             return f"draw {touch.event.address} was {outcome(touch.draw, touch.draw.fragments[-1])}"
-    return f"{len(touches)} draws to this target did not cover it"
+    return f"{counted(len(touches), 'draw')} to this target did not cover it"
 
 
 # -- finding out ------------------------------------------------------------------------------------------------------
@@ -172,13 +174,9 @@ def why(run: N3dsInspection, address: Address) -> Any:
     :raises UsageError: the address names no pixel and no draw.
     """
     if address.pixel is None:
-        if address.draw is not None:
-            from .funnel import funnel
+        from .funnel import funnel
 
-            return funnel(run, address)
-        raise UsageError(
-            "this address names no pixel", location=str(address), hint="Such as f1/px200,120 or f1/d17/px8,9."
-        )
+        return funnel(run, draw_of(run, address))
     x, y = address.pixel
     if address.draw is not None or address.event is not None:
         return _of_target(run, address, x, y)

@@ -176,7 +176,11 @@ def read(path: str | os.PathLike[str], *, limit: int = LIMIT) -> bytes:
             packed = stream.read(limit + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise CaptureError(f"the file cannot be read: {reason}", file=name) from None
+        raise CaptureError(
+            f"the file cannot be read: {reason}", file=name,
+            hint="Give the file of a capture, not a folder." if os.path.isdir(name)
+            else "Check the path and its permissions.",
+        ) from None  # fmt: skip
     return unpack(packed, file=name, limit=limit)
 
 

@@ -137,7 +137,8 @@ def _check(pattern: str) -> None:
 
 def _all_names() -> list[str]:
     names = [one.name for block in BLOCKS for one in block]
-    return names + [one.name for methods in CLASSES.values() for one in methods]
+    names += [one.name for methods in CLASSES.values() for one in methods]
+    return list(dict.fromkeys(names))  # consoles and classes have names in common
 
 
 def _fits(name: str, pattern: str) -> bool:

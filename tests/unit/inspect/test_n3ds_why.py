@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import pocketgpu
+from pocketgpu.builder import Buffer, CaptureBuilder, CommandList, assemble
+from pocketgpu.builder.matrices import UPRIGHT
 from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.inspection import Inspection
@@ -177,6 +179,45 @@ def test_a_draw_with_a_geometry_program(shared_dir: Path) -> None:
     assert "geometry program" in found.because and "NUMVERTICES" not in found.because
     with pytest.raises(UsageError, match="a geometry program makes them"):
         run.why("f0/d0/t1")
+
+
+def small(folder: Path, x: float = 0.8, count: int = 3, screen: str = "top") -> Inspection:
+    """A triangle whose second corner has this x, drawn with so many vertices, on a screen."""
+    capture = CaptureBuilder()
+    corners = [[-0.8, -0.8, -0.5], [x, -0.8, -0.5], [0, 0.8, -0.5]]
+    vertices = capture.put(np.array(corners, np.float32))
+    target = capture.allocate(240 * 400 * 4, region="VRAM")
+    program = assemble(
+        ".out o0 position\n.out o1 color\nmain:\ndp4 o0.x, c0, v0\ndp4 o0.y, c1, v0\ndp4 o0.z, c2, v0\n"
+        "dp4 o0.w, c3, v0\nmov o1, c3\nend"
+    )
+    cl = CommandList().plain_state().render_target(target, 240, 400)
+    cl.shader(program).uniforms(0, UPRIGHT)
+    cl.attributes(Buffer(vertices, [("f32", 3)])).draw_arrays(count).end_drawing()
+    capture.clear(target, 240, 400, 0x203040FF).submit(cl).present(screen, target).end_frame()
+    capture.save(folder / "small.ctf")
+    return pocketgpu.debug(folder / "small.ctf")
+
+
+def test_a_vertex_with_nan_is_named(tmp_path: Path) -> None:
+    """So that `shader step` can be asked about it."""
+    run = small(tmp_path, x=float("nan"))
+    assert "1 have NaN in their position, v1 first" in str(run.why("f0/d0"))
+    assert run.trace("f0/d0/v1").nans
+
+
+def test_why_a_screen_is_black(tmp_path: Path) -> None:
+    """A draw of nothing is to blame for a pixel, and a transfer that goes elsewhere."""
+    assert run_of_pixel(small(tmp_path, count=0)).endswith(
+        "draw f0/d0 drew nothing: no vertices: NUMVERTICES is 0  f0/e1"
+    )
+    answer = run_of_pixel(small(tmp_path, screen="bottom"))
+    assert "nothing ever wrote there; transfers of the frame go to 0x" in answer
+    assert answer.endswith("(f0/e5), not to where PDC0 shows from")
+
+
+def run_of_pixel(run: Inspection) -> str:
+    return str(run.why("f0/px200,120").because)
 
 
 def test_a_pixel_that_nothing_touched(shared_dir: Path) -> None:

@@ -46,6 +46,10 @@ PLANES = {
 }  # fmt: skip
 """What each clip plane (pica/primitives.py) leaves out."""
 _NAN = 0x100
+_ONE = {
+    "vertices": "vertex", "triangles": "triangle", "triangles to draw": "triangle to draw", "fragments": "fragment",
+    "colours": "colour",
+}  # fmt: skip
 _EMITTED = "triangles of the geometry program"
 _NOTHING_EMITTED = "no triangle of the geometry program is left: it emits none, or all are clipped away or culled"
 _PROGRAM = "the vertex program, or what it reads"
@@ -121,7 +125,8 @@ class Funnel:
         if self.triangle:
             lines.insert(0, f"{self.address}: {self.triangle}")
         for stage in self.stages:
-            lines.append(f"  {stage.came} {stage.name}, {stage.passed} pass")
+            name = stage.name if stage.came != 1 else _ONE.get(stage.name, stage.name)
+            lines.append(f"  {stage.came} {name}, {stage.passed} pass")
             lines += [f"      {n} {why}{f' ({register})' if register else ''}" for n, why, register in stage.lost if n]
         looked, of = self.tiles
         if looked < of:
@@ -190,9 +195,12 @@ class _Watch:
         slots = arena[layout.slot_list : layout.slot_list + 4 * count].view(np.int32)
         records = arena[layout.vertices :][: VERTEX_SIZE * (int(slots.max(initial=-1)) + 1)].view(np.float32)
         positions = records.reshape(-1, VERTEX_SIZE // 4)[slots, :4]
-        numbers = int(np.isnan(positions).any(axis=1).sum())
+        nans = np.flatnonzero(np.isnan(positions).any(axis=1))
+        numbers = len(nans)
         source = self._source_of_nan(program) if numbers else ""
-        lost = [(numbers, f"have NaN in their position{source}", "" if source else _PROGRAM)]
+        # Of a draw that runs in pieces the work area has one of them, and numbers are not those of addresses.
+        first = f", v{nans[0]} first" if numbers and not source and count == get("NUMVERTICES.count") else ""
+        lost = [(numbers, f"have NaN in their position{source}{first}", "" if source else _PROGRAM)]
         self.stages = [Stage("vertices", count, count - numbers, lost)]
         chained = get("PRIMITIVE_CONFIG.mode") in (1, 2) and get("GEOSTAGE_CONFIG.mode") != 2
         n = max(count - 2, 0) if chained else count // 3
@@ -225,8 +233,14 @@ class _Watch:
         if program is None or self._about.state("GEOSTAGE_CONFIG.mode") == 2:
             return ""
         used = program.uniforms
-        names = [f"c{n}.{'xyzw'[axis]}" for n, axis in program.nans if used.get(n, 0) >> axis & 1]
-        return f": uniform {', '.join(names[:4])} is NaN" if names else ""
+        axes: dict[int, str] = {}
+        for n, axis in program.nans:
+            if used.get(n, 0) >> axis & 1:
+                axes[n] = axes.get(n, "") + "xyzw"[axis]
+        names = [f"c{n}.{which}" for n, which in axes.items()]
+        if not names:
+            return ""
+        return f": uniform {names[0]} is NaN" if len(names) == 1 else f": uniforms {', '.join(names[:4])} are NaN"
 
     @staticmethod
     def _ran(control: NDArray[np.int32]) -> bool:

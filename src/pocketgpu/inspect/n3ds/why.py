@@ -139,7 +139,7 @@ class Why:
             return self.shown.reason
         last = self.last
         if last is None:
-            return "nothing ever wrote there"
+            return f"nothing ever wrote there{f'; {self.missing}' if self.missing else ''}"
         if last.draw is None:
             left = [touch for touch in self.touches if touch.draw is not None]
             since = self.missing or (_rejected(left) if left else "nothing wrote there since")
@@ -281,7 +281,17 @@ def _missing(run: N3dsInspection, answer: Why, events: list[Event], frame: int, 
         from .funnel import funnel
 
         found = funnel(run, tried[-1].address)
-        return f"draw {found.address} drew nothing: {found.because}" if found.narrowest is not None else ""
+        nothing = found.narrowest is not None or not found.stages[-1].came
+        return f"draw {found.address} drew nothing: {found.because}" if nothing else ""
+    if not events and answer.shown is not None and not answer.links:
+        # What a screen shows comes by transfers: say where those go instead.
+        moved = [event for event in run.events(frame) if event.kind in _COPIES and event.writes]
+        places = list(dict.fromkeys(f"{event.writes[0].address:#x} ({event.address})" for event in moved))
+        if places:
+            screen = f"PDC{int(answer.shown.screen == 'bottom')}"
+            return f"transfers of the frame go to {' and '.join(places[:3])}, not to where {screen} shows from"
+        if any(event.draw is not None for event in run.events(frame)):
+            return "no transfer of the frame takes what draws drew to a screen"
     targets = dict.fromkeys(event.facts["target"] for event in run.events(frame)[:number] if event.draw is not None)
     if not targets:
         return ""

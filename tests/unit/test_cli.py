@@ -586,6 +586,8 @@ def test_help_and_import_load_nothing_heavy(tmp_path: Path) -> None:
         (["diff", "SAMPLE"], 2, "there is nothing to compare with"),
         (["decode", "SAMPLE", "f9"], 2, "It has 6 frames, f0 to f5. Draws: up to f0/d15"),
         (["decode", "SAMPLE", "--filter", "NOPE"], 2, "Did you mean NOP?"),
+        (["decode", "SAMPLE", "--filter", "TEXUNIT0_DIM.widht=64"], 2, "It has: height, width."),
+        (["info", "SAMPLE#f1"], 3, "Write file and address as two words"),
         (["regs", "TEXUNIT_CONFIG", "zz"], 2, "'zz' is no value"),
         (["who", "SAMPLE", "12"], 2, "VRAM is at 0x18000000"),
         (["events", "SAMPLE", "f0/px1,1"], 2, "names no frame, pass or event"),
@@ -598,7 +600,7 @@ def test_help_and_import_load_nothing_heavy(tmp_path: Path) -> None:
 def test_what_is_wrong_comes_with_what_to_do(
     words: list[str], code: int, told: str, sample_path: Path, tmp_path: Path, capsys: Any
 ) -> None:
-    places = {"SAMPLE": str(sample_path), "FOLDER": str(tmp_path)}
+    places = {"SAMPLE": str(sample_path), "SAMPLE#f1": f"{sample_path}#f1", "FOLDER": str(tmp_path)}
     assert main([places.get(word, word) for word in words]) == code
     assert told in capsys.readouterr().err
 

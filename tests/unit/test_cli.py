@@ -588,6 +588,7 @@ def test_help_and_import_load_nothing_heavy(tmp_path: Path) -> None:
         (["decode", "SAMPLE", "--filter", "NOPE"], 2, "Did you mean NOP?"),
         (["decode", "SAMPLE", "--filter", "TEXUNIT0_DIM.widht=64"], 2, "It has: height, width."),
         (["info", "SAMPLE#f1"], 3, "Write file and address as two words"),
+        (["launch", "missing.cubin"], 3, "Check the path and its permissions."),
         (["regs", "TEXUNIT_CONFIG", "zz"], 2, "'zz' is no value"),
         (["who", "SAMPLE", "12"], 2, "VRAM is at 0x18000000"),
         (["events", "SAMPLE", "f0/px1,1"], 2, "names no frame, pass or event"),

@@ -54,12 +54,12 @@ def diff(
     from pocketgpu.inspect.diff import diff as compare
     from pocketgpu.inspect.inspection import debug
 
+    first = open_capture(a)
     if b is None and (switch_a, evaluator_a) == (switch_b, evaluator_b):
         raise UsageError(
             "there is nothing to compare with", location=a,
             hint="Give a second capture, or --switch-b NAME=VALUE to run this one under two settings.",
         )  # fmt: skip
-    first = open_capture(a)
     second = first if b is None else open_capture(b)
     for capture in (first, second):
         outcome.add_events(capture.warnings)

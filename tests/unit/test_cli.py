@@ -577,6 +577,40 @@ def test_help_and_import_load_nothing_heavy(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1] == "LOADED []", done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["rendr"], 2, "Did you mean 'render'?"),
+        (["info", "FOLDER"], 3, "Give the file of a capture, not a folder."),
+        (["info", "missing.ctf"], 3, "Check the path and its permissions."),
+        (["diff", "SAMPLE"], 2, "there is nothing to compare with"),
+        (["decode", "SAMPLE", "f9"], 2, "It has 6 frames, f0 to f5. Draws: up to f0/d15"),
+        (["decode", "SAMPLE", "--filter", "NOPE"], 2, "Did you mean NOP?"),
+        (["decode", "SAMPLE", "--filter", "TEXUNIT0_DIM.widht=64"], 2, "It has: height, width."),
+        (["info", "SAMPLE#f1"], 3, "Write file and address as two words"),
+        (["launch", "missing.cubin"], 3, "Check the path and its permissions."),
+        (["regs", "TEXUNIT_CONFIG", "zz"], 2, "'zz' is no value"),
+        (["who", "SAMPLE", "12"], 2, "VRAM is at 0x18000000"),
+        (["events", "SAMPLE", "f0/px1,1"], 2, "names no frame, pass or event"),
+        (["shader", "step", "SAMPLE", "f0"], 3, "'pocketgpu shader step CAPTURE f0/d0/v0'"),
+        (["shader", "dis", "SAMPLE"], 3, "for a recording 'pocketgpu state CAPTURE f0/d0 --shaders'"),
+        (["macro", "dis", "SAMPLE"], 3, "neither text nor a recording of a Switch"),
+        (["render", "SAMPLE", "--set", "texture.filtr=nearest"], 2, "did you mean 'texture.filter'? 'pocketgpu"),
+    ],
+)
+def test_what_is_wrong_comes_with_what_to_do(
+    words: list[str], code: int, told: str, sample_path: Path, tmp_path: Path, capsys: Any
+) -> None:
+    places = {"SAMPLE": str(sample_path), "SAMPLE#f1": f"{sample_path}#f1", "FOLDER": str(tmp_path)}
+    assert main([places.get(word, word) for word in words]) == code
+    assert told in capsys.readouterr().err
+
+
+def test_steps_beyond_the_last(sample_path: Path, capsys: Any) -> None:
+    assert main(["shader", "step", str(sample_path), "f0/d3/v5", "--from", "100"]) == 0
+    assert "they are 0 to 8" in capsys.readouterr().out
+
+
 def test_a_missing_file_is_unreadable_input(run_program: Program) -> None:
     done = run_program("render", "nowhere.ctf", "--out", "out", "--json")
     assert done.returncode == 3 and json.loads(done.stdout)["error"]["code"] == 3

@@ -176,8 +176,21 @@ def read(path: str | os.PathLike[str], *, limit: int = LIMIT) -> bytes:
             packed = stream.read(limit + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise CaptureError(f"the file cannot be read: {reason}", file=name) from None
+        raise CaptureError(
+            f"the file cannot be read: {reason}", file=name,
+            hint=_unread(name),
+        ) from None  # fmt: skip
     return unpack(packed, file=name, limit=limit)
+
+
+def _unread(name: str) -> str:
+    """What to do about a file that cannot be read."""
+    if os.path.isdir(name):
+        return "Give the file of a capture, not a folder."
+    file, mark, address = name.rpartition("#")
+    if mark and os.path.isfile(file):
+        return f"Write file and address as two words: {file} {address}"
+    return "Check the path and its permissions."
 
 
 def pack(plain: bytes, packing: str) -> bytes:

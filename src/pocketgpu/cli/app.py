@@ -67,6 +67,18 @@ class LazyGroup(click.Group):
         command = getattr(importlib.import_module(f"pocketgpu.cli.{cmd_name}"), cmd_name)
         return command if isinstance(command, click.Command) else None
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with what may have been meant where it finds nothing."""
+        import difflib
+
+        name = args[0] if args else ""
+        close = difflib.get_close_matches(name, COMMANDS, n=1)
+        if close and name not in COMMANDS:
+            raise click.UsageError(f"No such command {name!r}. Did you mean {close[0]!r}?", ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))

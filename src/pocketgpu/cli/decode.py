@@ -13,6 +13,7 @@ import click
 from pocketgpu.cli.options import capture_argument, debug_option, json_lines_option, parsed, set_option
 from pocketgpu.cli.outcome import Outcome
 from pocketgpu.errors import CaptureError, UsageError
+from pocketgpu.inspect.wording import there_are
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.decode import Decoded
@@ -96,7 +97,7 @@ def decode(
         raise UsageError(
             "no word belongs to this place",
             location=" ".join(places),
-            hint=f"There are frames f0 to f{decoded.stream.frame_count - 1}, and draws: {_draws(decoded)}.",
+            hint=f"{there_are(decoded.stream.frame_count, 'frame', 'f0')} Draws: {_draws(decoded)}",
         )
     _write(decoded.json_lines(mask) if outcome.json else decoded.lines(mask, single=words))
 
@@ -134,7 +135,7 @@ def _draws(decoded: Decoded) -> str:
     for frame, draw in zip(fired["frame"].tolist(), fired["draw"].tolist(), strict=True):
         last[frame] = draw
     shown = [f"up to f{frame}/d{draw}" for frame, draw in last.items() if frame >= 0]
-    return ", ".join(shown[:4]) + (", ..." if len(shown) > 4 else "") if shown else "none"
+    return ", ".join(shown[:4]) + (" and so on." if len(shown) > 4 else ".") if shown else "none."
 
 
 def _write(lines: Iterable[str]) -> None:

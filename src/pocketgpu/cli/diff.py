@@ -12,6 +12,7 @@ from pocketgpu.cli import terminal
 from pocketgpu.cli.options import FrameSpan, debug_option, json_option, parse_frame_span, parsed, switches_of
 from pocketgpu.cli.outcome import ExitCode, Outcome
 from pocketgpu.cli.replay import frames_of, make_directory, open_capture, write_file
+from pocketgpu.errors import UsageError
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.diff import Report
@@ -54,6 +55,11 @@ def diff(
     from pocketgpu.inspect.inspection import debug
 
     first = open_capture(a)
+    if b is None and (switch_a, evaluator_a) == (switch_b, evaluator_b):
+        raise UsageError(
+            "there is nothing to compare with", location=a,
+            hint="Give a second capture, or --switch-b NAME=VALUE to run this one under two settings.",
+        )  # fmt: skip
     second = first if b is None else open_capture(b)
     for capture in (first, second):
         outcome.add_events(capture.warnings)

@@ -12,6 +12,7 @@ from pocketgpu.cli.options import debug_option, json_option, set_option
 from pocketgpu.cli.outcome import Outcome
 from pocketgpu.cli.replay import open_capture
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.event import Event
@@ -40,6 +41,7 @@ def events(outcome: Outcome, capture: str, address: str | None, draws: bool, swi
     opened = open_capture(capture)
     outcome.add_events(opened.warnings)
     run = debug(opened, switches)
+    only = None
     if address is None:
         count = run.frame_count if outcome.json else min(run.frame_count, _MOST_FRAMES)
         frames = range(count)
@@ -48,10 +50,13 @@ def events(outcome: Outcome, capture: str, address: str | None, draws: bool, swi
         if wanted.draw is not None or wanted.event is not None:
             _one(outcome, run.event(wanted))
             return
+        if wanted != wanted.place:
+            raise UsageError(
+                "this address names no frame, pass or event", location=address,
+                hint=f"'pocketgpu why' tells of pixels; the events of the frame are those of f{wanted.frame}.",
+            )  # fmt: skip
         frames = range(wanted.frame, wanted.frame + 1)
-        if wanted.pass_ is not None and wanted.pass_ >= len(run.passes(wanted.frame)):
-            raise UsageError(f"frame {wanted.frame} has {len(run.passes(wanted.frame))} passes", location=address)
-    only = None if address is None else Address.parse(address).pass_
+        only = None if wanted.pass_ is None else run.pass_of(wanted).number
     outcome.extra["events"] = [
         _plain(event) for frame in frames for event in run.events(frame)
         if (not draws or event.draw is not None) and only in (None, event.pass_)
@@ -62,7 +67,8 @@ def events(outcome: Outcome, capture: str, address: str | None, draws: bool, swi
 def _tree(run: Inspection, frames: range, only: int | None, draws: bool, whole: bool) -> Iterator[str]:
     for frame in frames:
         found = run.events(frame)
-        yield f"frame {frame}: {sum(e.draw is not None for e in found)} draws, {len(found)} events  f{frame}"
+        draws_here = counted(sum(e.draw is not None for e in found), "draw")
+        yield f"frame {frame}: {draws_here}, {counted(len(found), 'event')}  f{frame}"
         for row in run.passes(frame):
             if only not in (None, row.number):
                 continue
@@ -93,7 +99,9 @@ def _one(outcome: Outcome, event: Event) -> None:
             lines += ["    " + " ".join(f"{word:08x}" for word in row) for row in rows[: terminal.MAX_ROWS]]
             if len(rows) > terminal.MAX_ROWS:
                 lines.append(f"    and {8 * (len(rows) - terminal.MAX_ROWS)} more; --json has all")
-        terminal.say("\n".join([*lines, f"  {event.address} = {event.by_number}"]))
+        if event.draw is not None:  # which has two addresses
+            lines.append(f"  {event.address} = {event.by_number}")
+        terminal.say("\n".join(lines))
 
     outcome.show = show
 

@@ -87,7 +87,8 @@ def _load(files: Sequence[PlacedFile]) -> list[Dump]:
                     data = stream.read((1 << 32) + 1)
             except (OSError, ValueError) as error:
                 reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-                raise CaptureError(f"the dump cannot be read: {reason}", file=file.path) from None
+                hint = "Check the path and its permissions."
+                raise CaptureError(f"the dump cannot be read: {reason}", file=file.path, hint=hint) from None
         if not data:
             raise CaptureError("the dump is empty", file=file.path)
         dumps.append(Dump(file.address, data, file.path))

@@ -155,7 +155,10 @@ def _text(data: bytes, path: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise CaptureError("the file is no text", file=path, offset=error.start) from error
+        raise CaptureError(
+            "the file is neither text nor a recording of a Switch", file=path, offset=error.start,
+            hint="Macros are in recordings of a Switch (.mxcap.zip, .pgc), or in files of words; a 3DS has none.",
+        ) from error  # fmt: skip
 
 
 def _hex_words(text: str) -> list[int] | None:

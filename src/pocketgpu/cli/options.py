@@ -114,8 +114,11 @@ def _parse_switches(ctx: click.Context, param: click.Parameter, values: tuple[st
                 name, value = parse(text)
             except (ValueError, KeyError) as error:
                 reason = str(error.args[0]) if error.args else text
+                end = "" if reason.endswith((".", "?")) else "."
                 raise click.BadParameter(
-                    f"{reason.rstrip('.')}. 'pocketgpu switches' lists all of them.", ctx=ctx, param=param
+                    f"{reason}{end} 'pocketgpu switches' lists all of them.",
+                    ctx=ctx,
+                    param=param,
                 ) from error
             chosen[name] = value
     return chosen

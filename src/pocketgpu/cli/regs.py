@@ -177,7 +177,8 @@ def _resolve(words: Sequence[str]) -> tuple[list[describe.Match], int | None]:
         raise UsageError(f"there is no register {name!r}", location="REGISTER", hint=_hint(name))
     if value is None:
         return matches, None
-    if number is None and len(words) == 2 and describe.parse_number(name) is None:
+    searched = number is None and len(words) == 2 and describe.parse_number(name) is None
+    if searched and (describe.search(" ".join(words)) or methods.search(" ".join(words))):
         return [], None  # two words to search for, the first of which happens to be a name
     return matches, _number(value)
 

@@ -29,7 +29,11 @@ def text_of(data: bytes, path: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise CaptureError("the file is no text", file=path, offset=error.start) from error
+        raise CaptureError(
+            "the file is neither text nor code of a kind known here", file=path, offset=error.start,
+            hint="Of a recording, 'pocketgpu shader step CAPTURE f0/d0/v0' steps through a vertex, and "
+            "'pocketgpu state CAPTURE f0/d0 --shaders' shows programs.",
+        ) from error  # fmt: skip
 
 
 def programs_of(module: ShaderModule, name: str | None, path: str) -> list[ShaderProgram]:

@@ -147,8 +147,10 @@ def _table(trace: Trace, first: int, last: int | None) -> str:
     part = trace.part(first, last)
     rows = [(str(one.index), f"{one.address:#06x}", one.text, one.read_text, one.happened) for one in part]
     columns = [("step", True), ("address", True), ("instruction", False), ("read", False), ("written", False)]
+    if not part:
+        return f"{trace.title}\nnone of them is in the range of --from and --to; they are 0 to {len(trace) - 1}"
     lines = [trace.title, terminal.format_table(columns, rows)]
-    left = len(trace) - (part[-1].index + 1 if part else 0)
+    left = len(trace) - part[-1].index - 1
     if left > 0:
         lines.append(f"... {left} more, with --from and --to")
     if trace.first_nan is not None:

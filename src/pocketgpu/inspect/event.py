@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .address import Address
+from .wording import counted
 
 KINDS = {
     "load": "the processor writes memory",
@@ -129,7 +130,8 @@ class Pass:
         return [event for event in self.events if event.draw is not None]
 
     def __str__(self) -> str:
-        return f"{self.target or 'no target'}: {len(self.draws)} draws, {len(self.events)} events  {self.address}"
+        counts = f"{counted(len(self.draws), 'draw')}, {counted(len(self.events), 'event')}"
+        return f"{self.target or 'no target'}: {counts}  {self.address}"
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<li>{escape(event.title)} <code>{event.address}</code></li>" for event in self.events)

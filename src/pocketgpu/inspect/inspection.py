@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import UsageError
 from .address import Address
 from .event import Event, Pass, Range
+from .wording import there_are
 
 if TYPE_CHECKING:
     from ..capture import Capture
@@ -104,12 +105,34 @@ class Inspection(ABC):
             draws = self.draws(address.frame)
             if address.draw < len(draws):
                 return draws[address.draw]
-            raise UsageError(f"frame {address.frame} has {len(draws)} draws", location=str(address))
+            raise UsageError(
+                f"frame {address.frame} has no draw {address.draw}", location=str(address),
+                hint=there_are(len(draws), "draw", f"f{address.frame}/d0"),
+            )  # fmt: skip
         if address.event is None:
             raise UsageError("this address names no event", location=str(address), hint="Such as f1/d17 or f1/e412.")
         if address.event < len(events):
             return events[address.event]
-        raise UsageError(f"frame {address.frame} has {len(events)} events", location=str(address))
+        raise UsageError(
+            f"frame {address.frame} has no event {address.event}", location=str(address),
+            hint=there_are(len(events), "event", f"f{address.frame}/e0"),
+        )  # fmt: skip
+
+    def pass_of(self, place: Address | str) -> Pass:
+        """The pass that an address names.
+
+        :raises UsageError: it names none, or there is none of that number.
+        """
+        address = as_address(place)
+        passes = self.passes(address.frame)
+        if address.pass_ is None:
+            raise UsageError("this address names no pass", location=str(address), hint="Such as f1/p2.")
+        if address.pass_ < len(passes):
+            return passes[address.pass_]
+        raise UsageError(
+            f"frame {address.frame} has no pass {address.pass_}", location=str(address),
+            hint=there_are(len(passes), "pass", f"f{address.frame}/p0", "passes"),
+        )  # fmt: skip
 
     def written(self, place: Address | str) -> list[dict[str, str]]:
         """The registers that the words of a draw wrote, in order: id, name, old and new value, in hexadecimal.
@@ -170,6 +193,33 @@ class Inspection(ABC):
 
         :raises UsageError: the address names no pixel that there is.
         """
+
+
+def draw_of(run: Inspection, address: Address) -> Address:
+    """The draw that `why` shall tell of, for an address without a pixel.
+
+    :raises UsageError: the address names none, or a part of one that `why` has nothing to say of.
+    """
+    frame = f"f{address.frame}"
+    if address.draw is None and address.event is None:
+        run.events(address.frame)  # a frame that there is none of is the first thing to say
+        raise UsageError(
+            "this address names no pixel and no draw", location=str(address),
+            hint=f"Such as {frame}/px200,120 or {frame}/d0; 'pocketgpu events CAPTURE {frame}' lists draws.",
+        )  # fmt: skip
+    event = run.event(address)
+    if event.draw is None:
+        raise UsageError(
+            f"this event is no draw: {event.title}", location=str(address),
+            hint=f"'pocketgpu events CAPTURE {address.place}' tells of it, and 'pocketgpu events CAPTURE {frame} "
+            "--draws' lists draws.",
+        )  # fmt: skip
+    if address.vertex is not None:
+        raise UsageError(
+            "why tells of pixels and draws, not of a vertex", location=str(address),
+            hint=f"'pocketgpu shader step CAPTURE {address}' shows what its program did.",
+        )  # fmt: skip
+    return address
 
 
 def debug(

@@ -136,8 +136,10 @@ def open_shader(data: bytes, file: str = "", kind: str | None = None, descriptor
     found = kind or kind_of(data)
     if found is None:
         raise CaptureError(
-            "nothing says what code this is", file=file, offset=0, hint="--kind maxwell or --kind pica for bare words."
-        )
+            "nothing says what code this is", file=file, offset=0,
+            hint="--kind maxwell or --kind pica for bare words; "
+            "for a recording 'pocketgpu state CAPTURE f0/d0 --shaders'.",
+        )  # fmt: skip
     if found not in KINDS:
         raise UsageError(f"there is no kind {found!r}", hint=f"There are {', '.join(KINDS)}.")
     try:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError
+from ..errors import CaptureError, UsageError
 from ..events import EventLog
 from ..lanes import Engine
 from ..struct_words import Struct
@@ -117,7 +117,7 @@ class RawModule:
     :param path: of the file; or `code`, its bytes.
     :param evaluator: "llvm" or "numpy".
     :param threads: of the host.
-    :raises CaptureError: it is no cubin for SM 5.x, or damaged.
+    :raises CaptureError: it cannot be read, is no cubin for SM 5.x, or is damaged.
     :raises UsageError: neither or both of path and code are given.
     """
 
@@ -136,7 +136,10 @@ class RawModule:
             try:
                 code = Path(path).read_bytes()
             except OSError as error:
-                raise UsageError(f"{path}: {error.strerror or error}") from None
+                raise CaptureError(
+                    f"cannot read the file: {error.strerror or error}", file=self.file,
+                    hint="Check the path and its permissions.",
+                ) from None  # fmt: skip
         assert code is not None
         self.cubin: Cubin = read_cubin(code, self.file)
         self.device = device(evaluator, threads)

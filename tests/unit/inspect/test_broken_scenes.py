@@ -104,6 +104,13 @@ SCENES = [
         rules=("uniform.nan", "c0.x"),
     ),
     Broken(
+        "NaN in all of the matrix",
+        lambda: Scene(matrix=np.full((4, 4), np.nan)),
+        draw=("3 of 3 have NaN in their position: uniforms c0.xyzw, c1.xyzw, c2.xyzw, c3.xyzw are NaN",),
+        pixel=("uniforms c0.xyzw, c1.xyzw",),
+        rules=("uniform.nan", "uniform c2.xyzw, which the vertex program reads, is NaN"),
+    ),
+    Broken(
         "stride too small",
         stride(28),
         draw=("ATTRIBBUFFER0_CONFIG2.stride is 28",),

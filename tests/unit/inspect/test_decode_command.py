@@ -51,6 +51,23 @@ def test_filters(scene: str) -> None:
     assert body and all("TEXENV0_" in line for line in body)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["SET_SCISSOR_HORIZONTAL", "SET_SCISSOR_HORIZONTAL(0)", "SET_SCISSOR_HORIZONTAL[0]", "set_scissor_horizontal.xmax"],
+)
+def test_a_method_of_an_array_by_its_name(shared_dir: Path, name: str) -> None:
+    """Without an element the name used to match nothing, and nothing said so."""
+    capture = str(shared_dir / "captures" / "switch" / "ex03_cube_320x180.mxcap.zip")
+    code, out, _ = run("decode", capture, "f0", "--filter", name)
+    body = [line for line in out.splitlines() if not line.startswith(("#", "=="))]
+    assert code == 0 and len(body) == 1 and "SET_SCISSOR_HORIZONTAL(0)" in body[0] and "XMAX=320" in body[0]
+
+
+def test_sets_of_letters(scene: str) -> None:
+    _, out, _ = run("decode", scene, "--filter", "TEXENV[01]_SOURCE")
+    assert "TEXENV0_SOURCE" in out and "TEXENV1_SOURCE" in out and "TEXENV2_SOURCE" not in out
+
+
 def test_json_lines(scene: str) -> None:
     code, out, _ = run("decode", scene, "f0/d0", "--json")
     found = [json.loads(line) for line in out.splitlines()]

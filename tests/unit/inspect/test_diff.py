@@ -338,7 +338,8 @@ def test_the_command_refuses(plain: str, capsys: pytest.CaptureFixture[str], tmp
         ([plain, str(tmp_path / "none.ctf")], 3),
         ([str(tmp_path / "missing.ctf")], 3),
         ([plain, "--switch-b", "no.such=thing"], 2),
-        ([plain, "--frame", "4"], 4),
+        ([plain], 2),
+        ([plain, plain, "--frame", "4"], 4),
         ([plain, "--frame", "x"], 2),
         ([], 2),
     ):

@@ -86,6 +86,17 @@ def test_moments_in_any_order(run: Inspection) -> None:
     assert (run.seek("f0").screens["top"].array == frame.top.array).all()
 
 
+def test_a_moment_behind_a_pass(run: Inspection) -> None:
+    """It is that of the pass's last event, not of the frame's end."""
+    last = run.passes(0)[0].events[-1]
+    moment = run.seek("f0/p0")
+    assert moment.event is not None and moment.event.number == last.number
+    assert moment.target.address == 0x18000000
+    assert run.seek("f0").target.address != 0x18000000, "the second pass draws to another target"
+    with pytest.raises(UsageError, match=r"no pass 9.*2 passes, f0/p0 to f0/p1"):
+        run.seek("f0/p9")
+
+
 def test_who_wrote(run: Inspection) -> None:
     last = run.frame_count - 1
     assert str(run.who_wrote(0x18000000).address) == f"f{last}/d8"  # type: ignore[union-attr]
@@ -97,7 +108,7 @@ def test_who_wrote(run: Inspection) -> None:
 
 @pytest.mark.parametrize(
     ("place", "why"),
-    [("f99", "has 6 frames"), ("f0/d16", "has 16 draws"), ("f0/e49", "has 49 events"), ("f0/p0", "names no event")],
+    [("f99", "has 6 frames"), ("f0/d16", "no draw 16"), ("f0/e49", "has 49 events"), ("f0/p0", "names no event")],
 )
 def test_what_is_not_there(run: Inspection, place: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):

@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 
 import pocketgpu
+from pocketgpu.builder import Buffer, CaptureBuilder, CommandList, assemble
+from pocketgpu.builder.matrices import UPRIGHT
 from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.inspection import Inspection
+from pocketgpu.inspect.n3ds.funnel import Stage
 
 PER_SCREEN = 4
 
@@ -43,7 +46,7 @@ def check(run: Inspection, frame: int, screen: str, x: int, y: int, shown: np.nd
         if "blend" in one and one["result"] == "written":
             assert one["blend"]["written"][:3] == _color_of(answer, one["after"][0])[:3]
     lines = str(answer).splitlines()
-    assert lines[0].startswith(f"f{frame}/") and "values end in the bytes" in "\n".join(lines[:3])
+    assert lines[0].startswith(f"f{frame}/") and "VALUES DO NOT END" not in str(answer)
     return len(fragments)
 
 
@@ -135,7 +138,10 @@ def test_a_draw_as_a_funnel(run: Inspection) -> None:
 @pytest.mark.parametrize(
     ("place", "why"),
     [
-        ("f0", "names no pixel"), ("f0/px400,0", "has 400x240 pixels"), ("f0/bottom/px320,0", "has 320x240 pixels"),
+        ("f0", "names no pixel"), ("f9", "no frame 9.*6 frames, f0 to f5"), ("f0/d99", "no draw 99.*f0/d0 to f0/d15"),
+        ("f0/e3", "is no draw: load 2048 bytes"), ("f0/d3/v5", "not of a vertex.*shader step CAPTURE f0/d3/v5"),
+        ("f0/d3/t640", "no triangle 640.*640 triangles, f0/d3/t0 to f0/d3/t639"),
+        ("f0/px400,0", "has 400x240 pixels"), ("f0/bottom/px320,0", "has 320x240 pixels"),
         ("f0/screen/px0,0", "has the screens"), ("f0/d0/px240,0", "a target of 240x400"),
         ("f0/top-right/px1,1", "top screen"),
     ],
@@ -143,6 +149,82 @@ def test_a_draw_as_a_funnel(run: Inspection) -> None:
 def test_what_cannot_be_asked(run: Inspection, place: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         run.why(place)
+
+
+def test_one_triangle(shared_dir: Path) -> None:
+    """Why a triangle is missing: what stopped it, and the numbers are those that answers for pixels give."""
+    run = pocketgpu.debug(shared_dir / "captures" / "3ds" / "textured_cube.ctf.xz")
+    drawn = str(run.why("f0/px200,120").because).rpartition("/")[2]
+    assert run.why(f"f0/d0/{drawn}").triangle.startswith("is to be drawn; corners in clip space (")
+    fates = [run.why(f"f0/d0/t{n}").triangle.partition(";")[0] for n in range(12)]
+    culled = "is culled: its corners run clockwise on the screen (FACECULLING_CONFIG drops back (clockwise))"
+    assert sorted(fates) == [culled] * 10 + ["is to be drawn"] * 2
+    found = run.why("f0/d0/t3")
+    assert str(found).startswith("f0/d0/t3: is culled") and found.to_json()["triangle"] == found.triangle
+    assert str(run.why("f0/e7")) == str(run.why("f0/d0")), "an event that is a draw"
+
+
+def test_counts_on_some_tiles_say_so(shared_dir: Path) -> None:
+    found = pocketgpu.debug(shared_dir / "captures" / "3ds" / "textured_cube.ctf.xz").why("f0/d0")
+    assert found.tiles[0] < found.tiles[1] and found.because.startswith("at least ")
+
+
+def test_a_draw_with_a_geometry_program(shared_dir: Path) -> None:
+    """The work area has no vertices of the draw then; that is no draw without vertices."""
+    run = pocketgpu.debug(shared_dir / "captures" / "3ds" / "geoshader.ctf.xz")
+    found = run.why("f0/d0")
+    assert [stage.name for stage in found.stages] == ["triangles of the geometry program", "fragments", "colours"]
+    assert found.stages[0].came == 3
+    found.stages = [Stage(found.stages[0].name, 0, 0)]
+    assert "geometry program" in found.because and "NUMVERTICES" not in found.because
+    with pytest.raises(UsageError, match="a geometry program makes them"):
+        run.why("f0/d0/t1")
+
+
+def small(folder: Path, x: float = 0.8, count: int = 3, screen: str = "top") -> Inspection:
+    """A triangle whose second corner has this x, drawn with so many vertices, on a screen."""
+    capture = CaptureBuilder()
+    corners = [[-0.8, -0.8, -0.5], [x, -0.8, -0.5], [0, 0.8, -0.5]]
+    vertices = capture.put(np.array(corners, np.float32))
+    target = capture.allocate(240 * 400 * 4, region="VRAM")
+    program = assemble(
+        ".out o0 position\n.out o1 color\nmain:\ndp4 o0.x, c0, v0\ndp4 o0.y, c1, v0\ndp4 o0.z, c2, v0\n"
+        "dp4 o0.w, c3, v0\nmov o1, c3\nend"
+    )
+    cl = CommandList().plain_state().render_target(target, 240, 400)
+    cl.shader(program).uniforms(0, UPRIGHT)
+    cl.attributes(Buffer(vertices, [("f32", 3)])).draw_arrays(count).end_drawing()
+    capture.clear(target, 240, 400, 0x203040FF).submit(cl).present(screen, target).end_frame()
+    capture.save(folder / "small.ctf")
+    return pocketgpu.debug(folder / "small.ctf")
+
+
+def test_a_vertex_with_nan_is_named(tmp_path: Path) -> None:
+    """So that `shader step` can be asked about it."""
+    run = small(tmp_path, x=float("nan"))
+    assert "1 have NaN in their position, v1 first" in str(run.why("f0/d0"))
+    assert run.trace("f0/d0/v1").nans
+
+
+def test_why_a_screen_is_black(tmp_path: Path) -> None:
+    """A draw of nothing is to blame for a pixel, and a transfer that goes elsewhere."""
+    assert run_of_pixel(small(tmp_path, count=0)).endswith(
+        "draw f0/d0 drew nothing: no vertices: NUMVERTICES is 0  f0/e1"
+    )
+    answer = run_of_pixel(small(tmp_path, screen="bottom"))
+    assert "nothing ever wrote there; transfers of the frame go to 0x" in answer
+    assert answer.endswith("(f0/e5), not to where PDC0 shows from")
+
+
+def run_of_pixel(run: Inspection) -> str:
+    return str(run.why("f0/px200,120").because)
+
+
+def test_a_pixel_that_nothing_touched(shared_dir: Path) -> None:
+    run = pocketgpu.debug(shared_dir / "captures" / "3ds" / "textured_cube.ctf.xz")
+    text = str(run.why("f0/bottom/px5,5"))
+    assert "nothing ever wrote there" in text and text.endswith("; no event of the capture touched it")
+    assert "values end" not in text, "no values were there"
 
 
 def test_the_command_line(sample_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

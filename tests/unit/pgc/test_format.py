@@ -297,3 +297,11 @@ def test_missing_coverage_and_loose_ends_are_told(tmp_path: Path) -> None:
     found = {warning.id: warning.message for warning in capture.warnings}
     assert set(found) == {"capture.not-covered", "capture.memory-not-covered", "capture.unfinished-frame"}
     assert "lighting tables" in found["capture.not-covered"] and "external" not in found["capture.not-covered"]
+
+
+def test_what_a_switch_program_does_to_end_is_nothing_to_warn_of(shared_dir: Path, tmp_path: Path) -> None:
+    """A channel log does not warn of it, so what was made of it does not either."""
+    log = pocketgpu.open(shared_dir / "captures" / "switch" / "ex03_cube_320x180.mxcap.zip")
+    contents = pgc.write(tmp_path / "a.pgc", log, pictures=False)
+    assert contents.tail and not log.warnings
+    assert not pocketgpu.open(tmp_path / "a.pgc").warnings

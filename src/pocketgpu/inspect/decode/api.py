@@ -219,7 +219,9 @@ def _read(name: str, offset: int, size: int | None) -> bytes:
             return file.read(wanted)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise CaptureError(f"the file cannot be read: {reason}", file=name) from None
+        raise CaptureError(
+            f"the file cannot be read: {reason}", file=name, hint="Check the path and its permissions."
+        ) from None
 
 
 def as_words(words: Words | Sequence[int] | bytes) -> Words:

@@ -24,6 +24,8 @@ Mask = NDArray[np.bool_]
 
 _PLACES: Final = "Such as f1, f1/d17, f1/d3..d9, f0..f2, f0/d5..f1/d2."
 _FILTERS: Final = "Such as 'TEXENV*', FACECULLING_CONFIG, 0x040, 'TEXUNIT*.width', TEXUNIT0_DIM.width=64."
+_ELEMENT: Final = re.compile(r"(?<=\w\w)\[(\d+)\]$")
+"""An element in the other notation, SET_COLOR_TARGET_A[3], which could also be a set of letters: both are tried."""
 _LAST: Final = 1 << 30
 """Stands for what comes behind the last draw of a frame."""
 
@@ -101,6 +103,7 @@ def of_registers(rows: Rows, patterns: Iterable[str]) -> Mask:
 def _matching(rows: Rows, keys: NDArray[np.int64], there: list[int], pattern: str) -> Mask:
     path, equals, value = pattern.partition("=")
     name, dot, field = path.strip().partition(".")
+    element = _ELEMENT.sub(r"(\1)", name)
     found = np.zeros(len(rows), np.bool_)
     plain: list[int] = []
     for key in there:
@@ -110,7 +113,10 @@ def _matching(rows: Rows, keys: NDArray[np.int64], there: list[int], pattern: st
             if _fits(register.name, both) or _fits(register.name.partition(".")[0], both):
                 plain.append(key)
             continue
-        if not (_fits(register.name, name) or _fits(register.id, name) or _alias(register.register, name)):
+        # A method of an array, such as SET_COLOR_TARGET_A(3), is also meant by its name alone.
+        names = (register.name, register.name.partition("(")[0], register.id)
+        fits = any(_fits(one, name) for one in names) or _fits(register.name, element)
+        if not (fits or _alias(register.register, name)):
             continue
         if not dot:
             plain.append(key)
@@ -133,11 +139,25 @@ def _check(pattern: str) -> None:
         close = difflib.get_close_matches(name.upper(), _all_names(), n=3)
         hint = f"Did you mean {' or '.join(close)}?" if close else _FILTERS
         raise UsageError(f"there is no register {name!r}", location="--filter", hint=hint)
+    _check_field(pattern, name)
+
+
+def _check_field(pattern: str, name: str) -> None:
+    """Refuse a field that no register of that name has."""
+    field = pattern.partition("=")[0].strip().partition(".")[2]
+    if not field:
+        return
+    registers = [register_named(name), *(block.get(name) for block in CLASSES.values())]
+    fields = [one.name for register in registers if register is not None for one in register.fields]
+    if not any(_fits(one, field) for one in fields):
+        known = ", ".join(dict.fromkeys(fields)) or "none"
+        raise UsageError(f"{name} has no field {field!r}", location="--filter", hint=f"It has: {known}.")
 
 
 def _all_names() -> list[str]:
     names = [one.name for block in BLOCKS for one in block]
-    return names + [one.name for methods in CLASSES.values() for one in methods]
+    names += [one.name for methods in CLASSES.values() for one in methods]
+    return list(dict.fromkeys(names))  # consoles and classes have names in common
 
 
 def _fits(name: str, pattern: str) -> bool:

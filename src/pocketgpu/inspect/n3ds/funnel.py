@@ -27,7 +27,9 @@ from ...pica.registers import StaticRegisters
 from ...pica.registers import field as field_of
 from ...pica.watch import DrawPackets
 from ..address import Address
+from ..event import Event
 from ..rules.n3ds.one_draw import said_of
+from ..wording import there_are
 from .explain import named
 from .history import DrawOnPixel
 from .machine import Run
@@ -44,6 +46,12 @@ PLANES = {
 }  # fmt: skip
 """What each clip plane (pica/primitives.py) leaves out."""
 _NAN = 0x100
+_ONE = {
+    "vertices": "vertex", "triangles": "triangle", "triangles to draw": "triangle to draw", "fragments": "fragment",
+    "colours": "colour",
+}  # fmt: skip
+_EMITTED = "triangles of the geometry program"
+_NOTHING_EMITTED = "no triangle of the geometry program is left: it emits none, or all are clipped away or culled"
 _PROGRAM = "the vertex program, or what it reads"
 _POSITION = "the position that the program gives"
 _SIDES = {
@@ -76,6 +84,8 @@ class Funnel:
     proved: bool = True
     odd: list[str] = field(default_factory=list)
     """What rules of `pocketgpu check` say of the draw's registers and program."""
+    triangle: str = ""
+    """What became of the one triangle that was asked for."""
 
     @property
     def narrowest(self) -> Stage | None:
@@ -89,8 +99,10 @@ class Funnel:
         if stage is None:
             last = self.stages[-1]
             if not last.came:
-                return "no vertices: NUMVERTICES is 0"
-            return f"{last.passed} {last.name} changed something"
+                return "no vertices: NUMVERTICES is 0" if last.name != _EMITTED else _NOTHING_EMITTED
+            # What was counted on some tiles is not all that there is.
+            least = "at least " if self.tiles[0] < self.tiles[1] else ""
+            return f"{least}{last.passed} {last.name} changed something"
         count, reason, register = max(stage.lost, default=(0, "nothing says why", ""))
         where = f" ({register})" if register else ""
         return f"no {stage.name} left: {count} of {stage.came} {reason}{where}"
@@ -99,7 +111,7 @@ class Funnel:
         """Plain data, with `schema`."""
         return {
             "schema": "pocketgpu.funnel/1", "address": str(self.address), "because": self.because,
-            "odd": self.odd,
+            "odd": self.odd, **({"triangle": self.triangle} if self.triangle else {}),
             "tiles": {"looked_at": self.tiles[0], "of": self.tiles[1]},
             "stages": [
                 {"name": s.name, "came": s.came, "passed": s.passed,
@@ -109,9 +121,12 @@ class Funnel:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        lines = [f"{self.title}: {self.because}  {self.address}", *(f"  odd: {line}" for line in self.odd)]
+        lines = [f"{self.title}: {self.because}  {self.address.place}", *(f"  odd: {line}" for line in self.odd)]
+        if self.triangle:
+            lines.insert(0, f"{self.address}: {self.triangle}")
         for stage in self.stages:
-            lines.append(f"  {stage.came} {stage.name}, {stage.passed} pass")
+            name = stage.name if stage.came != 1 else _ONE.get(stage.name, stage.name)
+            lines.append(f"  {stage.came} {name}, {stage.passed} pass")
             lines += [f"      {n} {why}{f' ({register})' if register else ''}" for n, why, register in stage.lost if n]
         looked, of = self.tiles
         if looked < of:
@@ -132,6 +147,8 @@ class _Watch:
         self._seen = False
         self._box: tuple[float, float, float, float] | None = None
         self._values: dict[str, tuple[int, int]] = {}
+        self.triangles: list[str] = []
+        """What clipping and culling did to each triangle."""
 
     def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
         """As `machine.DrawWatcher` asks: what comes before the draw runs as always, the draw runs alone."""
@@ -171,14 +188,19 @@ class _Watch:
         """Judge the vertices that lie in the work area, and the triangles that they make."""
         layout, arena = self._core.layout, self._arena
         get = StaticRegisters(_Words(self._about.registers))
+        if get("GEOSTAGE_CONFIG.mode") == 2:
+            return  # the work area has the vertices of what was emitted, not those of the draw
         control = arena[layout.control : layout.control + CONTROL.size].view(np.int32)
         count = int(control[CONTROL.ASSEMBLE_COUNT // 4]) if self._ran(control) else 0
         slots = arena[layout.slot_list : layout.slot_list + 4 * count].view(np.int32)
         records = arena[layout.vertices :][: VERTEX_SIZE * (int(slots.max(initial=-1)) + 1)].view(np.float32)
         positions = records.reshape(-1, VERTEX_SIZE // 4)[slots, :4]
-        numbers = int(np.isnan(positions).any(axis=1).sum())
+        nans = np.flatnonzero(np.isnan(positions).any(axis=1))
+        numbers = len(nans)
         source = self._source_of_nan(program) if numbers else ""
-        lost = [(numbers, f"have NaN in their position{source}", "" if source else _PROGRAM)]
+        # Of a draw that runs in pieces the work area has one of them, and numbers are not those of addresses.
+        first = f", v{nans[0]} first" if numbers and not source and count == get("NUMVERTICES.count") else ""
+        lost = [(numbers, f"have NaN in their position{source}{first}", "" if source else _PROGRAM)]
         self.stages = [Stage("vertices", count, count - numbers, lost)]
         chained = get("PRIMITIVE_CONFIG.mode") in (1, 2) and get("GEOSTAGE_CONFIG.mode") != 2
         n = max(count - 2, 0) if chained else count // 3
@@ -211,8 +233,14 @@ class _Watch:
         if program is None or self._about.state("GEOSTAGE_CONFIG.mode") == 2:
             return ""
         used = program.uniforms
-        names = [f"c{n}.{'xyzw'[axis]}" for n, axis in program.nans if used.get(n, 0) >> axis & 1]
-        return f": uniform {', '.join(names[:4])} is NaN" if names else ""
+        axes: dict[int, str] = {}
+        for n, axis in program.nans:
+            if used.get(n, 0) >> axis & 1:
+                axes[n] = axes.get(n, "") + "xyzw"[axis]
+        names = [f"c{n}.{which}" for n, which in axes.items()]
+        if not names:
+            return ""
+        return f": uniform {names[0]} is NaN" if len(names) == 1 else f": uniforms {', '.join(names[:4])} are NaN"
 
     @staticmethod
     def _ran(control: NDArray[np.int32]) -> bool:
@@ -247,6 +275,7 @@ class _Watch:
         for turn, side in (("clockwise", area.raw < 0), ("counter-clockwise", area.raw > 0)):
             text = f"are culled: their corners run {turn} on the screen"
             lost.append((int((back & side).sum()), text, f"FACECULLING_CONFIG drops {mode}"))
+        self._tell(positions[places], nan, np.where(outside, every, 0), flat, back, area.raw < 0, whole)
         stopped = int((nan | outside | flat | back).sum())
         self.stages.append(Stage("triangles", n, n - stopped, [one for one in lost if one[0]]))
         left = whole & ~flat & ~back
@@ -254,8 +283,32 @@ class _Watch:
             columns, rows = (np.stack([np.broadcast_to(v.raw, (n,))[left] for v in axis]) / 16 for axis in (x, y))
             self._box = (float(columns.min()), float(columns.max()), float(rows.min()), float(rows.max()))
 
+    def _tell(self, corners: NDArray[np.float32], nan: NDArray[np.bool_], outside: NDArray[np.int64],
+              flat: NDArray[np.bool_], back: NDArray[np.bool_], clockwise: NDArray[np.bool_],
+              whole: NDArray[np.bool_]) -> None:  # fmt: skip
+        """A line for each triangle: what stopped it, and where its corners lie."""
+        mode = named(self._about, "FACECULLING_CONFIG.mode")
+        for n in range(len(nan)):
+            beyond = [text for plane, text in PLANES.items() if outside[n] >> plane & 1]
+            if nan[n]:
+                fate = f"is dropped: a corner has NaN ({_PROGRAM})"
+            elif beyond:
+                fate = f"is clipped away: it lies {' and '.join(beyond)}"
+            elif flat[n]:
+                fate = f"is dropped: it has no area ({_POSITION})"
+            elif back[n]:
+                turn = "clockwise" if clockwise[n] else "counter-clockwise"
+                fate = f"is culled: its corners run {turn} on the screen (FACECULLING_CONFIG drops {mode})"
+            else:
+                fate = "is to be drawn" if whole[n] else "is to be drawn, if culling keeps what clipping leaves of it"
+            where = ", ".join(f"({', '.join(f'{value:.6g}' for value in corner)})" for corner in corners[:, n].tolist())
+            self.triangles.append(f"{fate}; corners in clip space {where}")
+
     def _drawable(self, count: int) -> None:
         """What came out as records; the rest lies between pixels, or where nothing may be drawn."""
+        if not self.stages:
+            self.stages.append(Stage(_EMITTED, count, count))
+            return
         before = self.stages[-1]
         clipped = max(before.passed, count)
         lost = [(clipped - count, *self._why_beside())] if clipped > count else []
@@ -383,11 +436,35 @@ class _Watch:
 def funnel(run: N3dsInspection, address: Address) -> Funnel:
     """The funnel of a draw.
 
-    :raises UsageError: there is no such draw.
+    :raises UsageError: there is no such draw, or no such triangle of it.
     """
     event = run.event(address)
-    if event.draw is None:
-        raise UsageError("this event is no draw", location=str(address))
+    assert event.draw is not None
     watch = _Watch(run.traveller.machine, event.draw)
     run.traveller.go(event.frame, event.number, watch)
-    return Funnel(event.address, event.title, watch.stages, watch.tiles, odd=watch.odd)
+    found = Funnel(event.address, event.title, watch.stages, watch.tiles, odd=watch.odd)
+    if address.primitive is not None:
+        found.address = event.address.at(primitive=address.primitive)
+        found.triangle = _triangle(address, event, watch)
+    return found
+
+
+def _triangle(address: Address, event: Event, watch: _Watch) -> str:
+    """What became of one triangle of the draw.
+
+    :raises UsageError: there is none of that number, or triangles cannot be told apart.
+    """
+    assert address.primitive is not None
+    emitted = watch.stages[0].name == _EMITTED
+    if emitted or watch.stages[0].came != event.facts.get("vertices"):
+        reason = "a geometry program makes them" if emitted else "the draw runs in pieces"
+        raise UsageError(
+            f"the triangles of this draw cannot be told apart: {reason}", location=str(address),
+            hint=f"{address.place} tells of the whole draw.",
+        )  # fmt: skip
+    if address.primitive < len(watch.triangles):
+        return watch.triangles[address.primitive]
+    raise UsageError(
+        f"the draw has no triangle {address.primitive}", location=str(address),
+        hint=there_are(len(watch.triangles), "triangle", f"{event.address}/t0"),
+    )  # fmt: skip

@@ -21,6 +21,7 @@ from ..changes import Change, changes_between
 from ..event import Event, Pass, Range
 from ..inspection import Inspection, Moment, as_address
 from ..meshes import Mesh
+from ..wording import there_are
 from .bound_programs import PROGRAM_BANKS, Program, programs_of
 from .buffers import IndexBuffer, VertexBuffer, index_buffer, vertex_buffers
 from .machine import Traveller
@@ -161,7 +162,10 @@ class N3dsInspection(Inspection):
 
     def _frame(self, frame: int) -> None:
         if not 0 <= frame < self.frame_count:
-            raise UsageError(f"the capture has {self.frame_count} frames", location=f"f{frame}")
+            raise UsageError(
+                f"the capture has no frame {frame}", location=f"f{frame}",
+                hint=there_are(self.frame_count, "frame", "f0"),
+            )  # fmt: skip
         while self._recorded <= frame:
             play(self._recording, self._trace.runs(self._recorded), self._recorded)
             self._recording.events.drain()
@@ -191,9 +195,12 @@ class N3dsInspection(Inspection):
         address = as_address(place)
         if address.draw is None and address.event is None:
             self._frame(address.frame)
-            self.traveller.go(address.frame, None)
-            return N3dsMoment(self, address.place, None)
-        event = self.event(address)
+            if address.pass_ is None:
+                self.traveller.go(address.frame, None)
+                return N3dsMoment(self, address.place, None)
+            event = self.pass_of(address).events[-1]
+        else:
+            event = self.event(address)
         self.traveller.go(event.frame, event.number)
         return N3dsMoment(self, event.address, event)
 

@@ -23,7 +23,8 @@ def lines_of(why: Why) -> Iterator[str]:
     if overlapping is not None:
         yield f"the colour and depth buffers of {overlapping.event.address} overlap: other pixels write here as well"
     elif why.proved:
-        yield "values end in the bytes that were drawn"
+        if any(touch.draw is not None for row in (why.touches, *why.more) for touch in row):
+            yield "values end in the bytes that were drawn"
     else:
         yield "VALUES DO NOT END IN THE BYTES THAT WERE DRAWN"
     yield ""
@@ -38,7 +39,8 @@ def lines_of(why: Why) -> Iterator[str]:
         )  # fmt: skip
         yield f"from {places}  by {link.event}"
     if why.place is not None:
-        yield f"pixel at {why.place}, {why.final[::-1].hex()} at last; what happened to it:"
+        happened = "; what happened to it:" if why.touches else "; no event of the capture touched it"
+        yield f"pixel at {why.place}, {why.final[::-1].hex()} at last{happened}"
     beside = [touch for touch in why.touches if touch.draw is not None and not touch.draw.fragments]
     for touch in why.touches:
         if touch not in beside:

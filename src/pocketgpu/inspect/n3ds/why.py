@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ...errors import UsageError
 from ..address import Address
 from ..event import Event, Range
+from ..inspection import draw_of
+from ..wording import counted
 from .explain import explain, outcome
 from .history import DrawOnPixel, PixelWatch
 from .pixels import Shown, Source, move_of, shown_at, sources_of
@@ -137,7 +139,7 @@ class Why:
             return self.shown.reason
         last = self.last
         if last is None:
-            return "nothing ever wrote there"
+            return f"nothing ever wrote there{f'; {self.missing}' if self.missing else ''}"
         if last.draw is None:
             left = [touch for touch in self.touches if touch.draw is not None]
             since = self.missing or (_rejected(left) if left else "nothing wrote there since")
@@ -162,7 +164,7 @@ def _rejected(touches: list[Touch]) -> str:
         assert touch.draw is not None
         if touch.draw.fragments:
             return f"draw {touch.event.address} was {outcome(touch.draw, touch.draw.fragments[-1])}"
-    return f"{len(touches)} draws to this target did not cover it"
+    return f"{counted(len(touches), 'draw')} to this target did not cover it"
 
 
 # -- finding out ------------------------------------------------------------------------------------------------------
@@ -172,13 +174,9 @@ def why(run: N3dsInspection, address: Address) -> Any:
     :raises UsageError: the address names no pixel and no draw.
     """
     if address.pixel is None:
-        if address.draw is not None:
-            from .funnel import funnel
+        from .funnel import funnel
 
-            return funnel(run, address)
-        raise UsageError(
-            "this address names no pixel", location=str(address), hint="Such as f1/px200,120 or f1/d17/px8,9."
-        )
+        return funnel(run, draw_of(run, address))
     x, y = address.pixel
     if address.draw is not None or address.event is not None:
         return _of_target(run, address, x, y)
@@ -283,7 +281,17 @@ def _missing(run: N3dsInspection, answer: Why, events: list[Event], frame: int, 
         from .funnel import funnel
 
         found = funnel(run, tried[-1].address)
-        return f"draw {found.address} drew nothing: {found.because}" if found.narrowest is not None else ""
+        nothing = found.narrowest is not None or not found.stages[-1].came
+        return f"draw {found.address} drew nothing: {found.because}" if nothing else ""
+    if not events and answer.shown is not None and not answer.links:
+        # What a screen shows comes by transfers: say where those go instead.
+        moved = [event for event in run.events(frame) if event.kind in _COPIES and event.writes]
+        places = list(dict.fromkeys(f"{event.writes[0].address:#x} ({event.address})" for event in moved))
+        if places:
+            screen = f"PDC{int(answer.shown.screen == 'bottom')}"
+            return f"transfers of the frame go to {' and '.join(places[:3])}, not to where {screen} shows from"
+        if any(event.draw is not None for event in run.events(frame)):
+            return "no transfer of the frame takes what draws drew to a screen"
     targets = dict.fromkeys(event.facts["target"] for event in run.events(frame)[:number] if event.draw is not None)
     if not targets:
         return ""

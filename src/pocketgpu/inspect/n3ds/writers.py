@@ -8,6 +8,7 @@ from ...errors import UsageError
 from ...pica.n3ds import N3DS
 from ...pica.watch import DrawPackets
 from ..event import Event, Range
+from ..wording import counted
 from .machine import Run
 
 if TYPE_CHECKING:
@@ -48,7 +49,11 @@ def who_changed(run: N3dsInspection, place: Range, before: Event | None) -> Even
     """
     machine = run.traveller.machine
     if machine.memory.offset_of(place.address, place.size) is None:
-        raise UsageError(f"no guest memory holds {place.size} bytes there", location=f"{place.address:#010x}")
+        raise UsageError(
+            f"no guest memory holds {counted(place.size, 'byte')} there", location=f"{place.address:#010x}",
+            hint="Addresses are physical: VRAM is at 0x18000000, FCRAM at 0x20000000. 'pocketgpu events' shows those "
+            "of targets, loads and transfers.",
+        )  # fmt: skip
     last = run.frame_count - 1 if before is None else before.frame
     for frame in range(last, -1, -1):
         events = [event for event in run.events(frame) if any(place.overlaps(one) for one in event.writes)]

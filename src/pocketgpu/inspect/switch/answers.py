@@ -21,16 +21,18 @@ if TYPE_CHECKING:
     from .inspection import SwitchInspection
 
 
-def _behind(present: Present, x: int, y: int) -> tuple[int, int]:
-    """The pixel of a surface that pixel x, y of its upright picture shows.
+def _behind(present: Present, address: Address) -> tuple[int, int]:
+    """The pixel of a surface that a pixel of its upright picture shows.
 
     :raises UsageError: there is none.
     """
+    assert address.pixel is not None
+    x, y = address.pixel
     width, height = present.width, present.height
     upright = (height, width) if present.transform & TURN else (width, height)
     if not (x < upright[0] and y < upright[1]):
         raise UsageError(
-            f"the picture has no pixel {x},{y}", location=f"px{x},{y}", hint=f"It has {upright[0]}x{upright[1]}."
+            f"the picture has no pixel {x},{y}", location=str(address), hint=f"It has {upright[0]}x{upright[1]}."
         )
     if present.transform & TURN:
         x, y = y, height - 1 - x  # what was turned to the right goes back to the left
@@ -60,13 +62,12 @@ class PixelAnswers:
 
         :raises UsageError: there is no such pixel.
         """
-        assert address.pixel is not None
         inspection = self._inspection
         if address.screen not in (None, "screen"):
             raise UsageError(f"a Switch has no screen {address.screen}", location=str(address), hint='Say "screen".')
         tick = inspection.tick_of(Address(address.frame))
         present = inspection.log.presents[address.frame]
-        x, y = _behind(present, *address.pixel)
+        x, y = _behind(present, address)
         surface = shown_surface(present)
         base = self._base(tick, present, surface)
         if base is None:

@@ -23,6 +23,7 @@ from pocketgpu.maxwell.layout import CLASS_FILES
 from pocketgpu.maxwell.surface_copy import SurfaceSide
 
 from ..event import Range, Words
+from ..wording import counted
 from .passes import TargetKey
 from .surfaces import Surface, grid_of, shown_surface, surface_of, targets_of
 
@@ -52,13 +53,15 @@ def load(chunks: Sequence[ChunkRecord], number: int) -> Description:
     size = sum(len(chunk.data) for chunk in chunks)
     ranges = tuple(Range(chunk.gpu_va, len(chunk.data)) for chunk in chunks)
     facts = {"submission": number, "runs": len(chunks), "bytes": size}
-    return Description("load", f"the processor writes {size} bytes in {len(chunks)} places", facts, ranges)
+    return Description("load", f"the processor writes {size} bytes in {counted(len(chunks), 'place')}", facts, ranges)
 
 
 def submission(number: int, entries: int) -> Description:
     """A submission that begins."""
     return Description(
-        "submission", f"submission {number}: {entries} pieces of pushbuffer", {"submission": number, "entries": entries}
+        "submission",
+        f"submission {number}: {counted(entries, 'piece')} of pushbuffer",
+        {"submission": number, "entries": entries},
     )
 
 

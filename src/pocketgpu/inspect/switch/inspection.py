@@ -15,7 +15,8 @@ from pocketgpu.maxwell.layout import CLASS_FILES
 
 from ..address import Address
 from ..event import Event, Pass
-from ..inspection import Inspection, as_address
+from ..inspection import Inspection, as_address, draw_of
+from ..wording import there_are
 from .answers import PixelAnswers
 from .funnel import DrawWhy, draw_why
 from .moments import SwitchMoment
@@ -49,7 +50,7 @@ class SwitchInspection(Inspection):
         if not 0 <= frame < self.frame_count:
             raise UsageError(
                 f"the capture has no frame {frame}", location=f"f{frame}",
-                hint=f"It has frames 0 to {self.frame_count - 1}." if self.frame_count else "It shows no picture.",
+                hint=there_are(self.frame_count, "frame", "f0") if self.frame_count else "It shows no picture.",
             )  # fmt: skip
         self.player.finish_frame(frame)
 
@@ -79,10 +80,7 @@ class SwitchInspection(Inspection):
             events = self.events(address.frame)
             if address.pass_ is None:
                 return self.recorder.first[address.frame] + len(events)
-            passes = self.passes(address.frame)
-            if address.pass_ >= len(passes):
-                raise UsageError(f"frame {address.frame} has {len(passes)} passes", location=str(address))
-            return self.recorder.tick_of(passes[address.pass_].events[-1])
+            return self.recorder.tick_of(self.pass_of(address).events[-1])
         return self.recorder.tick_of(self.event(address))
 
     def registers(self, tick: int, class_id: int = B197.class_id, channel: int = 0) -> NDArray[np.uint32]:
@@ -142,9 +140,12 @@ class SwitchInspection(Inspection):
         if address.block is not None or address.thread is not None:
             return thread_why(self, self._pixels.watch, address)
         if address.pixel is None:
-            if address.draw is not None or address.event is not None:
-                return draw_why(self, self._pixels.watch, address)
-            raise UsageError("this address names no pixel", location=str(address), hint="Such as f1/px200,120.")
+            if address.primitive is not None:
+                raise UsageError(
+                    "on a Switch why does not tell of one primitive", location=str(address),
+                    hint=f"{address.place} tells of the whole draw.",
+                )  # fmt: skip
+            return draw_why(self, self._pixels.watch, draw_of(self, address))
         if address.draw is not None or address.event is not None:
             return self._pixels.of_draw(address)
         return self._pixels.shown(address)

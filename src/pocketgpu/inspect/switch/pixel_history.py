@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pocketgpu.maxwell.engines.draws import Draw
 from pocketgpu.maxwell.engines.records import Blit, Clear
 
+from ..wording import counted
 from .explain import Explainer
 from .fragments import MOST, FragmentWatch
 from .surfaces import Surface
@@ -130,7 +131,7 @@ class Walk:
                 elif not watch.total:
                     proved = False  # something else than a fragment, such as a store of a program
                 count = sum(one.written for one in fragments)
-                text = f"{event.title}: {watch.total} fragments here, {count} written"
+                text = f"{event.title}: {counted(watch.total, 'fragment')} here, {count} written"
             elif old == new:
                 return None
         elif isinstance(trace.what, Clear):

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..address import Address
 from ..event import Event, Range
+from ..wording import counted
 from .trace import Instruction, number_text
 
 
@@ -236,7 +237,9 @@ class Why:
         for step in self.steps:
             lines += step.lines(instructions)
         if self.misses:
-            lines.append(f"{self.misses} other draws have this surface as a target and do not cover the pixel.")
+            have, do = ("has", "does") if self.misses == 1 else ("have", "do")
+            others = counted(self.misses, "other draw")
+            lines.append(f"{others} {have} this surface as a target and {do} not cover the pixel.")
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:

@@ -11,10 +11,16 @@ from .record import N3dsRecord
 def look(record: N3dsRecord) -> Iterator[Found]:
     for program in record.programs:
         used = program.uniforms
-        for (register, component), (at, count) in sorted(program.nans.items()):
-            if used.get(register, 0) >> component & 1:
-                name = f"c{register}.{'xyzw'[component]}"
-                yield Found(f"uniform {name}, which the {program.unit} program reads, is NaN", at, count)
+        read = {key: found for key, found in sorted(program.nans.items()) if used.get(key[0], 0) >> key[1] & 1}
+        registers: dict[int, list[tuple[int, str, int]]] = {}
+        for (register, component), (at, count) in read.items():
+            registers.setdefault(register, []).append((component, at, count))
+        # A matrix that was divided by 0 has NaN all over: a line for each register, not for each of 16 numbers.
+        for register, parts in registers.items():
+            name = f"c{register}.{''.join('xyzw'[component] for component, _, _ in parts)}"
+            _, at, _ = parts[0]
+            count = max(count for _, _, count in parts)
+            yield Found(f"uniform {name}, which the {program.unit} program reads, is NaN", at, count)
 
 
 RULE = Rule(

@@ -1,0 +1,21 @@
+"""Words that answers have in common."""
+
+from __future__ import annotations
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: "1 draw", "2 draws". many: the plural, where an s does not make it."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def there_are(number: int, one: str, names: str, many: str = "") -> str:
+    """What a place has, for the hint behind a number that is too high: "It has 2 draws, f0/d0 to f0/d1."
+
+    names: the address of the first, such as "f0/d0".
+    """
+    if number == 0:
+        return f"It has no {many or one + 's'}."
+    if number == 1:
+        return f"It has one {one}, {names}."
+    stem = names.rstrip("0123456789")
+    return f"It has {counted(number, one, many)}, {stem}0 to {stem}{number - 1}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,9 @@ from .recorder import Recorder
 from .threads import ThreadWhy, thread_why
 from .why import Why
 
+if TYPE_CHECKING:
+    from ..stepping.trace import Trace as Steps
+
 
 class SwitchInspection(Inspection):
     """Looks into a recording of a Switch. Frames are replayed when something of them is first asked.
@@ -38,6 +42,7 @@ class SwitchInspection(Inspection):
             raise UsageError("this is no recording of a Switch", location=capture.path)
         self.capture = capture
         self.log = capture.trace
+        self.switches, self.evaluator = switches or {}, evaluator
         self.recorder = Recorder(self.log)
         self.player = Player(self.log, self.recorder.hear, switches, evaluator)
         self.recorder.machine = self.player.machine
@@ -131,6 +136,18 @@ class SwitchInspection(Inspection):
         return None
 
     # -- answers ------------------------------------------------------------------------------------------------------
+    def trace(self, place: Address | str, most: int | None = None) -> Steps:
+        """The steps of a program: of a vertex ("f1/d17/v5") in the first vertex program, of the last fragment on a
+        pixel of a draw's target ("f1/d17/px8,9"), of a thread of a launch ("f0/e9/b0,0,0/t3,0,0").
+
+        most: steps that are kept.
+
+        :raises UsageError: there is no such vertex, fragment or thread, or the address names something else.
+        """
+        from .stepping import trace_of
+
+        return trace_of(self, as_address(place), most)
+
     def why(self, place: Address | str) -> Why | ThreadWhy | DrawWhy:
         """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right behind the
         draw ("f1/d17/px8,9", y as in the viewport). Of a thread ("f0/e9/b0,1,0/t3,0,0") what it did, of a

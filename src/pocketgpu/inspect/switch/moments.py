@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,20 +17,15 @@ from pocketgpu.maxwell.layout import CLASS_FILES
 from pocketgpu.maxwell.present import Picture
 
 from ..address import Address
+from ..changes import Change, change
 from ..event import Event
 from ..inspection import Moment
+from ..mesh import mesh_of
+from ..meshes import Mesh
 from .recorder import register_name
-from .resources import (
-    BoundBuffer,
-    BoundShader,
-    BoundTexture,
-    OutputWatch,
-    buffers,
-    shaders,
-    textures,
-    vertex_inputs,
-)
+from .resources import BoundBuffer, BoundShader, BoundTexture, buffers, shaders, textures
 from .surfaces import Surface, TargetPicture, grid_of, surface_of, targets_of
+from .vertices import IndexBuffer, VertexBuffer, Vertices, index_buffer, vertex_buffers, vertices_of
 
 if TYPE_CHECKING:
     from .inspection import SwitchInspection
@@ -89,30 +84,22 @@ class SwitchMoment(Moment):
             for n, word in enumerate(method.words())
         }
 
-    def changed(self, since: Address | str = "draw", class_id: int = B197.class_id) -> dict[str, tuple[int, int]]:
-        """Registers that differ from another moment: name to (there, here), as words.
+    def changes(self, to: Address | str = "previous", class_id: int = B197.class_id) -> list[Change]:
+        """Registers of a class that differ from those of another moment: "reset" (power-on), "previous" (the draw
+        before, or power-on before the first), or an address. Old values are the other moment's.
 
-        since: "reset" (as at power-on), "draw" (behind the draw before), or an address.
-
-        :raises UsageError: there is no such event or class, or no draw before this moment.
+        :raises UsageError: there is no such event or class.
         """
         inspection = self._inspection
-        if since == "reset":
-            tick = 0
-        elif since == "draw":
-            tick = self._draw_before()
-        else:
-            tick = inspection.tick_of(since)
-        there = inspection.registers(tick, class_id, self.channel)
+        if to == "previous":
+            to = inspection.draw_before(self.address) or "reset"
+        there = inspection.registers(0 if to == "reset" else inspection.tick_of(to), class_id, self.channel)
         here = self.words(class_id)
-        file = CLASS_FILES.index(class_id)
-        return {register_name(file, int(n)): (int(there[n]), int(here[n])) for n in np.flatnonzero(there != here)}
-
-    def _draw_before(self) -> int:
-        for tick in range(self._tick - 1, 0, -1):
-            if self._inspection.recorder.traces[tick - 1].event.draw is not None:
-                return tick
-        raise UsageError("there is no draw before this moment", location=str(self.address))
+        file, block = CLASS_FILES.index(class_id), CLASSES[class_id]
+        return [
+            change(register_name(file, n), int(there[n]), int(here[n]), block.get(n))
+            for n in np.flatnonzero(there != here).tolist()
+        ]
 
     # -- memory -------------------------------------------------------------------------------------------------------
     def read(self, address: int, size: int) -> bytes:
@@ -176,9 +163,9 @@ class SwitchMoment(Moment):
         return what
 
     @property
-    def shaders(self) -> list[BoundShader]:
-        """Its programs, in order of the pipeline; `text` of each disassembles it."""
-        return shaders(self.machine, self.draw)
+    def programs(self) -> dict[str, BoundShader]:
+        """Its programs by stage, in order of the pipeline ("vertex B", "pixel"…); `text` of each disassembles it."""
+        return {one.stage: one for one in shaders(self.machine, self.draw)}
 
     @property
     def buffers(self) -> list[BoundBuffer]:
@@ -186,55 +173,46 @@ class SwitchMoment(Moment):
         return buffers(self.machine, self.draw)
 
     @property
-    def textures(self) -> list[BoundTexture]:
-        """Textures that its programs name; `image` and `array` of each read memory while this moment stands."""
-        return textures(self.machine, self.draw)
+    def textures(self) -> dict[str, BoundTexture]:
+        """Textures that its programs name, by `BoundTexture.name`; their `image` and `array` read memory while this
+        moment stands."""
+        return {one.name: one for one in textures(self.machine, self.draw)}
 
-    def vertices(self) -> NDArray[Any]:
-        """Inputs of its vertices: a structured array with "vertex", "id" and "a0", "a1", … (four numbers each).
+    @property
+    def index_buffer(self) -> IndexBuffer | None:
+        """Its indices; None of a draw without.
+
+        :raises UsageError: the event is no draw, or has too many indices.
+        """
+        _ = self.machine
+        return index_buffer(self.draw)
+
+    @property
+    def vertex_buffers(self) -> list[VertexBuffer]:
+        """Vertex streams that are on."""
+        return vertex_buffers(self.draw)
+
+    @cached_property
+    def vertices(self) -> Vertices:
+        """Inputs and outputs of the draw's vertices, and how primitives name them. The draw is replayed for it.
 
         :raises UsageError: the event is no draw, or has too many vertices.
         """
-        draw = copy(self.draw)
-        for name in ("indices", "runs", "vertex_numbers", "inputs"):
-            draw.__dict__.pop(name, None)  # whoever asked before may have stood elsewhere
-        _ = self.machine
-        return vertex_inputs(draw)
+        return vertices_of(self._inspection, self.draw, self._tick)
 
-    def outputs(self) -> NDArray[Any]:
-        """What its last program before raster put out: a structured array with "position", "generic0", …, one row for
-        each vertex that was shaded. The draw is replayed for it.
+    def mesh(self, space: str = "output") -> Mesh:
+        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see inspect/mesh.py for what `space` can be. It has
+        no colours and no texture: which of a program's outputs these are nothing says.
 
-        :raises UsageError: the event is no draw.
+        :raises UsageError: the event is no draw, makes no triangles, or there is no such space.
         """
-        _ = self.draw
-        player = self._inspection.player
-        player.go(self._tick - 1)
-        listener = OutputWatch(player.machine)
-        player.machine.drawing.watch = listener.look
-        try:
-            player.replay_to(self._tick)
-        except BaseException:
-            player.spoilt = True
-            raise
-        finally:
-            player.machine.drawing.watch = None
-        return listener.found
+        return mesh_of(self.vertices, space, {}, str(self.address))
 
     # -- itself -------------------------------------------------------------------------------------------------------
     def to_json(self) -> dict[str, Any]:
         """Where it is, and the registers that are not as at power-on; words as hexadecimal strings."""
-        changed = self.changed("reset")
         return {
             "address": str(self.address),
             "event": None if self.event is None else {"kind": self.event.kind, "title": self.event.title},
-            "registers": {name: f"{here:#010x}" for name, (_, here) in changed.items()},
+            "registers": {one.register: f"{one.new:#010x}" for one in self.changes("reset")},
         }
-
-    def __str__(self) -> str:
-        what = "before the first event" if self.event is None else f"behind {self.event}"
-        return f"{self.address}: {what}; targets: {', '.join(map(str, self.surfaces())) or 'none'}"
-
-    def _repr_png_(self) -> bytes | None:
-        target = self.target
-        return None if target is None else target._repr_png_()

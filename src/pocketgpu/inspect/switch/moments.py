@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.maxwell import B197, CLASSES
+from pocketgpu.facts.maxwell import B1C0, B197, CLASSES
 from pocketgpu.maxwell.engines.draws import Draw
+from pocketgpu.maxwell.engines.queue_metadata import Launch
 from pocketgpu.maxwell.engines.state import State
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.layout import CLASS_FILES
@@ -84,17 +85,21 @@ class SwitchMoment(Moment):
             for n, word in enumerate(method.words())
         }
 
-    def changes(self, to: Address | str = "previous", class_id: int = B197.class_id) -> list[Change]:
-        """Registers of a class that differ from those of another moment: "reset" (power-on), "previous" (the draw
-        before, or power-on before the first), or an address. Old values are the other moment's.
+    def changes(self, to: Address | str = "previous", class_id: int | None = None) -> list[Change]:
+        """Registers of a class (default: of the 3D class, behind a launch of the compute class) that differ from those
+        of another moment: "reset" (power-on), "previous" (the draw before, or power-on before the first), or an
+        address. Old values are the other moment's.
 
         :raises UsageError: there is no such event or class.
         """
         inspection = self._inspection
+        if class_id is None:
+            launched = self.runs_programs and isinstance(self._work, Launch)
+            class_id = B1C0.class_id if launched else B197.class_id
         if to == "previous":
             to = inspection.draw_before(self.address) or "reset"
-        there = inspection.registers(0 if to == "reset" else inspection.tick_of(to), class_id, self.channel)
         here = self.words(class_id)
+        there = inspection.registers(0 if to == "reset" else inspection.tick_of(to), class_id, self.channel)
         file, block = CLASS_FILES.index(class_id), CLASSES[class_id]
         return [
             change(register_name(file, n), int(there[n]), int(here[n]), block.get(n))
@@ -163,20 +168,43 @@ class SwitchMoment(Moment):
         return what
 
     @property
+    def runs_programs(self) -> bool:
+        """Whether the event of this moment is a draw or a launch: only then there are `programs` and the like."""
+        what = self._inspection.recorder.traces[self._tick - 1].what if self._tick and self.event is not None else None
+        return isinstance(what, Draw | Launch)
+
+    @property
+    def _work(self) -> Draw | Launch:
+        """The draw or launch that has just happened."""
+        what = self._inspection.recorder.traces[self._tick - 1].what if self.runs_programs else None
+        return what if isinstance(what, Launch) else self.draw
+
+    @property
     def programs(self) -> dict[str, BoundShader]:
-        """Its programs by stage, in order of the pipeline ("vertex B", "pixel"…); `text` of each disassembles it."""
-        return {one.stage: one for one in shaders(self.machine, self.draw)}
+        """Its programs by stage, in order of the pipeline ("vertex B", "pixel"…), or that of a launch ("compute");
+        `text` of each disassembles it.
+
+        :raises UsageError: the event is no draw and no launch.
+        """
+        return {one.stage: one for one in shaders(self.machine, self._work)}
 
     @property
     def buffers(self) -> list[BoundBuffer]:
-        """Its constant buffers."""
-        return buffers(self.machine, self.draw)
+        """Its constant buffers.
+
+        :raises UsageError: the event is no draw and no launch.
+        """
+        return buffers(self.machine, self._work)
 
     @property
     def textures(self) -> dict[str, BoundTexture]:
         """Textures that its programs name, by `BoundTexture.name`; their `image` and `array` read memory while this
-        moment stands."""
-        return {one.name: one for one in textures(self.machine, self.draw)}
+        moment stands. Those of a launch are not told: there are none.
+
+        :raises UsageError: the event is no draw and no launch.
+        """
+        work = self._work
+        return {} if isinstance(work, Launch) else {one.name: one for one in textures(self.machine, work)}
 
     @property
     def index_buffer(self) -> IndexBuffer | None:

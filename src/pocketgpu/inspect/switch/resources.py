@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.maxwell.headers import TSC, as_number
-from pocketgpu.maxwell.engines.constants import GROUPS
+from pocketgpu.maxwell.engines.constants import GROUPS, Binding
 from pocketgpu.maxwell.engines.draws import STAGES, Draw, Shader
+from pocketgpu.maxwell.engines.queue_metadata import Launch
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.stage_program import StageProgram
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES
@@ -49,6 +50,11 @@ class BoundShader:
     def unit(self) -> str:
         """The same as `stage`: programs of a 3DS call it so."""
         return self.stage
+
+    @property
+    def size(self) -> str:
+        """How long it is, in words."""
+        return f"{self.registers} registers, at {self.address:#x}"
 
     @property
     def digest(self) -> str:
@@ -175,6 +181,16 @@ class BoundBuffer:
         """Its whole words; `.view(np.float32)` gives numbers."""
         return np.frombuffer(self.data[: len(self.data) & ~3], "<u4").astype(np.uint32)
 
+    def lines(self, most: int) -> Iterator[str]:
+        """Its words as hexadecimal and as floats, four a line; `most` of them."""
+        words = self.words
+        for at in range(0, min(len(words), most), 4):
+            row = words[at : at + 4]
+            numbers = ", ".join(f"{value:.7g}" for value in row.view(np.float32).tolist())
+            yield f"c[{self.slot:#x}][{4 * at:#x}] " + " ".join(f"{word:08x}" for word in row.tolist()) + f"  {numbers}"
+        if len(words) > most:
+            yield f"{len(words) - most} words more; --json has them all"
+
     def __str__(self) -> str:
         return f"{self.group} c[{self.slot:#x}]: {self.size} bytes at {self.address:#x}"
 
@@ -186,9 +202,14 @@ def _programs(machine: GM20B, draw: Draw) -> Iterator[tuple[Shader, StageProgram
             yield shader, program
 
 
-def shaders(machine: GM20B, draw: Draw) -> list[BoundShader]:
-    """The programs of a draw, in order of the pipeline."""
-    found = []
+def shaders(machine: GM20B, draw: Draw | Launch) -> list[BoundShader]:
+    """The programs of a draw, in order of the pipeline, or of a launch."""
+    found: list[BoundShader] = []
+    if isinstance(draw, Launch):
+        if draw.code is None:
+            return found
+        (code,) = open_shader(draw.code.data, kind="maxwell").programs
+        return [BoundShader("compute", draw.program, draw.field("REGISTER_COUNT"), code, bytes(draw.code.data), (), ())]
     for shader, program in _programs(machine, draw):
         (code,) = open_shader(program.code.data, kind="maxwell").programs
         header = program.header
@@ -201,14 +222,20 @@ def shaders(machine: GM20B, draw: Draw) -> list[BoundShader]:
     return found
 
 
-def buffers(machine: GM20B, draw: Draw) -> list[BoundBuffer]:
-    """The constant buffers of the groups that a draw's programs use; what is not mapped is 0."""
+def buffers(machine: GM20B, draw: Draw | Launch) -> list[BoundBuffer]:
+    """The constant buffers of the groups that a draw's programs use, or of a launch; what is not mapped is 0."""
+    groups: list[tuple[str, Sequence[Binding | None]]]
+    if isinstance(draw, Launch):
+        groups = [("compute", draw.constants)]
+    else:
+        used = sorted({shader.group for shader in draw.shaders if shader.group < len(draw.constants)})
+        groups = [(GROUPS[group], draw.constants[group]) for group in used]
     found = []
-    for group in sorted({shader.group for shader in draw.shaders if shader.group < len(draw.constants)}):
-        for slot, one in enumerate(draw.constants[group]):
+    for name, slots in groups:
+        for slot, one in enumerate(slots):
             if one is not None and one.size:
                 data, _ = machine.memory.try_read(one.address, one.size)
-                found.append(BoundBuffer(GROUPS[group], slot, one.address, one.size, data))
+                found.append(BoundBuffer(name, slot, one.address, one.size, data))
     return found
 
 

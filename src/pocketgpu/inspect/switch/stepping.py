@@ -96,7 +96,7 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
     drawing = machine.drawing
     before = drawing.tier
     drawing.tier = "general"
-    drawing._repeats.note(None)  # a draw like the one before it would go on with its code
+    drawing.forget_repeats()  # a draw like the one before it would go on with its code
     name = f"{STAGES[pipeline]} program of {address.at(vertex=None, pixel=None)}"
     try:
         with watch_stage(
@@ -105,7 +105,7 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
             player.replay_to(tick)
     finally:
         drawing.tier = before
-        drawing._repeats.note(None)
+        drawing.forget_repeats()
         player.spoilt = True
     if watch.traces:
         return watch.traces[-1]

@@ -92,6 +92,11 @@ class Vertices:
     primitives: str
 
     @property
+    def emitted_by(self) -> str:
+        """What made `emitted`, for people."""
+        return "its evaluation or geometry program"
+
+    @property
     def shaded(self) -> NDArray[Any]:
         """What triangles are made of: `emitted`, or `outputs` without later programs."""
         return self.outputs if self.emitted is None else self.emitted

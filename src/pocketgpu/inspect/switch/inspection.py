@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,7 @@ from .answers import PixelAnswers
 from .funnel import DrawWhy, draw_why
 from .moments import SwitchMoment
 from .player import Player
-from .recorder import Recorder
+from .recorder import Recorder, Trace
 from .threads import ThreadWhy, thread_why
 from .why import Why
 
@@ -121,19 +121,41 @@ class SwitchInspection(Inspection):
 
         :raises UsageError: there is no such event.
         """
+        return next((trace.event for _, trace, _ in self._writers(address, size, before)), None)
+
+    def who_changed(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
+        """Like `who_wrote`, but what only may have written there (draws, launches, words for constant buffers) counts
+        if it changed any of the bytes, which is looked up in memory before and behind it.
+
+        :raises UsageError: there is no such event.
+        """
+        for tick, trace, spots in self._writers(address, size, before):
+            if trace.event.kind not in ("draw", "launch") and "constant_words" not in trace.event.facts:
+                return trace.event
+            if self._bytes(tick - 1, spots) != self._bytes(tick, spots):
+                return trace.event
+        return None
+
+    def _writers(
+        self, address: int, size: int, before: Address | str | None
+    ) -> Iterator[tuple[int, Trace, list[tuple[int, int]]]]:  # fmt: skip
+        """Ticks that wrote, or may have written, bytes, the last one first; with where the bytes lie in the arena."""
         if before is None:
             last = self.tick_of(f"f{self.frame_count - 1}") if self.frame_count else 0
         else:
             last = self.tick_of(before) - 1
         self.player.go(last)
-        memory = self.player.machine.memory
-        wanted = [(at, length) for at, length in memory.spans(address, size) if at is not None]
-        for trace in reversed(self.recorder.traces[:last]):
-            if any(
-                at < start + length and start < at + count for at, count in wanted for start, length in trace.writes
-            ):
-                return trace.event
-        return None
+        spots = [(at, length) for at, length in self.player.machine.memory.spans(address, size) if at is not None]
+        for tick in range(last, 0, -1):
+            trace = self.recorder.traces[tick - 1]
+            if any(at < start + length and start < at + count for at, count in spots for start, length in trace.writes):
+                yield tick, trace, spots
+
+    def _bytes(self, tick: int, spots: list[tuple[int, int]]) -> list[bytes]:
+        """What lay somewhere in the arena when so many events were over."""
+        self.player.go(tick)
+        arena = self.player.machine.memory.arena
+        return [arena[at : at + size].tobytes() for at, size in spots]
 
     # -- answers ------------------------------------------------------------------------------------------------------
     def trace(self, place: Address | str, most: int | None = None) -> Steps:

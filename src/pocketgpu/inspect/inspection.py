@@ -176,8 +176,9 @@ class Inspection(ABC):
 
     # -- answers ------------------------------------------------------------------------------------------------------
     def trace(self, place: Address | str, most: int | None = None) -> Trace:
-        """The steps of a program in a draw or launch (`stepping`): of a vertex, f1/d17/v5, or of a primitive in a
-        geometry program, f1/d17/t3.
+        """The steps of a program in a draw or launch (`stepping`): of a vertex, f1/d17/v5; on a 3DS of a primitive in a
+        geometry program, f1/d17/t3; on a Switch of the last fragment on a pixel of a draw's target, f1/d17/px8,9, and
+        of a thread of a launch, f0/e9/b0,0,0/t3,0,0.
 
         most: steps that are kept.
 

@@ -114,11 +114,8 @@ class Pixels:
 def _both_write(one: _Both) -> Iterator[tuple[Range, Range]]:
     """Memory that both events write: ranges of one size, or at one address as far as both reach."""
     for x, y in zip(one.a.writes, one.b.writes, strict=False):
-        if x.size == y.size:
-            size = x.size
-        else:
-            size = min(x.size, y.size) if x.address == y.address else 0
-        if size:
+        size = min(x.size, y.size)
+        if size and (x.size == y.size or x.address == y.address):
             yield Range(x.address, size), Range(y.address, size)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from html import escape
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -108,8 +109,20 @@ class Funnel:
             ],
         }  # fmt: skip
 
+    @property
+    def conclusion(self) -> list[str]:
+        """What became of the draw, and what is odd about it."""
+        return [f"{self.title}: {self.because}  {self.address}", *(f"  odd: {line}" for line in self.odd)]
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.text())}</pre>"
+
     def __str__(self) -> str:
-        lines = [f"{self.title}: {self.because}  {self.address}", *(f"  odd: {line}" for line in self.odd)]
+        return self.text()
+
+    def text(self) -> str:
+        """The conclusion, then the funnel."""
+        lines = self.conclusion
         for stage in self.stages:
             lines.append(f"  {stage.came} {stage.name}, {stage.passed} pass")
             lines += [f"      {n} {why}{f' ({register})' if register else ''}" for n, why, register in stage.lost if n]

@@ -23,10 +23,11 @@ from ..event import Event
 from ..inspection import Moment
 from ..mesh import mesh_of
 from ..meshes import Mesh
+from ..n3ds.buffers import IndexBuffer
 from .recorder import register_name
 from .resources import BoundBuffer, BoundShader, BoundTexture, buffers, shaders, textures
 from .surfaces import Surface, TargetPicture, grid_of, surface_of, targets_of
-from .vertices import IndexBuffer, VertexBuffer, Vertices, index_buffer, vertex_buffers, vertices_of
+from .vertices import VertexBuffer, Vertices, index_buffer, vertex_buffers, vertices_of
 
 if TYPE_CHECKING:
     from .inspection import SwitchInspection
@@ -229,8 +230,8 @@ class SwitchMoment(Moment):
         return vertices_of(self._inspection, self.draw, self._tick)
 
     def mesh(self, space: str = "output") -> Mesh:
-        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see inspect/mesh.py for what `space` can be. It has
-        no colours and no texture: which of a program's outputs these are nothing says.
+        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see inspect/mesh.py for what `space` can be. It
+        has no colours and no texture: nothing says which of a program's outputs these are.
 
         :raises UsageError: the event is no draw, makes no triangles, or there is no such space.
         """

@@ -67,7 +67,7 @@ def _thread(inspection: SwitchInspection, launch: Launch, address: Address, tick
     if not watch.traces:
         raise UsageError("the thread never ran: an earlier one hangs, or the launch was refused", location=str(address))
     (trace,) = watch.traces
-    trace.name = f"program {launch.program:#x} of {address.place}"
+    trace.name, trace.address = f"program {launch.program:#x}", str(address)
     return trace
 
 
@@ -97,7 +97,7 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
     before = drawing.tier
     drawing.tier = "general"
     drawing.forget_repeats()  # a draw like the one before it would go on with its code
-    name = f"{STAGES[pipeline]} program of {address.at(vertex=None, pixel=None)}"
+    name = f"{STAGES[pipeline]} program"
     try:
         with watch_stage(
             drawing.programs, pipeline, choose, name=name, lane=lane, most=most, runs=runs
@@ -108,6 +108,8 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
         drawing.forget_repeats()
         player.spoilt = True
     if watch.traces:
-        return watch.traces[-1]
+        trace = watch.traces[-1]
+        trace.address = str(address)
+        return trace
     what = "no fragment of the draw is on this pixel" if address.vertex is None else "the vertex was never shaded"
     raise UsageError(what, location=str(address), hint=f"'why {address.place}' tells what became of the draw.")

@@ -55,8 +55,8 @@ class ThreadWhy:
         kept = f" (the first {len(self.instructions)} are kept)" if self.steps > len(self.instructions) else ""
         end = "the block of NumPy and that of the machine wrote the same bytes"
         return [
-            f"{self.address} ran {own} of the {self.steps} instructions of its warp{kept}, program {self.program:#x}",
-            f"{self.event.address}: {self.event.title}; its block wrote to {self.pages} pages of memory",
+            f"ran {own} of the {self.steps} instructions of its warp{kept}, program {self.program:#x}  {self.address}",
+            f"{self.event.title}; its block wrote to {self.pages} pages of memory  {self.event.address}",
             f"proved: {end}" if self.proved else f"NOT proved: it is not so that {end}",
         ]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,20 +54,24 @@ class Scene:
 
     corners: tuple[tuple[float, ...], ...] = CORNERS
     texel: int = 200
-    methods: tuple[tuple[str, dict[str, int]], ...] = ()
+    methods: tuple[tuple[str, int | float], ...] = ()
     words: tuple[int, ...] = ()
     indices: tuple[int, ...] = ()
     extra: int = 0
     frames: int = 1
     pixel: str = TEXTURED
     clear: tuple[float, float, float, float] = (0, 0, 0, 1)
-    more: dict[str, Any] = field(default_factory=dict)
 
     def but(self, **choices: Any) -> Scene:
         """The same with other choices."""
         return replace(self, **choices)
 
     def capture(self) -> Capture:
+        builder = self.builder()
+        return Capture("scene", builder.log())
+
+    def builder(self) -> MaxwellCaptureBuilder:
+        """What makes the capture."""
         builder = MaxwellCaptureBuilder("a test")
         target = Surface(builder.allocate(size_of(SIZE, SIZE)), SIZE, SIZE)
         vertices = builder.put(np.array(self.corners, "<f4"))
@@ -91,23 +96,27 @@ class Scene:
             pb.clear(self.clear).draw("TRIANGLES", 3)
             for _ in range(self.extra):
                 pb.draw("POINTS", 2)
-            for name, fields in self.methods:
-                pb.method(name, **fields)
+            for name, value in self.methods:
+                pb.method(name, value)
             if self.words:
                 pb.constants("pixel", 1, spare, 256)
-                pb.method("LOAD_CONSTANT_BUFFER_OFFSET", 0)
+                pb.method("LOAD_CONSTANT_BUFFER_OFFSET", 0)  # bound last, so these words go there
                 for word in self.words:
                     pb.method("LOAD_CONSTANT_BUFFER(0)", word)
             if self.indices:
-                pb.index_buffer(indices, 2, size=2 * len(self.indices))
-                pb.draw_indexed("TRIANGLES", len(self.indices))
+                pb.draw_indexed("TRIANGLES", indices, len(self.indices))
             else:
                 pb.draw("TRIANGLES", len(self.corners) // 3 * 3)
             qmd = builder.allocate(256)
             pb.bind("compute").launch(qmd, Grid(code, (4,), (32,), constants={0: (constants, 256)}))
             pb.on("3D").method("INCREMENT_SYNC_POINT", INDEX=builder.syncpoint(), CONDITION="ROP_WRITES_DONE")
             builder.submit(pb).present(target)
-        return Capture("scene", builder.log())
+        return builder
+
+    def save(self, path: Path) -> str:
+        """The capture as a file."""
+        self.builder().save(path)
+        return str(path)
 
     def look(self, **settings: Any) -> SwitchInspection:
         """The scene, looked into."""

@@ -143,7 +143,7 @@ class SwitchInspection(Inspection):
         if before is None:
             last = self.tick_of(f"f{self.frame_count - 1}") if self.frame_count else 0
         else:
-            last = self.tick_of(before) - 1
+            last = self.recorder.tick_of(self.event(before)) - 1
         self.player.go(last)
         spots = [(at, length) for at, length in self.player.machine.memory.spans(address, size) if at is not None]
         for tick in range(last, 0, -1):

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.maxwell import B1C0, B197, CLASSES
+from pocketgpu.facts.maxwell import B0B5, B1C0, B197, CLASSES, TWOD
 from pocketgpu.maxwell.engines.draws import Draw
 from pocketgpu.maxwell.engines.queue_metadata import Launch
+from pocketgpu.maxwell.engines.records import Blit, Copy
 from pocketgpu.maxwell.engines.state import State
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.layout import CLASS_FILES
@@ -87,16 +88,15 @@ class SwitchMoment(Moment):
         }
 
     def changes(self, to: Address | str = "previous", class_id: int | None = None) -> list[Change]:
-        """Registers of a class (default: of the 3D class, behind a launch of the compute class) that differ from those
-        of another moment: "reset" (power-on), "previous" (the draw before, or power-on before the first), or an
+        """Registers of a class (default: of the 3D class; behind a launch, a blit or a copy that of its engine) that
+        differ from those of another moment: "reset" (power-on), "previous" (the draw before, or power-on before the first), or an
         address. Old values are the other moment's.
 
         :raises UsageError: there is no such event or class.
         """
         inspection = self._inspection
         if class_id is None:
-            launched = self.runs_programs and isinstance(self._work, Launch)
-            class_id = B1C0.class_id if launched else B197.class_id
+            class_id = self._class
         if to == "previous":
             to = inspection.draw_before(self.address) or "reset"
         here = self.words(class_id)
@@ -106,6 +106,13 @@ class SwitchMoment(Moment):
             change(register_name(file, n), int(there[n]), int(here[n]), block.get(n))
             for n in np.flatnonzero(there != here).tolist()
         ]
+
+    @property
+    def _class(self) -> int:
+        """The class whose registers made the event of this moment."""
+        what = self._inspection.recorder.traces[self._tick - 1].what if self._tick and self.event is not None else None
+        engines = {Launch: B1C0, Blit: TWOD, Copy: B0B5}
+        return engines.get(type(what), B197).class_id
 
     # -- memory -------------------------------------------------------------------------------------------------------
     def read(self, address: int, size: int) -> bytes:

@@ -48,8 +48,8 @@ def mesh_of(vertices: Vertices, space: str, textures: Mapping[int, Texture], nam
 
     space: "output": positions divided by w, as the viewport takes them (x and y from -1 to 1, z from -1 near to 0 far);
     "clip": x, y and z of the position as the program gave it; "input": the first input register or attribute; "v2"
-    (3DS) or "a2" (Switch) and so on: that one. Inputs of a draw with a geometry program are joined as its vertices come,
-    three by three.
+    (3DS) or "a2" (Switch) and so on: that one. Inputs of a draw with a geometry program are joined three by
+    three, as its vertices come.
 
     :raises UsageError: there is no such space, or no triangle with a place in it.
     """

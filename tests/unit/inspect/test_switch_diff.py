@@ -32,7 +32,9 @@ def test_one_register_is_one_line() -> None:
     (line,) = found.lines()
     assert line == "SET_LINE_WIDTH_FLOAT 0x3f800000 -> 0x40a00000 (V 1 -> 5)  f0/d1"
     # It stays, and is told where it begins.
-    assert len(report(PLAIN.but(frames=3), PLAIN.but(methods=(("SET_LINE_WIDTH_FLOAT", 5.0),), frames=3)).structure) == 1
+    assert (
+        len(report(PLAIN.but(frames=3), PLAIN.but(methods=(("SET_LINE_WIDTH_FLOAT", 5.0),), frames=3)).structure) == 1
+    )
 
 
 def test_a_register_that_shows() -> None:

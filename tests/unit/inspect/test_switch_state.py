@@ -90,7 +90,9 @@ def test_state_of_a_draw(path: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert Path(files["draw.obj"]).read_text().count("\nf ") == 2
     assert main(["state", path, "f1/d1", "--json", "--against", "reset"]) == 0
     told = json.loads(capsys.readouterr().out)["state"]
-    assert told["vertices"]["count"] == 6 and told["programs"][1]["unit"] == "pixel" and "text" not in told["programs"][0]
+    assert (
+        told["vertices"]["count"] == 6 and told["programs"][1]["unit"] == "pixel" and "text" not in told["programs"][0]
+    )
     assert told["textures"][0]["format"] and told["constants"][0]["size"] == 256 and told["changes"]
 
 

@@ -23,6 +23,7 @@ from .moments import SwitchMoment
 from .player import Player
 from .recorder import Recorder, Trace
 from .threads import ThreadWhy, thread_why
+from .touches import Finder
 from .why import Why
 
 if TYPE_CHECKING:
@@ -124,13 +125,16 @@ class SwitchInspection(Inspection):
         return next((trace.event for _, trace, _ in self._writers(address, size, before)), None)
 
     def who_changed(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
-        """Like `who_wrote`, but what only may have written there (draws, launches, words for constant buffers) counts
-        if it changed any of the bytes, which is looked up in memory before and behind it.
+        """Like `who_wrote`, but what only may have written there counts if it did: clears, blits and copies by their
+        rectangles, draws, launches and words for constant buffers if they changed any of the bytes, which is looked up
+        in memory before and behind them.
 
         :raises UsageError: there is no such event.
         """
+        finder = Finder(self.recorder)
         for tick, trace, spots in self._writers(address, size, before):
-            if trace.event.kind not in ("draw", "launch") and "constant_words" not in trace.event.facts:
+            compared = trace.event.kind in ("draw", "launch") or "constant_words" in trace.event.facts
+            if not compared and finder.touches(tick, spots):
                 return trace.event
             if self._bytes(tick - 1, spots) != self._bytes(tick, spots):
                 return trace.event

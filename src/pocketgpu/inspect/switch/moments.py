@@ -89,8 +89,8 @@ class SwitchMoment(Moment):
 
     def changes(self, to: Address | str = "previous", class_id: int | None = None) -> list[Change]:
         """Registers of a class (default: of the 3D class; behind a launch, a blit or a copy that of its engine) that
-        differ from those of another moment: "reset" (power-on), "previous" (the draw before, or power-on before the first), or an
-        address. Old values are the other moment's.
+        differ from those of another moment: "reset" (power-on), "previous" (the draw before, or power-on before the
+        first), or an address. Old values are the other moment's.
 
         :raises UsageError: there is no such event or class.
         """

@@ -128,6 +128,7 @@ class _WatchedGrids(Grids):
         self._watch, self._real, self._found = watch, real, found
         self._block, self._thread, self._order = block, thread, order
         self.programs, self.limit, self.budget, self.tier = real.programs, real.limit, real.budget, real.tier
+        self.backwards = real.backwards
         self.launcher = self._own = _WatchedLauncher(watch)
 
     def run(self, launch: Launch, state: State, read: Read) -> Result:

@@ -15,7 +15,6 @@ from ..address import Address
 from ..event import Event, Range
 from .trace import Instruction, number_text
 
-
 SCHEMA = "pocketgpu.why/1"
 
 

@@ -63,7 +63,12 @@ def state(
     outcome.add_events(opened.warnings)
     run = debug(opened, switches)
     moment: Moment = run.seek(address)  # type: ignore[assignment]
-    lines = [str(moment.event) if moment.event is not None else f"end of frame  {moment.address}"]
+    at_end = moment.event is None or (moment.address.draw is None and moment.address.event is None)
+    lines = [
+        f"end of {'frame' if moment.address.pass_ is None else 'pass'}  {moment.address}"
+        if at_end
+        else str(moment.event)
+    ]
     found: dict[str, Any] = {
         "address": str(moment.address),
         "event": None if moment.event is None else str(moment.event.by_number),

@@ -63,9 +63,10 @@ class Moment(ABC):
         """What the screens show now, by name."""
 
     def __str__(self) -> str:
-        where = f"behind {self.event.title}" if self.event is not None else "where no event of the frame has happened"
-        if self.event is not None and self.address == self.address.at(draw=None, event=None):
-            where = "at the end of it"
+        if self.address.draw is None and self.address.event is None:
+            where = f"at the end of the {'pass' if self.address.pass_ is not None else 'frame'}"
+        else:
+            where = f"behind {self.event.title}" if self.event is not None else "before the first event"
         return f"{where}; target: {self._target_text()}  {self.address}"
 
     def _target_text(self) -> str:

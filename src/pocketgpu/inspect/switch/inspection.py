@@ -111,6 +111,8 @@ class SwitchInspection(Inspection):
         tick = self.tick_of(address)
         self.player.go(tick)
         event = self.recorder.traces[tick - 1].event if tick else None
+        if event is not None and (address.draw is not None or address.event is not None):
+            address = event.address
         return SwitchMoment(self, address, event, tick)
 
     def who_wrote(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:

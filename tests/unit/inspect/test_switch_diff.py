@@ -115,3 +115,10 @@ def test_recordings_differ_from_each_other(shared_dir: Path) -> None:
     found = diff(pocketgpu.debug(paths[0]), debug(paths[1]))
     assert {one.level for one in found.all} >= {"events", "memory", "register", "vertex", "pixel", "picture"}
     assert diff(debug(paths[0]), debug(paths[0])).same
+
+
+def test_one_recording_under_two_switches(shared_dir: Path) -> None:
+    path = str(shared_dir / "captures" / "switch" / "ex03_cube_320x180.mxcap.zip")
+    found = diff(debug(path), debug(path, {"draw.quad_diagonal": "second"}), range(1))
+    assert not found.structure and found.vertex is None and found.pixel is not None and found.pictures
+    assert str(found.pixel.a).startswith("f0/d0/px")

@@ -57,6 +57,8 @@ def step(
     FILE is a .shbin or assembly text of the 3DS, run for one vertex or primitive: v0=1,0,0 sets an input, c8=..., b0=1
     and i0=3,0,1 uniforms, as for 'run'. Or it is a cubin of the Switch: the grid is launched as by 'launch', and one
     thread of it is followed. Or it is a capture, and behind it the address of a vertex: scene.pgc f1/d17/v5.
+    Captures of the 3DS also have primitives of geometry programs (f1/d17/t3), those of the Switch pixels of a draw's
+    target (f1/d17/px8,9) and threads of a launch (f0/e9/b0,0,0/t3,0,0).
     """
     from pocketgpu.inspect.shader_files import kind_of
 

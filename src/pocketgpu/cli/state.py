@@ -16,8 +16,14 @@ from pocketgpu.cli.replay import make_directory, open_capture, write_file
 from pocketgpu.errors import NoPictureError, UsageError
 
 if TYPE_CHECKING:
-    from pocketgpu.inspect.inspection import Inspection, Moment
+    from pocketgpu.inspect.inspection import Inspection
     from pocketgpu.inspect.n3ds.inspection import N3dsMoment
+    from pocketgpu.inspect.switch.moments import SwitchMoment
+
+    Moment = N3dsMoment | SwitchMoment
+
+_MOST_CONSTANTS = 64
+"""Words of a constant buffer that the text shows."""
 
 
 @click.command()
@@ -31,10 +37,10 @@ if TYPE_CHECKING:
 @click.option("--mesh", metavar="FILE", help="Write the draw's triangles: .glb (glTF 2.0) or .obj.")
 @click.option(
     "--space", default="output", show_default=True, metavar="SPACE",
-    help="Space of --mesh: output (divided by w), clip, input, or an input register such as v2.",
+    help="Space of --mesh: output (divided by w), clip, input, or an input such as v2 (3DS) or a2 (Switch).",
 )  # fmt: skip
 @click.option("--vertices", metavar="FILE", help="Write inputs, outputs and triangles as arrays (.npz).")
-@click.option("--shaders", is_flag=True, help="Tell the programs, disassembled, with uniforms.")
+@click.option("--shaders", is_flag=True, help="Tell the programs, disassembled, with uniforms or constant buffers.")
 @click.option("--target", metavar="FILE", help="Write the colour target as a PNG file.")
 @set_option
 @json_option
@@ -56,8 +62,13 @@ def state(
     opened = open_capture(capture)
     outcome.add_events(opened.warnings)
     run = debug(opened, switches)
-    moment = run.seek(address)
-    lines = [str(moment.event) if moment.event is not None else f"end of frame  {moment.address}"]
+    moment: Moment = run.seek(address)  # type: ignore[assignment]
+    at_end = moment.event is None or (moment.address.draw is None and moment.address.event is None)
+    lines = [
+        f"end of {'frame' if moment.address.pass_ is None else 'pass'}  {moment.address}"
+        if at_end
+        else str(moment.event)
+    ]
     found: dict[str, Any] = {
         "address": str(moment.address),
         "event": None if moment.event is None else str(moment.event.by_number),
@@ -65,13 +76,15 @@ def state(
     }
     outcome.extra["state"] = found
     _target(found, lines, moment, target)
-    if opened.console == "3DS":
-        _resources(found, lines, run, moment, against, shaders)  # type: ignore[arg-type]
-        _files(found, lines, moment, textures, mesh, space, vertices)  # type: ignore[arg-type]
+    missing = _missing(moment)
+    if not missing:
+        _resources(found, lines, moment, shaders)
+    elif textures or mesh or vertices or shaders:
+        raise UsageError(missing, location=str(moment.address), hint="Such as f1/d3.")
     else:
-        if textures or mesh or vertices or shaders:
-            raise UsageError("textures, meshes, vertices and shaders of a Switch are not told yet", location=capture)
-        lines.append(f"{len(found['registers'])} registers; --json has them all")
+        lines.append(missing)
+    _changes(found, lines, run, moment, against)
+    _files(found, lines, moment, textures, mesh, space, vertices)
     outcome.show = lambda: terminal.say("\n".join(lines))
 
 
@@ -90,41 +103,72 @@ def _target(found: dict[str, Any], lines: list[str], moment: Moment, file: str |
     lines.append(f"    in {file}")
 
 
-def _resources(
-    found: dict[str, Any], lines: list[str], run: Inspection, moment: N3dsMoment, against: str, shaders: bool
-) -> None:
-    from pocketgpu.inspect.changes import lines_of
+def _missing(moment: Moment) -> str:
+    """What a moment does not tell, in a sentence; "" if it tells all."""
+    from pocketgpu.inspect.switch.moments import SwitchMoment
+
+    if not isinstance(moment, SwitchMoment) or moment.runs_programs:
+        return ""
+    return "textures, programs, constants and vertices are told of draws and launches only"
+
+
+def _resources(found: dict[str, Any], lines: list[str], moment: Moment, shaders: bool) -> None:
+    from pocketgpu.inspect.switch.moments import SwitchMoment
 
     textures = moment.textures
     found["textures"] = [texture.to_json() for texture in textures.values()]
     lines += [f"texture {texture}" for texture in textures.values()]
-    found["vertex_buffers"] = [buffer.to_json() for buffer in moment.vertex_buffers]
+    event = moment.event
+    is_draw = event is not None and event.draw is not None
+    if is_draw or not isinstance(moment, SwitchMoment):
+        found["vertex_buffers"] = [buffer.to_json() for buffer in moment.vertex_buffers]
     programs = moment.programs
     found["programs"] = [
         {name: value for name, value in program.to_json().items() if shaders or name not in ("text", "uniforms")}
         for program in programs.values()
     ]
-    event = moment.event
-    if event is not None and event.draw is not None:
+    if is_draw:
         lines += list(_draw(found, moment))
     for program in programs.values():
-        lines.append(f"{program.unit} program {program.digest}, {len(program.words)} instructions")
+        lines.append(f"{program.unit} program {program.digest}, {program.size}")
         lines += [f"    {line}" for line in str(program).splitlines()[1:]] if shaders else []
+    if isinstance(moment, SwitchMoment):
+        lines += list(_constants(found, moment, shaders))
+
+
+def _constants(found: dict[str, Any], moment: SwitchMoment, shaders: bool) -> Iterator[str]:
+    """Constant buffers of a Switch; with `shaders` what they hold."""
+    buffers = moment.buffers
+    found["constants"] = [
+        {name: value for name, value in buffer.to_json().items() if shaders or name != "data"} for buffer in buffers
+    ]
+    for buffer in buffers:
+        yield f"constants {buffer}"
+        if shaders:
+            yield from (f"    {line}" for line in buffer.lines(_MOST_CONSTANTS))
+
+
+def _changes(found: dict[str, Any], lines: list[str], run: Inspection, moment: Moment, against: str) -> None:
+    from pocketgpu.inspect.changes import lines_of
+
     changes = moment.changes(against)
     found["against"], found["changes"] = against, [change.to_json() for change in changes]
     than = {"reset": "after reset", "previous": "at the draw before"}.get(against, f"at {against}")
-    before = run.draw_before(moment.address) if against == "previous" else None  # type: ignore[attr-defined]
+    before = run.draw_before(moment.address) if against == "previous" else None
+    if against == "previous" and before is None:
+        than = "after reset"
     count = sum(not change.table for change in changes)
     words = f" and {len(changes) - count} words of tables" if len(changes) > count else ""
     lines.append(f"{count} registers{words} are not as {than}{f'  {before}' if before else ''}")
     lines += [f"    {line}" for line in lines_of(changes)]
 
 
-def _draw(found: dict[str, Any], moment: N3dsMoment) -> Iterator[str]:
+def _draw(found: dict[str, Any], moment: Moment) -> Iterator[str]:
     assert moment.event is not None
-    if moment.event.facts.get("kind") == "elements":
-        found["index_buffer"] = moment.index_buffer.to_json()
-        yield f"indices: {moment.index_buffer}"
+    indices = moment.index_buffer if moment.event.facts.get("kind", "elements") == "elements" else None
+    if indices is not None:
+        found["index_buffer"] = indices.to_json()
+        yield f"indices: {indices}"
     yield from (f"vertices: {buffer}" for buffer in moment.vertex_buffers)
     vertices = moment.vertices
     found["vertices"] = {
@@ -134,12 +178,14 @@ def _draw(found: dict[str, Any], moment: N3dsMoment) -> Iterator[str]:
         "emitted": None if vertices.emitted is None else len(vertices.emitted),
     }  # fmt: skip
     yield from (f"    {attribute}" for attribute in vertices.attributes)
-    made = "" if vertices.emitted is None else f", {len(vertices.emitted)} emitted by the geometry program"
+    made = "" if vertices.emitted is None else f", {len(vertices.emitted)} emitted by {vertices.emitted_by}"
     yield f"    {len(vertices)} vertices{made}, {len(vertices.triangles)} triangles"
+    if not len(vertices.shaded) and len(vertices):
+        yield "    what its programs put out is not there: none of its primitives came to raster"
 
 
 def _files(
-    found: dict[str, Any], lines: list[str], moment: N3dsMoment, textures: str | None, mesh: str | None, space: str,
+    found: dict[str, Any], lines: list[str], moment: Moment, textures: str | None, mesh: str | None, space: str,
     vertices: str | None,
 ) -> None:  # fmt: skip
     from pocketgpu.inspect.comparing import to_png
@@ -153,7 +199,12 @@ def _files(
     if textures is not None:
         directory = make_directory(textures)
         for texture in moment.textures.values():
-            for name, pixels in texture.pictures().items():
+            try:
+                pictures = texture.pictures()
+            except UsageError as error:  # a header that cannot be read, or a format without a decoder
+                lines.append(f"no picture of {texture}: {error.message}")
+                continue
+            for name, pixels in pictures.items():
                 write(directory / f"{name}.png", to_png(pixels))
     if mesh is not None:
         from pocketgpu.inspect.meshes import to_glb, to_obj
@@ -166,8 +217,8 @@ def _files(
         import numpy as np
 
         whole, data = moment.vertices, io.BytesIO()
-        arrays: dict[str, Any] = {"numbers": whole.numbers, "inputs": whole.inputs, "outputs": whole.outputs}
-        arrays |= {"registers": whole.registers, "triangles": whole.triangles}
+        names = ("numbers", "inputs", "outputs", "registers", "ids", "triangles")
+        arrays: dict[str, Any] = {name: getattr(whole, name) for name in names if hasattr(whole, name)}
         if whole.emitted is not None:
             arrays["emitted"] = whole.emitted
         np.savez(data, **arrays)

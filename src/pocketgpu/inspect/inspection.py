@@ -63,6 +63,34 @@ class Moment(ABC):
     def screens(self) -> dict[str, Any]:
         """What the screens show now, by name."""
 
+    def __str__(self) -> str:
+        if self.address.draw is None and self.address.event is None:
+            where = f"at the end of the {'pass' if self.address.pass_ is not None else 'frame'}"
+        else:
+            where = f"behind {self.event.title}" if self.event is not None else "before the first event"
+        return f"{where}; target: {self._target_text()}  {self.address}"
+
+    def _target_text(self) -> str:
+        target = self.target
+        return "none" if target is None else str(target)
+
+    def __repr__(self) -> str:
+        return f"<Moment {self}>"
+
+    def _repr_png_(self) -> bytes | None:
+        target = self.target
+        found: bytes | None = None if target is None else target._repr_png_()
+        return found
+
+    def _repr_html_(self) -> str:
+        """The same with the target as a picture."""
+        from base64 import b64encode
+        from html import escape
+
+        picture = self._repr_png_()
+        shown = "" if picture is None else f'<br><img src="data:image/png;base64,{b64encode(picture).decode()}">'
+        return f"{escape(str(self))}{shown}"
+
 
 class Inspection(ABC):
     """A capture that is looked into. Addresses may be given as text wherever one is asked for."""
@@ -159,6 +187,17 @@ class Inspection(ABC):
         :raises UsageError: there is no such event.
         """
 
+    def draw_before(self, place: Address | str) -> Address | None:
+        """The draw before an event, or the last one of a frame or of those before; None before the first."""
+        address = as_address(place)
+        number = None if address.draw is None and address.event is None else self.event(address).number
+        for frame in range(address.frame, -1, -1):
+            draws = [one for one in self.draws(frame) if number is None or one.number < number]
+            if draws:
+                return draws[-1].address
+            number = None
+        return None
+
     def who_wrote(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
         """The last event that wrote, or may have written, any of these bytes. before: look only at what comes before
         this event (default: at the whole capture)."""
@@ -178,8 +217,9 @@ class Inspection(ABC):
 
     # -- answers ------------------------------------------------------------------------------------------------------
     def trace(self, place: Address | str, most: int | None = None) -> Trace:
-        """The steps of a program in a draw or launch (`stepping`): of a vertex, f1/d17/v5, or of a primitive in a
-        geometry program, f1/d17/t3.
+        """The steps of a program in a draw or launch (`stepping`): of a vertex, f1/d17/v5; on a 3DS of a primitive in a
+        geometry program, f1/d17/t3; on a Switch of the last fragment on a pixel of a draw's target, f1/d17/px8,9, and
+        of a thread of a launch, f0/e9/b0,0,0/t3,0,0.
 
         most: steps that are kept.
 

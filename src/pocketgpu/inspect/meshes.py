@@ -42,7 +42,7 @@ class Mesh:
 
     def __post_init__(self) -> None:
         if not len(self.triangles):
-            raise UsageError("there is no triangle to make a mesh of", location=self.name)
+            raise UsageError("there is no triangle to make a mesh of", location=self.extras.get("address", self.name))
 
 
 def to_obj(mesh: Mesh) -> str:

@@ -110,6 +110,6 @@ def test_the_command(sample_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         pytest.skip("the sample is not built")
     assert main(["shader", "step", str(sample_path), "f0/d3/v5", "--to", "1"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("vertex program of f0/d3, vertex 5: 9 steps") and "dp4 o0.x, c0, v0" in out
+    assert out.startswith("vertex program, vertex 5: 9 steps  f0/d3/v5\n") and "dp4 o0.x, c0, v0" in out
     assert main(["shader", "step", str(sample_path), "f0/d3/v5", "--grid", "2"]) == 2
     assert main(["shader", "step", str(sample_path), "f0/px3,4"]) == 2

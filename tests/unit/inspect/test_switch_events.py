@@ -111,7 +111,7 @@ def test_registers_of_a_moment_are_those_of_the_machine(drawn: SwitchInspection)
         assert np.array_equal(moment.words(), live)
         names = moment.registers()
         assert names["SET_COLOR_TARGET_A(0)"] == int(live[0x200])
-        changed = moment.changed("reset")
+        changed = {one.register: (one.old, one.new) for one in moment.changes("reset")}
         assert changed and all(a != b for a, b in changed.values())
         assert str(event.address) in str(moment) and moment.to_json()["registers"]
 

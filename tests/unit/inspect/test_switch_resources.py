@@ -24,7 +24,7 @@ def cube(shared_dir: Path) -> SwitchInspection:
 
 def test_programs_and_buffers(cube: SwitchInspection) -> None:
     moment = cube.seek("f1/d0")
-    vertex, pixel = moment.shaders
+    vertex, pixel = moment.programs.values()
     assert vertex.stage == "vertex B" and "ALD" in vertex.text
     assert "TEXS" in pixel.text and 0x80 in pixel.inputs
     assert moment.event is not None
@@ -34,7 +34,7 @@ def test_programs_and_buffers(cube: SwitchInspection) -> None:
 
 
 def test_textures_as_pictures(cube: SwitchInspection) -> None:
-    (texture,) = cube.seek("f1/d0").textures
+    (texture,) = cube.seek("f1/d0").textures.values()
     assert texture.header is not None and (texture.header.width, texture.header.height) == (256, 256)
     array = texture.array()
     assert array.shape == (256, 256, 4) and array.max() <= 1.0 and array.std() > 0
@@ -44,8 +44,8 @@ def test_textures_as_pictures(cube: SwitchInspection) -> None:
 
 def test_vertices_in_and_out(cube: SwitchInspection) -> None:
     moment = cube.seek("f1/d0")
-    inputs, outputs = moment.vertices(), moment.outputs()
-    assert len(inputs) == 36 and inputs["vertex"].tolist() == list(range(36))
+    inputs, outputs = moment.vertices.inputs, moment.vertices.outputs
+    assert len(inputs) == 36 and moment.vertices.numbers.tolist() == list(range(36))
     assert np.abs(inputs["a0"][:, :3]).max() == 0.5  # a cube
     assert len(outputs) == 36 and (outputs["position"][:, 3] > 0).all()
     # Equal inputs come out equal.
@@ -59,7 +59,7 @@ def test_vertices_in_and_out(cube: SwitchInspection) -> None:
 
 
 def test_other_moments_have_no_draw(cube: SwitchInspection) -> None:
-    for ask in ("draw", "shaders", "textures"):
+    for ask in ("draw", "programs", "textures", "vertices"):
         with pytest.raises(UsageError):
             getattr(cube.seek("f0/e0"), ask)
 
@@ -80,11 +80,11 @@ def test_what_became_of_draws_that_left_nothing(scene: str, words: list[str]) ->
         found = run.why(draw.address)
         assert isinstance(found, DrawWhy)
         json.dumps(found.to_json())
-        assert found.stages[0].left == draw.facts["count"] and len(found.conclusion) <= 3
-        if found.reason.startswith("nothing"):
+        assert found.stages[0].passed == draw.facts["count"] and len(found.conclusion) <= 3
+        if found.because.startswith("nothing"):
             texts.append(str(found))
         else:
-            assert any(stage.left for stage in found.stages if "changed" in stage.name)
+            assert any(stage.passed for stage in found.stages if "changed" in stage.name)
     for word in words:
         assert any(word in text for text in texts), word
 
@@ -93,7 +93,7 @@ def test_the_funnel_counts_what_the_machine_counts() -> None:
     run = look_into("depth_functions")
     for draw in run.draws(0)[:6]:
         found = run.why(draw.address)
-        left = {stage.name: stage.left for stage in found.stages}
+        left = {stage.name: stage.passed for stage in found.stages}
         passing = left.get("samples that pass all tests")
         if passing is not None:
             assert left["samples of colour target 0 that changed"] <= passing <= left["pixels that shapes cover"]

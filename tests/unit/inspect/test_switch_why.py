@@ -69,7 +69,7 @@ def test_random_pixels_of_recordings_are_proved(name: str, shared_dir: Path) -> 
             y = present.height // 2 + choose.randrange(-present.height // part, present.height // part)
             found = _proved(run, f"f{frame}/px{x},{y}")
             shown = run.seek(f"f{frame}").screens["screen"].array[y, x]
-            assert found.rgb == tuple(shown.tolist())
+            assert found.color == tuple(shown.tolist())
 
 
 def test_the_answer_says_which_test_failed() -> None:
@@ -104,7 +104,7 @@ def test_registers_of_each_instruction(shared_dir: Path) -> None:
 def test_blits_lead_to_what_they_took(shared_dir: Path) -> None:
     run = debug(str(shared_dir / "captures" / "switch" / "ex07_mesh_lighting_320x180.mxcap.zip"))
     found = run.why("f1/screen/px160,90")
-    blit = found.steps[-1]
+    blit = found.touches[-1]
     assert blit.event.kind == "transfer" and [one.event.kind for one in blit.source][-1] == "draw"
     assert "f1/d0" in found.conclusion[0] and found.conclusion[0].index("f1/e6") < found.conclusion[0].index("f1/d0")
     assert len(blit.source[-1].after) == 4  # samples
@@ -118,7 +118,7 @@ def test_pixels_of_the_sample_come_from_clears_and_copies() -> None:
     assert isinstance(run, SwitchInspection)
     kinds = set()
     for place in ("f0/px60,30", "f1/px320,200", "f3/px40,300", "f3/px600,20"):
-        kinds |= {step.event.kind for step in _proved(run, place).all_steps()}
+        kinds |= {step.event.kind for step in _proved(run, place).all_touches()}
     assert {"clear", "transfer"} <= kinds
 
 

@@ -10,9 +10,11 @@ from ..address import Address
 from ..inspection import Inspection
 from ..n3ds.draw_log import DrawLog
 from ..n3ds.inspection import N3dsInspection
+from ..switch.inspection import SwitchInspection
 from .pixels import Pixels, pictures_of
 from .report import Difference, Report
 from .structure import Structure
+from .switch import SwitchSides, first_vertex_of
 from .vertices import first_vertex
 
 MOST_PICTURES = 64
@@ -40,8 +42,8 @@ def diff(
         a, b = (
             N3dsInspection(run.capture, run.switches, run.evaluator, log) for run, log in zip((a, b), logs, strict=True)
         )
-    else:
-        report.notes.append("vertices are not compared: only captures of a 3DS tell what their programs made")
+    elif not (isinstance(a, SwitchInspection) and isinstance(b, SwitchInspection)):
+        report.notes.append("vertices are not compared: these inspections do not tell what programs made")
     if frames is None:
         frames = range(min(counts))
         if counts[0] != counts[1]:
@@ -52,6 +54,8 @@ def diff(
         if frame >= min(counts):
             raise UsageError(f"the captures have {counts[0]} and {counts[1]} frames", location=f"f{frame}")
     structure = Structure(a, b)
+    if isinstance(a, SwitchInspection) and isinstance(b, SwitchInspection):
+        structure.switch = SwitchSides(a, b)
     found: list[Difference] = []
     for frame in frames:
         progress(frame)
@@ -70,5 +74,8 @@ def diff(
         looked = report.vertex is None and (differences or report.pixel is not None)
         if looked and isinstance(a, N3dsInspection) and isinstance(b, N3dsInspection):
             report.vertex = first_vertex(a, b, mine, others, pairs)
+        elif looked and isinstance(a, SwitchInspection) and isinstance(b, SwitchInspection):
+            report.vertex, missed = first_vertex_of(a, b, mine, others, pairs)
+            report.notes += [missed] if missed and missed not in report.notes else []
     report.structure = found + report.structure
     return report

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,11 @@ from ..address import Address
 from ..comparing import as_pixels, compare
 from ..event import Event, Range
 from ..inspection import Inspection, Moment
+from ..switch.inspection import SwitchInspection
 from .alignment import Pair
 from .report import Difference, PictureDifference
 
-DRAWN = ("draw", "fill", "clear", "transfer", "copy")
+DRAWN = ("draw", "fill", "clear", "transfer", "copy", "upload", "launch")
 """Kinds of events that make pixels."""
 MOST_SUSPECTS = 4
 
@@ -39,10 +40,7 @@ class Pixels:
         self.a, self.b = a, b
         both = [_Both(mine[i], others[j]) for i, j in pairs if i is not None and j is not None]
         self.pairs = [one for one in both if one.a.kind in DRAWN and one.b.kind == one.a.kind]
-        self.places = list(dict.fromkeys(
-            (x, y) for one in self.pairs for x, y in zip(one.a.writes, one.b.writes, strict=False)
-            if x.size == y.size and x.size
-        ))  # fmt: skip
+        self.places = list(dict.fromkeys(place for one in self.pairs for place in _both_write(one)))
         self.probes = 0
 
     # -- where memory begins to differ --------------------------------------------------------------------------------
@@ -81,6 +79,10 @@ class Pixels:
 
     # -- which pixel --------------------------------------------------------------------------------------------------
     def _pixel(self, one: _Both) -> Difference:
+        if isinstance(self.a, SwitchInspection) and isinstance(self.b, SwitchInspection):
+            return _samples(one, self.a, self.b) or self._bytes(
+                one, self.a.seek(one.a.by_number), self.b.seek(one.b.by_number)
+            )
         mine, others = self.a.seek(one.a.by_number), self.b.seek(one.b.by_number)
         if one.a.draw is None:
             return self._bytes(one, mine, others)
@@ -107,6 +109,50 @@ class Pixels:
                 detail = {"memory": f"{x.address + place:#010x}", "bytes": len(wrong)}
                 return Difference("pixel", one.a.address, one.b.address, f"{text} behind {one.a.title}", detail)
         return Difference("pixel", one.a.address, one.b.address, "what it wrote differs", {})
+
+
+def _both_write(one: _Both) -> Iterator[tuple[Range, Range]]:
+    """Memory that both events write: ranges of one size, or at one address as far as both reach."""
+    for x, y in zip(one.a.writes, one.b.writes, strict=False):
+        size = min(x.size, y.size)
+        if size and (x.size == y.size or x.address == y.address):
+            yield Range(x.address, size), Range(y.address, size)
+
+
+def _samples(one: _Both, a: SwitchInspection, b: SwitchInspection) -> Difference | None:
+    """The first pixel of the surfaces that events of a Switch write, target by target, that differs."""
+    sides = []
+    for run, event in ((a, one.a), (b, one.b)):
+        moment = run.seek(event.by_number)
+        surfaces = run.recorder.traces[run.tick_of(event.by_number) - 1].surfaces
+        sides.append([moment.picture(surface) for surface, _ in surfaces])
+    for n, (first, second) in enumerate(zip(*sides, strict=False)):
+        surface, size = first.surface, first.surface.format.bytes
+        if first.rows.shape != second.rows.shape or surface.format != second.surface.format:
+            return Difference("pixel", one.a.address, one.b.address, f"another surface: {surface} -> {second.surface}")
+        texels = [picture.rows.reshape(surface.height, -1, size) for picture in (first, second)]
+        wrong = (texels[0] != texels[1]).any(axis=2)
+        if not wrong.any():
+            continue
+        column, row = _first(wrong)
+        x, y = column // surface.grid[0], row // surface.grid[1]
+        values = [surface.value(side[row, column].tobytes()) for side in texels]
+        shown = [_value(value, first.is_depth) for value in values]
+        text = f"{shown[0]} -> {shown[1]}"
+        # Addresses of pixels are those of an event's first surface.
+        places = [event.address if n else event.address.at(pixel=(x, y)) for event in (one.a, one.b)]
+        text += f" at {x},{y} of {surface.name}" if n else ""
+        detail = {"a_value": shown[0], "b_value": shown[1], "pixels": int(wrong.sum()), "x": x, "y": y}
+        return Difference("pixel", places[0], places[1], text, {**detail, "surface": surface.name})
+    return None
+
+
+def _value(value: tuple[Any, ...], depth: bool) -> str:
+    """A sample for people."""
+    if depth:
+        parts = zip(("depth", "stencil"), value, strict=True)
+        return ", ".join(f"{name} {number:.9g}" for name, number in parts if number is not None)
+    return "(" + ", ".join(f"{number:.6g}" for number in value) + ")"
 
 
 def _read(moment: Moment, place: Range) -> bytes:

@@ -23,6 +23,7 @@ from ..n3ds.draw_log import PLAIN, FrameLog
 from ..n3ds.tables import table_changes
 from .alignment import Pair, align, keys_of
 from .report import Difference
+from .switch import SwitchSides
 
 MOST_MEMORY = 64
 """Loads whose bytes are looked at; of further ones it is only said that they differ."""
@@ -42,14 +43,19 @@ class Structure:
     looked: int = 0
     sought: bool = False
     lists: tuple[Sequence[Range], Sequence[Range]] = ((), ())
+    switch: SwitchSides | None = None
+    """What recordings of a Switch tell; None for others."""
 
     def frame(
         self, mine: Sequence[Event], others: Sequence[Event], logs: tuple[FrameLog, FrameLog] | None
     ) -> tuple[list[Pair], list[Difference]]:
         """The pairs of a frame's events, and what differs. logs: what draws saw, if that is known."""
-        keys = [
-            _keys(mine, None if logs is None else logs[0]), _keys(others, None if logs is None else logs[1]),
-        ]  # fmt: skip
+        if self.switch is not None:
+            keys = [self.switch.keys(side, events) for side, events in enumerate((mine, others))]
+        else:
+            keys = [
+                _keys(mine, None if logs is None else logs[0]), _keys(others, None if logs is None else logs[1]),
+            ]  # fmt: skip
         self.lists = _command_memory(mine), _command_memory(others)
         pairs = align(*keys)
         found: list[Difference] = []
@@ -60,7 +66,7 @@ class Structure:
                 text = f"only in {'A' if j is None else 'B'}: {event.title}"
                 first, second = (event.address if side is None else None for side in (j, i))
                 found.append(Difference("events", first, second, text, {"kind": event.kind}))
-            elif keys[0][i][0] != keys[1][j][0] or logs is not None:
+            elif keys[0][i][0] != keys[1][j][0] or logs is not None or self.switch is not None:
                 same = keys[0][i][0] == keys[1][j][0]
                 # Behind a draw that the other run lacks, commands lead to the same state by another way.
                 if behind_gap and keys[0][i][1] == keys[1][j][1] and mine[i].facts.get("kind") != "immediate":
@@ -74,14 +80,27 @@ class Structure:
         self, a: Event, b: Event, same: bool, logs: tuple[FrameLog, FrameLog] | None
     ) -> Iterator[Difference]:  # fmt: skip
         changes: list[Change] = []
-        if a.draw is not None and b.draw is not None and logs is not None:
+        if self.switch is not None:
+            changes = self.switch.changes(a, b)
+            if not changes and not same:
+                changes = list(_facts(*self.switch.facts(a, b)))
+        elif a.draw is not None and b.draw is not None and logs is not None:
             changes = [*self._registers(a.draw, b.draw, logs), *self._tables(a.draw, b.draw, logs)]
         elif not same and a.kind != "list":  # what is in a list is told by its draws
             changes = [*_moved(a, b), *_facts(a.facts, b.facts)]
+        numbers = None if self.switch is None else self.switch.methods(a, b)  # which follows the stream
         if same and not changes:
             return
-        command = None if same else self._command(a.words, b.words, bool(changes), logs is not None)
-        if not changes and command is not None and logs is None and not self.sought:
+        if numbers is None and a.words is not None:
+            # Entries of a 3DS's lists name registers.
+            numbers = registers_of(a.words.values) if logs is not None else np.full(len(a.words.values), -1)
+        command = None if same else self._command(a.words, b.words, bool(changes), numbers)
+        if self.switch is not None and a.kind == "load":
+            found = None if same else self.switch.memory(a, b)
+            if found is not None:
+                yield found
+            return
+        if not changes and self.switch is None and command is not None and logs is None and not self.sought:
             self.sought = True  # the first is the one that matters, and going there takes a while
             changes = changes_between(self.a.seek(a.by_number).registers(), self.b.seek(b.by_number).registers())
         if a.kind == "load" and "digest" in a.facts and a.facts["digest"] != b.facts.get("digest"):
@@ -97,16 +116,17 @@ class Structure:
             text += f" ({command['register']})" if command.get("register") else ""
             yield Difference("command", a.address, b.address, text, {"kind": a.kind, "command": command})
 
-    def _command(self, a: Words | None, b: Words | None, told: bool, lists: bool) -> dict[str, Any] | None:
+    def _command(
+        self, a: Words | None, b: Words | None, told: bool, numbers: NDArray[Any] | None
+    ) -> dict[str, Any] | None:  # fmt: skip
         """The first word in which commands differ. told: what comes of it is told already. Else words do not count that
-        write what is known to differ. lists: they are a 3DS's, whose entries name registers."""
-        if a is None or b is None:
+        write what is known to differ. numbers: of the registers or methods that A's words are for, -1: not known."""
+        if a is None or b is None or numbers is None:
             return None
         shorter = min(len(a.values), len(b.values))
         wrong = np.flatnonzero(a.values[:shorter] != b.values[:shorter])
-        numbers = registers_of(a.values) if lists else np.full(len(a.values), -1)
         if len(a.values) != len(b.values):
-            if not told and (self.registers or self.tables):
+            if not told and (self.registers or self.tables or (self.switch is not None and self.switch.registers)):
                 return None
             wrong = np.append(wrong, shorter)
         elif not told:
@@ -121,11 +141,16 @@ class Structure:
             found[f"{side}_memory"] = _memory_of(words, place)
         number = int(numbers[place]) if place < len(numbers) else -1
         if number >= 0:
-            found["register"] = _NAMES.get(number, f"register {number:#05x}")
+            found["register"] = self._name(number)
         return found
+
+    def _name(self, number: int) -> str:
+        return _NAMES.get(number, f"register {number:#05x}") if self.switch is None else self.switch.name(number)
 
     def _is_known(self, number: int) -> bool:
         """Whether a register differs at the draw at hand, or a memory that it feeds."""
+        if self.switch is not None:
+            return self.switch.is_known(number)
         if number in self.registers or (0 <= number < len(PLAIN) and not PLAIN[number] and bool(self.tables)):
             return True
         return _NAMES.get(number, "").startswith("CMDBUF_")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..event import Event
 from ..n3ds.inspection import N3dsInspection
-from ..n3ds.vertices import VertexWatch, Vertices
+from ..n3ds.vertices import VertexWatch
 from .alignment import Pair
 from .report import Difference
 
@@ -35,20 +35,36 @@ def first_vertex(
         assert x.draw is not None and y.draw is not None
         if x.draw not in found[0] or y.draw not in found[1]:  # a budget ended the list before
             continue
-        difference = _compare(found[0][x.draw], found[1][y.draw], x, y)
+        difference = rows_differ(found[0][x.draw], found[1][y.draw], x, y)
         if difference is not None:
             return difference
     return None
 
 
-def _compare(a: Vertices, b: Vertices, x: Event, y: Event) -> Difference | None:
+class Rows(Protocol):
+    """Vertices of a draw, of either console; see their `Vertices`."""
+
+    @property
+    def numbers(self) -> NDArray[np.int64]: ...
+    @property
+    def inputs(self) -> NDArray[Any]: ...
+    @property
+    def outputs(self) -> NDArray[Any]: ...
+    @property
+    def emitted(self) -> NDArray[Any] | None: ...
+    @property
+    def shaded(self) -> NDArray[Any]: ...
+
+
+def rows_differ(a: Rows, b: Rows, x: Event, y: Event) -> Difference | None:
+    """The first vertex of two draws whose outputs differ; None if there is none."""
     first, second = a.shaded, b.shaded
     count = min(len(first), len(second))
     names = [name for name in first.dtype.names or () if name in (second.dtype.names or ())]
     # Bytes, not numbers: NaN is equal to itself here.
     wrong = np.zeros(count, bool)
     for name in names:
-        wrong |= (_bits(first[name][:count]) != _bits(second[name][:count])).any(axis=1)
+        wrong |= _unlike(first[name][:count], second[name][:count])
     places = np.flatnonzero(wrong)
     if not len(places):
         if len(first) == len(second):
@@ -56,8 +72,8 @@ def _compare(a: Vertices, b: Vertices, x: Event, y: Event) -> Difference | None:
         text = f"{len(first)} vertices, not {len(second)}"
         return Difference("vertex", x.address, y.address, text, {"counts": [len(first), len(second)]})
     place = int(places[0])
-    name = next(n for n in names if (_bits(first[n][place]) != _bits(second[n][place])).any())
-    values = [array[name][place].tolist() for array in (first, second)]
+    name = next(n for n in names if _unlike(first[n][place : place + 1], second[n][place : place + 1])[0])
+    values = [np.atleast_1d(array[name][place]).tolist() for array in (first, second)]
     shown = ["[" + ", ".join(f"{value:.9g}" for value in row) + "]" for row in values]
     detail: dict[str, Any] = {
         "vertex": place, "output": name, "a_value": [_plain(v) for v in values[0]],
@@ -70,8 +86,13 @@ def _compare(a: Vertices, b: Vertices, x: Event, y: Event) -> Difference | None:
     return Difference("vertex", x.address.at(vertex=place), y.address.at(vertex=place), text, detail)
 
 
-def _bits(values: NDArray[np.float32]) -> NDArray[np.uint32]:
-    return np.ascontiguousarray(values).view(np.uint32)
+def _unlike(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which rows differ in their bytes."""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return np.ones(len(a), bool)
+    rows = [np.ascontiguousarray(one).view(np.uint8).reshape(len(one), -1) for one in (a, b)]
+    found: NDArray[np.bool_] = (rows[0] != rows[1]).any(axis=1)
+    return found
 
 
 def _plain(value: float) -> float | str:

@@ -40,6 +40,11 @@ class Program:
     ints: NDArray[np.uint8]
 
     @property
+    def size(self) -> str:
+        """How long it is, in words."""
+        return f"{len(self.words)} instructions"
+
+    @property
     def digest(self) -> str:
         parts = self.words.tobytes() + self.descriptors.tobytes() + self.entry.to_bytes(2, "little")
         return sha256(parts).hexdigest()[:16]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -120,10 +121,21 @@ class Funnel:
             ],
         }  # fmt: skip
 
-    def __str__(self) -> str:
+    @property
+    def conclusion(self) -> list[str]:
+        """What became of the draw, and what is odd about it."""
         lines = [f"{self.title}: {self.because}  {self.address.place}", *(f"  odd: {line}" for line in self.odd)]
-        if self.triangle:
-            lines.insert(0, f"{self.address}: {self.triangle}")
+        return [f"{self.address}: {self.triangle}", *lines] if self.triangle else lines
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.text())}</pre>"
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self) -> str:
+        """The conclusion, then the funnel."""
+        lines = self.conclusion
         for stage in self.stages:
             name = stage.name if stage.came != 1 else _ONE.get(stage.name, stage.name)
             lines.append(f"  {stage.came} {name}, {stage.passed} pass")

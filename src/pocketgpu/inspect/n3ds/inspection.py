@@ -20,12 +20,12 @@ from ..address import Address
 from ..changes import Change, changes_between
 from ..event import Event, Pass, Range
 from ..inspection import Inspection, Moment, as_address
+from ..mesh import mesh_of
 from ..meshes import Mesh
 from ..wording import there_are
 from .bound_programs import PROGRAM_BANKS, Program, programs_of
 from .buffers import IndexBuffer, VertexBuffer, index_buffer, vertex_buffers
 from .machine import Traveller
-from .mesh import mesh_of
 from .recorder import Recorder
 from .tables import NAMES, table_changes
 from .targets import Target, target_of
@@ -95,7 +95,7 @@ class N3dsMoment(Moment):
         return vertices_of(self.inspection, self.event)
 
     def mesh(self, space: str = "output") -> Mesh:
-        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see n3ds/mesh.py for what `space` can be.
+        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see inspect/mesh.py for what `space` can be.
 
         :raises UsageError: the moment is not that of a draw, or there is no such space.
         """
@@ -126,13 +126,6 @@ class N3dsMoment(Moment):
     def bank(self, name: str) -> np.ndarray:
         """A copy of a memory behind FIFO registers, as uint32 words: "vs_code", "vs_uniforms", "lighting_lut"…"""
         return self.machine._core.bank(name).copy()
-
-    def _repr_png_(self) -> bytes | None:
-        target = self.target
-        return None if target is None else target._repr_png_()
-
-    def __repr__(self) -> str:
-        return f"<Moment after {self.event or 'the start of the frame'}, {self.address}>"
 
 
 class N3dsInspection(Inspection):
@@ -203,17 +196,6 @@ class N3dsInspection(Inspection):
             event = self.event(address)
         self.traveller.go(event.frame, event.number)
         return N3dsMoment(self, event.address, event)
-
-    def draw_before(self, place: Address | str) -> Address | None:
-        """The draw before an event, or the last one of a frame or of those before; None before the first."""
-        address = as_address(place)
-        number = None if address.draw is None and address.event is None else self.event(address).number
-        for frame in range(address.frame, -1, -1):
-            draws = [one for one in self.draws(frame) if number is None or one.number < number]
-            if draws:
-                return draws[-1].address
-            number = None
-        return None
 
     def who_changed(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
         from .writers import who_changed

@@ -110,9 +110,9 @@ def trace_draw(machine: N3DS, packets: DrawPackets, place: int, address: Address
     bools = _get(registers, "VSH_BOOLUNIFORM.bools")
     trace = trace_vertex(
         _program(machine, packets, place, "V"), inputs, *_constants(floats, bools, _integers(registers, "V")),
-        most=most, name=f"vertex program of {address.at(vertex=None)}",
+        most=most, name="vertex program",
     )  # fmt: skip
-    trace.lane = f"vertex {vertex}"
+    trace.lane, trace.address = f"vertex {vertex}", str(address)
     return trace
 
 
@@ -139,9 +139,9 @@ def trace_primitive_of(
     inputs, floats, bools = taken.found
     trace = trace_vertex(
         program, inputs, *_constants(floats, bools, _integers(registers, "G")),
-        most=most, name=f"geometry program of {address.at(primitive=None)}",
+        most=most, name="geometry program",
     )  # fmt: skip
-    trace.lane = f"primitive {wanted}"
+    trace.lane, trace.address = f"primitive {wanted}", str(address)
     return trace
 
 

@@ -111,6 +111,11 @@ class Vertices:
     cut: int = 0
 
     @property
+    def emitted_by(self) -> str:
+        """What made `emitted`, for people."""
+        return "the geometry program"
+
+    @property
     def shaded(self) -> NDArray[np.void]:
         """What triangles are made of: `emitted`, or `outputs` without a geometry program."""
         return self.outputs if self.emitted is None else self.emitted

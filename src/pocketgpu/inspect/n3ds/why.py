@@ -16,7 +16,7 @@ from ..event import Event, Range
 from ..inspection import draw_of
 from ..wording import counted
 from .explain import explain, outcome
-from .history import DrawOnPixel, PixelWatch
+from .history import DrawOnPixel, Fragment, PixelWatch
 from .pixels import Shown, Source, move_of, shown_at, sources_of
 from .report import lines_of
 
@@ -149,13 +149,32 @@ class Why:
             f"{last.event.title}, primitive {fragments[-1].primitive}  {last.event.address}/t{fragments[-1].primitive}"
         )
 
-    def __str__(self) -> str:
+    @property
+    def conclusion(self) -> list[str]:
+        """The first lines of the text: the cause, and whether values end in the bytes that were drawn."""
+        lines = list(lines_of(self))
+        return lines[: lines.index("")]
+
+    @property
+    def fragments(self) -> list[Fragment]:
+        """All fragments on the pixel, in order."""
+        return [one for touch in self.touches if touch.draw is not None for one in touch.draw.fragments]
+
+    def text(self) -> str:
+        """The conclusion, then everything."""
         return "\n".join(lines_of(self))
+
+    def __str__(self) -> str:
+        return self.text()
 
     def _repr_html_(self) -> str:
         from html import escape
 
-        return f"<pre>{escape(str(self))}</pre>"
+        red, green, blue = (*self.color, 0, 0, 0)[:3]
+        swatch = (
+            f'<span style="background:#{red:02x}{green:02x}{blue:02x};border:1px solid;padding:0 1em">&nbsp;</span>'
+        )
+        return f"<div>{swatch}<pre>{escape(self.text())}</pre></div>"
 
 
 def _rejected(touches: list[Touch]) -> str:

@@ -73,7 +73,7 @@ class Trace:
     console: "3ds" or "switch". name: of the program. lane: which vertex, primitive or thread, in words. start: words of
     all registers before the first step; kinds: what they are (values.KINDS; "bits" if not said). cut: why the steps
     end before the program does; "" if it came to its end. hung: it would not have come to an end. result: what the
-    program gave, where the console's tracer says so.
+    program gave, where the console's tracer says so. address: of what ran in the lane, for one of a capture; else "".
     """
 
     console: str
@@ -85,6 +85,7 @@ class Trace:
     cut: str = ""
     hung: bool = False
     result: Any = None
+    address: str = ""
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -168,7 +169,8 @@ class Trace:
     @property
     def title(self) -> str:
         count = f"{len(self.steps)} step{'s' * (len(self.steps) != 1)}"
-        return f"{self.name}, {self.lane}: {count}" + (f", cut: {self.cut}" if self.cut else "")
+        text = f"{self.name}, {self.lane}: {count}" + (f", cut: {self.cut}" if self.cut else "")
+        return f"{text}  {self.address}" if self.address else text
 
     def part(self, first: int = 0, last: int | None = None) -> Sequence[Step]:
         """Steps first to last, both included."""
@@ -190,6 +192,7 @@ class Trace:
             "console": self.console,
             "program": self.name,
             "lane": self.lane,
+            "address": self.address or None,
             "steps_in_all": len(self.steps),
             "cut": self.cut or None,
             "hung": self.hung,

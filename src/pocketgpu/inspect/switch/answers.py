@@ -139,9 +139,9 @@ def _every(steps: list[Step]) -> list[Step]:
 
 def _conclusion(why: Why) -> list[str]:
     """At most three lines."""
-    colour = "" if why.rgb is None else " #{:02x}{:02x}{:02x}".format(*why.rgb)
+    colour = "" if why.color is None else " #{:02x}{:02x}{:02x}".format(*why.color)
     value = "" if colour else " " + " ".join(why.value)
-    last = deciding(why.steps)
+    last = deciding(why.touches)
     if last is None:
         touched = "no event wrote it" if not why.misses else f"{why.misses} draws have it as a target, none covers it"
         return [f"{why.address} is{colour or value}: {touched}; memory is 0 at first"]
@@ -152,7 +152,7 @@ def _conclusion(why: Why) -> list[str]:
         step = deciding(step.source) if step.source else None
     lines = [f"{why.address} is{colour or value}: {', which takes '.join(way)}"]
     counts: dict[str, int] = {}
-    for one in why.all_steps():
+    for one in why.all_touches():
         counts[one.event.kind] = counts.get(one.event.kind, 0) + 1
     fragments = why.fragments
     lost = [one for one in fragments if not one.written]
@@ -173,7 +173,6 @@ def _conclusion(why: Why) -> list[str]:
 def _said(step: Step) -> str:
     """A step in a few words."""
     writer = next((one for one in reversed(step.fragments) if one.written), None)
-    where = f"{step.event.address}"
     if writer is not None:
-        return f"{where} ({step.event.title}), primitive {writer.primitive}"
-    return f"{where} ({step.event.title})"
+        return f"{step.event.title}, primitive {writer.primitive}  {step.event.address}/t{writer.primitive}"
+    return f"{step.event.title}  {step.event.address}"

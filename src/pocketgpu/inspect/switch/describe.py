@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
 from pocketgpu.capture.mxcap import ChunkRecord, Present
@@ -52,7 +53,11 @@ def load(chunks: Sequence[ChunkRecord], number: int) -> Description:
     """Memory that the processor wrote before a submission."""
     size = sum(len(chunk.data) for chunk in chunks)
     ranges = tuple(Range(chunk.gpu_va, len(chunk.data)) for chunk in chunks)
-    facts = {"submission": number, "runs": len(chunks), "bytes": size}
+    digest = blake2b(digest_size=16)
+    for chunk in chunks:
+        digest.update(chunk.gpu_va.to_bytes(8, "little") + len(chunk.data).to_bytes(8, "little"))
+        digest.update(chunk.data)
+    facts = {"submission": number, "runs": len(chunks), "bytes": size, "digest": digest.hexdigest()}
     return Description("load", f"the processor writes {size} bytes in {counted(len(chunks), 'place')}", facts, ranges)
 
 

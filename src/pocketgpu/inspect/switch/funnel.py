@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html import escape
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,14 +39,16 @@ MOST_PIXELS = 1 << 22
 
 @dataclass
 class Stage:
-    """A stage of the funnel: what is left behind it, and who took the rest. lost: in words, "" if nothing was."""
+    """A stage of the funnel: how many passed it, and who took the rest. lost: in words, "" if nothing was. came: how
+    many the stage before let pass; where stages count other things (vertices, then primitives) not all of them."""
 
     name: str
-    left: int
+    passed: int
     lost: str = ""
+    came: int = 0
 
     def __str__(self) -> str:
-        return f"{self.left:>9} {self.name}" + (f" ({self.lost})" if self.lost else "")
+        return f"{self.passed:>9} {self.name}" + (f" ({self.lost})" if self.lost else "")
 
 
 @dataclass
@@ -55,13 +58,13 @@ class DrawWhy:
     address: Address
     event: Event
     stages: list[Stage] = field(default_factory=list)
-    reason: str = ""
+    because: str = ""
     example: str = ""
 
     @property
     def conclusion(self) -> list[str]:
         """At most three lines."""
-        lines = [f"{self.address} ({self.event.title}): {self.reason}"]
+        lines = [f"{self.event.title}: {self.because}  {self.address}"]
         return [*lines, *([self.example] if self.example else [])]
 
     def text(self) -> str:
@@ -71,8 +74,9 @@ class DrawWhy:
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         return {
-            "address": str(self.address), "event": str(self.event.by_number), "conclusion": self.conclusion,
-            "reason": self.reason, "example": self.example, "stages": [vars(stage) for stage in self.stages],
+            "schema": "pocketgpu.funnel/1", "address": str(self.address), "event": str(self.event.by_number),
+            "conclusion": self.conclusion,
+            "because": self.because, "example": self.example, "stages": [vars(stage) for stage in self.stages],
         }  # fmt: skip
 
     def __str__(self) -> str:
@@ -243,7 +247,10 @@ def _fill(found: DrawWhy, draw: Draw, counter: _Counter, passed: int, changed: l
         add(Stage("samples that pass all tests", passed))
     for surface, number in changed:
         add(Stage(f"samples of {surface.name} that changed", number))
-    found.reason = _reason(found, draw, counter, passed if tested else None, sum(n for _, n in changed), state)
+    for before, stage in pairwise(found.stages):
+        stage.came = before.passed
+    found.stages[0].came = found.stages[0].passed
+    found.because = _reason(found, draw, counter, passed if tested else None, sum(n for _, n in changed), state)
 
 
 def _lost(parts: list[tuple[int, str]]) -> str:
@@ -258,9 +265,9 @@ def _reason(found: DrawWhy, draw: Draw, counter: _Counter, passed: int | None, c
     if counter.plan is None:
         return "nothing: no primitive came to raster"
     for before, stage in zip(found.stages[2:], found.stages[3:], strict=False):
-        if before.left and not stage.left:
+        if before.passed and not stage.passed:
             return f"nothing: no {stage.name}" + (f"; {stage.lost}" if stage.lost else "")
-    if not found.stages[2].left:
+    if not found.stages[2].passed:
         return "nothing: its vertices make no primitive"
     if passed == 0:
         return "nothing: no sample passes all tests"

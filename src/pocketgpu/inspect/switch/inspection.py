@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +22,13 @@ from .answers import PixelAnswers
 from .funnel import DrawWhy, draw_why
 from .moments import SwitchMoment
 from .player import Player
-from .recorder import Recorder
+from .recorder import Recorder, Trace
 from .threads import ThreadWhy, thread_why
+from .touches import Finder
 from .why import Why
+
+if TYPE_CHECKING:
+    from ..stepping.trace import Trace as Steps
 
 
 class SwitchInspection(Inspection):
@@ -39,6 +44,7 @@ class SwitchInspection(Inspection):
             raise UsageError("this is no recording of a Switch", location=capture.path)
         self.capture = capture
         self.log = capture.trace
+        self.switches, self.evaluator = switches or {}, evaluator
         self.recorder = Recorder(self.log)
         self.player = Player(self.log, self.recorder.hear, switches, evaluator)
         self.recorder.machine = self.player.machine
@@ -103,6 +109,8 @@ class SwitchInspection(Inspection):
         tick = self.tick_of(address)
         self.player.go(tick)
         event = self.recorder.traces[tick - 1].event if tick else None
+        if event is not None and (address.draw is not None or address.event is not None):
+            address = event.address
         return SwitchMoment(self, address, event, tick)
 
     def who_wrote(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
@@ -114,21 +122,58 @@ class SwitchInspection(Inspection):
 
         :raises UsageError: there is no such event.
         """
-        if before is None:
-            last = self.tick_of(f"f{self.frame_count - 1}") if self.frame_count else 0
-        else:
-            last = self.tick_of(before) - 1
-        self.player.go(last)
-        memory = self.player.machine.memory
-        wanted = [(at, length) for at, length in memory.spans(address, size) if at is not None]
-        for trace in reversed(self.recorder.traces[:last]):
-            if any(
-                at < start + length and start < at + count for at, count in wanted for start, length in trace.writes
-            ):
+        return next((trace.event for _, trace, _ in self._writers(address, size, before)), None)
+
+    def who_changed(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
+        """Like `who_wrote`, but what only may have written there counts if it did: clears, blits and copies by their
+        rectangles, draws, launches and words for constant buffers if they changed any of the bytes, which is looked up
+        in memory before and behind them.
+
+        :raises UsageError: there is no such event.
+        """
+        finder = Finder(self.recorder)
+        for tick, trace, spots in self._writers(address, size, before):
+            compared = trace.event.kind in ("draw", "launch") or "constant_words" in trace.event.facts
+            if not compared and finder.touches(tick, spots):
+                return trace.event
+            if self._bytes(tick - 1, spots) != self._bytes(tick, spots):
                 return trace.event
         return None
 
+    def _writers(
+        self, address: int, size: int, before: Address | str | None
+    ) -> Iterator[tuple[int, Trace, list[tuple[int, int]]]]:  # fmt: skip
+        """Ticks that wrote, or may have written, bytes, the last one first; with where the bytes lie in the arena."""
+        if before is None:
+            last = self.tick_of(f"f{self.frame_count - 1}") if self.frame_count else 0
+        else:
+            last = self.recorder.tick_of(self.event(before)) - 1
+        self.player.go(last)
+        spots = [(at, length) for at, length in self.player.machine.memory.spans(address, size) if at is not None]
+        for tick in range(last, 0, -1):
+            trace = self.recorder.traces[tick - 1]
+            if any(at < start + length and start < at + count for at, count in spots for start, length in trace.writes):
+                yield tick, trace, spots
+
+    def _bytes(self, tick: int, spots: list[tuple[int, int]]) -> list[bytes]:
+        """What lay somewhere in the arena when so many events were over."""
+        self.player.go(tick)
+        arena = self.player.machine.memory.arena
+        return [arena[at : at + size].tobytes() for at, size in spots]
+
     # -- answers ------------------------------------------------------------------------------------------------------
+    def trace(self, place: Address | str, most: int | None = None) -> Steps:
+        """The steps of a program: of a vertex ("f1/d17/v5") in the first vertex program, of the last fragment on a
+        pixel of a draw's target ("f1/d17/px8,9"), of a thread of a launch ("f0/e9/b0,0,0/t3,0,0").
+
+        most: steps that are kept.
+
+        :raises UsageError: there is no such vertex, fragment or thread, or the address names something else.
+        """
+        from .stepping import trace_of
+
+        return trace_of(self, as_address(place), most)
+
     def why(self, place: Address | str) -> Why | ThreadWhy | DrawWhy:
         """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right behind the
         draw ("f1/d17/px8,9", y as in the viewport). Of a thread ("f0/e9/b0,1,0/t3,0,0") what it did, of a

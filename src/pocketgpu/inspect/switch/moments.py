@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from copy import copy
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.maxwell import B197, CLASSES
+from pocketgpu.facts.maxwell import B0B5, B1C0, B197, CLASSES, TWOD
 from pocketgpu.maxwell.engines.draws import Draw
+from pocketgpu.maxwell.engines.queue_metadata import Launch
+from pocketgpu.maxwell.engines.records import Blit, Copy
 from pocketgpu.maxwell.engines.state import State
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.layout import CLASS_FILES
 from pocketgpu.maxwell.present import Picture
 
 from ..address import Address
+from ..changes import Change, change
 from ..event import Event
 from ..inspection import Moment
+from ..mesh import mesh_of
+from ..meshes import Mesh
+from ..n3ds.buffers import IndexBuffer
 from .recorder import register_name
-from .resources import (
-    BoundBuffer,
-    BoundShader,
-    BoundTexture,
-    OutputWatch,
-    buffers,
-    shaders,
-    textures,
-    vertex_inputs,
-)
+from .resources import BoundBuffer, BoundShader, BoundTexture, buffers, shaders, textures
 from .surfaces import Surface, TargetPicture, grid_of, surface_of, targets_of
+from .vertices import VertexBuffer, Vertices, index_buffer, vertex_buffers, vertices_of
 
 if TYPE_CHECKING:
     from .inspection import SwitchInspection
@@ -89,30 +87,32 @@ class SwitchMoment(Moment):
             for n, word in enumerate(method.words())
         }
 
-    def changed(self, since: Address | str = "draw", class_id: int = B197.class_id) -> dict[str, tuple[int, int]]:
-        """Registers that differ from another moment: name to (there, here), as words.
+    def changes(self, to: Address | str = "previous", class_id: int | None = None) -> list[Change]:
+        """Registers of a class (default: of the 3D class; behind a launch, a blit or a copy that of its engine) that
+        differ from those of another moment: "reset" (power-on), "previous" (the draw before, or power-on before the
+        first), or an address. Old values are the other moment's.
 
-        since: "reset" (as at power-on), "draw" (behind the draw before), or an address.
-
-        :raises UsageError: there is no such event or class, or no draw before this moment.
+        :raises UsageError: there is no such event or class.
         """
         inspection = self._inspection
-        if since == "reset":
-            tick = 0
-        elif since == "draw":
-            tick = self._draw_before()
-        else:
-            tick = inspection.tick_of(since)
-        there = inspection.registers(tick, class_id, self.channel)
+        if class_id is None:
+            class_id = self._class
+        if to == "previous":
+            to = inspection.draw_before(self.address) or "reset"
         here = self.words(class_id)
-        file = CLASS_FILES.index(class_id)
-        return {register_name(file, int(n)): (int(there[n]), int(here[n])) for n in np.flatnonzero(there != here)}
+        there = inspection.registers(0 if to == "reset" else inspection.tick_of(to), class_id, self.channel)
+        file, block = CLASS_FILES.index(class_id), CLASSES[class_id]
+        return [
+            change(register_name(file, n), int(there[n]), int(here[n]), block.get(n))
+            for n in np.flatnonzero(there != here).tolist()
+        ]
 
-    def _draw_before(self) -> int:
-        for tick in range(self._tick - 1, 0, -1):
-            if self._inspection.recorder.traces[tick - 1].event.draw is not None:
-                return tick
-        raise UsageError("there is no draw before this moment", location=str(self.address))
+    @property
+    def _class(self) -> int:
+        """The class whose registers made the event of this moment."""
+        what = self._inspection.recorder.traces[self._tick - 1].what if self._tick and self.event is not None else None
+        engines = {Launch: B1C0, Blit: TWOD, Copy: B0B5}
+        return engines.get(type(what), B197).class_id
 
     # -- memory -------------------------------------------------------------------------------------------------------
     def read(self, address: int, size: int) -> bytes:
@@ -176,65 +176,79 @@ class SwitchMoment(Moment):
         return what
 
     @property
-    def shaders(self) -> list[BoundShader]:
-        """Its programs, in order of the pipeline; `text` of each disassembles it."""
-        return shaders(self.machine, self.draw)
+    def runs_programs(self) -> bool:
+        """Whether the event of this moment is a draw or a launch: only then there are `programs` and the like."""
+        what = self._inspection.recorder.traces[self._tick - 1].what if self._tick and self.event is not None else None
+        return isinstance(what, Draw | Launch)
+
+    @property
+    def _work(self) -> Draw | Launch:
+        """The draw or launch that has just happened."""
+        what = self._inspection.recorder.traces[self._tick - 1].what if self.runs_programs else None
+        return what if isinstance(what, Launch) else self.draw
+
+    @property
+    def programs(self) -> dict[str, BoundShader]:
+        """Its programs by stage, in order of the pipeline ("vertex B", "pixel"…), or that of a launch ("compute");
+        `text` of each disassembles it.
+
+        :raises UsageError: the event is no draw and no launch.
+        """
+        return {one.stage: one for one in shaders(self.machine, self._work)}
 
     @property
     def buffers(self) -> list[BoundBuffer]:
-        """Its constant buffers."""
-        return buffers(self.machine, self.draw)
+        """Its constant buffers.
+
+        :raises UsageError: the event is no draw and no launch.
+        """
+        return buffers(self.machine, self._work)
 
     @property
-    def textures(self) -> list[BoundTexture]:
-        """Textures that its programs name; `image` and `array` of each read memory while this moment stands."""
-        return textures(self.machine, self.draw)
+    def textures(self) -> dict[str, BoundTexture]:
+        """Textures that its programs name, by `BoundTexture.name`; their `image` and `array` read memory while this
+        moment stands. Those of a launch are not told: there are none.
 
-    def vertices(self) -> NDArray[Any]:
-        """Inputs of its vertices: a structured array with "vertex", "id" and "a0", "a1", … (four numbers each).
+        :raises UsageError: the event is no draw and no launch.
+        """
+        work = self._work
+        return {} if isinstance(work, Launch) else {one.name: one for one in textures(self.machine, work)}
+
+    @property
+    def index_buffer(self) -> IndexBuffer | None:
+        """Its indices; None of a draw without.
+
+        :raises UsageError: the event is no draw, or has too many indices.
+        """
+        _ = self.machine
+        return index_buffer(self.draw)
+
+    @property
+    def vertex_buffers(self) -> list[VertexBuffer]:
+        """Vertex streams that are on."""
+        return vertex_buffers(self.draw)
+
+    @cached_property
+    def vertices(self) -> Vertices:
+        """Inputs and outputs of the draw's vertices, and how primitives name them. The draw is replayed for it.
 
         :raises UsageError: the event is no draw, or has too many vertices.
         """
-        draw = copy(self.draw)
-        for name in ("indices", "runs", "vertex_numbers", "inputs"):
-            draw.__dict__.pop(name, None)  # whoever asked before may have stood elsewhere
-        _ = self.machine
-        return vertex_inputs(draw)
+        return vertices_of(self._inspection, self.draw, self._tick)
 
-    def outputs(self) -> NDArray[Any]:
-        """What its last program before raster put out: a structured array with "position", "generic0", …, one row for
-        each vertex that was shaded. The draw is replayed for it.
+    def mesh(self, space: str = "output") -> Mesh:
+        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see inspect/mesh.py for what `space` can be. It
+        has no colours and no texture: nothing says which of a program's outputs these are.
 
-        :raises UsageError: the event is no draw.
+        :raises UsageError: the event is no draw, makes no triangles, or there is no such space.
         """
-        _ = self.draw
-        player = self._inspection.player
-        player.go(self._tick - 1)
-        listener = OutputWatch(player.machine)
-        player.machine.drawing.watch = listener.look
-        try:
-            player.replay_to(self._tick)
-        except BaseException:
-            player.spoilt = True
-            raise
-        finally:
-            player.machine.drawing.watch = None
-        return listener.found
+        return mesh_of(self.vertices, space, {}, str(self.address))
 
     # -- itself -------------------------------------------------------------------------------------------------------
     def to_json(self) -> dict[str, Any]:
         """Where it is, and the registers that are not as at power-on; words as hexadecimal strings."""
-        changed = self.changed("reset")
         return {
             "address": str(self.address),
             "event": None if self.event is None else {"kind": self.event.kind, "title": self.event.title},
-            "registers": {name: f"{here:#010x}" for name, (_, here) in changed.items()},
+            "registers": {one.register: f"{one.new:#010x}" for one in self.changes("reset")},
         }
-
-    def __str__(self) -> str:
-        what = "before the first event" if self.event is None else f"behind {self.event}"
-        return f"{self.address}: {what}; targets: {', '.join(map(str, self.surfaces())) or 'none'}"
-
-    def _repr_png_(self) -> bytes | None:
-        target = self.target
-        return None if target is None else target._repr_png_()

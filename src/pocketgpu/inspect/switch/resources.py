@@ -1,9 +1,11 @@
-"""What a draw works with, at a moment: programs, constant buffers, textures, and vertices in and out as arrays."""
+"""What a draw works with, at a moment: programs, constant buffers, textures. Its vertices are `vertices.py`'s."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +13,10 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.maxwell.headers import TSC, as_number
-from pocketgpu.maxwell.engines.constants import GROUPS
+from pocketgpu.maxwell.engines.constants import GROUPS, Binding
 from pocketgpu.maxwell.engines.draws import STAGES, Draw, Shader
+from pocketgpu.maxwell.engines.queue_metadata import Launch
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.graphics.plans import PIXEL, Plan
-from pocketgpu.maxwell.graphics.records import MAP_WORDS, VERTICES
 from pocketgpu.maxwell.graphics.stage_program import StageProgram
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES
 from pocketgpu.maxwell.texture_header import TextureHeader
@@ -26,20 +27,46 @@ from ..shader_files import ShaderProgram, open_shader
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_NAMES = {0x64: "layer", 0x68: "viewport", 0x6C: "point_size"}
-"""Words of attribute space with a name of their own; vectors are named by `_vector`."""
+
+MOST_PICTURES = 256
+"""Slices of a texture that are made pictures."""
 
 
 @dataclass(frozen=True)
 class BoundShader:
-    """A program of a draw. address: of its header. code: as `pocketgpu shader` shows programs; `text` disassembles."""
+    """A program of a draw. stage: "vertex A", "vertex B", "control", "evaluation", "geometry" or "pixel". address: of
+    its header. registers: how many a thread has. code: as `pocketgpu shader` shows programs; `text` disassembles. data:
+    the bytes of the code. inputs, outputs: addresses in attribute space."""
 
     stage: str
     address: int
     registers: int
     code: ShaderProgram
+    data: bytes
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+
+    @property
+    def unit(self) -> str:
+        """The same as `stage`: programs of a 3DS call it so."""
+        return self.stage
+
+    @property
+    def size(self) -> str:
+        """How long it is, in words."""
+        return f"{self.registers} registers, at {self.address:#x}"
+
+    @property
+    def digest(self) -> str:
+        """Of the code, 16 digits: equal for equal programs."""
+        return sha256(self.data).hexdigest()[:16]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "unit": self.stage, "address": f"{self.address:#x}", "digest": self.digest, "registers": self.registers,
+            "inputs": [f"{one:#x}" for one in self.inputs], "outputs": [f"{one:#x}" for one in self.outputs],
+            "text": self.text,
+        }  # fmt: skip
 
     @property
     def text(self) -> str:
@@ -78,6 +105,42 @@ class BoundTexture:
         return self._known().decode(self._machine.memory, self._machine.engine, level, layer, z)
 
     @property
+    def name(self) -> str:
+        """A name for files: "pixel.c2.0x20" is what the pixel program names by byte 0x20 of constant bank 2."""
+        return f"{self.stage.replace(' ', '_').lower()}.c{self.bank}.{self.at:#x}"
+
+    def pictures(self) -> dict[str, NDArray[np.uint8]]:
+        """All levels of all layers (of a cube its faces) and slices, by names such as "pixel.c2.0x20.layer1.level2":
+        RGBA (height, width, 4), uint8, row 0 at t = 0. Of a buffer or a texture that is too large only what fits
+        in MOST_PICTURES.
+
+        :raises UsageError: the header cannot be read, or there is no decoder for the format.
+        """
+        header, machine, found = self._known(), self._machine, {}
+        wanted = itertools.product(range(header.layers), range(header.last_level + 1))
+        for layer, level in itertools.islice(wanted, MOST_PICTURES):
+            depth = header.surface(level, layer)[0].depth if header.depth > 1 else 1
+            for z in range(min(depth, MOST_PICTURES)):
+                name = self.name + (f".layer{layer}" if header.layers > 1 else "")
+                name += (f".level{level}" if level else "") + (f".z{z}" if depth > 1 else "")
+                pixels = header.picture(machine.memory, machine.engine, level, layer, z)
+                found[name] = np.ascontiguousarray(pixels, np.uint8)
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "name": self.name, "stage": self.stage, "bank": self.bank, "at": self.at, "handle": f"{self.handle:#010x}",
+            "number": self.number, "sampler": self.sampler,
+        }  # fmt: skip
+        if self.header is None:
+            return {**found, "fault": self.fault}
+        h = self.header
+        return {
+            **found, "kind": h.kind, "format": h.format.name, "width": h.width, "height": h.height, "depth": h.depth,
+            "layers": h.layers, "levels": h.levels, "address": f"{h.address:#x}",
+        }  # fmt: skip
+
+    @property
     def image(self) -> Image:
         """Its first slice as a picture."""
         pixels = self._known().picture(self._machine.memory, self._machine.engine)
@@ -106,10 +169,27 @@ class BoundBuffer:
     size: int
     data: bytes
 
+    def to_json(self) -> dict[str, Any]:
+        """Where it is; its bytes as hexadecimal."""
+        return {
+            "group": self.group, "slot": self.slot, "address": f"{self.address:#x}", "size": self.size,
+            "data": self.data.hex(),
+        }  # fmt: skip
+
     @property
     def words(self) -> NDArray[np.uint32]:
         """Its whole words; `.view(np.float32)` gives numbers."""
         return np.frombuffer(self.data[: len(self.data) & ~3], "<u4").astype(np.uint32)
+
+    def lines(self, most: int) -> Iterator[str]:
+        """Its words as hexadecimal and as floats, four a line; `most` of them."""
+        words = self.words
+        for at in range(0, min(len(words), most), 4):
+            row = words[at : at + 4]
+            numbers = ", ".join(f"{value:.7g}" for value in row.view(np.float32).tolist())
+            yield f"c[{self.slot:#x}][{4 * at:#x}] " + " ".join(f"{word:08x}" for word in row.tolist()) + f"  {numbers}"
+        if len(words) > most:
+            yield f"{len(words) - most} words more; --json has them all"
 
     def __str__(self) -> str:
         return f"{self.group} c[{self.slot:#x}]: {self.size} bytes at {self.address:#x}"
@@ -122,28 +202,40 @@ def _programs(machine: GM20B, draw: Draw) -> Iterator[tuple[Shader, StageProgram
             yield shader, program
 
 
-def shaders(machine: GM20B, draw: Draw) -> list[BoundShader]:
-    """The programs of a draw, in order of the pipeline."""
-    found = []
+def shaders(machine: GM20B, draw: Draw | Launch) -> list[BoundShader]:
+    """The programs of a draw, in order of the pipeline, or of a launch."""
+    found: list[BoundShader] = []
+    if isinstance(draw, Launch):
+        if draw.code is None:
+            return found
+        (code,) = open_shader(draw.code.data, kind="maxwell").programs
+        return [BoundShader("compute", draw.program, draw.field("REGISTER_COUNT"), code, bytes(draw.code.data), (), ())]
     for shader, program in _programs(machine, draw):
         (code,) = open_shader(program.code.data, kind="maxwell").programs
         header = program.header
         found.append(
             BoundShader(
-                STAGES[shader.stage], shader.address, shader.registers, code, tuple(header.inputs), header.outputs
+                STAGES[shader.stage], shader.address, shader.registers, code, bytes(program.code.data),
+                tuple(header.inputs), tuple(header.outputs),
             )
         )  # fmt: skip
     return found
 
 
-def buffers(machine: GM20B, draw: Draw) -> list[BoundBuffer]:
-    """The constant buffers of the groups that a draw's programs use; what is not mapped is 0."""
+def buffers(machine: GM20B, draw: Draw | Launch) -> list[BoundBuffer]:
+    """The constant buffers of the groups that a draw's programs use, or of a launch; what is not mapped is 0."""
+    groups: list[tuple[str, Sequence[Binding | None]]]
+    if isinstance(draw, Launch):
+        groups = [("compute", draw.constants)]
+    else:
+        used = sorted({shader.group for shader in draw.shaders if shader.group < len(draw.constants)})
+        groups = [(GROUPS[group], draw.constants[group]) for group in used]
     found = []
-    for group in sorted({shader.group for shader in draw.shaders if shader.group < len(draw.constants)}):
-        for slot, one in enumerate(draw.constants[group]):
+    for name, slots in groups:
+        for slot, one in enumerate(slots):
             if one is not None and one.size:
                 data, _ = machine.memory.try_read(one.address, one.size)
-                found.append(BoundBuffer(GROUPS[group], slot, one.address, one.size, data))
+                found.append(BoundBuffer(name, slot, one.address, one.size, data))
     return found
 
 
@@ -176,84 +268,3 @@ def textures(machine: GM20B, draw: Draw) -> list[BoundTexture]:
                 BoundTexture(STAGES[shader.stage], bank, 4 * word, handle, header, sampler, fault, machine)
             )  # fmt: skip
     return found
-
-
-# -- vertices ----------------------------------------------------------------------------------------------------------
-def vertex_inputs(draw: Draw) -> NDArray[Any]:
-    """The inputs of a draw's vertices in their order, as a structured array: "vertex" (the element of a stream that it
-    is), "id" (what programs read), and "aN" for each attribute in use, four numbers each.
-
-    :raises UsageError: the draw has too many vertices.
-    """
-    inputs = draw.inputs
-    fields: list[Any] = [("vertex", np.int64), ("id", np.uint32)]
-    fields += [(f"a{n}", values.dtype, (4,)) for n, values in inputs.items()]
-    found = np.zeros(len(draw.vertex_numbers), np.dtype(fields))
-    found["vertex"] = draw.vertex_numbers
-    ids = draw.vertex_ids
-    found["id"][: len(ids)] = ids
-    for n, values in inputs.items():
-        found[f"a{n}"] = values
-    return found
-
-
-def _vector(address: int) -> str:
-    """The name of the vector that a word of attribute space belongs to."""
-    if 0x70 <= address < 0x80:
-        return "position"
-    if 0x80 <= address < 0x280:
-        return f"generic{(address - 0x80) // 16}"
-    return _NAMES.get(address, f"a{address & ~15:#x}")
-
-
-class OutputWatch:
-    """Listens to a draw and keeps what its last stage before raster puts out."""
-
-    def __init__(self, machine: GM20B) -> None:
-        self._machine = machine
-        self._parts: list[NDArray[Any]] = []
-        self._going = False
-
-    def look(self, plan: Plan) -> None:
-        """Shapes of a list of primitives are in the region; the list's vertices are there, too."""
-        from pocketgpu.maxwell.graphics.records import PRIMITIVES, REGION
-
-        drawing = self._machine.drawing
-        count = int(self._words(plan.lists[1] + PRIMITIVES.COUNT, 1)[0])
-        following = int(self._words(drawing.region + REGION.NEXT, 1)[0])
-        if not self._going:
-            self._parts.append(self._vertices(plan))
-        self._going = following < count
-
-    def _words(self, at: int, count: int) -> NDArray[np.int32]:
-        return self._machine.memory.arena[at : at + 4 * count].view(np.int32)
-
-    def _vertices(self, plan: Plan) -> NDArray[Any]:
-        pages, size, table_at, count = (int(n) for n in self._words(plan.lists[0], VERTICES.size // 4)[:4])
-        table = self._words(table_at, MAP_WORDS)
-        number = -(-count // 32)
-        raw = self._machine.memory.arena[pages : pages + number * size].reshape(number, size)
-        last = max(n for n in plan.programs if n != PIXEL)
-        addresses = sorted(plan.programs[last].header.outputs)
-        names: dict[str, list[int]] = {}
-        for address in addresses:
-            names.setdefault(_vector(address), []).append(address)
-        fields: list[Any] = [
-            (name, np.float32, (4,)) if name == "position" or name.startswith(("generic", "a")) else (name, np.uint32)
-            for name in names
-        ]
-        found = np.zeros(count, np.dtype(fields))
-        for name, words in names.items():
-            for address in words:
-                at = int(table[address // 4])
-                column = raw[:, at : at + 128].copy().view(np.float32).reshape(-1)[:count]
-                if found[name].ndim == 2:
-                    found[name][:, address >> 2 & 3] = column
-                else:
-                    found[name] = column.view(np.uint32)
-        return found
-
-    @property
-    def found(self) -> NDArray[Any]:
-        """All shaded vertices, list after list."""
-        return np.concatenate(self._parts) if self._parts else np.zeros(0, np.dtype([("position", np.float32, (4,))]))

@@ -209,6 +209,9 @@ class TargetPicture:
         self.image.save(data, "PNG")
         return data.getvalue()
 
+    def __str__(self) -> str:
+        return str(self.surface)
+
     def __repr__(self) -> str:
         return f"<{self.surface.name}: {self.width}x{self.height} {self.surface.format.name}>"
 

@@ -55,8 +55,8 @@ class ThreadWhy:
         kept = f" (the first {len(self.instructions)} are kept)" if self.steps > len(self.instructions) else ""
         end = "the block of NumPy and that of the machine wrote the same bytes"
         return [
-            f"{self.address} ran {own} of the {self.steps} instructions of its warp{kept}, program {self.program:#x}",
-            f"{self.event.address}: {self.event.title}; its block wrote to {self.pages} pages of memory",
+            f"ran {own} of the {self.steps} instructions of its warp{kept}, program {self.program:#x}  {self.address}",
+            f"{self.event.title}; its block wrote to {self.pages} pages of memory  {self.event.address}",
             f"proved: {end}" if self.proved else f"NOT proved: it is not so that {end}",
         ]
 
@@ -208,6 +208,31 @@ class _WatchedGrids(Grids):
             self._found.instructions, self._found.steps = tracer.instructions, tracer.total
 
 
+def check_thread(launch: Launch, address: Address) -> tuple[Three, Three]:
+    """Block and thread that an address names; what it does not say is 0.
+
+    :raises UsageError: the launch has no such block or thread.
+    """
+    block, thread = address.block or (0, 0, 0), address.thread or (0, 0, 0)
+    for name, wanted, size in (("block", block, launch.grid), ("thread", thread, launch.block)):
+        if any(n >= limit for n, limit in zip(wanted, size, strict=True)):
+            sizes = "x".join(map(str, size))
+            text = ",".join(map(str, wanted))
+            raise UsageError(f"there is no {name} {text}", location=str(address), hint=f"There are {sizes}.")
+    return block, thread
+
+
+def first_of_row(inspection: SwitchInspection, launch: Launch, tick: int) -> int:
+    """How many ticks are over before the first of the launches that come together with the one that `tick` is:
+    those that follow each other without a stop between them."""
+    traces, start = inspection.recorder.traces, tick - 1
+    while start and isinstance(traces[start - 1].what, Launch):
+        if traces[start - 1].record.place != launch.place:
+            break
+        start -= 1
+    return start
+
+
 def thread_why(inspection: SwitchInspection, watch: Watch, address: Address) -> ThreadWhy:
     """What a thread of a launch did.
 
@@ -219,19 +244,10 @@ def thread_why(inspection: SwitchInspection, watch: Watch, address: Address) -> 
     launch = trace.what
     if not isinstance(launch, Launch):
         raise UsageError("this event launches no threads", location=str(address))
-    block, thread = address.block or (0, 0, 0), address.thread or (0, 0, 0)
-    for name, wanted, size in (("block", block, launch.grid), ("thread", thread, launch.block)):
-        if any(n >= limit for n, limit in zip(wanted, size, strict=True)):
-            sizes = "x".join(map(str, size))
-            raise UsageError(f"there is no {name} {wanted}", location=str(address), hint=f"There are {sizes}.")
+    block, thread = check_thread(launch, address)
     found = ThreadWhy(address, trace.event, launch.program)
     player = inspection.player
-    # Launches that follow each other without a stop between them come together: begin before the first of them.
-    start = tick - 1
-    while start and isinstance(recorder.traces[start - 1].what, Launch):
-        if recorder.traces[start - 1].record.place != launch.place:
-            break
-        start -= 1
+    start = first_of_row(inspection, launch, tick)
     player.go(start)
     machine = player.machine
     real = machine.grids

@@ -6,6 +6,7 @@ source went into it. So the way of a pixel is known back to the surfaces that we
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,6 +20,7 @@ from .surfaces import Surface
 Spot = tuple[int, int]
 """(arena offset, bytes)."""
 MOST_TOUCHES = 4096
+MOST_LOOKED = 16
 MOST_DEPTH = 4
 """Blits and copies that one pixel is followed through."""
 
@@ -91,6 +93,15 @@ class Finder:
                     others = [tap.spot for tap in touch.taps if tap is not heaviest and tap.weight]
                     touch.source = self.track((heaviest.spot, *others), touch.tick - 1, depth + 1)
         return found
+
+    def touches(self, tick: int, spots: Sequence[Spot]) -> bool:
+        """Whether a tick writes any of some bytes, as far as rectangles tell; MOST_LOOKED of them are looked at."""
+        trace = self._recorder.traces[tick - 1]
+        for at, size in spots:
+            step = -(-size // MOST_LOOKED)
+            if any(self._touch(tick, trace, (place, 1)) is not None for place in range(at, at + size, step)):
+                return True
+        return False
 
     def _touch(self, tick: int, trace: Trace, spot: Spot) -> Touch | None:
         if not _overlaps(spot, trace.writes):

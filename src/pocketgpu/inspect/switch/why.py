@@ -1,6 +1,6 @@
 """The answer to "why has this pixel its colour?" as data, and as text for a terminal.
 
-A `Why` has steps, one for each event that touched the pixel, in order; a step of a draw has fragments; a fragment has
+A `Why` has touches, one for each event that touched the pixel, in order; that of a draw has fragments; a fragment has
 tests, blending, inputs, texture samples and instructions with their values. The conclusion comes first.
 """
 
@@ -15,6 +15,8 @@ from ..address import Address
 from ..event import Event, Range
 from ..wording import counted
 from .trace import Instruction, number_text
+
+SCHEMA = "pocketgpu.why/1"
 
 
 @dataclass
@@ -168,6 +170,11 @@ class Step:
     source: list[Step] = field(default_factory=list)
     proved: bool = True
 
+    @property
+    def wrote(self) -> bool:
+        """Whether the pixel's bytes changed, or could have."""
+        return self.before != self.after or any(one.written for one in self.fragments) or not self.fragments
+
     def to_json(self) -> dict[str, Any]:
         return {
             "event": str(self.event.address), "number": str(self.event.by_number), "kind": self.event.kind,
@@ -182,7 +189,7 @@ class Step:
         """Text without indentation."""
         for one in self.source:
             yield from (f"  | {line}" for line in one.lines(instructions))
-        yield f"{self.event.address}  {self.text}"
+        yield f"{self.text}  {self.event.address}"
         changes = self.before != self.after
         yield f"  {self.value_before} -> {self.value_after}" if changes else f"  stays {self.value_after}"
         for fragment in self.fragments:
@@ -193,48 +200,53 @@ class Step:
 class Why:
     """Why a pixel is as it is.
 
-    address: what was asked. conclusion: at most three lines. steps: the events that touched it, in order. misses: draws
-    that have its surface as a target and do not cover it. value: its bytes as hexadecimal, one string for each sample;
-    place: where the first of them lies. rgb: what the screen shows, None for a pixel of a target. proved: whether every
-    value ends in the machine's bytes: each fragment's, and from each step to the next.
+    address: what was asked. conclusion: at most three lines. touches: the events that touched it, in order. misses:
+    draws that have its surface as a target and do not cover it. value: its bytes as hexadecimal, one string for each
+    sample; place: where the first of them lies. color: what the screen shows, None for a pixel of a target. proved:
+    whether every value ends in the machine's bytes: each fragment's, and from each step to the next.
     """
 
     address: Address
     conclusion: list[str]
-    steps: list[Step]
+    touches: list[Step]
     misses: int
     value: list[str]
-    rgb: tuple[int, int, int] | None
+    color: tuple[int, int, int] | None
     proved: bool
     place: Range
 
     @property
+    def because(self) -> str:
+        """The cause, in a line that ends with the address of what caused it."""
+        return self.conclusion[0].partition(": ")[2]
+
+    @property
     def last(self) -> Step | None:
         """The step that gave the pixel its colour: behind blits and copies, the last one that wrote it there."""
-        step = deciding(self.steps)
+        step = deciding(self.touches)
         while step is not None and step.source:
             step = deciding(step.source)
         return step
 
-    def all_steps(self) -> Iterator[Step]:
-        """All steps, those of sources before what took from them."""
+    def all_touches(self) -> Iterator[Step]:
+        """All touches, those of sources before what took from them."""
 
         def walk(steps: list[Step]) -> Iterator[Step]:
             for one in steps:
                 yield from walk(one.source)
                 yield one
 
-        yield from walk(self.steps)
+        yield from walk(self.touches)
 
     @property
     def fragments(self) -> list[Fragment]:
         """All fragments, in order."""
-        return [fragment for step in self.all_steps() for fragment in step.fragments]
+        return [fragment for step in self.all_touches() for fragment in step.fragments]
 
     def text(self, instructions: bool = True) -> str:
         """The conclusion, then everything. instructions: with those of the fragments that were written."""
         lines = [*self.conclusion, ""]
-        for step in self.steps:
+        for step in self.touches:
             lines += step.lines(instructions)
         if self.misses:
             have, do = ("has", "does") if self.misses == 1 else ("have", "do")
@@ -245,9 +257,10 @@ class Why:
     def to_json(self) -> dict[str, Any]:
         """Plain data; words and addresses as hexadecimal strings."""
         return {
-            "address": str(self.address), "conclusion": self.conclusion, "value": self.value,
-            "rgb": None if self.rgb is None else list(self.rgb), "proved": self.proved, "misses": self.misses,
-            "steps": [step.to_json() for step in self.steps],
+            "schema": SCHEMA, "address": str(self.address), "because": self.because,
+            "conclusion": self.conclusion, "value": self.value,
+            "color": None if self.color is None else list(self.color), "proved": self.proved, "misses": self.misses,
+            "events": [step.to_json() for step in self.touches],
         }  # fmt: skip
 
     def __str__(self) -> str:
@@ -255,8 +268,8 @@ class Why:
 
     def _repr_html_(self) -> str:
         swatch = ""
-        if self.rgb is not None:
-            colour = "#{:02x}{:02x}{:02x}".format(*self.rgb)
+        if self.color is not None:
+            colour = "#{:02x}{:02x}{:02x}".format(*self.color)
             swatch = f'<span style="background:{colour};border:1px solid;padding:0 1em">&nbsp;</span> '
         return f"<div>{swatch}<pre>{escape(self.text())}</pre></div>"
 
@@ -264,7 +277,7 @@ class Why:
 def deciding(steps: list[Step]) -> Step | None:
     """The last step that changed anything or wrote a fragment."""
     for step in reversed(steps):
-        if step.before != step.after or any(one.written for one in step.fragments) or not step.fragments:
+        if step.wrote:
             return step
     return steps[-1] if steps else None
 

@@ -143,7 +143,7 @@ class StageLaunch:
         :param tier: "interpreter" or "specialised" to run on one of them only.
         """
         if program is not self.program or tier != self._tier:
-            if not self._set_program(program):
+            if not self._set_program(program, tier):
                 return False
             self._tier = tier
         if not self._final:
@@ -195,8 +195,9 @@ class StageLaunch:
         return self.record + _RECORD_ROOM + MAPS.index(name) * _MAP_BYTES
 
     # -- the program ------------------------------------------------------------------------------------------------
-    def _set_program(self, program: StageProgram) -> bool:
-        prepared = program.prepared.get(self.pipeline)
+    def _set_program(self, program: StageProgram, tier: str) -> bool:
+        # What was prepared is specialised code.
+        prepared = program.prepared.get(self.pipeline) if tier != "interpreter" else None
         if prepared is not None and prepared[0] == self.slots and self.program is not None:
             self.program, self._final, self._interprets = program, True, False
             self.words[:] = prepared[1]

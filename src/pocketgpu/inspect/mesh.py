@@ -4,26 +4,52 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UsageError
-from ..comparing import to_png
-from ..meshes import Mesh
-from .textures import Texture
-from .vertices import Vertices
+from ..errors import UsageError
+from .comparing import to_png
+from .meshes import Mesh
 
-_INPUT = re.compile(r"input|v\d{1,2}")
-_SPACES = "output, clip, input, or an input register such as v2"
+_INPUT = re.compile(r"input|[va]\d{1,2}")
+_SPACES = "output, clip, input, or an input register such as v2 (3DS) or attribute such as a2 (Switch)"
+
+
+class Vertices(Protocol):
+    """Vertices of a draw, of either console."""
+
+    @property
+    def numbers(self) -> NDArray[np.int64]: ...
+    @property
+    def inputs(self) -> NDArray[Any]: ...
+    @property
+    def outputs(self) -> NDArray[Any]: ...
+    @property
+    def emitted(self) -> NDArray[Any] | None: ...
+    @property
+    def shaded(self) -> NDArray[Any]: ...
+    @property
+    def triangles(self) -> NDArray[np.int64]: ...
+
+
+class Texture(Protocol):
+    """A texture of a unit."""
+
+    @property
+    def enabled(self) -> bool: ...
+    @property
+    def array(self) -> NDArray[np.uint8]: ...
 
 
 def mesh_of(vertices: Vertices, space: str, textures: Mapping[int, Texture], name: str) -> Mesh:
     """The triangles of a draw.
 
     space: "output": positions divided by w, as the viewport takes them (x and y from -1 to 1, z from -1 near to 0 far);
-    "clip": x, y and z of the position as the program gave it; "input": the first input register; "v2" and so on: that
-    input register. Inputs of a draw with a geometry program are joined as its vertices come, three by three.
+    "clip": x, y and z of the position as the program gave it; "input": the first input register or attribute; "v2"
+    (3DS) or "a2" (Switch) and so on: that one. Inputs of a draw with a geometry program are joined three by
+    three, as its vertices come.
 
     :raises UsageError: there is no such space, or no triangle with a place in it.
     """
@@ -31,7 +57,8 @@ def mesh_of(vertices: Vertices, space: str, textures: Mapping[int, Texture], nam
         names = vertices.inputs.dtype.names or ()
         register = names[0] if space == "input" and names else space
         if register not in names:
-            raise UsageError(f"the draw has no input {space}", location=name, hint=f"It has {', '.join(names)}.")
+            hint = f"It has {', '.join(names)}." if names else "Its program reads none from memory."
+            raise UsageError(f"the draw has no input {space}", location=name, hint=hint)
         corners, triangles = vertices.inputs, vertices.triangles
         if vertices.emitted is not None:
             triangles = np.arange(len(corners) // 3 * 3).reshape(-1, 3)

@@ -1,0 +1,297 @@
+"""What two runs of a Switch ask for: registers at each event of an engine, names of command words, memory, vertices.
+
+Registers are compared as events found them, all classes of the channel at once. Methods whose words are data, such as
+words for constant buffers and parameters of macros, keep no state that means anything; what they carry shows in the
+command words, or in what comes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...capture.mxcap import ChannelLog
+from ...errors import GuestMemoryError, PocketGPUError
+from ...facts.maxwell import CLASSES
+from ...facts.maxwell.headers import GPFIFO
+from ...maxwell.layout import CLASS_FILES, FILE_WORDS
+from ...maxwell.stream import IMMEDIATE, INC, ONE_INC, Packet, StreamReader
+from ..changes import Change, change
+from ..event import Event, Range, Words
+from ..switch.inspection import SwitchInspection
+from ..switch.recorder import register_name
+from .alignment import SIGHTS, Pair, keys_of
+from .report import Difference
+from .vertices import rows_differ
+
+_DATA = ("LOAD_", "CALL_", "SET_MME_SHADOW_SCRATCH", "SET_FALCON", "NO_OPERATION", "PIPE_NOP")
+"""Beginnings of the names of methods whose words are no state."""
+_HAPPENED = {"place", "registers", "submission", "constant_words", "steps", "qmd", "entries", "bytes", "runs", "digest"}
+"""Facts of an event that say how it came about, not what it does; or that are told better elsewhere."""
+_ENTRY = GPFIFO["ENTRY"]
+_GET, _GET_HI, _LENGTH = (_ENTRY[name] for name in ("GET", "GET_HI", "LENGTH"))
+Known = dict[tuple[int, int], tuple[int, int]]
+
+
+def _plain() -> NDArray[np.bool_]:
+    """Which words of which class are state."""
+    found = np.zeros((len(CLASS_FILES), FILE_WORDS), bool)
+    for file, class_id in enumerate(CLASS_FILES):
+        for method in CLASSES[class_id].methods:
+            if not method.name.startswith(_DATA):
+                found[file, list(method.words())] = True
+    return found
+
+
+_PLAIN = _plain()
+
+
+class _Cursor:
+    """Registers of a run as its events find them, for events in order."""
+
+    def __init__(self, run: SwitchInspection) -> None:
+        self.run = run
+        self._tick = 0
+        self._files: dict[int, NDArray[np.uint32]] = {}
+
+    def at(self, event: Event) -> NDArray[np.uint32] | None:
+        """Words of all classes, (classes, 0x1000); None for events that no channel has. Good until the next call."""
+        recorder = self.run.recorder
+        tick = recorder.tick_of(event)
+        for trace in recorder.traces[self._tick : tick]:
+            if trace.channel < 0:
+                continue
+            files = self._files.get(trace.channel)
+            if files is None:
+                power_on = recorder.power_on.get(trace.channel)
+                files = np.zeros_like(_PLAIN, np.uint32) if power_on is None else power_on[: len(CLASS_FILES)].copy()
+                self._files[trace.channel] = files
+            for one in trace.changes:
+                if one.file < len(CLASS_FILES):
+                    files[one.file][one.words] = one.after
+        self._tick = max(self._tick, tick)
+        return self._files.get(recorder.traces[tick - 1].channel)
+
+
+class _Names:
+    """Which method each command word of a run is for, event by event in order."""
+
+    def __init__(self) -> None:
+        self._readers: dict[int, tuple[int, StreamReader]] = {}
+        self._last: tuple[Words | None, NDArray[np.int64]] = (None, np.zeros(0, np.int64))
+
+    def of(self, run: SwitchInspection, event: Event) -> NDArray[np.int64]:
+        """For each word FILE_WORDS * file + word, or -1."""
+        words = event.words
+        if words is None:
+            return np.zeros(0, np.int64)
+        if words is not self._last[0]:
+            trace = run.recorder.traces[run.recorder.tick_of(event) - 1]
+            submission = int(str(event.facts.get("place", "s0/")).partition("/")[0][1:] or 0)
+            kept, reader = self._readers.get(trace.channel, (-1, StreamReader()))
+            if kept != submission:  # what is left of a submission behind its last event belongs to no event
+                bound, reader = reader.bound, StreamReader()
+                reader.bound = bound
+            self._readers[trace.channel] = submission, reader
+            self._last = words, _methods_of(reader, words.values)
+        return self._last[1]
+
+
+def _methods_of(reader: StreamReader, values: NDArray[np.uint32]) -> NDArray[np.int64]:
+    found = np.full(len(values), -1, np.int64)
+    try:
+        for packet in reader.segment(values):
+            _name(found, packet)
+    except PocketGPUError:  # a reader can lose its way, and names are only for people
+        pass
+    return found
+
+
+def _name(found: NDArray[np.int64], packet: Packet) -> None:
+    block = packet.block
+    if block is None or block.class_id not in CLASS_FILES:
+        return
+    base = FILE_WORDS * CLASS_FILES.index(block.class_id)
+    if packet.form == IMMEDIATE:  # the value is in the header
+        found[packet.at] = base + packet.word
+        return
+    start = packet.at + packet.first
+    steps = np.arange(len(packet.values))
+    if packet.form == ONE_INC:
+        steps = np.minimum(steps, 1) if packet.first else steps * 0
+    elif packet.form != INC:
+        steps = steps * 0
+    room = found[start : start + len(steps)]
+    room[:] = base + (packet.word + steps[: len(room)] & FILE_WORDS - 1)
+
+
+class SwitchSides:
+    """Two runs of a Switch, event by event in order. registers: words that differ at the pair looked at last."""
+
+    def __init__(self, a: SwitchInspection, b: SwitchInspection) -> None:
+        self.runs = a, b
+        self._for_keys = _Cursor(a), _Cursor(b)
+        self._for_pairs = _Cursor(a), _Cursor(b)
+        self._names = _Names(), _Names()
+        self.registers: Known = {}
+
+    # -- alignment ----------------------------------------------------------------------------------------------------
+    def keys(self, side: int, events: Sequence[Event]) -> list[tuple[Hashable, ...]]:
+        """Keys of a frame's events (`alignment.keys_of`)."""
+        found = []
+        for event in events:
+            plain = Event(
+                event.frame, event.number, event.kind, "", event.draw, None, self._does(event), event.writes, (),
+                event.words,
+            )  # fmt: skip
+            found.append(keys_of(plain, self._sight(side, event)))
+        return found
+
+    @staticmethod
+    def _does(event: Event) -> dict[str, Any]:
+        facts = {name: value for name, value in event.facts.items() if name not in _HAPPENED}
+        if event.kind == "load":
+            facts["digest"] = event.facts.get("digest")
+        if event.draw is None:
+            return facts
+        # Sizes and formats stay where memory is laid out otherwise.
+        targets = [(one["name"], one["format"], one["width"], one["height"]) for one in facts.get("targets", ())]
+        facts.pop("targets", None)
+        facts["programs"] = sorted(facts.get("programs", ()))
+        return {"target": targets, **facts}
+
+    def _sight(self, side: int, event: Event) -> tuple[Hashable, ...]:
+        """What a draw saw, the strictest first: its registers; programs, vertices and targets by where they lie;
+        programs and vertices; programs."""
+        if event.draw is None:
+            return ()
+        files = self._for_keys[side].at(event)
+        digest = b"" if files is None else blake2b(files[0][_PLAIN[0]].tobytes(), digest_size=16).digest()
+        programs = repr(event.facts.get("programs"))
+        sight = (digest, (programs, event.reads, event.writes), (programs, event.reads), programs)
+        assert len(sight) == SIGHTS
+        return sight
+
+    # -- one pair -----------------------------------------------------------------------------------------------------
+    def changes(self, a: Event, b: Event) -> list[Change]:
+        """Registers that begin to differ, or to differ otherwise, at a pair of events."""
+        mine, others = (cursor.at(event) for cursor, event in zip(self._for_pairs, (a, b), strict=True))
+        if mine is None or others is None:
+            return []
+        places = np.argwhere((mine != others) & _PLAIN).tolist()
+        now = {(file, word): (int(mine[file, word]), int(others[file, word])) for file, word in places}
+        found = []
+        for (file, word), words in now.items():
+            if self.registers.get((file, word)) != words:
+                found.append(change(register_name(file, word), *words, CLASSES[CLASS_FILES[file]].get(word)))
+        self.registers = now
+        return found
+
+    def facts(self, a: Event, b: Event) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Facts of both that say what they do; none where registers differ, which make them."""
+        if self.registers or "load" in (a.kind, b.kind):
+            return {}, {}
+        mine, others = ({n: v for n, v in one.facts.items() if n not in _HAPPENED} for one in (a, b))
+        return mine, others
+
+    def methods(self, a: Event, b: Event) -> NDArray[np.int64]:
+        """For each command word of A's event the method that it is for; -1: none, or not known."""
+        found = [names.of(run, event) for names, run, event in zip(self._names, self.runs, (a, b), strict=True)]
+        return found[0]
+
+    def is_known(self, number: int) -> bool:
+        """Whether it is known that a method's register differs."""
+        return number >= 0 and divmod(number, FILE_WORDS) in self.registers
+
+    @staticmethod
+    def name(number: int) -> str:
+        """The name of a method."""
+        return register_name(*divmod(number, FILE_WORDS))
+
+    # -- memory -------------------------------------------------------------------------------------------------------
+    def memory(self, a: Event, b: Event) -> Difference | None:
+        """The first byte in which loads leave memory different, pushbuffers left out; None if there is none."""
+        sides = [self._loaded(run, event) for run, event in zip(self.runs, (a, b), strict=True)]
+        ranges = list(dict.fromkeys((*a.writes, *b.writes)))
+        # Runs of bytes that both load alike need no machine.
+        ranges = [one for one in ranges if sides[0].get(one) != sides[1].get(one) or sides[0].get(one) is None]
+        if not ranges:
+            return None
+        commands = [span for run, event in zip(self.runs, (a, b), strict=True) for span in _pushbuffers(run, event)]
+        moments = [run.seek(event.by_number) for run, event in zip(self.runs, (a, b), strict=True)]
+        count, total, first = 0, 0, None
+        for one in sorted(ranges, key=lambda place: place.address):
+            data = []
+            for moment in moments:
+                try:
+                    data.append(np.frombuffer(moment.read(one.address, one.size), np.uint8))
+                except GuestMemoryError:
+                    data.append(np.zeros(0, np.uint8))
+            if not len(data[0]) and not len(data[1]):
+                continue
+            there = [len(side) > 0 for side in data]
+            wrong = data[0] != data[1] if all(there) else np.ones(one.size, bool)
+            for span in commands:
+                if span.overlaps(one):
+                    wrong[max(span.address - one.address, 0) : max(span.end - one.address, 0)] = False
+            total += one.size
+            places = np.flatnonzero(wrong)
+            count += len(places)
+            if len(places) and first is None:
+                first = one.address + int(places[0])
+                words = [_word(side, int(places[0]), one) for side in data]
+        if first is None:
+            return None
+        bytes_ = "1 byte" if count == 1 else f"{count} bytes"
+        text = f"memory at {first & ~3:#x} {words[0]} -> {words[1]} ({bytes_} of {total} that are loaded)"
+        detail = {"first": f"{first & ~3:#x}", "a_word": words[0], "b_word": words[1], "bytes": count, "size": total}
+        return Difference("memory", a.address, b.address, text, detail)
+
+    @staticmethod
+    def _loaded(run: SwitchInspection, event: Event) -> dict[Range, bytes]:
+        log: ChannelLog = run.log
+        chunks = [log.chunks[update] for update in log.submissions[int(event.facts["submission"])].updates]
+        return {Range(chunk.gpu_va, len(chunk.data)): bytes(chunk.data) for chunk in chunks}
+
+
+def _pushbuffers(run: SwitchInspection, event: Event) -> list[Range]:
+    """Where the pushbuffers of an event's frame lie."""
+    found = []
+    for number in run.log.submissions_of(event.frame):
+        for entry in run.log.submissions[number].entries:
+            raw = int(entry)
+            found.append(Range(_GET_HI.raw(raw) << 32 | _GET.raw(raw) << _GET.lo, 4 * _LENGTH.raw(raw)))
+    return found
+
+
+def _word(data: NDArray[np.uint8], place: int, one: Range) -> str:
+    """The aligned word around a byte, as far as it lies in the range."""
+    if not len(data):
+        return "nothing"
+    start = max(place - ((one.address + place) & 3), 0)
+    return f"0x{data[start : (one.address + place & ~3) + 4 - one.address][::-1].tobytes().hex()}"
+
+
+# -- vertices ----------------------------------------------------------------------------------------------------------
+def first_vertex_of(
+    a: SwitchInspection, b: SwitchInspection, mine: Sequence[Event], others: Sequence[Event], pairs: Sequence[Pair]
+) -> tuple[Difference | None, str]:
+    """The first vertex of aligned draws of a frame that comes out of its programs differently, None if there is none;
+    and what could not be looked at, in a sentence."""
+    missed = ""
+    for i, j in pairs:
+        if i is None or j is None or mine[i].draw is None or others[j].draw is None:
+            continue
+        try:
+            first, second = a.seek(mine[i].address).vertices, b.seek(others[j].address).vertices
+        except PocketGPUError as error:
+            missed = missed or f"vertices of {mine[i].address} are not compared: {error.message}"
+            continue
+        found = rows_differ(first, second, mine[i], others[j])
+        if found is not None:
+            return found, missed
+    return None, missed

@@ -1,0 +1,115 @@
+"""Steps of programs in a recording of a Switch: of a vertex, of a fragment, of a thread of a launch.
+
+The draw or launch is replayed with somebody who looks on at one lane of it. Programs run on the interpreter for that;
+what comes behind is brought back from a checkpoint, so that nothing of it stays.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pocketgpu.errors import UsageError
+from pocketgpu.maxwell.engines.draws import STAGES, Draw
+from pocketgpu.maxwell.engines.queue_metadata import Launch
+from pocketgpu.maxwell.graphics.plans import PIXEL
+
+from ..address import Address
+from ..stepping.machines import pixel_of, vertex_of, watch_launches, watch_stage
+from ..stepping.trace import Trace
+from ..stepping.warps import MOST
+from .threads import check_thread, first_of_row
+from .vertices import fresh
+
+if TYPE_CHECKING:
+    from .inspection import SwitchInspection
+
+_HINT = "Such as f1/d17/v5, f1/d17/px8,9 or f0/e9/b0,0,0/t3,0,0."
+_MOST_FRAGMENTS = 64
+"""Fragments on one pixel that are looked at; the last of them is told."""
+
+
+def trace_of(inspection: SwitchInspection, address: Address, most: int | None = None) -> Trace:
+    """What `SwitchInspection.trace` gives."""
+    most = MOST if most is None else most
+    if address.draw is None and address.event is None:
+        raise UsageError("this address names no draw or launch", location=str(address), hint=_HINT)
+    tick = inspection.tick_of(address.place)
+    what = inspection.recorder.traces[tick - 1].what
+    if isinstance(what, Launch):
+        return _thread(inspection, what, address, tick, most)
+    if not isinstance(what, Draw):
+        raise UsageError("this event runs no program", location=str(address), hint=_HINT)
+    if address.primitive is not None:
+        raise UsageError(
+            "steps of control, evaluation and geometry programs are not told", location=str(address), hint=_HINT
+        )
+    if (address.vertex is None) == (address.pixel is None):
+        raise UsageError("this address names no vertex or pixel of the draw", location=str(address), hint=_HINT)
+    return _lane(inspection, what, address, tick, most)
+
+
+def _thread(inspection: SwitchInspection, launch: Launch, address: Address, tick: int, most: int) -> Trace:
+    if address.block is None and address.thread is None:
+        raise UsageError("this address names no thread of the launch", location=str(address), hint=_HINT)
+    block, thread = check_thread(launch, address)
+    player = inspection.player
+    start = first_of_row(inspection, launch, tick)
+    player.go(start)
+    try:
+        with watch_launches(
+            player.machine.grids.launcher, (block, thread), number=tick - 1 - start, most=most
+        ) as watch:  # fmt: skip
+            player.replay_to(tick)
+    finally:
+        player.spoilt = True  # blocks ran in another order than they do elsewhere
+    if not watch.traces:
+        raise UsageError("the thread never ran: an earlier one hangs, or the launch was refused", location=str(address))
+    (trace,) = watch.traces
+    trace.name, trace.address = f"program {launch.program:#x}", str(address)
+    return trace
+
+
+def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int, most: int) -> Trace:
+    stages = [one.stage for one in draw.shaders]
+    player = inspection.player
+    machine = player.machine
+    words = machine.memory.arena.view(np.uint32)
+    if address.vertex is not None:
+        pipeline = min(stages, default=PIXEL)
+        player.go(tick)
+        numbers = fresh(draw).vertex_numbers
+        if pipeline == PIXEL:
+            raise UsageError("the draw has no vertex program", location=str(address))
+        if address.vertex >= len(numbers):
+            raise UsageError(f"the draw has {len(numbers)} vertices", location=str(address))
+        choose, lane, runs = vertex_of(words, int(numbers[address.vertex])), f"vertex {address.vertex}", 1
+    else:
+        assert address.pixel is not None
+        pipeline = PIXEL
+        if PIXEL not in stages:
+            raise UsageError("the draw has no pixel program", location=str(address))
+        x, y = address.pixel
+        choose, lane, runs = pixel_of(words, x, y), f"pixel ({x}, {y})", _MOST_FRAGMENTS
+    player.go(tick - 1)
+    drawing = machine.drawing
+    before = drawing.tier
+    drawing.tier = "general"
+    drawing.forget_repeats()  # a draw like the one before it would go on with its code
+    name = f"{STAGES[pipeline]} program"
+    try:
+        with watch_stage(
+            drawing.programs, pipeline, choose, name=name, lane=lane, most=most, runs=runs
+        ) as watch:  # fmt: skip
+            player.replay_to(tick)
+    finally:
+        drawing.tier = before
+        drawing.forget_repeats()
+        player.spoilt = True
+    if watch.traces:
+        trace = watch.traces[-1]
+        trace.address = str(address)
+        return trace
+    what = "no fragment of the draw is on this pixel" if address.vertex is None else "the vertex was never shaded"
+    raise UsageError(what, location=str(address), hint=f"'why {address.place}' tells what became of the draw.")

@@ -1,0 +1,271 @@
+"""Vertices of a draw of the Switch: where they come from, what went in, what came out, how primitives name them.
+
+The draw is replayed for what came out: when its shapes are ready, the vertices that its last program before raster gave
+lie in the work area, and so do the lists of primitives that name them.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.maxwell.engines.draws import Draw
+from pocketgpu.maxwell.gm20b import GM20B
+from pocketgpu.maxwell.graphics.plans import PIXEL, SECOND_VERTEX, Plan
+from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVES, REGION, TRIANGLE_LIST, VERTICES
+from pocketgpu.maxwell.graphics.vertex_records import INPUT
+
+from ..n3ds.buffers import IndexBuffer
+
+if TYPE_CHECKING:
+    from .inspection import SwitchInspection
+
+_NAMES = {0x64: "layer", 0x68: "viewport", 0x6C: "point_size"}
+"""Words of attribute space with a name of their own; vectors are named by `_vector`."""
+_NO_OUTPUTS = np.dtype([("position", np.float32, (4,))])
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute that is read from a vertex stream. register: its field in `Vertices.inputs` ("a0"). format: of the
+    bytes, type: of the numbers ("FLOAT", "UNORM", …), by official names. address: of the GPU, of element 0; stride:
+    bytes from element to element; instanced: elements belong to instances."""
+
+    register: str
+    format: str
+    type: str
+    address: int
+    stride: int
+    instanced: bool
+
+    def to_json(self) -> dict[str, Any]:
+        return {**vars(self), "address": f"{self.address:#x}"}
+
+    def __str__(self) -> str:
+        by = "instance" if self.instanced else "element"
+        return f"{self.register}: {self.format} {self.type} from {self.address:#x}, {self.stride} bytes for each {by}"
+
+
+@dataclass(frozen=True)
+class VertexBuffer:
+    """A vertex stream that is on. stream: its number. address, stride: as of `Attribute`. size: bytes that may be read.
+    components: the attributes in it as texts, in order of their place."""
+
+    stream: int
+    address: int
+    size: int
+    stride: int
+    components: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {**vars(self), "address": f"{self.address:#x}", "components": list(self.components)}
+
+    def __str__(self) -> str:
+        what = ", ".join(self.components) or "no attribute"
+        return f"stream {self.stream} at {self.address:#x}, every {self.stride} of {self.size} bytes: {what}"
+
+
+@dataclass(eq=False)
+class Vertices:
+    """The vertices of a draw, in the order in which it names them: the same vertex may come several times. Restart
+    indices are left out.
+
+    numbers: (n,) int64, elements of streams (indices with the base vertex). ids: (n,) uint32, what programs read as the
+    vertex number. inputs: structured (n,), four numbers for each attribute that a stream feeds ("a0"…). outputs:
+    structured (n,), what the last vertex program put out: "position", "generic0"…; empty where nothing comes to raster,
+    or where later programs make the primitives. emitted: structured, what those (evaluation or geometry program) put
+    out; None without such a program. triangles: (m, 3) int64, places in `outputs`, or in `emitted` if there is one.
+    primitives: the topology by official name.
+    """
+
+    numbers: NDArray[np.int64]
+    ids: NDArray[np.uint32]
+    inputs: NDArray[Any]
+    outputs: NDArray[Any]
+    emitted: NDArray[Any] | None
+    triangles: NDArray[np.int64]
+    attributes: tuple[Attribute, ...]
+    primitives: str
+
+    @property
+    def emitted_by(self) -> str:
+        """What made `emitted`, for people."""
+        return "its evaluation or geometry program"
+
+    @property
+    def shaded(self) -> NDArray[Any]:
+        """What triangles are made of: `emitted`, or `outputs` without later programs."""
+        return self.outputs if self.emitted is None else self.emitted
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+def fresh(draw: Draw) -> Draw:
+    """The draw with nothing read from memory yet: whoever asked before may have stood elsewhere."""
+    found = copy(draw)
+    for name in ("indices", "runs", "vertex_numbers", "inputs"):
+        found.__dict__.pop(name, None)
+    return found
+
+
+def index_buffer(draw: Draw) -> IndexBuffer | None:
+    """The indices of a draw, from a buffer (type "u8", "u16", "u32") or the pushbuffer (address 0); None without."""
+    if not draw.indexed:
+        return None
+    found = fresh(draw)
+    size = draw.index_bytes or 4
+    address = draw.state.address("SET_INDEX_BUFFER_A") + draw.first * size if draw.index_bytes else 0
+    return IndexBuffer(address, f"u{8 * size}", found.indices)
+
+
+def attributes_of(draw: Draw) -> tuple[Attribute, ...]:
+    """The attributes that streams feed."""
+    found = []
+    for one in draw.attributes:
+        assert one.format is not None
+        stream = draw.streams[one.stream]
+        found.append(
+            Attribute(
+                f"a{one.number}", one.format.name, one.type, stream.address + one.offset, stream.stride,
+                stream.instanced,
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+def vertex_buffers(draw: Draw) -> list[VertexBuffer]:
+    """The streams of a draw that are on."""
+    found = []
+    for number, stream in draw.streams.items():
+        parts = sorted((one for one in draw.attributes if one.stream == number), key=lambda one: one.offset)
+        texts = tuple(f"a{one.number} {one.format.name} {one.type}" for one in parts if one.format is not None)
+        size = max(stream.limit + 1 - stream.address, 0)
+        found.append(VertexBuffer(number, stream.address, size, stream.stride, texts))
+    return found
+
+
+def vertices_of(inspection: SwitchInspection, draw: Draw, tick: int) -> Vertices:
+    """Everything about the vertices of the draw that tick number `tick` is. The machine stands behind it afterwards.
+
+    :raises UsageError: the draw has too many vertices.
+    """
+    player = inspection.player
+    player.go(tick)
+    whole = fresh(draw)
+    read = whole.inputs
+    inputs = np.zeros(len(whole.vertex_numbers), [(f"a{n}", values.dtype, (4,)) for n, values in read.items()])
+    for n, values in read.items():
+        inputs[f"a{n}"] = values
+    player.go(tick - 1)
+    listener = _OutputWatch(player.machine)
+    player.machine.drawing.watch = listener.look
+    try:
+        player.replay_to(tick)
+    except BaseException:
+        player.spoilt = True
+        raise
+    finally:
+        player.machine.drawing.watch = None
+    named = np.concatenate(whole.runs).astype(np.int64) if whole.runs else np.empty(0, np.int64)
+    outputs, emitted, triangles = listener.result(named)
+    return Vertices(
+        whole.vertex_numbers, whole.vertex_ids, inputs, outputs, emitted, triangles, attributes_of(whole),
+        draw.topology_name,
+    )  # fmt: skip
+
+
+def _vector(address: int) -> str:
+    """The name of the vector that a word of attribute space belongs to."""
+    if 0x70 <= address < 0x80:
+        return "position"
+    if 0x80 <= address < 0x280:
+        return f"generic{(address - 0x80) // 16}"
+    return _NAMES.get(address, f"a{address & ~15:#x}")
+
+
+class _OutputWatch:
+    """Listens to a draw and keeps what its last stage before raster puts out, list after list."""
+
+    def __init__(self, machine: GM20B) -> None:
+        self._machine = machine
+        self._parts: list[NDArray[Any]] = []
+        self._numbers: list[NDArray[np.int64]] = []
+        self._triangles: list[NDArray[np.int64]] = []
+        self._count = 0
+        self._going = self._late = False
+
+    def look(self, plan: Plan) -> None:
+        """Shapes of a list of primitives are in the region; the list's vertices are there, too."""
+        drawing = self._machine.drawing
+        count = int(self._words(plan.lists[1] + PRIMITIVES.COUNT, 1)[0])
+        following = int(self._words(drawing.region + REGION.NEXT, 1)[0])
+        if not self._going:
+            last = max(n for n in plan.programs if n != PIXEL)
+            self._late = last > SECOND_VERTEX
+            part = self._vertices(plan, last)
+            self._parts.append(part)
+            if not self._late:
+                shade = int(self._words(drawing.room.input + INPUT.SHADE, 1)[0])
+                self._numbers.append(self._words(shade, len(part)).view(np.uint32).astype(np.int64))
+            self._list(plan, count)
+            self._count += len(part)
+        self._going = following < count
+
+    def _words(self, at: int, count: int) -> NDArray[np.int32]:
+        return self._machine.memory.arena[at : at + 4 * count].view(np.int32)
+
+    def _list(self, plan: Plan, count: int) -> None:
+        """The triangles of a list."""
+        words = self._words(plan.lists[1], PRIMITIVES.size // 4)
+        kind, start, stride = (int(words[PRIMITIVES.offsets[n] // 4]) for n in ("KIND", "COLUMNS", "STRIDE"))
+        if kind == TRIANGLE_LIST and count:
+            columns = [self._words(start + n * stride, count) for n in range(3)]
+            self._triangles.append(np.stack(columns, axis=1).astype(np.int64) + self._count)
+
+    def _vertices(self, plan: Plan, last: int) -> NDArray[Any]:
+        pages, size, table_at, count = (int(n) for n in self._words(plan.lists[0], VERTICES.size // 4)[:4])
+        table = self._words(table_at, MAP_WORDS)
+        number = -(-count // 32)
+        raw = self._machine.memory.arena[pages : pages + number * size].reshape(number, size)
+        names: dict[str, list[int]] = {}
+        for address in sorted(plan.programs[last].header.outputs):
+            names.setdefault(_vector(address), []).append(address)
+        fields: list[Any] = [
+            (name, np.float32, (4,)) if name == "position" or name.startswith(("generic", "a")) else (name, np.uint32)
+            for name in names
+        ]
+        found = np.zeros(count, np.dtype(fields))
+        for name, words in names.items():
+            for address in words:
+                at = int(table[address // 4])
+                column = raw[:, at : at + 128].copy().view(np.float32).reshape(-1)[:count]
+                if found[name].ndim == 2:
+                    found[name][:, address >> 2 & 3] = column
+                else:
+                    found[name] = column.view(np.uint32)
+        return found
+
+    def result(
+        self, named: NDArray[np.int64]
+    ) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[np.int64]]:  # fmt: skip
+        """Outputs, what later programs emitted, triangles. named: the numbers of vertices in the draw's order."""
+        shaded = np.concatenate(self._parts) if self._parts else np.zeros(0, _NO_OUTPUTS)
+        triangles = np.concatenate(self._triangles) if self._triangles else np.zeros((0, 3), np.int64)
+        if self._late:
+            return np.zeros(0, _NO_OUTPUTS), shaded, triangles
+        if not self._parts:
+            return shaded, None, triangles
+        # Each vertex is shaded once for several places of the draw; a place is the first that names it.
+        numbers = np.concatenate(self._numbers)
+        order = np.argsort(numbers, kind="stable")
+        at = np.minimum(np.searchsorted(numbers[order], named), len(numbers) - 1)
+        slots = order[at]
+        if not len(named) or (numbers[slots] != named).any():  # a draw that was cut off: rows as they were shaded
+            return shaded, None, triangles
+        kept, first = np.unique(named, return_index=True)
+        return shaded[slots], None, first[np.searchsorted(kept, numbers[triangles])]

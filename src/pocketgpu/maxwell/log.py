@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from typing import Any, overload
 
 
-class Later:
+class Later(ABC):
     """Some records to come. `count`: how many."""
 
     count: int
 
+    @abstractmethod
     def records(self) -> Sequence[Any]:
         """Make them."""
-        raise NotImplementedError
 
 
 class Log(MutableSequence[Any]):

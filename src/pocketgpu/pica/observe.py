@@ -26,7 +26,7 @@ _DISPLAY = (int(_SHOWN.min()), int(_SHOWN.max()))
 
 
 class Observer(Protocol):
-    """Who is told. All are called right after the thing has happened, but for `list_starts` and `draws`."""
+    """Who is told: right after the thing has happened, but for `commanded`, `list_starts` and `draws`."""
 
     def loaded(self, address: int, size: int) -> None: ...
 
@@ -35,6 +35,9 @@ class Observer(Protocol):
     def filled(self, unit: str, words: Mapping[str, int]) -> None: ...
 
     def transferred(self, words: Mapping[str, int]) -> None: ...
+
+    def commanded(self, words: Sequence[int]) -> None:
+        """A GX command of eight words is about to run."""
 
     def copied(self, command: Sequence[int]) -> None:
         """A GX command RequestDMA ran."""
@@ -149,6 +152,7 @@ class ObservedN3DS(N3DS):
             def observed(
                 words: Sequence[int], *, client: int | None = None, recorded: bool = False, at: str = ""
             ) -> int:
+                self.observer.commanded(words)
                 code = run(words, client=client, recorded=recorded, at=at)
                 if gsp.flushed:
                     self.observer.flushed(gsp.flushed)

@@ -96,6 +96,9 @@ class Traveller:
     def transferred(self, words: Mapping[str, int]) -> None:
         self._happened()
 
+    def commanded(self, words: Sequence[int]) -> None:
+        """Not an event: what a command does is one."""
+
     def copied(self, command: Sequence[int]) -> None:
         self._happened()
 

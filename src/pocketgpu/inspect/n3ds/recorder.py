@@ -119,6 +119,9 @@ class Recorder:
         text = f"display transfer {taken[0]}x{taken[1]} at {source:#010x} to {given[0]}x{given[1]} at {target:#010x}"
         self._note("transfer", text, facts, writes=writes)
 
+    def commanded(self, words: Sequence[int]) -> None:
+        """What a command does is told of by itself."""
+
     def copied(self, command: Sequence[int]) -> None:
         machine = self.machine
         assert machine is not None

@@ -22,7 +22,6 @@ from ....capture.replay import MIB, begin, play
 from ....facts.external import EXTERNAL
 from ....facts.gsp import GX_COMMANDS
 from ....facts.pica import PICA
-from ....pica.gsp import Gsp
 from ....pica.layout import PACKET, PACKET_SIZE
 from ....pica.observe import ObservedN3DS
 from ....pica.watch import DrawPackets
@@ -288,22 +287,6 @@ class WatchedRun(ObservedN3DS):
     def write_registers(self, addresses: np.ndarray, values: np.ndarray) -> None:
         cast(Watch, self.observer).wrote(np.asarray(addresses, np.uint32), np.asarray(values, np.uint32))
         super().write_registers(addresses, values)
-
-    @property
-    def gsp(self) -> Gsp:
-        made = self._gsp is None
-        gsp = super().gsp
-        if made:
-            run = gsp.gx
-
-            def commanded(
-                words: Sequence[int], *, client: int | None = None, recorded: bool = False, at: str = ""
-            ) -> int:
-                cast(Watch, self.observer).commanded(words)
-                return run(words, client=client, recorded=recorded, at=at)
-
-            gsp.gx = commanded  # type: ignore[method-assign]
-        return gsp
 
 
 def watch(capture: Capture, evaluator: str = "llvm", progress: Callable[[int], None] = lambda _: None) -> N3dsRecord:

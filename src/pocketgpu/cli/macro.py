@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pocketgpu.cli import terminal
+from pocketgpu.cli import files, terminal
 from pocketgpu.cli.options import debug_option, json_option
 from pocketgpu.cli.outcome import ExitCode, Outcome
 from pocketgpu.cli.replay import open_capture, write_file
@@ -140,15 +140,7 @@ def _name(method: int) -> str:
 
 # -- input ------------------------------------------------------------------------------------------------------------
 def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            data = file.read(_LIMIT + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise CaptureError(f"cannot read the file: {reason}", file=path, hint="Check the path.") from error
-    if len(data) > _LIMIT:
-        raise CaptureError(f"the file has more than {_LIMIT} bytes, which no macro has", file=path)
-    return data
+    return files.read(path, _LIMIT, ", which no macro has")
 
 
 def _text(data: bytes, path: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pocketgpu.cli import files
 from pocketgpu.errors import CaptureError, UsageError
 
 if TYPE_CHECKING:
@@ -14,15 +15,7 @@ _LIMIT = 64 << 20  # bytes of a file that is read
 
 
 def read(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            data = file.read(_LIMIT + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise CaptureError(f"cannot read the file: {reason}", file=path, hint="Check the path.") from error
-    if len(data) > _LIMIT:
-        raise CaptureError(f"the file has more than {_LIMIT} bytes", file=path)
-    return data
+    return files.read(path, _LIMIT)
 
 
 def text_of(data: bytes, path: str) -> str:

@@ -44,26 +44,12 @@ def check(run: Inspection, frame: int, screen: str, x: int, y: int, shown: np.nd
     fragments = [one for event in plain["events"] for one in event.get("fragments", [])]
     for one in fragments:
         if "blend" in one and one["result"] == "written":
-            assert one["blend"]["written"][:3] == _color_of(answer, one["after"][0])[:3]
+            stored = list(bytes.fromhex(one["after"][0]))
+            if len(stored) >= 3:  # eight bits a channel, and no others to compare with
+                assert one["blend"]["written"][:3] == stored[:3]
     lines = str(answer).splitlines()
     assert lines[0].startswith(f"f{frame}/") and "VALUES DO NOT END" not in str(answer)
     return len(fragments)
-
-
-def _color_of(answer: object, text: str) -> list[int]:
-    """RGBA of a target's bytes, for the two formats that hold eight bits of each channel; else what is expected."""
-    data = bytes.fromhex(text)
-    return list(data) if len(data) == 4 else [*data, 255] if len(data) == 3 else _Anything()
-
-
-class _Anything(list[int]):
-    def __getitem__(self, key: object) -> object:  # type: ignore[override]
-        return _Anything()
-
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def test_pixels_of_the_sample(run: Inspection) -> None:
@@ -127,9 +113,9 @@ def test_a_draw_as_a_funnel(run: Inspection) -> None:
     assert names == ["vertices", "triangles", "triangles to draw", "fragments", "colours"]
     assert funnel.stages[0].came == 264 and funnel.stages[1].came == 88 and funnel.narrowest is None
     assert all(stage.came - stage.passed <= sum(one[0] for one in stage.lost) for stage in funnel.stages)
-    assert json.loads(json.dumps(funnel.to_json()))["stages"][0] == {
-        "name": "vertices", "came": 264, "passed": 264, "lost": [],
-    } or funnel.stages[0].lost  # fmt: skip
+    (first, *_) = json.loads(json.dumps(funnel.to_json()))["stages"]
+    assert (first["name"], first["came"], first["passed"]) == ("vertices", 264, 264)
+    assert not any(one["count"] for one in first["lost"])
     after = run.seek("f0/d8").target.array.copy()
     run.why("f0/d8")
     assert (run.seek("f0/d8").target.array == after).all(), "looking changes nothing"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..event import Event
+from ..mesh import Vertices
 from ..n3ds.inspection import N3dsInspection
 from ..n3ds.vertices import VertexWatch
 from .alignment import Pair
@@ -41,22 +42,7 @@ def first_vertex(
     return None
 
 
-class Rows(Protocol):
-    """Vertices of a draw, of either console; see their `Vertices`."""
-
-    @property
-    def numbers(self) -> NDArray[np.int64]: ...
-    @property
-    def inputs(self) -> NDArray[Any]: ...
-    @property
-    def outputs(self) -> NDArray[Any]: ...
-    @property
-    def emitted(self) -> NDArray[Any] | None: ...
-    @property
-    def shaded(self) -> NDArray[Any]: ...
-
-
-def rows_differ(a: Rows, b: Rows, x: Event, y: Event) -> Difference | None:
+def rows_differ(a: Vertices, b: Vertices, x: Event, y: Event) -> Difference | None:
     """The first vertex of two draws whose outputs differ; None if there is none."""
     first, second = a.shaded, b.shaded
     count = min(len(first), len(second))

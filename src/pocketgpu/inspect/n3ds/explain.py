@@ -85,10 +85,11 @@ def lighting(draw: DrawOnPixel, fragment: Fragment) -> Section | None:
     found: Section = {
         what: [fragment.last(f"lighting.{what}.{axis}") for axis in "xyz"] for what in ("normal", "tangent", "view")
     }
-    order = draw.registers[PICA["LIGHTING_LIGHT_PERMUTATION"].offset]
+    order = PICA["LIGHTING_LIGHT_PERMUTATION"]
+    word = int(draw.registers[order.offset])
     lights = []
     for n, slot in enumerate(fragment.probes.get("lighting.light", [])):
-        entry: Section = {"slot": slot, "light": int(order) >> 4 * slot & 7}
+        entry: Section = {"slot": slot, "light": order[f"light{slot}"].raw(word)}
         for name in ("distance", "l_n", "diffuse", "attenuation", "specular0"):
             values = fragment.probes.get(f"lighting.{name}", [])
             if n < len(values):

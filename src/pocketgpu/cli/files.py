@@ -1,0 +1,21 @@
+"""Files that commands read whole."""
+
+from __future__ import annotations
+
+from pocketgpu.errors import CaptureError
+
+
+def read(path: str, limit: int, which: str = "") -> bytes:
+    """The bytes of a file. limit: how many it may have; which: said behind the number if it has more.
+
+    :raises CaptureError: it cannot be read, or has more.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read(limit + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise CaptureError(f"cannot read the file: {reason}", file=path, hint="Check the path.") from error
+    if len(data) > limit:
+        raise CaptureError(f"the file has more than {limit} bytes{which}", file=path)
+    return data

@@ -21,7 +21,15 @@ def test_a_module_has_its_promised_names(module: str) -> None:
     assert [name for name in NAMES[module] if not hasattr(there, name)] == []
 
 
-DOORS = ("builder.maxwell", "capture.pgc.minimise", "facts.pica", "inspect.decode", "inspect.stepping", "memory", "surface")
+DOORS = (
+    "builder.maxwell",
+    "capture.pgc.minimise",
+    "facts.pica",
+    "inspect.decode",
+    "inspect.stepping",
+    "memory",
+    "surface",
+)
 
 
 def test_a_program_may_import_any_of_them_first() -> None:

@@ -246,13 +246,13 @@ def test_a_thread_of_a_launch_is_followed(tmp_path: Path) -> None:
 
 def test_vertices_and_pixels_of_a_machine_are_followed() -> None:
     scene = SmallScene()
+    scene.gpu.drawing.tier = "general"  # on the interpreter, which can be watched
     corners = [[-1, -1, 0, 1], [3, -1, 0, 1], [-1, 3, 0, 1]]
     scene.vertices(np.array([[*corner, 1, 0, 0, 1] for corner in corners]))
     scene.draw("TRIANGLES", 3)
     scene.run()
     scene.draw("TRIANGLES", 3)
     words, programs = scene.gpu.memory.arena.view(np.uint32), scene.gpu.drawing.programs
-    scene.gpu.drawing.tier = "general"
     with (
         watch_stage(programs, 1, vertex_of(words, 1)) as vertices,
         watch_stage(programs, 5, pixel_of(words, 16, 20)) as pixels,

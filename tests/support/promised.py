@@ -296,6 +296,8 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "written",
     ),
     "(the debugger of a Switch recording)": ("log",),
+    "(a channel log)": ("presents",),
+    "(a picture that is shown, of a channel log)": ("gpu_va",),
     "pocketgpu.inspect.inspection.Moment": (
         "address",
         "changes",

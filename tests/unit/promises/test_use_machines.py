@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -236,6 +237,7 @@ def triangle() -> CaptureBuilder:
 def test_a_triangle_is_built_saved_and_rendered(tmp_path: Path) -> None:
     triangle().save(tmp_path / "triangle.ctf.xz")
     (frame,) = pocketgpu.open(tmp_path / "triangle.ctf.xz").render()
+    assert [(target.width, target.height) for target in frame.machine.render_targets] == [(240, 400)]
     picture = frame.top.array
     assert picture[0, 0].tolist() == [0x20, 0x30, 0x40]
     assert picture[215, 45].argmax() == 0 and picture[215, 355].argmax() == 1 and picture[30, 200].argmax() == 2
@@ -332,6 +334,25 @@ def test_programs_macros_and_code_are_assembled() -> None:
 # the machine of the Switch
 
 
+def test_blits_are_in_the_log(tmp_path: Path) -> None:
+    capture = MaxwellCaptureBuilder("a blit")
+    source, target = (Surface(capture.allocate(size_of(32, 32)), 32, 32) for _ in range(2))
+    capture.submit(PushBuffer().bind("2D").blit(source, target, filter="POINT")).present(target)
+    capture.save(tmp_path / "blit.mxcap.zip")
+    (frame,) = pocketgpu.open(tmp_path / "blit.mxcap.zip").render()
+    (blit,) = frame.machine.log
+    assert type(blit).__name__ == "Blit" and blit.source_format == "A8B8G8R8" and len(blit.rectangle) == 4
+
+
+def test_textures_and_surfaces_are_made_of_arrays() -> None:
+    picture = np.arange(64, dtype=np.float32).reshape(8, 8)
+    assert isinstance(pocketgpu.Texture(picture), pocketgpu.Texture)
+    surface_of = pocketgpu.Surface(picture)
+    assert isinstance(surface_of, pocketgpu.Surface)
+    stored = np.frombuffer(surface_of.tobytes(), np.float32)
+    assert np.array_equal(np.sort(stored[stored != 0]), np.arange(1, 64))
+
+
 def test_a_switch_machine_runs_what_it_is_given() -> None:
     gpu = pocketgpu.GM20B()
     assert isinstance(gpu, GM20B) and isinstance(gpu.memory, GpuMemory)
@@ -370,7 +391,8 @@ def test_an_event_says_what_the_guest_did() -> None:
     event = next(iter(pocketgpu_events()))
     assert isinstance(event, Event) and isinstance(event, pocketgpu.Event)
     assert event.id and event.message and event.at and event.count == 1 and event.kind
-    assert pocketgpu.__version__ == "0.1.0"
+    assert re.fullmatch(r"\d+\.\d+\.\d+", pocketgpu.__version__)
+    assert pocketgpu.errors.UsageError is pocketgpu.UsageError
 
 
 def pocketgpu_events() -> list[Event]:

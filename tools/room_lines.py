@@ -6,8 +6,8 @@ Counts the modules of src/pocketgpu in the work tree, or in a revision of git. A
 folders are a room of their own, ".". --depth 2 tells folders in folders apart. --against adds another revision's code.
 
 What counts as a table: a statement at the top of a module or a class whose value is a literal (numbers, texts, lists,
-tuples, dicts, and calls of names with such arguments, as rows of facts are written), over more than two lines. In facts/
-all statements at the top of a module count, but for imports, functions and classes.
+tuples, dicts, and calls of names with such arguments, as rows of facts are written), over more than two lines. In
+facts/ all statements at the top of a module count, and functions that only give rows: those that yield.
 """
 
 from __future__ import annotations
@@ -59,7 +59,10 @@ def tables(tree: ast.Module, facts: bool) -> Lines:
     found: Lines = set()
     if facts:
         code = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.If)
-        found |= {line for statement in tree.body if not isinstance(statement, code) for line in span(statement)}
+        for statement in tree.body:
+            yields = any(isinstance(node, ast.Yield) for node in ast.walk(statement))
+            if not isinstance(statement, code) or (yields and isinstance(statement, ast.FunctionDef)):
+                found |= span(statement)
     blocks = [tree.body, *(node.body for node in tree.body if isinstance(node, ast.ClassDef))]
     for statement in (statement for block in blocks for statement in block):
         if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:

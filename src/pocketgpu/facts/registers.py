@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import ClassVar
@@ -356,33 +356,61 @@ class BoundField:
         return self.field.encode(value, word)
 
 
+class Slot:
+    """A place in a block: its offset, its names, and its register, which is made when it is first asked for."""
+
+    __slots__ = ("_made", "_make", "names", "number", "offset")
+
+    def __init__(self, offset: int, names: Sequence[str], make: Callable[[Slot], Register], number: int = 0) -> None:
+        self.offset = offset
+        self.names = names
+        self.number = number
+        self._make = make
+        self._made: Register | None = None
+
+    @property
+    def register(self) -> Register:
+        """The register."""
+        if self._made is None:
+            self._made = self._make(self)
+        return self._made
+
+
+def _already(register: Register) -> Callable[[Slot], Register]:
+    return lambda _: register
+
+
 class RegisterBlock:
     """All registers of a bank, found by offset, name or alias (upper or lower case).
 
-    `registers` are the registers, or a function that makes them when the first of them is asked for.
+    `registers` are the registers, or a function that tells of their places when the first of them is asked for.
     Raises ValueError, then, for two of one name or place.
     """
 
-    def __init__(self, bank: Bank, registers: Iterable[Register] | Callable[[], Iterable[Register]]) -> None:
+    def __init__(self, bank: Bank, registers: Iterable[Register] | Callable[[], Iterable[Slot]]) -> None:
         self.bank = bank
-        self._make = registers if callable(registers) else lambda: registers
-        if not callable(registers):
+        if callable(registers):
+            self._slots = registers
+        else:
+            places = [Slot(one.offset, (one.name, *one.aliases), _already(one)) for one in registers]
+            self._slots = lambda: places
             self._index  # noqa: B018
 
     @cached_property
     def registers(self) -> tuple[Register, ...]:
         """All of them, by offset."""
-        return tuple(sorted(self._make(), key=lambda register: register.offset))
+        by_offset, _ = self._index
+        return tuple(by_offset[offset].register for offset in sorted(by_offset))
 
     @cached_property
-    def _index(self) -> tuple[dict[int, Register], dict[str, Register]]:
-        by_offset: dict[int, Register] = {}
-        by_name: dict[str, Register] = {}
-        for register in self.registers:
-            if by_offset.setdefault(register.offset, register) is not register:
-                raise ValueError(f"{self.bank.name}: two registers at {register.offset:#x}")
-            for name in (register.name, *register.aliases):
-                if by_name.setdefault(name.upper(), register) is not register:
+    def _index(self) -> tuple[dict[int, Slot], dict[str, Slot]]:
+        by_offset: dict[int, Slot] = {}
+        by_name: dict[str, Slot] = {}
+        for slot in self._slots():
+            if by_offset.setdefault(slot.offset, slot) is not slot:
+                raise ValueError(f"{self.bank.name}: two registers at {slot.offset:#x}")
+            for name in slot.names:
+                if by_name.setdefault(name.upper(), slot) is not slot:
                     raise ValueError(f"{self.bank.name}: two registers named {name}")
         return by_offset, by_name
 
@@ -410,12 +438,13 @@ class RegisterBlock:
     def get(self, key: int | str) -> Register | None:
         """The register of that offset, name or alias, or None."""
         by_offset, by_name = self._index
-        return by_offset.get(key) if isinstance(key, int) else by_name.get(key.upper())
+        found = by_offset.get(key) if isinstance(key, int) else by_name.get(key.upper())
+        return None if found is None else found.register
 
     def at(self, address: int) -> Register | None:
         """The register at a physical address, or None."""
         offset, rest = divmod(address - self.base, self.stride)
-        return None if rest else self._index[0].get(offset)
+        return None if rest else self.get(offset)
 
     def field(self, path: str) -> BoundField:
         """The field named "REGISTER.field"."""
@@ -435,7 +464,7 @@ class RegisterBlock:
         return iter(self.registers)
 
     def __len__(self) -> int:
-        return len(self.registers)
+        return len(self._index[0])
 
 
 def _haystack(register: Register) -> str:

@@ -31,7 +31,7 @@ What is the same several times is written once:
 
 * Braces are a list: `{0..7}`, `{0,4..60}`, `{x,y,z,w}`. In the name of a register (with `array`) it makes that many
   registers of one row; every other cell with braces then has one text for each of them, as in `reset`
-  `{0xc84,0x840c}`; `{n}` is the number of the register. In the name of a field (with `array`) it makes that many
+  `{0xc84,0x840c}`; `{id}` is the register's offset. In the name of a field (with `array`) it makes that many
   fields. A field whose bits are `-` for a register is not part of it. Field arrays that follow each other are listed
   by their bits.
 * `@NAME` in the place of a field is a group of fields, a head row of `groups.tsv`.
@@ -142,7 +142,8 @@ class Entry:
     @property
     def offsets(self) -> list[int]:
         """All offsets that the row names."""
-        return [self.base + offset for offset in parse_offsets(self["offset"])]
+        base = self.base
+        return [base + offset for offset in parse_offsets(self.cells["offset"])]
 
 
 def read(path: str) -> list[Entry]:
@@ -183,13 +184,16 @@ def parse_array(text: str) -> Array:
     return Array(tuple(int(count) for count in counts.split("x")) if counts else (), int(stride or "0", 0))
 
 
-def parse_offsets(text: str) -> list[int]:
+@lru_cache(1024)
+def parse_offsets(text: str) -> tuple[int, ...]:
     """The cell "offset": "040", "081,091", "070-07f"."""
+    if text.isalnum():
+        return (int(text, 16),)
     found: list[int] = []
     for part in text.split(","):
         first, _, last = part.partition("-")
         found += range(int(first, 16), int(last or first, 16) + 1)
-    return found
+    return tuple(found)
 
 
 @lru_cache(256)
@@ -213,23 +217,31 @@ def parse_list(text: str) -> tuple[str, ...]:
 
 
 def expand(text: str, index: int) -> str:
-    """A cell for one element of an array: each list in braces replaced by its item, `{n}` by the number."""
+    """A cell for one element of an array: each list in braces replaced by its item."""
     if "{" not in text:
         return text
-    result, rest = "", text
-    while rest:
-        before, brace, rest = rest.partition("{")
-        result += before
-        if brace:
-            inside, _, rest = rest.partition("}")
-            result += str(index) if inside == "n" else parse_list(inside)[index]
-    return result
+    parts = _lists(text)
+    if len(parts) == 3:
+        before, items, after = parts
+        return f"{before}{items[index]}{after}"
+    return "".join(part if isinstance(part, str) else part[index] for part in parts)
+
+
+@lru_cache(1024)
+def _lists(text: str) -> tuple[str | tuple[str, ...], ...]:
+    """A cell taken apart: text, the items of a list, text, and so on."""
+    before, *rest = text.split("{")
+    parts: list[str | tuple[str, ...]] = [before]
+    for part in rest:
+        inside, _, after = part.partition("}")
+        parts += (parse_list(inside), after)
+    return tuple(parts)
 
 
 def count_of(text: str) -> int:
     """How many names a cell with braces stands for; 1 without."""
     inside = text.partition("{")[2].partition("}")[0]
-    return len(parse_list(inside)) if inside else 1
+    return len(parse_list(inside)) if inside and inside != "id" else 1
 
 
 def parse_values(name: str, text: str) -> Values:
@@ -274,7 +286,9 @@ class Tables:
                     Entry(one.cells, one.rows, base + one.base, text + one.prefix, number)
                     for one in self.entries(part, column)
                 )
-        taken = {entry["offset"] if entry["offset"] == "*" else entry.offsets[0] for entry in own}
+        if not parts:
+            return own
+        taken = {entry.offsets[0] for entry in own if entry["offset"] != "*"}
         return [*own, *(part for part in parts if part.offsets[0] not in taken)]
 
     # What rows share

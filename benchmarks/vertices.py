@@ -29,7 +29,7 @@ from pocketgpu.maxwell.graphics.vertex_input import InputShape, VertexInput
 from pocketgpu.maxwell.graphics.vertex_records import INPUT, VertexRoom
 from pocketgpu.maxwell.graphics.vertex_stage import next_piece, run_vertices
 from pocketgpu.maxwell.memory import MIB, GpuMemory
-from pocketgpu.maxwell.sass.work import DONE, LAUNCH, WARP, WARPS
+from pocketgpu.maxwell.sass.thread_memory.work import DONE, LAUNCH, WARP, WARPS
 
 MESH, INDICES = 0x1_0000_0000, 0x1_0100_0000
 COUNT, STRIDE = 100_000, 24

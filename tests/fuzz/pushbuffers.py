@@ -29,7 +29,7 @@ from pocketgpu.facts.maxwell import A140, B0B5, B06F, B1C0, B197, TWOD, Method, 
 from pocketgpu.facts.maxwell.headers import QMD
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.memory import Backing
-from pocketgpu.maxwell.sass.assembler import assemble
+from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.stats import ChannelStats
 
 SLOWEST = 10.0

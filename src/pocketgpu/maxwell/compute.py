@@ -22,6 +22,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.maxwell.sass.files.elf import Cubin, Kernel, Relocation, read_cubin
+from pocketgpu.maxwell.sass.launch.launcher import (
+    LIMIT,
+    LOCAL_WINDOW,
+    SHARED_WINDOW,
+    Code,
+    Launcher,
+    Result,
+    Watch,
+    three,
+)
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE
+
 from ..errors import CaptureError, UsageError
 from ..events import EventLog
 from ..lanes import Engine
@@ -29,9 +42,6 @@ from ..struct_words import Struct
 from .memory import MIB, GpuMemory
 from .memory import Mapping as GpuMapping
 from .sampling.store import HEADER_BYTES, SAMPLER_BYTES, Textures
-from .sass.elf import Cubin, Kernel, Relocation, read_cubin
-from .sass.launch import LIMIT, LOCAL_WINDOW, SHARED_WINDOW, Code, Launcher, Result, Watch, three
-from .sass.work import BANK_SIZE
 from .texture_objects import DESCRIPTOR, SLOTS, Slots, Surface, Texture
 
 WORK_SIZE = 320 * MIB

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pocketgpu.maxwell.sass.launch.launcher import Launcher, Result, Rules
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, INDEFINITE
+
 from ..errors import UsageError
 from ..events import EventLog
 from ..lanes import Engine
@@ -18,8 +21,6 @@ from .engines.state import State
 from .memory import GpuMemory
 from .programs import Programs
 from .sampling.store import Pools, Textures
-from .sass.launch import Launcher, Result, Rules
-from .sass.work import BANK_SIZE, INDEFINITE
 
 LIMIT = 1 << 28
 """Instructions of a warp after which it is taken to hang: much more than a frame of the console has time for."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from pocketgpu.maxwell.sass.launch.launcher import Code
+from pocketgpu.maxwell.sass.program.gather import gather
+
 from .memory import GpuMemory
-from .sass.gather import gather
-from .sass.launch import Code
 
 MAX_KNOWN = 1024
 """Programs that are remembered by address."""

@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from pocketgpu.maxwell.sass.launch.launcher import Code, Launcher
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH
+from pocketgpu.maxwell.sass.warp.interpreter import interpret_warp
+
 from ...lanes import Engine
 from ...maxwell.graphics.programs import Programs, StageLaunch
 from ...maxwell.graphics.records import FRAGMENTS, LANE_X, LANE_Y
 from ...maxwell.graphics.vertex_records import ELEMENTS, INPUT_PAGE, WANTED
-from ...maxwell.sass.interpreter import interpret_warp
-from ...maxwell.sass.launch import Code, Launcher
-from ...maxwell.sass.work import BLOCK, LANES, LAUNCH
 from .lane_record import Listing
 from .switch import listing_of
 from .warps import MOST, Choose, LaneWatch

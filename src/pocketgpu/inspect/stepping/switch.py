@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pocketgpu.maxwell.sass.launch.launcher import LIMIT, Code, Result, three
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES
+
 from ...errors import UsageError
 from ...maxwell.compute import RawKernel
 from ...maxwell.sass import Program, decode_program
-from ...maxwell.sass.launch import LIMIT, Code, Result, three
-from ...maxwell.sass.work import BLOCK, LANES
 from .lane_record import NOT_ENDED, Listing
 from .trace import Trace
 from .warps import MOST, LaneWatch, only

@@ -16,11 +16,12 @@ from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, READY, WARP, WARPS
+from pocketgpu.maxwell.sass.warp.interpreter import interpret_warp
+from pocketgpu.maxwell.sass.warp.stack import ENTRY
+
 from ...errors import UsageError
 from ...lanes import I32, Engine
-from ...maxwell.sass.control import ENTRY
-from ...maxwell.sass.interpreter import interpret_warp
-from ...maxwell.sass.work import LAUNCH, READY, WARP, WARPS
 from .lane_record import LaneRecord, Listing
 from .trace import Trace
 

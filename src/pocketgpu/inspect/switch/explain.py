@@ -13,7 +13,7 @@ from pocketgpu.maxwell.graphics.plans import PIXEL
 from pocketgpu.maxwell.graphics.records import RASTER
 from pocketgpu.maxwell.sampling.records import V_HANDLE
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES
-from pocketgpu.maxwell.sass.work import BANK_SIZE, LAUNCH
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, LAUNCH
 from pocketgpu.maxwell.texture_header import TextureHeader
 
 from .fragments import Seen

@@ -29,7 +29,7 @@ from pocketgpu.maxwell.graphics.records import (
     SHAPE,
 )
 from pocketgpu.maxwell.graphics.shapes import room
-from pocketgpu.maxwell.sass.work import LAUNCH, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, VECTOR
 
 from .surfaces import Surface, surface_of
 from .trace import Instruction, Tracer

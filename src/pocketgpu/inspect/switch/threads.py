@@ -19,8 +19,8 @@ from pocketgpu.maxwell.engines.state import State
 from pocketgpu.maxwell.gm20b import DRAWING_SIZE, GRIDS_SIZE, TEXTURES_SIZE
 from pocketgpu.maxwell.grids import Grids, Read
 from pocketgpu.maxwell.sampling.store import KERNELS
-from pocketgpu.maxwell.sass.launch import Launcher, Result
-from pocketgpu.maxwell.sass.work import LANES, LAUNCH
+from pocketgpu.maxwell.sass.launch.launcher import Launcher, Result
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH
 
 from ..address import Address
 from ..event import Event

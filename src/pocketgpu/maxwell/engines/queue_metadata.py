@@ -20,7 +20,7 @@ from .snapshots import Snapshot
 from .state import State
 
 if TYPE_CHECKING:
-    from ..sass.launch import Code, Result
+    from pocketgpu.maxwell.sass.launch.launcher import Code, Result
 
 QMD_BYTES = 256
 CONSTANT_SLOTS = 8

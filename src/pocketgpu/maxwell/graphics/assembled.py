@@ -9,8 +9,9 @@ NV_viewport_array2, for masks.
 
 from __future__ import annotations
 
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
+
 from ...lanes import F32, I32, Lang, Value
-from ..sass.work import LANES, VECTOR
 from .records import (
     PRIMITIVE_FLAGS,
     PRIMITIVE_ID,

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from pocketgpu.maxwell.sass.thread_memory.work import LANES
+
 from ...lanes import I32, Lang, Value
-from ..sass.work import LANES
 from .indices import word
 from .records import (
     FLAG_BEGINS,

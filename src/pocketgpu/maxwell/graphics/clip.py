@@ -8,8 +8,9 @@ that two primitives with a common edge are cut at the same point.
 
 from __future__ import annotations
 
+from pocketgpu.maxwell.sass.thread_memory.work import VECTOR
+
 from ...lanes import F32, F64, I32, Lang, Value
-from ..sass.work import VECTOR
 from .assembled import (
     CLIP_W,
     CLIP_X,

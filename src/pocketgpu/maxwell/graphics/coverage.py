@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pocketgpu.maxwell.sass.thread_memory.work import LANES
+
 from ...lanes import F32, I32, I64, Lang, Value
-from ..sass.work import LANES
 from .assembled import SUBPIXEL_BITS, SUBPIXELS
 from .records import BLOCK_HEIGHT, BLOCK_WIDTH, LANE_X, LANE_Y, RASTER, SHAPE
 from .shapes import margin

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
+
 from ...lanes import F32, I32, Lang, Value
 from ...lanes.comparisons import compare, update_stencil
-from ..sass.work import LANES, VECTOR
 from .channels import ABSENT, FLOAT32
 from .output_keys import BOUNDS_FIRST, COMPARISONS, NO_BOUNDS, NO_TEST, Settings, indexed
 from .pixel_access import Number, Words

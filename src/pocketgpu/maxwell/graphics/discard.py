@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
+
 from ...lanes import F32, I32, Lang, Value
 from ...lanes.comparisons import compare
-from ..sass.work import LANES, VECTOR
 from .output_keys import COMPARISONS, COVERAGE_DITHERED, NO_COVERAGE, NO_TEST, Settings, each, indexed
 from .pixel_access import Number
 from .records import FRAGMENTS

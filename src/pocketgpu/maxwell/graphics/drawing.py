@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
+
 from ...errors import UsageError
 from ..engines import topology
 from ..engines.base import EngineHost
@@ -22,7 +24,6 @@ from ..engines.report import Counters
 from ..engines.state import State
 from ..engines.windows import Scratch
 from ..sampling.store import Pools, Textures
-from ..sass.work import LANES, VECTOR
 from . import late_stages, native, quick_table, setup
 from .late_stages import LateStages
 from .native import WALK, walk

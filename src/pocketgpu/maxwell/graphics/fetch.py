@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
+
 from ...facts.maxwell.formats import VERTEX, PixelLayout
 from ...lanes import I32, I64, U8, U16, Lang, Value, kernel
 from .. import page_table
 from ..engines.pixels import float_of
 from ..engines.vertices import FLOAT, SINT, SNORM, SSCALED, UINT, UNORM, USCALED
-from ..sass.work import LANES, VECTOR
 from .vertex_records import ATTRIBUTE, BASE_INSTANCE, ELEMENTS, INPUT_PAGE, INSTANCE_NUMBERS, RAW, WANTED
 
 _CHANNELS = "RGBA"

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.maxwell.sass.stages.stage_io import ENDS_STRIP, MOST_VERTICES, PRIMITIVE_ID, TESS_U, TESS_V
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH, VECTOR
+
 from ...lanes import I32, Engine, Lang, Value, kernel
 from ...struct_words import Struct
 from ..engines.state import State
 from ..memory import GpuMemory
-from ..sass.stage_io import ENDS_STRIP, MOST_VERTICES, PRIMITIVE_ID, TESS_U, TESS_V
-from ..sass.work import BLOCK, LANES, LAUNCH, VECTOR
 from . import records
 from .headers import Header, Layout
 from .records import (

@@ -14,9 +14,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.maxwell.sass.stages.stage_io import CONTROL, PIXEL, VERTEX, VIEWPORT_MASK
+from pocketgpu.maxwell.sass.thread_memory.work import VECTOR
+
 from ...facts.maxwell.headers import SPH, BitField, BitStructure, as_number
-from ..sass.stage_io import CONTROL, PIXEL, VERTEX, VIEWPORT_MASK
-from ..sass.work import VECTOR
 from .records import MAP_WORDS, MAX_TARGETS, PAGE_DUMP, PAGE_SLOTS, PAGE_ZERO
 
 HEADER_SIZE = 0x50

@@ -7,9 +7,10 @@ not documented, 0 is what robust access of other interfaces asks for.
 
 from __future__ import annotations
 
+from pocketgpu.maxwell.sass.thread_memory.work import LANES
+
 from ...lanes import I32, I64, U8, U16, Lang, Type, Value
 from .. import page_table
-from ..sass.work import LANES
 from .vertex_records import INPUT, TABLE_BITS
 
 _SIGN = -0x80000000

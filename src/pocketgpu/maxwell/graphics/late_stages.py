@@ -13,12 +13,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.maxwell.sass.thread_memory.work import VECTOR
+
 from ...lanes import Engine, Kernel
 from ...workers import Workers
 from ..engines.report import Counters
 from ..engines.state import State
 from ..memory import GpuMemory
-from ..sass.work import VECTOR
 from .geometry_stage import (
     THREAD_ROOM,
     GeometryRoom,

@@ -5,9 +5,10 @@ It comes back when the draw is done, or where threads can share what comes next;
 
 from __future__ import annotations
 
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK
+
 from ...lanes import I32, I64, Lang, Value, kernel
 from ...struct_words import Struct
-from ..sass.work import BLOCK
 from .records import PRIMITIVES, RASTER, REGION, VERTICES
 from .vertex_records import INPUT
 

@@ -19,8 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from pocketgpu.maxwell.sass.thread_memory.work import LANES
+
 from ...lanes import F32, I32, Lang, Value, kernel
-from ..sass.work import LANES
 from .blend import Blender, combine
 from .channels import SINT, Channel, Channels, Colour
 from .depth_stencil import DepthStencil

@@ -7,8 +7,9 @@ bytes are in the arena. General code reads everything here; specialised code has
 
 from __future__ import annotations
 
+from pocketgpu.maxwell.sass.thread_memory.work import LANES
+
 from ...struct_words import Struct
-from ..sass.work import LANES
 from .records import MAX_SAMPLES, MAX_TARGETS, TARGET
 
 SURFACE = Struct(

@@ -14,28 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UsageError
-from ...events import EventLog
-from ...lanes import Engine
-from .. import programs
-from ..engines.constants import Binding
-from ..engines.state import State
-from ..memory import GpuMemory
-from ..sampling.records import KERNELS
-from ..sampling.store import Textures
-from ..sass import work
-from ..sass.access import access, memory, memory_index
-from ..sass.atomics import atomic
-from ..sass.control import unstack
-from ..sass.decoder import SassError
-from ..sass.driver import fault
-from ..sass.interpreter import interpret, interpret_warp
-from ..sass.isa import BUNDLE, WORD
-from ..sass.launch import index_at
-from ..sass.specialise import run_stage_warp
-from ..sass.stage_io import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
-from ..sass.stored import at_hand
-from ..sass.work import (
+from pocketgpu.maxwell.sass.isa.decoder import SassError
+from pocketgpu.maxwell.sass.isa.instruction import BUNDLE, WORD
+from pocketgpu.maxwell.sass.launch.driver import fault
+from pocketgpu.maxwell.sass.launch.launcher import index_at
+from pocketgpu.maxwell.sass.stages.stage_io import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
+from pocketgpu.maxwell.sass.thread_memory import work
+from pocketgpu.maxwell.sass.thread_memory.access import access, memory, memory_index
+from pocketgpu.maxwell.sass.thread_memory.atomics import atomic
+from pocketgpu.maxwell.sass.thread_memory.work import (
     BANK_SIZE,
     BANKS,
     BLOCK,
@@ -50,6 +37,20 @@ from ..sass.work import (
     VECTOR,
     WARP,
 )
+from pocketgpu.maxwell.sass.warp.encoding import at_hand
+from pocketgpu.maxwell.sass.warp.interpreter import interpret, interpret_warp
+from pocketgpu.maxwell.sass.warp.specialise import run_stage_warp
+from pocketgpu.maxwell.sass.warp.stack import unstack
+
+from ...errors import UsageError
+from ...events import EventLog
+from ...lanes import Engine
+from .. import programs
+from ..engines.constants import Binding
+from ..engines.state import State
+from ..memory import GpuMemory
+from ..sampling.records import KERNELS
+from ..sampling.store import Textures
 from .headers import HEADER_SIZE, Header
 from .records import LANE_X, LANE_Y, MAP_WORDS, PAGE_ONE, PAGE_SLOTS, PAGE_ZERO
 from .stage_program import PROGRAM_ROOM, StageProgram

@@ -25,6 +25,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, VECTOR
+
 from ...facts.maxwell import B197
 from ...facts.registers import Field
 from ...lanes import I32, I64, Lang, Value, Var, kernel
@@ -34,7 +36,6 @@ from ..engines.drawn import LOGGED
 from ..layout import CHANNEL_LAYOUT, DRAW_STATE, RUN
 from ..mme.interpreter import BUSY
 from ..sampling.records import BOOK
-from ..sass.work import BLOCK, LANES, VECTOR
 from . import native
 from .native import WALK
 from .quick_records import (

@@ -12,12 +12,13 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.maxwell.sass.thread_memory.work import BANKS, VECTOR
+
 from ...facts.maxwell import B197
 from ...struct_words import Struct
 from ..engines.constants import GROUPS
 from ..engines.drawn import LOGGED
 from ..layout import FILE_WORDS, MACRO_WORDS
-from ..sass.work import BANKS, VECTOR
 from .native import WALK_SIZE
 from .plan_words import PLAN_WORDS
 from .vertex_records import INPUT

@@ -7,8 +7,9 @@ by handle: `output.test`, the program (`stages.run_stage`), `output.write`.
 
 from __future__ import annotations
 
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, VECTOR
+
 from ...lanes import F32, I32, I64, Lang, Value, kernel
-from ..sass.work import BLOCK, LANES, VECTOR
 from .coverage import Coverage, lane_x, lane_y
 from .planes import GROUP, HEAD_SIZE, move, plane_offset
 from .records import (

@@ -13,9 +13,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.maxwell.sass.stages.stage_io import VIEWPORT_MASK
+
 from ...facts.maxwell import B197
 from ..engines.state import State
-from ..sass.stage_io import VIEWPORT_MASK
 from .headers import LINEAR
 from .planes import GROUP, HEAD_SIZE, plane_offset
 from .raster import INSIDE_ANY, KILL_ABOVE, KILL_BELOW, NOTHING, OUTSIDE_ALL

@@ -5,8 +5,9 @@ Sources: class header B197 (culling, polygon modes, polygon offset); OpenGL 4.6,
 
 from __future__ import annotations
 
+from pocketgpu.maxwell.sass.thread_memory.work import LANES
+
 from ...lanes import I32, Lang, Value, kernel
-from ..sass.work import LANES
 from . import assembled
 from .assembled import (
     CODES,

@@ -8,21 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.maxwell.sass.launch.launcher import Code
+from pocketgpu.maxwell.sass.program.flow import Flow, reads, writes
+from pocketgpu.maxwell.sass.stages.stage_io import SC, Y_DIRECTION
+from pocketgpu.maxwell.sass.thread_memory.access import GENERIC, GLOBAL
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BANKS, STEP, SlotLayout
+from pocketgpu.maxwell.sass.warp.encoding import encode, handles_of, operations_of
+from pocketgpu.maxwell.sass.warp.machine import Machine
+from pocketgpu.maxwell.sass.warp.specialise import flow_of
+
 from ...lanes import Engine
 from ..sampling.records import LOAD
-from ..sass.access import GENERIC, GLOBAL
-from ..sass.flow import Flow, reads, writes
-from ..sass.launch import Code
-from ..sass.machine import Machine
-from ..sass.specialise import flow_of
-from ..sass.stage_io import SC, Y_DIRECTION
-from ..sass.stored import encode, handles_of, operations_of
-from ..sass.work import (
-    BANK_SIZE,
-    BANKS,
-    STEP,
-    SlotLayout,
-)
 from .headers import Header, Layout, layout_of
 
 PROGRAM_ROOM = 2 << 20

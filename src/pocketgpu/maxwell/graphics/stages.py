@@ -18,10 +18,9 @@ vertex into lane n of the page e * LAUNCH.OUT_STRIDE behind OUT_AT.
 
 from __future__ import annotations
 
-from ...lanes import F32, I32, I64, Lang, Value
-from ..sass import driver
-from ..sass.stage_io import PIXEL, pixel_centres, sample_shift
-from ..sass.work import (
+from pocketgpu.maxwell.sass.launch import driver
+from pocketgpu.maxwell.sass.stages.stage_io import PIXEL, pixel_centres, sample_shift
+from pocketgpu.maxwell.sass.thread_memory.work import (
     BLOCK,
     DONE,
     ENDLESS,
@@ -36,6 +35,8 @@ from ..sass.work import (
     WARP,
     WARPS,
 )
+
+from ...lanes import F32, I32, I64, Lang, Value
 from .records import FRAGMENTS, MAX_SAMPLES, PAGE_DUMP
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from pocketgpu.maxwell.sass.thread_memory.work import LANES
+
 from ...lanes import I32, I64, Engine, Lang, Value, kernel
 from ...struct_words import Struct
 from .. import page_table
 from ..engines.report import Counters
 from ..engines.state import State
 from ..memory import GpuMemory
-from ..sass.work import LANES
 from .records import PRIMITIVES, VERTICES
 
 BUFFERS = 4

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH, VECTOR
+
 from ...lanes import F32, I32, Engine, Lang, Value, kernel
 from ...struct_words import Struct
 from ..engines.state import State
 from ..memory import GpuMemory
-from ..sass.work import BLOCK, LANES, LAUNCH, VECTOR
 from . import records
 from .geometry_stage import (
     INVOCATION_PAGE,

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.maxwell.sass.thread_memory.work import VECTOR
+
 from ...errors import UsageError
 from ...facts.maxwell import B197
 from ...facts.maxwell.formats import VERTEX
@@ -23,7 +25,6 @@ from ..engines import topology
 from ..engines.state import State
 from ..engines.vertices import ATTRIBUTES, SINT, UINT
 from ..memory import GpuMemory
-from ..sass.work import VECTOR
 from .fetch import components, fetch, fetch_careful, fetch_general
 from .records import MAP_WORDS, PAGE_DUMP, PAGE_ONE, PAGE_SLOTS, PAGE_ZERO, PRIMITIVES, VERTICES
 from .vertex_records import ATTRIBUTE, INPUT, MAX_PATCH, TOPOLOGIES, Topology, VertexRoom

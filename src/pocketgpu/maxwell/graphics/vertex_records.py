@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
+
 from ...struct_words import Struct
-from ..sass.work import LANES, VECTOR
 from .records import (
     LINE_LIST,
     PATCH_LIST,

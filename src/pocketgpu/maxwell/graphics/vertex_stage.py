@@ -6,8 +6,9 @@ and threads can share them.
 
 from __future__ import annotations
 
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, VECTOR
+
 from ...lanes import F32, I32, I64, Lang, Value, kernel
-from ..sass.work import BLOCK, LANES, VECTOR
 from .assembly import assemble_run, carry_over, new_run
 from .indices import assign_slots, read_numbers, word
 from .records import PAGE_DUMP, PAGE_ONE, PAGE_ZERO, PRIMITIVES, VERTICES

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
+
 from ...lanes import BOOL, F32, I32, Lang, Value, kernel
-from ..sass.work import LAUNCH
 from . import coordinates as c
 from . import records as r
 from .lookup import Record, Request, each_texture

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, SCRATCH, VECTOR
+
 from ...lanes import BOOL, F32, I32, Lang, Value
 from ..sass.semantics.convert import pack16
 from ..sass.semantics.unit import Unit
-from ..sass.work import LAUNCH, SCRATCH, VECTOR
 from . import coordinates as c
 from . import records as r
 from .lookup import Record, Request

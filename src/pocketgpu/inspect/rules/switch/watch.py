@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from pocketgpu.maxwell.sass.launch.launcher import Result
+
 from ....arena import PAGE_SHIFT, PAGE_SIZE
 from ....capture.channel_replay import Replay
 from ....errors import NoPictureError, UsageError
@@ -25,7 +27,6 @@ from ....maxwell.engines.state import State
 from ....maxwell.gm20b import GM20B, GRIDS_SIZE
 from ....maxwell.graphics.targets import colour_target, depth_target
 from ....maxwell.grids import Grids, Read
-from ....maxwell.sass.launch import Result
 from ... import maxwell_doubts
 from ...event import Range
 from .record import OrderedGrid, SwitchDraw, SwitchRead, SwitchRecord

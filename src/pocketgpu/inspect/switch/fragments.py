@@ -32,7 +32,7 @@ from pocketgpu.maxwell.graphics.records import (
     REGION,
     SHAPE,
 )
-from pocketgpu.maxwell.sass.work import LAUNCH, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, VECTOR
 
 Samples = list[bytes]
 """The bytes of the samples of a pixel, in order."""

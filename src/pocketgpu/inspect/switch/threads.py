@@ -24,8 +24,8 @@ from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.gm20b import DRAWING_SIZE, GRIDS_SIZE, TEXTURES_SIZE
 from pocketgpu.maxwell.sampling.store import KERNELS
-from pocketgpu.maxwell.sass.launch import Launcher, Result
-from pocketgpu.maxwell.sass.work import LANES, LAUNCH
+from pocketgpu.maxwell.sass.launch.launcher import Launcher, Result
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pocketgpu.maxwell.sass.decoder import SassError, decode, decode_program
-from pocketgpu.maxwell.sass.isa import (
+from pocketgpu.maxwell.sass.isa.decoder import SassError, decode, decode_program
+from pocketgpu.maxwell.sass.isa.instruction import (
     PT,
     RZ,
     Attr,

@@ -10,11 +10,10 @@ from functools import lru_cache, partial
 from typing import Any
 
 from pocketgpu.lanes import BOOL, I32, I64, Jump, Lang, Value, Var, kernel
-from pocketgpu.maxwell.sass import flow as flows
-from pocketgpu.maxwell.sass.access import DATA, Place
-from pocketgpu.maxwell.sass.control import Stack, instruction_at
-from pocketgpu.maxwell.sass.decoder import decode_program
-from pocketgpu.maxwell.sass.flow import (
+from pocketgpu.maxwell.sass.isa.decoder import decode_program
+from pocketgpu.maxwell.sass.isa.instruction import PT, RZ, Const, Indirect
+from pocketgpu.maxwell.sass.program import flow as flows
+from pocketgpu.maxwell.sass.program.flow import (
     CALLED,
     DIVERGED,
     FLAGS_BIT,
@@ -25,15 +24,12 @@ from pocketgpu.maxwell.sass.flow import (
     Flow,
     divides,
 )
-from pocketgpu.maxwell.sass.functions import called, function_index
-from pocketgpu.maxwell.sass.isa import PT, RZ, Const, Indirect
-from pocketgpu.maxwell.sass.machine import Machine
-from pocketgpu.maxwell.sass.quick import ALIKE, GLOBAL_ROW, Access, GlobalRow, SharedRows, accesses, repeated
-from pocketgpu.maxwell.sass.residence import Residence
+from pocketgpu.maxwell.sass.program.residence import Residence
+from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step, step_of
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, bits, float32
-from pocketgpu.maxwell.sass.stage_io import NONE, PIXEL
-from pocketgpu.maxwell.sass.steps import ALWAYS, Step, step_of
-from pocketgpu.maxwell.sass.work import (
+from pocketgpu.maxwell.sass.stages.stage_io import NONE, PIXEL
+from pocketgpu.maxwell.sass.thread_memory.access import DATA, Place
+from pocketgpu.maxwell.sass.thread_memory.work import (
     BAD_TARGET,
     DONE,
     LANES,
@@ -48,6 +44,18 @@ from pocketgpu.maxwell.sass.work import (
     WARP,
     WARPS,
 )
+from pocketgpu.maxwell.sass.warp.functions import called, function_index
+from pocketgpu.maxwell.sass.warp.inline_access import (
+    ALIKE,
+    GLOBAL_ROW,
+    Access,
+    GlobalRow,
+    SharedRows,
+    accesses,
+    repeated,
+)
+from pocketgpu.maxwell.sass.warp.machine import Machine
+from pocketgpu.maxwell.sass.warp.stack import Stack, instruction_at
 
 LONG = 250
 """Instructions of a program from which on its code is made in a hurry."""

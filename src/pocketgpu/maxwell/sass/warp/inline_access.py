@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from pocketgpu.lanes import I32, Lang, Value
 from pocketgpu.maxwell.memory import page_table
-from pocketgpu.maxwell.sass.access import BYTES, PAGE, Place
-from pocketgpu.maxwell.sass.flow import Flow, words_of, writes
-from pocketgpu.maxwell.sass.isa import RZ
-from pocketgpu.maxwell.sass.steps import Step
-from pocketgpu.maxwell.sass.work import LANES, LAUNCH
+from pocketgpu.maxwell.sass.isa.instruction import RZ
+from pocketgpu.maxwell.sass.program.flow import Flow, words_of, writes
+from pocketgpu.maxwell.sass.program.steps import Step
+from pocketgpu.maxwell.sass.thread_memory.access import BYTES, PAGE, Place
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH
 
 HALF = LANES // 2
 ROW_BYTES = 4 * HALF

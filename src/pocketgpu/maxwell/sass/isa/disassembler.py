@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pocketgpu.facts.maxwell.sass import Modifier
-from pocketgpu.maxwell.sass.isa import UNGUARDED, Instruction
-from pocketgpu.maxwell.sass.kind import Naming, predicate_name
-from pocketgpu.maxwell.sass.operands import KINDS, omitted
+from pocketgpu.maxwell.sass.isa.instruction import UNGUARDED, Instruction
+from pocketgpu.maxwell.sass.isa.kind import Naming, predicate_name
+from pocketgpu.maxwell.sass.isa.kinds import KINDS, omitted
 
 
 def plain_address(target: int) -> str:

@@ -20,10 +20,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell.sass import FORMS
-from pocketgpu.maxwell.sass.decoder import REFUSED, SassError, decode, match, split
-from pocketgpu.maxwell.sass.flow import BRANCHES, PUSHES, STOPS
-from pocketgpu.maxwell.sass.isa import BUNDLE, WORD, Imm, Indirect, Instruction, Label, Name, index_of, offset_of
-from pocketgpu.maxwell.sass.steps import ALWAYS
+from pocketgpu.maxwell.sass.isa.decoder import REFUSED, SassError, decode, match, split
+from pocketgpu.maxwell.sass.isa.instruction import (
+    BUNDLE,
+    WORD,
+    Imm,
+    Indirect,
+    Instruction,
+    Label,
+    Name,
+    index_of,
+    offset_of,
+)
+from pocketgpu.maxwell.sass.program.flow import BRANCHES, PUSHES, STOPS
+from pocketgpu.maxwell.sass.program.steps import ALWAYS
 
 LIMIT = 1 << 16
 """Instructions of a program, gaps between its parts included."""

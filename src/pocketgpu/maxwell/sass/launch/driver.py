@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pocketgpu.lanes import I32, I64, Lang, Value, kernel
-from pocketgpu.maxwell.sass.access import note_fault
-from pocketgpu.maxwell.sass.work import (
+from pocketgpu.maxwell.sass.thread_memory.access import note_fault
+from pocketgpu.maxwell.sass.thread_memory.work import (
     BARRIERS,
     BLOCK,
     DONE,

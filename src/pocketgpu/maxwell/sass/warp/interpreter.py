@@ -14,14 +14,13 @@ from typing import Any
 from pocketgpu.lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value, kernel
 from pocketgpu.maxwell.sampling.calls import SLOTS
 from pocketgpu.maxwell.sampling.records import V_RESULT
-from pocketgpu.maxwell.sass import access, atomics, stage_io
-from pocketgpu.maxwell.sass.access import Place
-from pocketgpu.maxwell.sass.control import Stack, instruction_at
-from pocketgpu.maxwell.sass.flow import CALLED, DIVERGED, LEAVES
-from pocketgpu.maxwell.sass.machine import Machine
+from pocketgpu.maxwell.sass.program.flow import CALLED, DIVERGED, LEAVES
+from pocketgpu.maxwell.sass.program.steps import ALWAYS
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, bits, float32, float64
-from pocketgpu.maxwell.sass.steps import ALWAYS
-from pocketgpu.maxwell.sass.work import (
+from pocketgpu.maxwell.sass.stages import stage_io
+from pocketgpu.maxwell.sass.thread_memory import access, atomics
+from pocketgpu.maxwell.sass.thread_memory.access import Place
+from pocketgpu.maxwell.sass.thread_memory.work import (
     BAD_TARGET,
     BANK_SIZE,
     DONE,
@@ -38,6 +37,8 @@ from pocketgpu.maxwell.sass.work import (
     WARP,
     WARPS,
 )
+from pocketgpu.maxwell.sass.warp.machine import Machine
+from pocketgpu.maxwell.sass.warp.stack import Stack, instruction_at
 
 # Kinds of flow.
 CALL, NONE, PUSH, BRANCH, JUMP, LEAVE, BARRIER, REFUSED, ALL_LANES, OWN_LANES = range(10)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from pocketgpu.lanes import I32, I64, Lang, Value, kernel
 from pocketgpu.maxwell.memory import page_table
-from pocketgpu.maxwell.sass.access import DATA, HIGH, LOW, PAGE, note_fault, windows
 from pocketgpu.maxwell.sass.semantics.convert import half_to_f32, pack16
 from pocketgpu.maxwell.sass.semantics.float32 import canonical
 from pocketgpu.maxwell.sass.semantics.unit import Unit
-from pocketgpu.maxwell.sass.work import (
+from pocketgpu.maxwell.sass.thread_memory.access import DATA, HIGH, LOW, PAGE, note_fault, windows
+from pocketgpu.maxwell.sass.thread_memory.work import (
     LANES,
     LAUNCH,
     MISALIGNED,

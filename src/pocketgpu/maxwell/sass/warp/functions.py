@@ -7,12 +7,12 @@ where the call would count, and only a few of them.
 from __future__ import annotations
 
 from pocketgpu.lanes import I32, Lang, Value, kernel
-from pocketgpu.maxwell.sass.access import DATA
-from pocketgpu.maxwell.sass.flow import Flow
-from pocketgpu.maxwell.sass.quick import repeated
+from pocketgpu.maxwell.sass.program.flow import Flow
+from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit
-from pocketgpu.maxwell.sass.steps import Step
-from pocketgpu.maxwell.sass.work import LANES, SCRATCH, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.access import DATA
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, SCRATCH, VECTOR
+from pocketgpu.maxwell.sass.warp.inline_access import repeated
 
 FUNCTIONS = 4
 """The functions that can be called are the first ones of MUFU."""

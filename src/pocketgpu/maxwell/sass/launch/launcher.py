@@ -17,20 +17,20 @@ from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling.records import ATOMIC, KERNELS
 from pocketgpu.maxwell.sampling.store import MIN_AREA, Textures
-from pocketgpu.maxwell.sass import work
-from pocketgpu.maxwell.sass.access import GENERIC, access, memory, memory_index
-from pocketgpu.maxwell.sass.atomics import ADD, AND, F16_ADD, F32_ADD, MAX, MIN, OR, XOR, atomic
-from pocketgpu.maxwell.sass.control import unstack
-from pocketgpu.maxwell.sass.driver import fault, run_blocks
-from pocketgpu.maxwell.sass.flow import Flow, reads, writes
-from pocketgpu.maxwell.sass.functions import called, function, function_index
-from pocketgpu.maxwell.sass.interpreter import interpret, interpret_warp
-from pocketgpu.maxwell.sass.isa import BUNDLE, WORD, offset_of
-from pocketgpu.maxwell.sass.machine import Machine
-from pocketgpu.maxwell.sass.specialise import flow_of, run_warp
-from pocketgpu.maxwell.sass.steps import Step
-from pocketgpu.maxwell.sass.stored import at_hand, encode, handles_of, operations_of
-from pocketgpu.maxwell.sass.work import BANK_SIZE, BANKS, BLOCK, FAULT, FAULTS, LAUNCH, STEP, SlotLayout
+from pocketgpu.maxwell.sass.isa.instruction import BUNDLE, WORD, offset_of
+from pocketgpu.maxwell.sass.launch.driver import fault, run_blocks
+from pocketgpu.maxwell.sass.program.flow import Flow, reads, writes
+from pocketgpu.maxwell.sass.program.steps import Step
+from pocketgpu.maxwell.sass.thread_memory import work
+from pocketgpu.maxwell.sass.thread_memory.access import GENERIC, access, memory, memory_index
+from pocketgpu.maxwell.sass.thread_memory.atomics import ADD, AND, F16_ADD, F32_ADD, MAX, MIN, OR, XOR, atomic
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BANKS, BLOCK, FAULT, FAULTS, LAUNCH, STEP, SlotLayout
+from pocketgpu.maxwell.sass.warp.encoding import at_hand, encode, handles_of, operations_of
+from pocketgpu.maxwell.sass.warp.functions import called, function, function_index
+from pocketgpu.maxwell.sass.warp.interpreter import interpret, interpret_warp
+from pocketgpu.maxwell.sass.warp.machine import Machine
+from pocketgpu.maxwell.sass.warp.specialise import flow_of, run_warp
+from pocketgpu.maxwell.sass.warp.stack import unstack
 
 SHARED_WINDOW, LOCAL_WINDOW = 0x0100_0000, 0x0200_0000
 """Where generic addresses show shared and local memory; global memory begins at 4 GiB for compilers."""

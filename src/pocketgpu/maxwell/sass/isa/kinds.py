@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from pocketgpu.facts.maxwell.sass import SPECIAL_REGISTERS, Bits, OperandField
-from pocketgpu.maxwell.sass import numbers
-from pocketgpu.maxwell.sass.isa import (
+from pocketgpu.maxwell.sass.isa import float_text as numbers
+from pocketgpu.maxwell.sass.isa.instruction import (
     PT,
     RZ,
     WORD,
@@ -30,7 +30,7 @@ from pocketgpu.maxwell.sass.isa import (
     Special,
     Swap,
 )
-from pocketgpu.maxwell.sass.kind import (
+from pocketgpu.maxwell.sass.isa.kind import (
     INTEGER,
     PREDICATE,
     REGISTER,

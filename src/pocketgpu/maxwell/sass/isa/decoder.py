@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.sass import CONTROL_BITS, FORMS, Form
-from pocketgpu.maxwell.sass.isa import BUNDLE, RZ, WORD, Instruction, Program, offset_of
+from pocketgpu.maxwell.sass.isa.instruction import BUNDLE, RZ, WORD, Instruction, Program, offset_of
 
 REFUSED = -1
 """Row number of a word that is no instruction."""

@@ -13,13 +13,14 @@ from typing import Any
 from pocketgpu.lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value
 from pocketgpu.maxwell.sampling.calls import ABSENT, RZ
 from pocketgpu.maxwell.sampling.records import LOAD, V_RESULT
-from pocketgpu.maxwell.sass import access, atomics, stage_io
-from pocketgpu.maxwell.sass.access import Place
-from pocketgpu.maxwell.sass.control import Stack
-from pocketgpu.maxwell.sass.flow import words_of
+from pocketgpu.maxwell.sass.program.flow import words_of
+from pocketgpu.maxwell.sass.program.steps import Source, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, float32, float64
-from pocketgpu.maxwell.sass.steps import Source, Step
-from pocketgpu.maxwell.sass.work import BANK_SIZE, BARRIERS, BLOCK, LANES, LAUNCH, NOT_BUILT, VECTOR, WARP
+from pocketgpu.maxwell.sass.stages import stage_io
+from pocketgpu.maxwell.sass.thread_memory import access, atomics
+from pocketgpu.maxwell.sass.thread_memory.access import Place
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BARRIERS, BLOCK, LANES, LAUNCH, NOT_BUILT, VECTOR, WARP
+from pocketgpu.maxwell.sass.warp.stack import Stack
 
 _SIGN = -0x80000000
 

@@ -9,9 +9,14 @@ from numpy.typing import NDArray
 
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.sampling.calls import TextureCall
-from pocketgpu.maxwell.sass import flow, stage_io
-from pocketgpu.maxwell.sass.flow import CALLED, LEAVES, NOTHING, PUSHES
-from pocketgpu.maxwell.sass.interpreter import (
+from pocketgpu.maxwell.sass.isa.instruction import RZ, Const, Indirect
+from pocketgpu.maxwell.sass.program import flow
+from pocketgpu.maxwell.sass.program.flow import CALLED, LEAVES, NOTHING, PUSHES
+from pocketgpu.maxwell.sass.program.steps import Source, Step
+from pocketgpu.maxwell.sass.semantics import OPERATIONS
+from pocketgpu.maxwell.sass.stages import stage_io
+from pocketgpu.maxwell.sass.thread_memory.work import STEP
+from pocketgpu.maxwell.sass.warp.interpreter import (
     ALL_LANES,
     BARRIER,
     BRANCH,
@@ -32,11 +37,7 @@ from pocketgpu.maxwell.sass.interpreter import (
     handled,
     interpret,
     interpret_warp,
-)  # fmt: skip
-from pocketgpu.maxwell.sass.isa import RZ, Const, Indirect
-from pocketgpu.maxwell.sass.semantics import OPERATIONS
-from pocketgpu.maxwell.sass.steps import Source, Step
-from pocketgpu.maxwell.sass.work import STEP
+)
 
 
 def operations_of(steps: tuple[Step, ...], reached: set[int], stage: int = stage_io.NONE) -> set[str]:

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pocketgpu.facts.maxwell.sass import CONTROL
-from pocketgpu.maxwell.sass.disassembler import bare_text, guard_text
-from pocketgpu.maxwell.sass.elf import IndirectBranch, Symbol
-from pocketgpu.maxwell.sass.encoder import encode
-from pocketgpu.maxwell.sass.isa import BUNDLE, WORD, Control, Imm, Instruction, Program, label_offset
+from pocketgpu.maxwell.sass.files.elf import IndirectBranch, Symbol
+from pocketgpu.maxwell.sass.isa.disassembler import bare_text, guard_text
+from pocketgpu.maxwell.sass.isa.encoder import encode
+from pocketgpu.maxwell.sass.isa.instruction import BUNDLE, WORD, Control, Imm, Instruction, Program, label_offset
 
 
 @dataclass

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from pocketgpu.maxwell.sampling.calls import TextureCall, texture_call
-from pocketgpu.maxwell.sass.isa import (
+from pocketgpu.maxwell.sass.isa.instruction import (
     PT,
     RZ,
     Attr,

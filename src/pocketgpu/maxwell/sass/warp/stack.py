@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pocketgpu.lanes import I32, Lang, Value, Var, kernel
-from pocketgpu.maxwell.sass.access import Place
-from pocketgpu.maxwell.sass.flow import CALLED, DIVERGED
-from pocketgpu.maxwell.sass.isa import BUNDLE, WORD
-from pocketgpu.maxwell.sass.work import LAUNCH, STACK_ENTRIES, WARP
+from pocketgpu.maxwell.sass.isa.instruction import BUNDLE, WORD
+from pocketgpu.maxwell.sass.program.flow import CALLED, DIVERGED
+from pocketgpu.maxwell.sass.thread_memory.access import Place
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, STACK_ENTRIES, WARP
 
 ENTRY = 12
 EVERY = -1

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from pocketgpu.lanes import BOOL, F32, I32, Lang, Value
 from pocketgpu.maxwell.graphics.records import ATTRIBUTE_SPACE, FRAGMENTS, LANE_X, LANE_Y, MAX_SAMPLES, PLANE
 from pocketgpu.maxwell.sass.semantics import float32
-from pocketgpu.maxwell.sass.work import BLOCK, LANES, LAUNCH, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH, VECTOR
 
 if TYPE_CHECKING:
-    from pocketgpu.maxwell.sass.machine import Machine
-    from pocketgpu.maxwell.sass.steps import Step
+    from pocketgpu.maxwell.sass.program.steps import Step
+    from pocketgpu.maxwell.sass.warp.machine import Machine
 
 NONE, VERTEX, CONTROL, EVALUATION, GEOMETRY, PIXEL = range(6)
 """Stages as shader headers number them, and `LAUNCH.STAGE`."""

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from pocketgpu.lanes import I32, Lang, Value, Var, kernel
-from pocketgpu.maxwell.sass import flow as flows
-from pocketgpu.maxwell.sass.access import Place
-from pocketgpu.maxwell.sass.specialise import Warp, flow_of
-from pocketgpu.maxwell.sass.steps import Step
-from pocketgpu.maxwell.sass.work import WARPS
+from pocketgpu.maxwell.sass.program import flow as flows
+from pocketgpu.maxwell.sass.program.steps import Step
+from pocketgpu.maxwell.sass.thread_memory.access import Place
+from pocketgpu.maxwell.sass.thread_memory.work import WARPS
+from pocketgpu.maxwell.sass.warp.specialise import Warp, flow_of
 
 
 class WatchedWarp(Warp):

@@ -21,7 +21,8 @@ from typing import Final
 
 from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.isa.decoder import decode_program
-from pocketgpu.maxwell.sass.isa.instruction import Attr, Program
+from pocketgpu.maxwell.sass.isa.instruction import Program
+from pocketgpu.maxwell.sass.isa.operand import Attr
 
 from ...errors import UsageError
 from ...facts.registers import Value

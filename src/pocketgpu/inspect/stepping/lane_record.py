@@ -10,7 +10,7 @@ import numpy as np
 
 from pocketgpu.maxwell.sass import Program
 from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
-from pocketgpu.maxwell.sass.isa.instruction import PT, RZ
+from pocketgpu.maxwell.sass.isa.operand import PT, RZ
 from pocketgpu.maxwell.sass.program.steps import ALWAYS
 from pocketgpu.maxwell.sass.program.steps import Step as Instruction
 from pocketgpu.maxwell.sass.stages.stage_io import PIXEL

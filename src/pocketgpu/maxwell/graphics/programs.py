@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, WORD, index_at
 from pocketgpu.maxwell.sass.isa.decoder import SassError
-from pocketgpu.maxwell.sass.isa.instruction import BUNDLE, WORD
 from pocketgpu.maxwell.sass.launch.driver import fault
-from pocketgpu.maxwell.sass.launch.launcher import index_at
 from pocketgpu.maxwell.sass.stages.stage_io import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
 from pocketgpu.maxwell.sass.thread_memory import work
 from pocketgpu.maxwell.sass.thread_memory.access import access, memory, memory_index

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.maxwell.sass.launch.launcher import Code
-from pocketgpu.maxwell.sass.program.flow import Flow, reads, writes
+from pocketgpu.maxwell.sass.program.flow import Flow
+from pocketgpu.maxwell.sass.program.registers import reads, writes
 from pocketgpu.maxwell.sass.stages.stage_io import SC, Y_DIRECTION
 from pocketgpu.maxwell.sass.thread_memory.access import GENERIC, GLOBAL
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BANKS, STEP, SlotLayout

@@ -13,8 +13,7 @@ from pocketgpu.maxwell.sass.isa.operand import PT, RZ
 from pocketgpu.maxwell.sass.program import registers
 from pocketgpu.maxwell.sass.program.registers import FLAGS_BIT, PREDICATE_BIT
 from pocketgpu.maxwell.sass.program.steps import Source, Step
-
-from ...maxwell.sass.semantics import OPERATIONS
+from pocketgpu.maxwell.sass.semantics import OPERATIONS
 
 FLAGS = ("CC.carry", "CC.overflow", "CC.sign", "CC.zero")
 PREDICATES = tuple(f"P{n}" for n in range(PT))

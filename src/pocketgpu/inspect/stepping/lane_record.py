@@ -8,11 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from pocketgpu.inspect.stepping.instructions import FLAGS, FLOW, PREDICATES, Place, Plan, plan_of
+from pocketgpu.inspect.stepping.step import Access, Change, Step
+from pocketgpu.inspect.stepping.trace import Trace
+from pocketgpu.inspect.stepping.values import Value
+from pocketgpu.lanes import BOOL, Kernel, Lang, kernel, run_once
+from pocketgpu.maxwell.graphics.records import FRAGMENTS
 from pocketgpu.maxwell.sass import Program
 from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ
 from pocketgpu.maxwell.sass.program.steps import ALWAYS
 from pocketgpu.maxwell.sass.program.steps import Step as Instruction
+from pocketgpu.maxwell.sass.semantics import Flags, Unit, bits
 from pocketgpu.maxwell.sass.stages.stage_io import PIXEL
 from pocketgpu.maxwell.sass.thread_memory import access, atomics
 from pocketgpu.maxwell.sass.thread_memory.work import (
@@ -31,14 +38,6 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     WARP,
     WARPS,
 )
-
-from ...lanes import BOOL, Kernel, Lang, kernel, run_once
-from ...maxwell.graphics.records import FRAGMENTS
-from ...maxwell.sass.semantics import Flags, Unit, bits
-from .instructions import FLAGS, FLOW, PREDICATES, Place, Plan, plan_of
-from .step import Access, Change, Step
-from .trace import Trace
-from .values import Value
 
 LOADS, STORES, ATOMICS = ("LD", "LDL", "LDS"), ("ST", "STL", "STS"), ("ATOM", "ATOMS", "RED")
 SPACES = {"LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDL": "local", "STL": "local"}

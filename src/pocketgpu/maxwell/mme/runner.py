@@ -9,10 +9,10 @@ import numpy as np
 
 from pocketgpu.errors import UsageError
 from pocketgpu.lanes import I32, Engine, Lang, Value, kernel
-from pocketgpu.maxwell.layout import CHANNEL, CHANNEL_LAYOUT, FILE_WORDS, MME_WORDS
+from pocketgpu.maxwell.host.layout import CHANNEL, CHANNEL_LAYOUT, FILE_WORDS, MME_WORDS
+from pocketgpu.maxwell.host.pushbuffer import FALCONS, ODD, SCRATCH, State
 from pocketgpu.maxwell.mme import interpreter
 from pocketgpu.maxwell.mme.interpreter import BUSY, WAITING, MacroEngine
-from pocketgpu.maxwell.pushbuffer import FALCONS, ODD, SCRATCH, State
 
 BASE = 4096  # the first page of an arena stays zero
 LOG = BASE + CHANNEL_LAYOUT.staging

@@ -14,7 +14,7 @@ import numpy as np
 from pocketgpu.errors import UsageError
 from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.memory import GpuMemory
+from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling.records import ATOMIC, KERNELS
 from pocketgpu.maxwell.sampling.store import MIN_AREA, Textures
 from pocketgpu.maxwell.sass.isa.bundles import index_at, offset_of

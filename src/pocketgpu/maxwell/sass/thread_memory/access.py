@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pocketgpu.arena import PAGE_SIZE
 from pocketgpu.lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value, kernel
-from pocketgpu.maxwell import page_table
+from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.sass.thread_memory.work import (
     BLOCK,
     FAULT,

@@ -7,7 +7,7 @@ the host's own atomic steps. All others belong to launches that run on one threa
 from __future__ import annotations
 
 from pocketgpu.lanes import I32, I64, Lang, Value, kernel
-from pocketgpu.maxwell import page_table
+from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.sass.semantics.convert import half_to_f32, pack16
 from pocketgpu.maxwell.sass.semantics.float32 import canonical
 from pocketgpu.maxwell.sass.semantics.unit import Unit

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pocketgpu.lanes import I32, Lang, Value
-from pocketgpu.maxwell import page_table
+from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.sass.isa.operand import RZ
 from pocketgpu.maxwell.sass.program.flow import Flow
 from pocketgpu.maxwell.sass.program.registers import words_of, writes

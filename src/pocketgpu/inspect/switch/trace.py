@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from pocketgpu.inspect.switch.watched_warp import WatchedWarp
 from pocketgpu.maxwell.sass.isa.decoder import decode_program
 from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
-from pocketgpu.maxwell.sass.isa.instruction import PT, RZ
-from pocketgpu.maxwell.sass.program.flow import ENDS, FLAGS_BIT, PREDICATE_BIT, reads, writes
+from pocketgpu.maxwell.sass.isa.operand import PT, RZ
+from pocketgpu.maxwell.sass.program.control import ENDS
+from pocketgpu.maxwell.sass.program.registers import FLAGS_BIT, PREDICATE_BIT, reads, writes
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BANKS
 

@@ -25,11 +25,10 @@ from pocketgpu.maxwell.graphics.records import LANE_X, LANE_Y, MAP_WORDS, PAGE_O
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling.records import KERNELS
 from pocketgpu.maxwell.sampling.store import Textures
+from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, WORD, index_at
 from pocketgpu.maxwell.sass.isa.decoder import SassError
-from pocketgpu.maxwell.sass.isa.instruction import BUNDLE, WORD
 from pocketgpu.maxwell.sass.launch import in_memory as programs
 from pocketgpu.maxwell.sass.launch.driver import fault
-from pocketgpu.maxwell.sass.launch.launcher import index_at
 from pocketgpu.maxwell.sass.stages.stage_io import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
 from pocketgpu.maxwell.sass.thread_memory import work
 from pocketgpu.maxwell.sass.thread_memory.access import access, memory, memory_index

@@ -17,9 +17,10 @@ from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling.records import ATOMIC, KERNELS
 from pocketgpu.maxwell.sampling.store import MIN_AREA, Textures
-from pocketgpu.maxwell.sass.isa.instruction import BUNDLE, WORD, offset_of
+from pocketgpu.maxwell.sass.isa.bundles import index_at, offset_of
 from pocketgpu.maxwell.sass.launch.driver import fault, run_blocks
-from pocketgpu.maxwell.sass.program.flow import Flow, reads, writes
+from pocketgpu.maxwell.sass.program.flow import Flow
+from pocketgpu.maxwell.sass.program.registers import reads, writes
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory import work
 from pocketgpu.maxwell.sass.thread_memory.access import GENERIC, access, memory, memory_index
@@ -133,14 +134,6 @@ class Code:
     def parallel(self) -> bool:
         """Whether blocks may run at once: no global atomic but those on integers that commute and give no result."""
         return all(_commutes(self.flow.steps[i]) for i in self.possible)
-
-
-def index_at(address: int) -> int:
-    """Number of the instruction at a code address, -1 if none can be there."""
-    if address % WORD:
-        return -1
-    bundle, place = divmod(address, BUNDLE)
-    return bundle * 3 + max(place // WORD, 1) - 1
 
 
 def _commutes(step: Step) -> bool:

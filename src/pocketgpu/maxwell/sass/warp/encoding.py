@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.sampling.calls import TextureCall
-from pocketgpu.maxwell.sass.isa.instruction import RZ, Const, Indirect
-from pocketgpu.maxwell.sass.program import flow
-from pocketgpu.maxwell.sass.program.flow import CALLED, LEAVES, NOTHING, PUSHES
+from pocketgpu.maxwell.sass.isa.operand import RZ, Const, Indirect
+from pocketgpu.maxwell.sass.program.control import BRANCHES, LEAVES, NOTHING, PUSHES, STOPS, Entry
 from pocketgpu.maxwell.sass.program.steps import Source, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS
 from pocketgpu.maxwell.sass.stages import stage_io
@@ -59,9 +58,9 @@ def _flow_of(step: Step, stage: int) -> int:
         return PUSH
     if op == "BRA" and step.indirect is None:
         return BRANCH
-    if op in flow.BRANCHES:
+    if op in BRANCHES:
         return JUMP
-    if op in flow.STOPS:
+    if op in STOPS:
         return LEAVE
     if op == "BAR":
         return BARRIER
@@ -148,7 +147,7 @@ def _sources(step: Step) -> list[Source]:
 def _put_flow(step: Step, put: Callable[..., None]) -> None:
     op = step.op
     entry = PUSHES.get(op, LEAVES.get(op, EXITS if op == "EXIT" else SYNCS))
-    put("ENTRY", CALLED if op == "CAL" else entry)
+    put("ENTRY", Entry.CALLED if op == "CAL" else entry)
     if isinstance(step.indirect, Indirect):
         put("TARGET_ADDRESS", 2)
         put("BASE", step.indirect.register)

@@ -14,7 +14,7 @@ from typing import Any
 from pocketgpu.lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value, kernel
 from pocketgpu.maxwell.sampling.calls import SLOTS
 from pocketgpu.maxwell.sampling.records import V_RESULT
-from pocketgpu.maxwell.sass.program.flow import CALLED, DIVERGED, LEAVES
+from pocketgpu.maxwell.sass.program.control import LEAVES, Entry
 from pocketgpu.maxwell.sass.program.steps import ALWAYS
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, bits, float32, float64
 from pocketgpu.maxwell.sass.stages import stage_io
@@ -524,7 +524,7 @@ class _Loop:
             self.lose(taken)
         for _ in k.when((taken != 0) & (rest != 0)):
             for _ in k.when(~astray):
-                self.stack.push(DIVERGED, self.target, taken, self.pc.value)
+                self.stack.push(Entry.DIVERGED, self.target, taken, self.pc.value)
             self.active.value = rest
         self.pc.value = k.select(rest != 0, self.following, self.target)
         for _ in k.when(astray & (rest == 0)):
@@ -536,9 +536,9 @@ class _Loop:
         here = self.active.value
         rest = here & ~taken
         for _ in k.when((rest != 0) & (taken != 0)):
-            self.stack.push(DIVERGED, self.following, rest, self.pc.value)
-        for _ in k.when((taken != 0) & (self._entry() == CALLED)):
-            self.stack.push(CALLED, self.following, taken, self.pc.value)
+            self.stack.push(Entry.DIVERGED, self.following, rest, self.pc.value)
+        for _ in k.when((taken != 0) & (self._entry() == Entry.CALLED)):
+            self.stack.push(Entry.CALLED, self.following, taken, self.pc.value)
         for _ in k.when(taken == 0):
             self._next()
         for _ in k.when(taken != 0):
@@ -558,7 +558,7 @@ class _Loop:
 
             first, same = k.branch(kind == 2, by_register, uniform)
             for _ in k.when((taken & ~same) != 0):
-                self.stack.push(DIVERGED, self.pc.value, taken & ~same, self.pc.value)
+                self.stack.push(Entry.DIVERGED, self.pc.value, taken & ~same, self.pc.value)
             for _ in k.when(first < 0):
                 self.fault(BAD_TARGET, taken)
                 self.lose(same)

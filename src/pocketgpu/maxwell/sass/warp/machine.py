@@ -13,7 +13,7 @@ from typing import Any
 from pocketgpu.lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value
 from pocketgpu.maxwell.sampling.calls import ABSENT, RZ
 from pocketgpu.maxwell.sampling.records import LOAD, V_RESULT
-from pocketgpu.maxwell.sass.program.flow import words_of
+from pocketgpu.maxwell.sass.program.registers import words_of
 from pocketgpu.maxwell.sass.program.steps import Source, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, float32, float64
 from pocketgpu.maxwell.sass.stages import stage_io

@@ -11,19 +11,10 @@ from typing import Any
 
 from pocketgpu.lanes import BOOL, I32, I64, Jump, Lang, Value, Var, kernel
 from pocketgpu.maxwell.sass.isa.decoder import decode_program
-from pocketgpu.maxwell.sass.isa.instruction import PT, RZ, Const, Indirect
-from pocketgpu.maxwell.sass.program import flow as flows
-from pocketgpu.maxwell.sass.program.flow import (
-    CALLED,
-    DIVERGED,
-    FLAGS_BIT,
-    LEAVES,
-    NOTHING,
-    PREDICATE_BIT,
-    PUSHES,
-    Flow,
-    divides,
-)
+from pocketgpu.maxwell.sass.isa.operand import PT, RZ, Const, Indirect
+from pocketgpu.maxwell.sass.program.control import BRANCHES, ENDS, LEAVES, NOTHING, PUSHES, Entry, divides
+from pocketgpu.maxwell.sass.program.flow import Flow, likely_functions
+from pocketgpu.maxwell.sass.program.registers import ALL, FLAGS_BIT, PREDICATE_BIT, words_of
 from pocketgpu.maxwell.sass.program.residence import Residence
 from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step, step_of
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, bits, float32
@@ -66,7 +57,7 @@ def flow_of(code: bytes, start: int, indirect: tuple[int, ...], outputs: tuple[i
     """The flow of a program given as its bytes. outputs: registers that matter at its end. Raises SassError."""
     program = decode_program(code)
     steps = tuple(step_of(program, i) for i in range(len(program)))
-    return Flow(steps, start, tuple(sorted({*indirect, *flows.likely_functions(steps)})), outputs)
+    return Flow(steps, start, tuple(sorted({*indirect, *likely_functions(steps)})), outputs)
 
 
 class Warp(Machine):
@@ -193,7 +184,7 @@ class Warp(Machine):
         self.stack.depth.value = k.load(I32, record + WARP.DEPTH)
         return None
 
-    def restore(self, wanted: int = flows.ALL) -> None:
+    def restore(self, wanted: int = ALL) -> None:
         """Registers from the record, those of a set."""
         k, record = self.k, self.record
         for n, var in self.variables.items():
@@ -206,7 +197,7 @@ class Warp(Machine):
             if wanted >> FLAGS_BIT & 1:
                 var.value = k.mask_of(k.load(I32, record + (WARP.FLAGS + 4 * n)))
 
-    def keep(self, wanted: int = flows.ALL) -> None:
+    def keep(self, wanted: int = ALL) -> None:
         """Leave in the record what a later run goes on with: registers of a set, and where it goes on."""
         k, record = self.k, self.record
         self.put_away(wanted)
@@ -300,7 +291,7 @@ class Warp(Machine):
             quick = accesses(self.flow.steps, b.first, b.last) if b.number in worth else {}
             if not quick:
                 continue
-            ends = self.flow.steps[b.last].op in flows.ENDS
+            ends = self.flow.steps[b.last].op in ENDS
             end = b.last if ends else b.last + 1
             asking = [index for index, access in quick.items() if access.asks]
             self.tails[b.number] = add(partial(self._tail, b))
@@ -410,7 +401,7 @@ class Warp(Machine):
         self.left.value = self.left.value - count
         if self.count:
             self.lane_steps.value = self.lane_steps.value + k.to_i64(k.popcount(k.ballot(self.active.value)) * count)
-        for index in range(block.first, block.last + (0 if last.op in flows.ENDS else 1)):
+        for index in range(block.first, block.last + (0 if last.op in ENDS else 1)):
             self._instruction(flow.steps[index])
         if block.number in self.tails:
             self.settle_all()
@@ -420,7 +411,7 @@ class Warp(Machine):
     def _end_of(self, block: Any) -> Any:
         """The last instruction of a block, if it is one of flow, and what comes next."""
         last = self.flow.steps[block.last]
-        if last.op not in flows.ENDS:
+        if last.op not in ENDS:
             self.settle_all()
             return self._to(block.last + 1, block)
         mask = self._guard(last)
@@ -454,7 +445,7 @@ class Warp(Machine):
             self._ask_shared(step, access, mask)
             get = self.rows.alike if access.kind == ALIKE else self.rows.row
             base = self.register(step.base)
-            found = [get(base, step.offset + 4 * n) for n in range(flows.words_of(step.mods.get("size", 4)))]
+            found = [get(base, step.offset + 4 * n) for n in range(words_of(step.mods.get("size", 4)))]
             for n, v in enumerate(found):
                 self.set_register(step.dest + n, v, mask)
 
@@ -472,7 +463,7 @@ class Warp(Machine):
     def _ask_shared(self, step: Step, access: Access, mask: Value) -> None:
         if not access.asks:
             return
-        k, bytes = self.k, 4 * flows.words_of(step.mods.get("size", 4))
+        k, bytes = self.k, 4 * words_of(step.mods.get("size", 4))
         good = self.rows.good(access.kind, self.register(step.base), mask, access.low, access.high, bytes)
         if step.op == "STS":
             good = good & (k.ballot(mask) == -1)
@@ -568,7 +559,7 @@ class Warp(Machine):
         taken, here = k.ballot(mask), k.ballot(self.active.value)
         if step.op == "BRA" and step.indirect is None:
             return self._branch(step, taken, here, following, block)
-        if step.op in flows.BRANCHES:
+        if step.op in BRANCHES:
             return self._jump(step, mask, taken, here, following, block)
         return self._stop(step, taken, here, following, block)
 
@@ -584,7 +575,7 @@ class Warp(Machine):
             return (rest != 0, self._to(following, block), self.stop[block.number])
         both = (taken != 0) & (rest != 0)
         for _ in k.when(both):
-            self.stack.push(DIVERGED, step.target, taken, step.index)
+            self.stack.push(Entry.DIVERGED, step.target, taken, step.index)
             self.active.value = k.mask_of(rest)
         return (rest != 0, self._to(following, block), self._to(step.target, block))
 
@@ -596,12 +587,12 @@ class Warp(Machine):
         if step.op == "CAL":
             if divides(step):
                 for _ in k.when((rest != 0) & (taken != 0)):
-                    self.stack.push(DIVERGED, following, rest, step.index)
+                    self.stack.push(Entry.DIVERGED, following, rest, step.index)
             for _ in k.when(taken != 0):
-                self.stack.push(CALLED, following, taken, step.index)
+                self.stack.push(Entry.CALLED, following, taken, step.index)
         elif divides(step):
             for _ in k.when((rest != 0) & (taken != 0)):
-                self.stack.push(DIVERGED, following, rest, step.index)
+                self.stack.push(Entry.DIVERGED, following, rest, step.index)
         if step.indirect is None:
             target = -1 if step.target is None else step.target
             self.active.value = k.mask_of(k.select(taken == 0, here, taken))
@@ -613,7 +604,7 @@ class Warp(Machine):
         same = k.ballot(mask & (index == first))
         others = taken & ~same
         for _ in k.when(others != 0):
-            self.stack.push(DIVERGED, step.index, others, step.index)
+            self.stack.push(Entry.DIVERGED, step.index, others, step.index)
         going.value = same
         self.active.value = k.mask_of(k.select(taken == 0, here, same))
         self.resume.value = first

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pocketgpu.lanes import I32, Lang, Value, Var, kernel
-from pocketgpu.maxwell.sass.isa.instruction import BUNDLE, WORD
-from pocketgpu.maxwell.sass.program.flow import CALLED, DIVERGED
+from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, WORD
 from pocketgpu.maxwell.sass.thread_memory.access import Place
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, STACK_ENTRIES, WARP
 
@@ -76,4 +75,4 @@ def instruction_at(k: Lang, address: Value, count: int | Value) -> Value:
     return k.select(good, index, -1)
 
 
-__all__ = ["CALLED", "DIVERGED", "Stack", "instruction_at", "unstack"]
+__all__ = ["Stack", "instruction_at", "unstack"]

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arena import Snapshot
-from .layout import (
+from pocketgpu.arena import Snapshot
+from pocketgpu.pica.core.layout import (
     BANKS,
     CONTROL,
     EMIT_SLOTS,
@@ -23,7 +23,7 @@ from .layout import (
     VERTEX_SIZE,
     WorkLayout,
 )
-from .n3ds import N3DS
+from pocketgpu.pica.n3ds import N3DS
 
 
 @dataclass(frozen=True, eq=False)

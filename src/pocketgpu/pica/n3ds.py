@@ -15,33 +15,33 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import UsageError
-from ..events import EventLog
-from ..facts.external import EXTERNAL
-from ..facts.external_init import INITS, InitSet
-from ..facts.gsp import CORE_START
-from ..facts.memory_map import VRAM
-from ..facts.switches import choose
-from ..facts.timing import CPU_CLOCK
-from ..lanes import Engine
-from ..memory import GuestMemory
-from .display import Screen
-from .draws import Core3D
-from .external import ExternalRegisters
-from .fill import MemoryFill
-from .layout import BANKS
-from .lcd import Backlight, backlight
-from .pdc import DisplayMode, display_mode
-from .pdc.mode import SCREENS, WORDS
-from .registers import register_id
-from .stats import Stats
-from .targets import RenderTarget
-from .tiers import TIERS
-from .timed import TimedRegisters
-from .transfer import TransferEngine
+from pocketgpu.errors import UsageError
+from pocketgpu.events import EventLog
+from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.external_init import INITS, InitSet
+from pocketgpu.facts.gsp import CORE_START
+from pocketgpu.facts.memory_map import VRAM
+from pocketgpu.facts.switches import choose
+from pocketgpu.facts.timing import CPU_CLOCK
+from pocketgpu.lanes import Engine
+from pocketgpu.pica.core.layout import BANKS
+from pocketgpu.pica.core.registers import register_id
+from pocketgpu.pica.core.stats import Stats
+from pocketgpu.pica.core.tiers import TIERS
+from pocketgpu.pica.display.lcd import Backlight, backlight
+from pocketgpu.pica.display.screens import Screen
+from pocketgpu.pica.external.fill import MemoryFill
+from pocketgpu.pica.external.registers import ExternalRegisters
+from pocketgpu.pica.external.timed import TimedRegisters
+from pocketgpu.pica.external.transfer import TransferEngine
+from pocketgpu.pica.front.draws import Core3D
+from pocketgpu.pica.front.targets import RenderTarget
+from pocketgpu.pica.memory.guest import GuestMemory
+from pocketgpu.pica.pdc import DisplayMode, display_mode
+from pocketgpu.pica.pdc.mode import SCREENS, WORDS
 
 if TYPE_CHECKING:
-    from .gsp import Gsp
+    from pocketgpu.pica.gsp import Gsp
 
 MIB = 1 << 20
 TIMINGS = ("instant", "emulated")
@@ -182,7 +182,7 @@ class N3DS:
     def gsp(self) -> Gsp:
         """The system software's graphics module: GX commands, shared memory, service calls. Made on first use."""
         if self._gsp is None:
-            from .gsp import Gsp
+            from pocketgpu.pica.gsp import Gsp
 
             self._gsp = Gsp(self)
         return self._gsp

@@ -12,13 +12,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..facts.external import EXTERNAL, LCD
-from .batch import DrawRunner
-from .draws import Core3D
-from .gsp import Gsp
-from .layout import CONTROL
-from .n3ds import MIB, N3DS
-from .watch import DrawPackets
+from pocketgpu.facts.external import EXTERNAL, LCD
+from pocketgpu.pica.core.layout import CONTROL
+from pocketgpu.pica.front.batch import DrawRunner
+from pocketgpu.pica.front.draws import Core3D
+from pocketgpu.pica.gsp import Gsp
+from pocketgpu.pica.n3ds import MIB, N3DS
+from pocketgpu.pica.watch import DrawPackets
 
 _SHOWN = np.array([r.address for r in (*EXTERNAL, *LCD) if r.name.startswith(("PDC", "LCD"))], np.uint32)
 """Registers that decide what screens show."""

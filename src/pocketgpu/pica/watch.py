@@ -13,12 +13,12 @@ from typing import Protocol
 
 import numpy as np
 
-from ..facts.external import EXTERNAL
-from .display import Screen
-from .draws import Core3D
-from .layout import BANK_INDEX, MAX_PACKETS, PACKET, PACKET_REGISTERS, PACKET_SIZE, WorkLayout
-from .n3ds import MIB, N3DS
-from .targets import RenderTarget
+from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.pica.core.layout import BANK_INDEX, MAX_PACKETS, PACKET, PACKET_REGISTERS, PACKET_SIZE, WorkLayout
+from pocketgpu.pica.display.screens import Screen
+from pocketgpu.pica.front.draws import Core3D
+from pocketgpu.pica.front.targets import RenderTarget
+from pocketgpu.pica.n3ds import MIB, N3DS
 
 
 class DrawPackets:

@@ -12,7 +12,7 @@ import pytest
 import pocketgpu.capture
 from pocketgpu.capture import Capture
 from pocketgpu.capture.channel_replay import Replay
-from pocketgpu.capture.mxcap import ChannelLog
+from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.capture.replay import replay
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.pica import PICA
@@ -20,7 +20,7 @@ from pocketgpu.inspect.decode import BLOCKS, EFFECTS, WHAT, Decoded, decode, par
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellTracer
 from pocketgpu.inspect.decode.pica_tracer import PicaTracer
 from pocketgpu.inspect.decode.switch import StreamGM20B
-from pocketgpu.maxwell.engines.draws import Draw
+from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.pica.watch import DrawPackets, WatchedN3DS
 
 ROOT = Path(__file__).resolve().parents[3]

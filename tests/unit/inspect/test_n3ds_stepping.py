@@ -14,10 +14,10 @@ from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.address import Address
 from pocketgpu.inspect.n3ds.stepping import trace_draw
-from pocketgpu.pica.layout import CHUNK, PACKET_SIZE
+from pocketgpu.pica.core.layout import CHUNK, PACKET_SIZE
 from pocketgpu.pica.shader.interpreter import vertex_interpreter
 from pocketgpu.pica.shader.rules import rules_of
-from pocketgpu.pica.vertex_fetch import shade_vertices
+from pocketgpu.pica.vertex.fetch import shade_vertices
 from pocketgpu.pica.watch import DrawPackets
 
 

@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...capture.citrace import LoadRun, NarrowWrite, WriteRun
-from ...capture.gxlog import GxLog, GxRun
-from ...capture.pgc import PgcTrace
-from ...capture.replay import MIB, replay_load
-from ...facts.pica import PICA
-from ...pica.draws import Core3D
-from ...pica.gsp.addresses import AddressMap
-from ...pica.watch import DrawPackets, WatchedN3DS
-from .pica_kernel import WORD_LIMIT
-from .pica_tracer import PicaState, PicaTracer
-from .rows import Rows, Words
-from .stream import GX, ISSUED_WRITES, JUMPED, LIST, RECORDED, WRITES, Stream, StreamBuilder
+from pocketgpu.capture.formats.citrace import LoadRun, NarrowWrite, WriteRun
+from pocketgpu.capture.formats.gxlog import GxLog, GxRun
+from pocketgpu.capture.pgc import PgcTrace
+from pocketgpu.capture.replay import MIB, replay_load
+from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.decode.pica_kernel import WORD_LIMIT
+from pocketgpu.inspect.decode.pica_tracer import PicaState, PicaTracer
+from pocketgpu.inspect.decode.rows import Rows, Words
+from pocketgpu.inspect.decode.stream import GX, ISSUED_WRITES, JUMPED, LIST, RECORDED, WRITES, Stream, StreamBuilder
+from pocketgpu.pica.front.draws import Core3D
+from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.watch import DrawPackets, WatchedN3DS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ...capture.citrace import Trace
+    from pocketgpu.capture.formats.citrace import Trace
 
 MOST_JUMPS = 1 << 12
 """Jumps of one list that are followed."""

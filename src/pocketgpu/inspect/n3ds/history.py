@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
-from ...lanes import Engine, Value
-from ...pica.draw_target import make_target
-from ...pica.fragment import draw_fragments
-from ...pica.layout import PACKET, PACKET_REGISTERS, PACKET_SIZE, TRIANGLE, TRIANGLE_SIZE
-from ...pica.n3ds import N3DS
-from ...pica.registers import StaticRegisters
-from ...pica.transfer import tile_order
-from ...pica.watch import DrawPackets
-from .machine import Run
-from .targets import _Words, untiled
+from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
+from pocketgpu.inspect.n3ds.machine import Run
+from pocketgpu.inspect.n3ds.targets import _Words, untiled
+from pocketgpu.lanes import Engine, Value
+from pocketgpu.pica.core.layout import PACKET, PACKET_REGISTERS, PACKET_SIZE, TRIANGLE, TRIANGLE_SIZE
+from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.external.transfer import tile_order
+from pocketgpu.pica.fragment.kernel import draw_fragments
+from pocketgpu.pica.front.draw_target import make_target
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.watch import DrawPackets
 
 Probe = dict[str, list[Any]]
 _HEAD = {

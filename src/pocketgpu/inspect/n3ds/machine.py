@@ -10,14 +10,14 @@ from typing import Protocol
 
 import numpy as np
 
-from ...capture.citrace import Trace
-from ...capture.gxlog import GxLog
-from ...capture.pgc.traces import PgcTrace
-from ...capture.replay import MIB, begin, play
-from ...pica import checkpoint
-from ...pica.layout import BANKS
-from ...pica.observe import ObservedN3DS
-from ...pica.watch import DrawPackets
+from pocketgpu.capture.formats.citrace import Trace
+from pocketgpu.capture.formats.gxlog import GxLog
+from pocketgpu.capture.formats.pgc.traces import PgcTrace
+from pocketgpu.capture.replay import MIB, begin, play
+from pocketgpu.pica import checkpoint
+from pocketgpu.pica.core.layout import BANKS
+from pocketgpu.pica.observe import ObservedN3DS
+from pocketgpu.pica.watch import DrawPackets
 
 Run = Callable[[int, int], None]
 

@@ -12,11 +12,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ...errors import UsageError
-from ...facts.pica import PICA
-from ...lanes import I32, I64, Engine, run_once
-from ...pica.geometry import MOST_EMITTED
-from ...pica.layout import (
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.address import Address
+from pocketgpu.inspect.stepping import Trace, trace_vertex
+from pocketgpu.inspect.stepping.n3ds import MOST
+from pocketgpu.lanes import I32, I64, Engine, run_once
+from pocketgpu.pica.core.layout import (
     BANKS,
     CHUNK,
     CONTROL,
@@ -27,19 +29,17 @@ from ...pica.layout import (
     PACKET_SIZE,
     UNIFORMS_SIZE,
 )  # fmt: skip
-from ...pica.n3ds import N3DS
-from ...pica.registers import field
-from ...pica.shader import Program
-from ...pica.shader.geometry import geometry_interpreter
-from ...pica.shader.rules import rules_of, with_end
-from ...pica.vertex_fetch import GEOMETRY_ON, POINT, VARIABLE, shade_vertices
-from ...pica.watch import DrawPackets
-from ..address import Address
-from ..stepping import Trace, trace_vertex
-from ..stepping.n3ds import MOST
+from pocketgpu.pica.core.registers import field
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.shader import Program
+from pocketgpu.pica.shader.geometry import geometry_interpreter
+from pocketgpu.pica.shader.rules import rules_of, with_end
+from pocketgpu.pica.vertex.fetch import GEOMETRY_ON, POINT, VARIABLE, shade_vertices
+from pocketgpu.pica.vertex.geometry import MOST_EMITTED
+from pocketgpu.pica.watch import DrawPackets
 
 if TYPE_CHECKING:
-    from .inspection import N3dsInspection
+    from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 _WORDS = {bank.name: bank.words for bank in BANKS}
 

@@ -11,7 +11,7 @@ import pytest
 
 import pocketgpu.capture
 from pocketgpu.capture import Capture
-from pocketgpu.capture.channel_replay import Replay
+from pocketgpu.capture.channel_replay import Replay, make_machine
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.capture.replay import replay
 from pocketgpu.facts.maxwell import B197
@@ -19,8 +19,9 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.decode import BLOCKS, EFFECTS, WHAT, Decoded, decode, parse_listing
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellTracer
 from pocketgpu.inspect.decode.pica_tracer import PicaTracer
-from pocketgpu.inspect.decode.switch import StreamGM20B
 from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.observer import Undrawn
+from pocketgpu.maxwell.sass.launch.launcher import Result
 from pocketgpu.pica.watch import DrawPackets, WatchedN3DS
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -137,11 +138,19 @@ def test_registers_at_draws_are_those_of_the_machine(path: Path) -> None:
     assert (tracer.registers[0x40:] == machine._core.registers[0x40:]).all()
 
 
+class Unlaunched(Undrawn):
+    """Nothing is drawn, and no grid runs."""
+
+    def launch(self, *_: object) -> Result:
+        return Result()
+
+
 @pytest.mark.parametrize("path", SWITCH, ids=name)
 def test_registers_at_draws_are_those_of_the_gpu(path: Path) -> None:
     capture = opened(path)
     assert isinstance(capture.trace, ChannelLog)
-    machine = StreamGM20B()
+    machine = make_machine(capture.trace)
+    machine.observe(Unlaunched())
     running = Replay(capture.trace, machine)
     machine.channel(0)
     first = machine.channel(0).files[0].copy()

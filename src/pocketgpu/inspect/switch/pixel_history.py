@@ -78,28 +78,12 @@ class Walk:
                 if isinstance(touch.trace.what, Draw) and touch.surface is not None:
                     watches[id(touch)] = FragmentWatch(self._watch, touch.x, touch.y, touch.surface.grid)
         if watches:
-            self._watched(tick, list(watches.values()))
+            player.replay_to(tick, *watches.values())
         else:
             player.go(tick)
         for (touch, track), old in zip(touches, before, strict=True):
             new = self._bytes(touch, track)
             self._steps[id(touch)] = self._step(touch, old, new, watches.get(id(touch)))
-
-    def _watched(self, tick: int, watches: list[FragmentWatch]) -> None:
-        drawing = self.player.machine.drawing
-
-        def look(plan: object) -> None:
-            for one in watches:
-                one.look(plan)  # type: ignore[arg-type]
-
-        drawing.watch = look
-        try:
-            self.player.replay_to(tick)
-        except BaseException:
-            self.player.spoilt = True
-            raise
-        finally:
-            drawing.watch = None
 
     def _bytes(self, touch: Touch, track: Track) -> list[bytes]:
         """The pixel's samples in the event's surface, or the bytes that are followed."""

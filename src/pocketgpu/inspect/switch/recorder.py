@@ -214,7 +214,7 @@ class Recorder:
     def _now(self) -> NDArray[np.uint32]:
         assert self.machine is not None
         memory = self.machine.memory
-        return memory.page_versions[: memory._top >> PAGE_SHIFT].copy()
+        return memory.page_versions[: memory.used_end >> PAGE_SHIFT].copy()
 
     def _changed(self) -> Spans:
         """Pages that were stamped since the event before, in stretches."""

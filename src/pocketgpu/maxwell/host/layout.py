@@ -30,6 +30,9 @@ MACROS = 0x80  # start addresses
 MAX_DEFERRED = 32
 STAGING_SIZE = 256 << 10  # inline data kept natively, for each front-end class; more of it goes on in pieces
 
+INLINE_PLACES_SIZE = CHANNEL_COUNT * FRONT_END_FILES * STAGING_SIZE
+"""Bytes for the places that staged inline data came from: four for each word of it."""
+
 # A piece of pushbuffer: arena offset of its first word, words, GPFIFO entry it is from, index of its first word there.
 RUN = Struct("OFFSET", "WORDS", "ENTRY", "FIRST")
 
@@ -102,6 +105,8 @@ class ChannelLayout:
 
 
 CHANNEL_LAYOUT = ChannelLayout()
+assert CHANNEL_LAYOUT.staging + FRONT_END_FILES * STAGING_SIZE == CHANNEL_LAYOUT.size
+"""Inline data lies at the end, so that who copies a channel can leave it out."""
 
 
 class WorkLayout:
@@ -111,6 +116,11 @@ class WorkLayout:
         self.effects = start
         self.channels = start + FILES * FILE_WORDS
         self.end = self.channels + CHANNEL_COUNT * CHANNEL_LAYOUT.size
+
+    @staticmethod
+    def inline_places(start: int, channel: int, file: int) -> int:
+        """Where the places of a channel's inline data for a class are, in an area of INLINE_PLACES_SIZE."""
+        return start + (channel * FRONT_END_FILES + file) * STAGING_SIZE
 
     def channel(self, index: int) -> int:
         """Start of the block of a channel."""

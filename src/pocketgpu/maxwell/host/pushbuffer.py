@@ -102,8 +102,14 @@ class State:
 class Parser:
     """The pieces of the walk. `inspect.decode` tells of each method by a class derived from it."""
 
-    def __init__(self, k: Lang, layout: WorkLayout, channel: Value, ram_words: int, choices: frozenset[str]) -> None:
+    def __init__(
+        self, k: Lang, layout: WorkLayout, channel: Value, ram_words: int, choices: frozenset[str],
+        inline_places: int = 0,
+    ) -> None:  # fmt: skip
         self.k, self.layout = k, layout
+        self.channel, self.inline_places = channel, inline_places
+        self.position: Value | None = None
+        """Where the word at hand stands in the arena, -1 if it stands in a header; known if places are noted."""
         self.ram_words, self.choices = ram_words, choices
         base = k.to_i64(channel) * CHANNEL_LAYOUT.size + layout.channels
         self.state = State(k, base)
@@ -239,7 +245,7 @@ class Parser:
             "falcon": falcon,
             "constant": lambda: self.constant(file, value),
             "inline_launch": lambda: self.launch_inline(file, word, value),
-            "inline_data": lambda: self.inline_data(file, word, value),
+            "inline_data": lambda: self.inline_data(file, word, value, from_macro),
             "macro": macro,
         }
         k.switch(code, [cases[name] for name in CODES])
@@ -274,7 +280,7 @@ class Parser:
         state.count("constbuf_words_inline")
 
     # -- inline data ------------------------------------------------------------------------------------------------
-    def _left(self, file: Value) -> Value:
+    def inline_left(self, file: Value) -> Value:
         return k_place(self.k, self.state.at("INLINE_LEFT"), file, 8)
 
     def launch_inline(self, file: Value, word: Value, value: Value) -> None:
@@ -284,22 +290,27 @@ class Parser:
         words = (k.load(I32, self.place(file, LINE_LENGTH)) + 3).lsr(2)
         # A length within 3 of 2^32 comes out as 0 words; nothing is lost by taking it so.
         total = k.to_i64(words, signed=False) * k.to_i64(k.load(I32, self.place(file, LINE_COUNT)), signed=False)
-        k.store(I64, self._left(file), total)
+        k.store(I64, self.inline_left(file), total)
         self.state.count("inline_launches")
         for name in ("INLINE_STAGED", "INLINE_TAKEN"):
             k.store(I32, k_place(k, self.state.at(name), file, 4), 0)
         for _ in k.when(total == 0):
             self.stop(STAGED, file, word, value)
 
-    def inline_data(self, file: Value, word: Value, value: Value) -> None:
+    def inline_data(self, file: Value, word: Value, value: Value, from_macro: bool) -> None:
         k = self.k
-        left_at, staged_at = self._left(file), k_place(k, self.state.at("INLINE_STAGED"), file, 4)
+        left_at, staged_at = self.inline_left(file), k_place(k, self.state.at("INLINE_STAGED"), file, 4)
         left, staged = k.load(I64, left_at), k.load(I32, staged_at)
         for _ in k.when(left == 0):
             self.odd("inline_data")
         for _ in k.when(left != 0):
             staging = k_place(k, self.base + CHANNEL_LAYOUT.staging, file, STAGING_SIZE)
             k.store(I32, k.to_i64(staged << 2) + staging, value)
+            if self.inline_places:
+                whose = self.channel * FRONT_END_FILES + file
+                places = k.to_i64(whose) * STAGING_SIZE + self.inline_places
+                came_from = -1 if from_macro or self.position is None else self.position
+                k.store(I32, k.to_i64(staged << 2) + places, came_from)
             k.store(I32, staged_at, staged + 1)
             k.store(I64, left_at, left - 1)
             self.state.count("inline_upload_words")
@@ -468,14 +479,17 @@ PARSE_CHOICES = ("mme.reads", "mme.wide_shift", "channel.illegal_header")
 
 
 @kernel(1, channel=I32)
-def parse(k: Lang, channel: Value, *, start: int, ram_words: int, choices: tuple[str, ...] = ()) -> None:
+def parse(
+    k: Lang, channel: Value, *, start: int, ram_words: int, choices: tuple[str, ...] = (), inline_places: int = 0
+) -> None:
     """Go on with a channel's pushbuffer from where its state words say; ends with STATUS set.
 
     `start`: the work area. ram_words: instruction RAM of the macro engine, a power of 2. choices: those of
-    `PARSE_CHOICES` that do not have their default.
+    `PARSE_CHOICES` that do not have their default. inline_places: arena offset of an area for the place that each word
+    of inline data came from (`layout.inline_places`); 0: nobody wants to know.
     """
     chosen = frozenset(choices)
-    walk = Parser(k, WorkLayout(start), channel, ram_words, chosen)
+    walk = Parser(k, WorkLayout(start), channel, ram_words, chosen, inline_places)
     packet = Packet(k, walk.state, "channel.illegal_header" in chosen)
     go_on(k, walk, packet)
 
@@ -532,6 +546,8 @@ def _data(k: Lang, walk: Parser, packet: Packet, immediate: Value) -> None:
             hosts.value = hosts.value + k.select(host & (word != 0), 1, 0)
             packet["METHOD"] = (word + packet["STEP"]) & HEADER["ADDRESS"].mask
             packet["STEP"] = packet["LATER_STEP"]
+            if walk.inline_places:
+                walk.position = k.select(is_immediate, -1, position)
             walk.method(file, word, value, from_macro=False)
     done = words - left.value
     packet["REMAINING"] = packet["REMAINING"] - done

@@ -461,6 +461,11 @@ class GpuMemory(Arena):
 
     # What kernels share
 
+    @property
+    def used_end(self) -> int:
+        """Arena offset after the last byte that any backing had since the last reset."""
+        return self._top
+
     def open_version(self) -> int:
         """Begin a new version, with which kernels stamp what they write from now on (`page_table.stamp`)."""
         version = self._next_version()

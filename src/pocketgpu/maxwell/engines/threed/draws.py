@@ -239,6 +239,7 @@ class DrawUnit:
         self._words: Any = np.array([_NO_TOPOLOGY, 0, 0, 0, 0], np.uint32).data
         self._uncounted: Draw | Drawn | None = None
         self._inline: list[int] = []
+        self._inline_method = ""
         self._skip, self._left = 0, -1  # of the inline indices to come; -1: no end
         self.effects: dict[str, Callable[[int], None]] = {
             "BEGIN": self._begin,
@@ -266,6 +267,15 @@ class DrawUnit:
         """Keep the state between draws in these words (layout.DRAW_STATE) from now on."""
         words[:] = self._words
         self._words = words
+
+    def save(self) -> object:
+        """What is under way, but for the words of `attach`."""
+        return self._uncounted, tuple(self._inline), self._inline_method, self._skip, self._left
+
+    def restore(self, kept: Any) -> None:
+        """Be as `save` found it."""
+        self._uncounted, inline, self._inline_method, self._skip, self._left = kept
+        self._inline = list(inline)
 
     def drew(self, count: int, unfinished: bool) -> None:
         """Kernels have made draws; the last one needs help."""
@@ -414,6 +424,8 @@ class DrawUnit:
         self._uncounted, self._words[_DRAWN] = draw, 1
         host.stats.draws += 1
         host.log.append(draw)
+        for one in host.observers:
+            one.draw_recorded(draw)
         self._count(draw)
         if count:
             host.draw(draw, self._state, self._counters)

@@ -6,7 +6,7 @@ large shapes; draws with tessellation, geometry programs or transform feedback g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -85,6 +85,12 @@ AREA_SIZE = (
 """Bytes of the work area that drawing takes."""
 
 
+def spare(area: tuple[int, int]) -> tuple[int, int]:
+    """What `Drawing` leaves of an area that it is given: arena offset and bytes, from a multiple of 4096 on."""
+    start = rounded(rounded(area[0]) + AREA_SIZE)
+    return start, sum(area) - start
+
+
 class _Stopped(Exception):
     """The rest of a draw is left out; why, unless stages tell that."""
 
@@ -143,8 +149,6 @@ class Drawing:
         self._area = 0
         """REGION.AREA of all that was drawn stage by stage in the draw at hand."""
         self._repeats = Repeats(host)
-        self.watch: Callable[[Plan], None] | None = None
-        """Told of a plan whose shapes are in the region (`region`), before their pixels are drawn."""
         rooms = Rooms(self._walk, self._region, self._fragments[0])
         self.quick = QuickTable(
             self.memory, self.engine, self.programs, textures, self.vertex_input, rooms, take(quick_table.AREA_SIZE)
@@ -176,6 +180,26 @@ class Drawing:
     def fragments(self) -> int:
         """Arena offset of the first thread's FRAGMENTS record."""
         return self._fragments[0]
+
+    @property
+    def pixel_slots(self) -> Sequence[int]:
+        """Arena offsets of the slots that pixels are drawn with, for each thread; some room without a pixel program."""
+        return self.programs.stages[PIXEL].slots or [self._scratch] * self.threads
+
+    @property
+    def plan(self) -> Plan | None:
+        """That of the last draw that Python made; None if it had none."""
+        return self._plan
+
+    @property
+    def passed(self) -> int:
+        """Samples of the last draw that passed all tests; those of repeated draws add up."""
+        return sum(int(passed[0]) for passed in self._passed)
+
+    def forget_passed(self) -> None:
+        """Count samples that pass from 0 on."""
+        for passed in self._passed:
+            passed[0] = 0
 
     @property
     def tier(self) -> str:
@@ -278,7 +302,7 @@ class Drawing:
         self._area = 0
         region[_STIPPLE] = region[_SHAPES] = region[_COME] = region[_GONE] = 0
         try:
-            if plan.chain is None and not plan.streams and self.watch is None:
+            if plan.chain is None and not plan.streams and not self._is_looked_at():
                 self._walk_through(plan, counters)
             else:
                 self._stage_by_stage(plan, state, counters)
@@ -288,6 +312,11 @@ class Drawing:
             counters.add("CLIPPER_INVOCATIONS", region[_COME])
             counters.add("CLIPPER_PRIMITIVES_GENERATED", region[_GONE])
         self._settle(plan, draw.place, counters)
+
+    def _is_looked_at(self) -> bool:
+        """Whether somebody wants to hear of shapes."""
+        observers = self.host.observers
+        return bool(observers) and any(one.wants_shapes for one in observers)
 
     def _tell(self, stop: _Stopped) -> None:
         if stop.args:
@@ -531,10 +560,11 @@ class Drawing:
 
     def _share_shapes(self, plan: Plan) -> None:
         """The pixels of the shapes in the region."""
-        if self.watch is not None:
-            self.watch(plan)
+        for one in self.host.observers:
+            if one.wants_shapes:
+                one.shapes_ready(plan)
         run, area = self.engine.get(raster_shapes, multi=plan.multi), self._region_data[REGION.AREA // 4]
-        slots = self.programs.stages[PIXEL].slots or [self._scratch] * self.threads
+        slots = self.pixel_slots
 
         def part(number: int, parts: int) -> None:
             run(plan.at, self._region, slots[number], self._fragments[number], number, parts)
@@ -560,4 +590,4 @@ class Drawing:
             self.textures.check()
 
 
-__all__ = ["AREA_SIZE", "Drawing"]
+__all__ = ["AREA_SIZE", "Drawing", "spare"]

@@ -31,6 +31,8 @@ from .layout import (
     WorkLayout,
 )
 from .layout import CONTROL as C
+from .observer import Observer
+from .packets import DrawPackets
 from .stats import Stats
 from .vertex_driver import VERTEX_BUDGET
 
@@ -60,6 +62,7 @@ class Core3D:
         self.memory, self.engine, self.events, self.stats, self.switches = memory, engine, events, stats, switches
         self._walk_choices = departures(switches, *walk.WALK_CHOICES)
         self.place = ""
+        self._observer: Observer | None = None
         self.layout = WorkLayout(memory.work_offset, memory.work_size)
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         arena, layout = memory.arena, self.layout
@@ -83,6 +86,15 @@ class Core3D:
         self.reset_control()
         for offset, size in self.layout.first_used:
             memory.populate(offset, size)
+
+    @property
+    def observer(self) -> Observer | None:
+        """Who is told of lists and draws."""
+        return self._observer
+
+    @observer.setter
+    def observer(self, observer: Observer | None) -> None:
+        self._observer = self.runner.observer = observer
 
     def reset(self) -> None:
         """As after power-on: registers, banks and all that the unit holds zero. What was prepared for draws is kept."""
@@ -137,6 +149,14 @@ class Core3D:
 
         complete: the list ought to end with FINALIZE; if not, that is a hang of the console.
         """
+        if self._observer is not None:
+            self._observer.list_starts(offset, size)
+        fired = self._run_list(offset, size, complete)
+        if self._observer is not None:
+            self._observer.list_ended(offset, size, self._get("JUMPS"), self._get("IGNORED"))
+        return fired
+
+    def _run_list(self, offset: int, size: int, complete: bool) -> int:
         started = perf_counter()
         self.control[_SUBMISSION] = 0
         self._set("POSITION", offset)
@@ -183,7 +203,29 @@ class Core3D:
         """Run all recorded packets and empty the list."""
         count = self._get("PACKETS")
         if count:
-            self.runner.run(count, self.place)
+            if self._observer is None:
+                self.runner.run(count, self.place)
+            else:
+                self._hand_over(self._observer, count)
         self.control[_LIST_END] = 0
         self._set("POOL_TOP", self.layout.pool)
         self._copy_banks()
+
+    def _hand_over(self, observer: Observer, count: int) -> None:
+        """Let the observer run the recorded packets. Those that it leaves out are counted like the others."""
+        before = self.stats.draws
+
+        def run(first: int, end: int) -> None:
+            self.stats.draws = before + first
+            self.runner.run(end, self.place, first)
+
+        observer.draws(DrawPackets(self.memory.arena, self.layout, count, self.place), run)
+        self.stats.draws = before + count
+
+    def see_again(self, packets: DrawPackets, draw: int) -> None:
+        """Registers and banks as they were when a draw was recorded: its list has been walked further since."""
+        self.registers[:] = packets.registers[draw]
+        for bank in BANKS:
+            version = int(packets.versions(bank.name)[draw])
+            if version and bank.name != "gs_uniform_marks":
+                self.bank(bank.name)[:] = np.frombuffer(packets.contents(version, bank.words), np.uint32)

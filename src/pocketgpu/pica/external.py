@@ -26,6 +26,7 @@ from .draws import Core3D
 from .fill import MemoryFill
 from .layout import CONTROL as C
 from .layout import EXTERNAL_WORDS, MAX_WRITES, WorkLayout
+from .observer import Observer
 from .stats import Stats
 from .transfer import WORDS as TRANSFER_WORDS
 from .transfer import TransferEngine
@@ -69,6 +70,12 @@ _HOME = {
     for at in range(area.start, area.end, 4)
 }
 """Word of the register that answers at a mirrored word."""
+
+_UNIT_WORDS = {
+    unit: {register.name: register.offset // 4 for register in EXTERNAL if register.name.startswith(f"{unit}_")}
+    for unit in ("PSC0", "PSC1", "PPF")
+}
+"""Of each unit: the word of each of its registers."""
 
 # What starts the command list of each channel; where its size and its address stand.
 LIST_STARTS = tuple(PICA[f"CMDBUF_JUMP{channel}"].offset for channel in range(2))
@@ -142,6 +149,9 @@ class ExternalRegisters:
         self.luts = (ColorTable(), ColorTable())
         self.interrupts: dict[str, int] = {}
         self.listeners: list[Callable[[str, int], None]] = []
+        self.observer: Observer | None = None
+        """Who is told of units that start and end."""
+        self._at_work: dict[str, Mapping[str, int]] = {}  # what observers were told of units that have not ended
         self.moved = dict.fromkeys(COUNTED_TRAFFIC, 0)
         """Bytes by the name of the counter that tells of them."""
         self._writable = part(layout.external_writable, 4 * WORDS).view(np.uint32)
@@ -359,6 +369,19 @@ class ExternalRegisters:
         return bool(((request == compare) & ~disabled).any())
 
     # -- units ------------------------------------------------------------------------------------------------------
+    def _tell_start(self, unit: str, word: int) -> None:
+        """PSC0, PSC1 or PPF is about to work: `word` was written to its control register."""
+        if self.observer is not None:
+            words = {name: int(self.words[place]) for name, place in _UNIT_WORDS[unit].items()}
+            words[f"{unit}_CONTROL"] = word
+            self._at_work[unit] = words
+            self.observer.unit_starts(unit, words)
+
+    def _tell_end(self, unit: str) -> None:
+        words = self._at_work.pop(unit, None)
+        if self.observer is not None and words is not None:
+            self.observer.unit_ended(unit, words)
+
     def _controlled(self, word: int, index: int, finished: int) -> int:
         """A word written to a unit's control register: "finished" can only be cleared by a write."""
         writable = int(self._writable[index])
@@ -366,7 +389,9 @@ class ExternalRegisters:
 
     def _fill(self, unit: int, word: int) -> None:
         """A write to a fill's control register."""
-        first, index, _ = FILLS[unit]
+        first, index, name = FILLS[unit]
+        if word & FILL_START:
+            self._tell_start(name, word)
         self.words[index] = word = self._controlled(word, index, FILL_FINISHED)
         if word & FILL_START:
             start, end, value = self.words[first : first + 3].tolist()
@@ -383,6 +408,7 @@ class ExternalRegisters:
         self.words[index] = word
         self.interrupt(name, int(start > 0))
         self.stats.seconds["fill"] += perf_counter() - started
+        self._tell_end(name)
 
     def _fill_memory(self, unit: int, start: int, end: int, value: int, width: int) -> None:
         problem = self.fill.run(start, end, value, width)
@@ -396,6 +422,8 @@ class ExternalRegisters:
     def _transfer(self, word: int) -> None:
         """A write to the transfer engine's control register."""
         index = TRANSFER_CONTROL
+        if word & TRANSFER_START:
+            self._tell_start("PPF", word)
         self.words[index] = word = self._controlled(word, index, TRANSFER_FINISHED)
         if word & TRANSFER_START:
             self._run_transfer(self.words[TRANSFER_WORDS])
@@ -416,6 +444,7 @@ class ExternalRegisters:
             self.words[index] = int(self.words[index]) & ~TRANSFER_START | TRANSFER_FINISHED
             self.interrupt("PPF")
         self.stats.seconds["transfer"] += perf_counter() - started
+        self._tell_end("PPF")
 
     def _vram_power(self, word: int) -> None:
         index = _address("VRAM_POWER")
@@ -455,6 +484,12 @@ class ExternalRegisters:
 
     def _run_list(self, channel: int) -> int:
         """Run the list that a channel's registers name; returns how often it raised the P3D interrupt."""
+        if self.observer is not None:
+            names = [f"CMDBUF_{what}{channel}" for what in ("SIZE", "ADDR", "JUMP")]
+            self._at_work["P3D"] = words_of_list = {
+                name: int(self._core_words[PICA[name].offset]) for name in names
+            }
+            self.observer.unit_starts("P3D", words_of_list)
         words = self._core_words[_LISTS[channel][0][0]], self._core_words[_LISTS[channel][1][0]]
         known = self._lists.get(words)
         if known is None:
@@ -474,6 +509,7 @@ class ExternalRegisters:
     def list_done(self, fired: int) -> None:
         """A list came to its end and raised so many interrupts."""
         self.interrupt("P3D", fired)
+        self._tell_end("P3D")
 
     def submit(self, words: Sequence[int] | np.ndarray) -> int:
         """Run command words that lie in no guest memory; returns how often they raised the P3D interrupt."""

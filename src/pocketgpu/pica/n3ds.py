@@ -9,7 +9,9 @@ gpu.screens["top"].image.save("top.png")
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,7 @@ import numpy as np
 
 from ..errors import UsageError
 from ..events import EventLog
-from ..facts.external import EXTERNAL
+from ..facts.external import EXTERNAL, LCD
 from ..facts.external_init import INITS, InitSet
 from ..facts.gsp import CORE_START
 from ..facts.memory_map import VRAM
@@ -25,29 +27,38 @@ from ..facts.switches import choose
 from ..facts.timing import CPU_CLOCK
 from ..lanes import Engine
 from ..memory import GuestMemory
+from .batch import DrawRunner
+from .checkpoint import Checkpoint
 from .display import Screen
 from .draws import Core3D
 from .external import ExternalRegisters
 from .fill import MemoryFill
 from .layout import BANKS
 from .lcd import Backlight, backlight
+from .observer import Observer
 from .pdc import DisplayMode, display_mode
 from .pdc.mode import SCREENS, WORDS
 from .registers import register_id
 from .stats import Stats
 from .targets import RenderTarget
+from .texture_cache import TextureCache
 from .tiers import TIERS
 from .timed import TimedRegisters
-from .transfer import TransferEngine
+from .transfer import Move, TransferEngine
+from .work_area import WorkArea
 
 if TYPE_CHECKING:
     from .gsp import Gsp
+    from .packets import DrawPackets
 
 MIB = 1 << 20
 TIMINGS = ("instant", "emulated")
 MODELS = ("old", "new")
 LINES = ("PSC0", "PSC1", "PDC0", "PDC1", "PPF", "P3D")
 """Interrupts that the machine raises."""
+_SHOWN = np.array([r.address for r in (*EXTERNAL, *LCD) if r.name.startswith(("PDC", "LCD"))], np.uint32)
+"""Registers that decide what screens show."""
+_DISPLAY = (int(_SHOWN.min()), int(_SHOWN.max()))
 
 
 class N3DS:
@@ -63,7 +74,8 @@ class N3DS:
     are busy for a while, displays scan line by line, and time passes in `advance`, `run_until`, `step_vblank`, and a
     little in every `read_register`. What memory holds in the end is the same.
 
-    `events` tells what the guest did wrong or what is not drawn yet.
+    `events` tells what the guest did wrong or what is not drawn yet. `observer` is told what the machine does, as it
+    does it; see `pica.observer`.
 
     :raises UsageError: an unknown switch or value of an argument, or less than one thread.
     """
@@ -98,6 +110,7 @@ class N3DS:
         self.events = EventLog()
         self.stats = Stats()
         self._engine = Engine(self.memory.arena, evaluator)
+        self._observer: Observer | None = None
         new = model == "new" or (model is None and fcram > 128 * MIB)
         self._core = Core3D(self.memory, self._engine, self.events, self.stats, threads, self.switches)
         self._core.runner.tier = tier
@@ -114,6 +127,7 @@ class N3DS:
         self._timed = TimedRegisters(*parts) if timing == "emulated" else None
         self._external = self._timed or ExternalRegisters(*parts)
         self._external.set_model(new)
+        self._external.observer = self._observer
         if self._timed is not None:
             self._timed.on_vblank = self._vblank
         for name, value in CORE_START.items():
@@ -138,7 +152,25 @@ class N3DS:
 
     def write_registers(self, addresses: np.ndarray, values: np.ndarray) -> None:
         """Many register writes in order: two uint32 arrays, addresses word-aligned and physical."""
-        self._external.write(addresses, values)
+        if self._observer is None:
+            self._external.write(addresses, values)
+        else:
+            self._write_observed(self._observer, np.asarray(addresses, np.uint32), np.asarray(values, np.uint32))
+
+    def _write_observed(self, observer: Observer, addresses: np.ndarray, values: np.ndarray) -> None:
+        """Register writes; those of displays are told of apart, in their place between the others."""
+        observer.writes_start(addresses, values)
+        display = (addresses >= _DISPLAY[0]) & (addresses <= _DISPLAY[1])
+        if display.any():
+            display &= np.isin(addresses, _SHOWN)
+        if not display.any():
+            self._external.write(addresses, values)
+            return
+        edges = np.flatnonzero(np.diff(display)) + 1
+        for first, end in pairwise([0, *edges.tolist(), len(addresses)]):
+            self._external.write(addresses[first:end], values[first:end])
+            if display[first]:
+                observer.display_written(addresses[first:end], values[first:end])
 
     def read_register(self, physical: int) -> int:
         """A 32-bit register by physical address; 0 where there is none. Emulated time goes on a little."""
@@ -186,6 +218,78 @@ class N3DS:
 
             self._gsp = Gsp(self)
         return self._gsp
+
+    # -- looking at it ------------------------------------------------------------------------------------------------
+    @property
+    def observer(self) -> Observer | None:
+        """Who is told what the machine does; None if nobody is."""
+        return self._observer
+
+    @observer.setter
+    def observer(self, observer: Observer | None) -> None:
+        self._observer = self._core.observer = self._external.observer = observer
+        if observer is not None:
+            observer.machine = self
+
+    @contextmanager
+    def observed(self, observer: Observer) -> Iterator[None]:
+        """`with machine.observed(one)`: `one` is told what the machine does in the block, instead of its observer."""
+        before, self.observer = self._observer, observer
+        try:
+            yield
+        finally:
+            self.observer = before
+
+    @property
+    def registers(self) -> np.ndarray:
+        """The live words (0x300,) of the 3D core's registers, uint32, by number."""
+        return self._core.registers
+
+    def bank(self, name: str) -> np.ndarray:
+        """The live words, uint32, of a memory behind FIFO registers: "vs_code", "vs_uniforms", "lighting_lut" and so
+        on (`layout.BANKS`)."""
+        return self._core.bank(name)
+
+    def peek(self, physical: int) -> int:
+        """The word of a register of displays, LCDs, fills or transfers, without anything that reading it does."""
+        return self._external.peek(physical)
+
+    def transfer_of(self, words: Mapping[str, int]) -> Move:
+        """What the transfer engine would do with these words of its registers, by name; those left out hold 0."""
+        return self._transfer.described(words)
+
+    @property
+    def textures(self) -> TextureCache:
+        """Textures as registers describe them, and their decoded texels."""
+        return self._core.runner.textures
+
+    @property
+    def work(self) -> WorkArea:
+        """The 3D core's part of the arena: packets, vertices and triangles of the draws at hand."""
+        return WorkArea(self.memory.arena, self._core.layout)
+
+    @property
+    def runner(self) -> DrawRunner:
+        """What prepares and runs recorded draws, for those who want to run parts of one."""
+        return self._core.runner
+
+    def see_again(self, packets: DrawPackets, draw: int) -> None:
+        """Let registers and memories behind FIFO registers hold what one of the draws at hand saw: by the time it runs,
+        its list has been walked further."""
+        self._core.see_again(packets, draw)
+
+    def checkpoint(self) -> Checkpoint:
+        """The whole state, to be brought back by `restore`. Instant time only: no unit is at work between calls."""
+        return Checkpoint.take(self.memory, self._core, self._external, self.frame)
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Bring back a state of this machine. Whoever listens to interrupts goes on listening; events are dropped.
+
+        :raises UsageError: the state was kept of another machine.
+        """
+        self.frame = checkpoint.restore(self.memory, self._core, self._external)
+        self.events.drain()
+        self.stats.reset()
 
     # -- time ---------------------------------------------------------------------------------------------------------
     @property
@@ -260,6 +364,8 @@ class N3DS:
     def _next_frame(self) -> None:
         self.frame += 1
         self._core.place = f"f{self.frame}"
+        if self._observer is not None:
+            self._observer.vblank(self.frame - 1)
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     @property
@@ -300,6 +406,8 @@ class N3DS:
         started = perf_counter()
         self.memory.write(physical, data)
         self.stats.seconds["loads"] += perf_counter() - started
+        if self._observer is not None:
+            self._observer.memory_loaded(physical, len(data))
 
     def load_initial(
         self,

@@ -93,8 +93,7 @@ class Texture:
 
 def textures_of(machine: N3DS, registers: NDArray[np.uint32]) -> dict[int, Texture]:
     """Textures by unit, of units that name one with a size and in memory. registers: 0x300 words."""
-    runner = getattr(machine._core.runner, "_runner", machine._core.runner)
-    cache, get = runner.textures, StaticRegisters(_Words(registers))
+    cache, get = machine.textures, StaticRegisters(_Words(registers))
     found = {}
     for unit in range(UNITS):
         source = cache.describe(registers, unit)

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 from ...errors import UsageError
 from ...pica.n3ds import N3DS
-from ...pica.watch import DrawPackets
+from ...pica.observer import Run
+from ...pica.packets import DrawPackets
 from ..event import Event, Range
 from ..wording import counted
-from .machine import Run
+from .machine import DrawWatcher
 
 if TYPE_CHECKING:
     from .inspection import N3dsInspection
 
 
-class ChangeWatch:
+class ChangeWatch(DrawWatcher):
     """Notes which of some draws of a frame change a range. wanted: their numbers; `found` has those that did."""
 
     def __init__(self, machine: N3DS, place: Range, wanted: set[int]) -> None:

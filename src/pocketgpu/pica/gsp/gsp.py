@@ -75,6 +75,19 @@ class Gsp(Calls):
         return code
 
     def _run(self, command: tuple[int, ...], recorded: bool = False, at: str = "") -> int:
+        observer = self.machine.observer
+        if observer is None:
+            return self._run_command(command, recorded, at)
+        observer.command_starts(command)
+        code = self._run_command(command, recorded, at)
+        if self.flushed:
+            observer.cache_flushed(self.flushed)
+        if not code and GX_COMMANDS[command[0] & 0xFF].name == "RequestDMA":
+            observer.memory_copied(command)
+        observer.command_ended(command, code)
+        return code
+
+    def _run_command(self, command: tuple[int, ...], recorded: bool, at: str) -> int:
         number = command[0] & 0xFF
         switches = self.machine.switches
         if number == 2 and command[1] and command[4] and switches["gsp.double_fill"] == "first":

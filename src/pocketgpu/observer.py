@@ -30,27 +30,27 @@ class Observer:
         """Pages of 4096 bytes of the arena, by number, that something has just written whose bytes nobody lists."""
 
 
-O = TypeVar("O", bound=Observer)
+AnyObserver = TypeVar("AnyObserver", bound=Observer)
 
 
-class Observed(Generic[O]):
+class Observed(Generic[AnyObserver]):
     """A machine that observers can look at."""
 
-    observers: tuple[O, ...] = ()
+    observers: tuple[AnyObserver, ...] = ()
     """Who is told; `observe` and `dismiss` change it."""
 
-    def observe(self, observer: O) -> None:
+    def observe(self, observer: AnyObserver) -> None:
         """Tell one more observer from now on."""
         self.observers = (*self.observers, observer)
         self._observers_changed()
 
-    def dismiss(self, observer: O) -> None:
+    def dismiss(self, observer: AnyObserver) -> None:
         """Tell an observer no longer; nothing happens if it was not told."""
         self.observers = tuple(one for one in self.observers if one is not observer)
         self._observers_changed()
 
     @contextmanager
-    def observed(self, observer: O) -> Iterator[O]:
+    def observed(self, observer: AnyObserver) -> Iterator[AnyObserver]:
         """Tell an observer as long as this lasts."""
         self.observe(observer)
         try:

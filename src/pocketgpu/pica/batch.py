@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter
 from typing import Any
 
@@ -41,7 +41,7 @@ from .layout import (
     UNIT_SIZE,
     WorkLayout,
 )
-from .observer import Observer
+from .observer import Observer, Run, tell_written
 from .primitives import ASSEMBLY_CHOICES, assemble
 from .registers import StaticRegisters, select_fields
 from .registers import field as register_field
@@ -165,8 +165,8 @@ class DrawRunner:
         self._cycle = 0  # how often the machine was switched on again
         self._drawn_to: dict[bytes, DrawTarget] = {}  # since then
         self._batch = _Batch()
-        self.observer: Observer | None = None
-        """Who is asked to let the fragment side of a batch run, instead of it running by itself."""
+        self.observers: tuple[Observer, ...] = ()
+        """Who is asked to let the fragment side of a batch run, and told what draws wrote."""
         self.pixels = 0  # in the boxes of all triangles since the caller last set it to 0
         words = memory.arena[layout.packets : layout.packets + MAX_PACKETS * PACKET_SIZE].view(np.int32)
         packets = words.reshape(MAX_PACKETS, -1)
@@ -493,15 +493,16 @@ class DrawRunner:
             run = self._fragment_side
             code = tuple(handle for _, _, handle, _ in batch.groups)
 
-            def draw(low: int, high: int) -> None:
+            def draw_parts(low: int, high: int) -> None:
                 self._workers.run(lambda part, parts: run(low, high, part, parts), code, area)
 
-            if self.observer is None:
-                draw(first, end)
-            else:
-                self.observer.fragments(first, end, draw)
+            draw: Run = draw_parts
+            for one in reversed(self.observers):
+                draw = partial(_asked, one, draw)
+            draw(first, end)
             for offset, size in batch.ranges:
                 self.memory.touch(offset, size)
+            tell_written(self.observers, batch.ranges)
             self.stats.triangles += triangles
             self.stats.fragments += sum(self._counters.tolist())
             self._counters[:] = 0
@@ -510,6 +511,10 @@ class DrawRunner:
         now = perf_counter()
         self.stats.seconds["raster"] += now - started
         return now
+
+
+def _asked(observer: Observer, run: Run, first: int, end: int) -> None:
+    observer.fragments(first, end, run)
 
 
 class _Batch:

@@ -62,7 +62,7 @@ class Core3D:
         self.memory, self.engine, self.events, self.stats, self.switches = memory, engine, events, stats, switches
         self._walk_choices = departures(switches, *walk.WALK_CHOICES)
         self.place = ""
-        self._observer: Observer | None = None
+        self._observers: tuple[Observer, ...] = ()
         self.layout = WorkLayout(memory.work_offset, memory.work_size)
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         arena, layout = memory.arena, self.layout
@@ -88,13 +88,13 @@ class Core3D:
             memory.populate(offset, size)
 
     @property
-    def observer(self) -> Observer | None:
+    def observers(self) -> tuple[Observer, ...]:
         """Who is told of lists and draws."""
-        return self._observer
+        return self._observers
 
-    @observer.setter
-    def observer(self, observer: Observer | None) -> None:
-        self._observer = self.runner.observer = observer
+    @observers.setter
+    def observers(self, observers: tuple[Observer, ...]) -> None:
+        self._observers = self.runner.observers = observers
 
     def reset(self) -> None:
         """As after power-on: registers, banks and all that the unit holds zero. What was prepared for draws is kept."""
@@ -149,11 +149,11 @@ class Core3D:
 
         complete: the list ought to end with FINALIZE; if not, that is a hang of the console.
         """
-        if self._observer is not None:
-            self._observer.list_starts(offset, size)
+        for one in self._observers:
+            one.list_starts(offset, size)
         fired = self._run_list(offset, size, complete)
-        if self._observer is not None:
-            self._observer.list_ended(offset, size, self._get("JUMPS"), self._get("IGNORED"))
+        for one in self._observers:
+            one.list_ended(offset, size, self._get("JUMPS"), self._get("IGNORED"))
         return fired
 
     def _run_list(self, offset: int, size: int, complete: bool) -> int:
@@ -203,24 +203,22 @@ class Core3D:
         """Run all recorded packets and empty the list."""
         count = self._get("PACKETS")
         if count:
-            if self._observer is None:
-                self.runner.run(count, self.place)
-            else:
-                self._hand_over(self._observer, count)
+            before = self.stats.draws
+            self._draw(self._observers, 0, count, before)
+            if self._observers:
+                self.stats.draws = before + count  # what an observer left out counts like the rest
         self.control[_LIST_END] = 0
         self._set("POOL_TOP", self.layout.pool)
         self._copy_banks()
 
-    def _hand_over(self, observer: Observer, count: int) -> None:
-        """Let the observer run the recorded packets. Those that it leaves out are counted like the others."""
-        before = self.stats.draws
-
-        def run(first: int, end: int) -> None:
+    def _draw(self, observers: tuple[Observer, ...], first: int, end: int, before: int) -> None:
+        """Run packets first .. end-1, or let the first of some observers do so. before: draws before packet 0."""
+        if observers:
+            packets = DrawPackets(self.memory.arena, self.layout, first, end, self.place)
+            observers[0].draws(packets, lambda low, high: self._draw(observers[1:], first + low, first + high, before))
+        else:
             self.stats.draws = before + first
             self.runner.run(end, self.place, first)
-
-        observer.draws(DrawPackets(self.memory.arena, self.layout, count, self.place), run)
-        self.stats.draws = before + count
 
     def see_again(self, packets: DrawPackets, draw: int) -> None:
         """Registers and banks as they were when a draw was recorded: its list has been walked further since."""

@@ -26,7 +26,7 @@ from .draws import Core3D
 from .fill import MemoryFill
 from .layout import CONTROL as C
 from .layout import EXTERNAL_WORDS, MAX_WRITES, WorkLayout
-from .observer import Observer
+from .observer import Observer, tell_written
 from .stats import Stats
 from .transfer import WORDS as TRANSFER_WORDS
 from .transfer import TransferEngine
@@ -149,7 +149,7 @@ class ExternalRegisters:
         self.luts = (ColorTable(), ColorTable())
         self.interrupts: dict[str, int] = {}
         self.listeners: list[Callable[[str, int], None]] = []
-        self.observer: Observer | None = None
+        self.observers: tuple[Observer, ...] = ()
         """Who is told of units that start and end."""
         self._at_work: dict[str, Mapping[str, int]] = {}  # what observers were told of units that have not ended
         self.moved = dict.fromkeys(COUNTED_TRAFFIC, 0)
@@ -371,16 +371,25 @@ class ExternalRegisters:
     # -- units ------------------------------------------------------------------------------------------------------
     def _tell_start(self, unit: str, word: int) -> None:
         """PSC0, PSC1 or PPF is about to work: `word` was written to its control register."""
-        if self.observer is not None:
+        if self.observers:
             words = {name: int(self.words[place]) for name, place in _UNIT_WORDS[unit].items()}
             words[f"{unit}_CONTROL"] = word
-            self._at_work[unit] = words
-            self.observer.unit_starts(unit, words)
+            self._announce(unit, words)
+
+    def _announce(self, unit: str, words: Mapping[str, int]) -> None:
+        self._at_work[unit] = words
+        for one in self.observers:
+            one.unit_starts(unit, words)
 
     def _tell_end(self, unit: str) -> None:
         words = self._at_work.pop(unit, None)
-        if self.observer is not None and words is not None:
-            self.observer.unit_ended(unit, words)
+        if words is not None:
+            for one in self.observers:
+                one.unit_ended(unit, words)
+
+    def _tell_written(self, place: tuple[int, int]) -> None:
+        if self.observers:
+            tell_written(self.observers, [place])
 
     def _controlled(self, word: int, index: int, finished: int) -> int:
         """A word written to a unit's control register: "finished" can only be cleared by a write."""
@@ -416,6 +425,7 @@ class ExternalRegisters:
             self.report("fault", "fill.unmapped", problem)
         elif start and end > start:
             self.moved[f"PSC{unit}_WRITE"] += end - start
+            self._tell_written((self.memory.offset_of(start, end - start) or 0, end - start))
         if self.vram.off:
             self.vram.lose()
 
@@ -435,6 +445,8 @@ class ExternalRegisters:
         if outcome.problem:
             kind: EventKind = "hang" if outcome.hang else "warning" if outcome.moved else "fault"
             self.report(kind, outcome.event or f"transfer.{kind}", outcome.problem)
+        if outcome.moved:
+            self._tell_written(self.transfer.prepare(words).written)
         self.moved["PPF_READ"] += outcome.read
         self.moved["PPF_WRITE"] += outcome.written
         if self.vram.off:
@@ -484,12 +496,9 @@ class ExternalRegisters:
 
     def _run_list(self, channel: int) -> int:
         """Run the list that a channel's registers name; returns how often it raised the P3D interrupt."""
-        if self.observer is not None:
+        if self.observers:
             names = [f"CMDBUF_{what}{channel}" for what in ("SIZE", "ADDR", "JUMP")]
-            self._at_work["P3D"] = words_of_list = {
-                name: int(self._core_words[PICA[name].offset]) for name in names
-            }
-            self.observer.unit_starts("P3D", words_of_list)
+            self._announce("P3D", {name: int(self._core_words[PICA[name].offset]) for name in names})
         words = self._core_words[_LISTS[channel][0][0]], self._core_words[_LISTS[channel][1][0]]
         known = self._lists.get(words)
         if known is None:

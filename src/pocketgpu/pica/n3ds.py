@@ -9,8 +9,7 @@ gpu.screens["top"].image.save("top.png")
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -27,6 +26,7 @@ from ..facts.switches import choose
 from ..facts.timing import CPU_CLOCK
 from ..lanes import Engine
 from ..memory import GuestMemory
+from ..observer import Observed
 from .batch import DrawRunner
 from .checkpoint import Checkpoint
 from .display import Screen
@@ -61,7 +61,7 @@ _SHOWN = np.array([r.address for r in (*EXTERNAL, *LCD) if r.name.startswith(("P
 _DISPLAY = (int(_SHOWN.min()), int(_SHOWN.max()))
 
 
-class N3DS:
+class N3DS(Observed[Observer]):
     """A Nintendo 3DS as far as its GPU goes.
 
     fcram: bytes of main memory (128 MiB, or 256 MiB for the new model). threads: how many draw; any number gives the
@@ -74,8 +74,8 @@ class N3DS:
     are busy for a while, displays scan line by line, and time passes in `advance`, `run_until`, `step_vblank`, and a
     little in every `read_register`. What memory holds in the end is the same.
 
-    `events` tells what the guest did wrong or what is not drawn yet. `observer` is told what the machine does, as it
-    does it; see `pica.observer`.
+    `events` tells what the guest did wrong or what is not drawn yet. `observe` lets somebody hear what the machine
+    does, as it does it; see `pica.observer`.
 
     :raises UsageError: an unknown switch or value of an argument, or less than one thread.
     """
@@ -110,7 +110,6 @@ class N3DS:
         self.events = EventLog()
         self.stats = Stats()
         self._engine = Engine(self.memory.arena, evaluator)
-        self._observer: Observer | None = None
         new = model == "new" or (model is None and fcram > 128 * MIB)
         self._core = Core3D(self.memory, self._engine, self.events, self.stats, threads, self.switches)
         self._core.runner.tier = tier
@@ -127,7 +126,7 @@ class N3DS:
         self._timed = TimedRegisters(*parts) if timing == "emulated" else None
         self._external = self._timed or ExternalRegisters(*parts)
         self._external.set_model(new)
-        self._external.observer = self._observer
+        self._external.observers = self.observers
         if self._timed is not None:
             self._timed.on_vblank = self._vblank
         for name, value in CORE_START.items():
@@ -152,14 +151,15 @@ class N3DS:
 
     def write_registers(self, addresses: np.ndarray, values: np.ndarray) -> None:
         """Many register writes in order: two uint32 arrays, addresses word-aligned and physical."""
-        if self._observer is None:
-            self._external.write(addresses, values)
+        if self.observers:
+            self._write_observed(np.asarray(addresses, np.uint32), np.asarray(values, np.uint32))
         else:
-            self._write_observed(self._observer, np.asarray(addresses, np.uint32), np.asarray(values, np.uint32))
+            self._external.write(addresses, values)
 
-    def _write_observed(self, observer: Observer, addresses: np.ndarray, values: np.ndarray) -> None:
+    def _write_observed(self, addresses: np.ndarray, values: np.ndarray) -> None:
         """Register writes; those of displays are told of apart, in their place between the others."""
-        observer.writes_start(addresses, values)
+        for one in self.observers:
+            one.writes_start(addresses, values)
         display = (addresses >= _DISPLAY[0]) & (addresses <= _DISPLAY[1])
         if display.any():
             display &= np.isin(addresses, _SHOWN)
@@ -170,7 +170,8 @@ class N3DS:
         for first, end in pairwise([0, *edges.tolist(), len(addresses)]):
             self._external.write(addresses[first:end], values[first:end])
             if display[first]:
-                observer.display_written(addresses[first:end], values[first:end])
+                for one in self.observers:
+                    one.display_written(addresses[first:end], values[first:end])
 
     def read_register(self, physical: int) -> int:
         """A 32-bit register by physical address; 0 where there is none. Emulated time goes on a little."""
@@ -220,25 +221,10 @@ class N3DS:
         return self._gsp
 
     # -- looking at it ------------------------------------------------------------------------------------------------
-    @property
-    def observer(self) -> Observer | None:
-        """Who is told what the machine does; None if nobody is."""
-        return self._observer
-
-    @observer.setter
-    def observer(self, observer: Observer | None) -> None:
-        self._observer = self._core.observer = self._external.observer = observer
-        if observer is not None:
-            observer.machine = self
-
-    @contextmanager
-    def observed(self, observer: Observer) -> Iterator[None]:
-        """`with machine.observed(one)`: `one` is told what the machine does in the block, instead of its observer."""
-        before, self.observer = self._observer, observer
-        try:
-            yield
-        finally:
-            self.observer = before
+    def _observers_changed(self) -> None:
+        self._core.observers = self._external.observers = self.observers
+        for one in self.observers:
+            one.machine = self
 
     @property
     def registers(self) -> np.ndarray:
@@ -364,8 +350,8 @@ class N3DS:
     def _next_frame(self) -> None:
         self.frame += 1
         self._core.place = f"f{self.frame}"
-        if self._observer is not None:
-            self._observer.vblank(self.frame - 1)
+        for one in self.observers:
+            one.vblank(self.frame - 1)
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     @property
@@ -406,8 +392,8 @@ class N3DS:
         started = perf_counter()
         self.memory.write(physical, data)
         self.stats.seconds["loads"] += perf_counter() - started
-        if self._observer is not None:
-            self._observer.memory_loaded(physical, len(data))
+        for one in self.observers:
+            one.memory_loaded(physical, len(data))
 
     def load_initial(
         self,

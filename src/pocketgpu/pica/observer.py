@@ -1,20 +1,24 @@
 """What a 3DS machine tells of itself while it works: one method for each place where something happens.
 
-Give an observer to a machine (`machine.observer = one`, or `with machine.observed(one):`). A method whose name ends in
+Give an observer to a machine with `machine.observe(one)`, or `with machine.observed(one):`. A method whose name ends in
 `_starts` or `_start` is called right before the thing happens, others right after. `draws` and `fragments` hand over
 work: it is done when, and only if, the observer calls `run`. So an observer can look between two draws, and a machine
-whose observer never calls `run` walks its lists and draws nothing. An observer that raises stops the machine there.
+whose observer never calls `run` walks its lists and draws nothing. Of several observers the first is asked, and its
+`run` asks the next. An observer that raises stops the machine there.
 
 Nothing is told of single words: a machine without an observer loses no time, one with an observer hardly any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pocketgpu import observer
+from pocketgpu.arena import PAGE_SHIFT
 
 if TYPE_CHECKING:
     from pocketgpu.pica.n3ds import N3DS
@@ -24,8 +28,8 @@ Run: TypeAlias = Callable[[int, int], None]
 """Runs some of what an observer was handed: those from the first number on and before the second."""
 
 
-class Observer:
-    """Hears what a machine does. All methods here do nothing but let the work happen: override what matters.
+class Observer(observer.Observer):
+    """Who is told what an N3DS does. The methods here do nothing, but for those that let work happen.
 
     machine: the one that is observed, set when the observer is given to it.
     """
@@ -90,4 +94,15 @@ class Undrawn(Observer):
         """Leaves the draws out."""
 
 
-__all__ = ["Observer", "Run", "Undrawn"]
+def tell_written(observers: Iterable[Observer], ranges: Iterable[tuple[int, int]]) -> None:
+    """Tell those observers who want to hear of pages that arena ranges (offset, size) were written."""
+    wanting = [one for one in observers if one.wants_pages]
+    if wanting:
+        pages = [np.arange(at >> PAGE_SHIFT, (at + size - 1 >> PAGE_SHIFT) + 1) for at, size in ranges if size]
+        if pages:
+            written = np.unique(np.concatenate(pages))
+            for one in wanting:
+                one.memory_written(written)
+
+
+__all__ = ["Observer", "Run", "Undrawn", "tell_written"]

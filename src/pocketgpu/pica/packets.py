@@ -23,15 +23,17 @@ assert _TRIANGLES.stop - _TRIANGLES.start == 2
 class DrawPackets:
     """Some consecutive draws of one list, as the walk recorded them; valid during the call that hands them over.
 
+    start: number of the first of them among all that were recorded (as `WorkArea` counts packets).
     registers: (n, 0x300) uint32, a row a draw. kinds: (n,) KIND_ARRAYS, KIND_ELEMENTS or KIND_IMMEDIATE.
     immediate: (n,) attributes sent for immediate vertices. places: (n,) arena offset of the list entry that draws.
     triangles: (n, 2) after a draw ran, numbers of its triangle records: the first, and the one after the last.
     place: where in the capture ("f0").
     """
 
-    def __init__(self, arena: NDArray[np.uint8], layout: WorkLayout, count: int, place: str) -> None:
+    def __init__(self, arena: NDArray[np.uint8], layout: WorkLayout, start: int, end: int, place: str) -> None:
         words = arena[layout.packets : layout.packets + MAX_PACKETS * PACKET_SIZE].view(np.int32)
-        packets = words.reshape(MAX_PACKETS, -1)[:count]
+        packets = words.reshape(MAX_PACKETS, -1)[start:end]
+        self.start = start
         first = PACKET_REGISTERS // 4
         self.registers: NDArray[np.uint32] = packets[:, first:].view(np.uint32)
         self.kinds = packets[:, PACKET.KIND // 4]

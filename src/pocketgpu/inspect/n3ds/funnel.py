@@ -6,9 +6,7 @@ tiles that the triangles touch, at most so many, spread over the draw; the answe
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +19,10 @@ from ...lanes.numpy_eval import ArenaViews, NumpyLang
 from ...lanes.values import F32, I64
 from ...pica.draw_target import make_target
 from ...pica.fragment import draw_fragments
-from ...pica.layout import CONTROL, PACKET, PACKET_REGISTERS, PACKET_SIZE, TRIANGLE, TRIANGLE_SIZE, VERTEX_SIZE
+from ...pica.layout import PACKET, TRIANGLE
 from ...pica.n3ds import N3DS
+from ...pica.observer import Run
+from ...pica.packets import DrawPackets
 from ...pica.primitives import Setup
 from ...pica.registers import StaticRegisters
 from ...pica.registers import field as field_of
@@ -32,7 +32,7 @@ from ..rules.n3ds.one_draw import said_of
 from ..wording import there_are
 from .explain import named
 from .history import DrawOnPixel
-from .machine import Run
+from .machine import DrawWatcher
 from .programs import Program
 from .targets import _Words
 
@@ -171,13 +171,13 @@ class _Watch(DrawWatcher):
         self._packets = packets
         if place:
             run(0, place)
-        self._place = place
+        self._place = packets.start + place
         try:
             run(place, place + 1)
         finally:
             self._place = None
         if not self._seen:  # no triangle came so far
-            self._between(place, 0, 0, lambda first, end: None)
+            self._between(packets.start + place, 0, 0, lambda first, end: None)
 
     def fragments(self, first: int, end: int, run: Run) -> None:
         """As `machine.DrawWatcher` asks."""
@@ -232,7 +232,7 @@ class _Watch(DrawWatcher):
         if packets is None:
             return None
         names = ("vs_code", "vs_opdescs", "vs_uniforms")
-        banks = {name: np.frombuffer(packets.seen(name, packet), np.uint32) for name in names}
+        banks = {name: np.frombuffer(packets.seen(name, packet - packets.start), np.uint32) for name in names}
         entry, bools = get("VSH_ENTRYPOINT.entry"), get("VSH_BOOLUNIFORM.bools")
         code, descriptors = (tuple(banks[name].tolist()) for name in ("vs_code", "vs_opdescs"))
         program = Program("vertex", code, descriptors, entry, bools, "", 1)
@@ -350,10 +350,8 @@ class _Watch(DrawWatcher):
     # -- fragments ----------------------------------------------------------------------------------------------------
     def _fragments(self, packet: int, head: NDArray[np.int32], low: int, high: int) -> None:
         """Shade some tiles with the oracle and count; memory is then as it was."""
-        core, arena = self._core, self._arena
-        at = core.layout.triangles
-        records = arena[at + low * TRIANGLE_SIZE : at + high * TRIANGLE_SIZE].view(np.int32)
-        records = records.reshape(-1, TRIANGLE_SIZE // 4)
+        work, arena = self._work, self._work.arena
+        records = work.triangles(low, high)
         box = slice(TRIANGLE.MIN_X // 4, TRIANGLE.MAX_Y // 4 + 1)
         tiles = [
             (n, x, y)
@@ -363,7 +361,7 @@ class _Watch(DrawWatcher):
         ][: 1 << 16]
         chosen = tiles[:: max(-(-len(tiles) // MOST_TILES), 1)]
         self.tiles = (len(chosen), len(tiles))
-        static = core.runner.fragment_code(packet)
+        static = self.machine.runner.fragment_code(packet)
         counts: dict[str, int] = {}
         self._values = {}
         mask: NDArray[np.bool_] = np.zeros(0, bool)
@@ -382,14 +380,14 @@ class _Watch(DrawWatcher):
         run = Engine(arena, "numpy", note).get(draw_fragments, **static)
         kept = [(slice(start, start + size), arena[start : start + size].copy()) for start, size in self._written(head)]
         first, last = PACKET.FIRST_TRIANGLE // 4, PACKET.LAST_TRIANGLE // 4
-        counter = arena[core.layout.counters : core.layout.counters + 4].view(np.int32)
+        counter = work.words(work.layout.counters, 1)
         old_head, old_counter = head.copy(), counter.copy()
         counter[:] = 0
         for n, x, y in chosen:
             old_box = records[n, box].copy()
             records[n, box] = (max(x, old_box[0]), min(x + 7, old_box[1]), max(y, old_box[2]), min(y + 7, old_box[3]))
             head[first], head[last] = low + n, low + n + 1
-            run(core.layout.packets + packet * PACKET_SIZE, 0, 1)
+            run(work.packet(packet), 0, 1)
             records[n, box] = old_box
         covered = int(counter[0])
         head[:], counter[:] = old_head, old_counter

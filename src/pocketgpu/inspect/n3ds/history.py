@@ -117,7 +117,7 @@ class PixelWatch(DrawWatcher):
         if not self.wanted & set(numbers):
             run(0, len(numbers))
             return
-        self._first, self._looking = numbers.start, True
+        self._first, self._looking = numbers.start - packets.start, True
         try:
             run(0, len(numbers))
         finally:

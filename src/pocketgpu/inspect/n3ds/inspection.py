@@ -149,7 +149,7 @@ class N3dsInspection(Inspection):
     def _recording(self) -> N3DS:
         fcram = (256 if self._trace.needs_new_model else 128) * MIB
         machine = N3DS(fcram=fcram, switches=self.switches)
-        machine.observer = self._recorder
+        machine.observe(self._recorder)
         begin(self._trace, machine)
         return machine
 

@@ -44,7 +44,7 @@ class Traveller(Observer):
         self._trace = trace
         fcram = (256 if trace.needs_new_model else 128) * MIB
         machine = N3DS(fcram=fcram, switches=switches, evaluator=evaluator)
-        machine.observer = self
+        machine.observe(self)
         begin(trace, machine)
         self.frame, self.event = 0, -1
         self._kept: dict[int, Checkpoint] = {0: machine.checkpoint()}

@@ -101,7 +101,7 @@ def trace_draw(machine: N3DS, packets: DrawPackets, place: int, address: Address
             "the index list of this draw has the sizes of primitives in it: which vertices it names is not told",
             location=str(address),
         )
-    inputs = _inputs(machine, place, vertex)
+    inputs = _inputs(machine, packets.start + place, vertex)
     floats = np.frombuffer(packets.seen("vs_uniforms", place), np.float32)
     bools = _get(registers, "VSH_BOOLUNIFORM.bools")
     trace = trace_vertex(
@@ -227,13 +227,13 @@ def _constants(
     return uniforms, [bools >> n & 1 for n in range(16)], octets
 
 
-def _inputs(machine: N3DS, place: int, vertex: int) -> np.ndarray[Any, Any]:
+def _inputs(machine: N3DS, packet: int, vertex: int) -> np.ndarray[Any, Any]:
     """Input registers of a vertex, float32 (1, 16, 4)."""
     work, runner = machine.work, machine.runner
     arena = work.arena
     control = work.words(work.layout.control, CONTROL.size // 4)
     part = field("GEOSTAGE_CONFIG.mode")
-    stage = work.registers(place)[part.register.offset :][:1]
+    stage = work.registers(packet)[part.register.offset :][:1]
     kept, before = control.copy(), int(stage[0])
     seen: list[np.ndarray[Any, Any]] = []
 
@@ -245,7 +245,7 @@ def _inputs(machine: N3DS, place: int, vertex: int) -> np.ndarray[Any, Any]:
         control[CONTROL.HANG // 4] = 0
         stage[0] = before & ~part.mask  # the fetch is the same, but would look for what the geometry unit left
         run_once(
-            shade_vertices, arena, MOST_LANES, work.packet(place), vertex, 1, 1, functions={1: program},
+            shade_vertices, arena, MOST_LANES, work.packet(packet), vertex, 1, 1, functions={1: program},
             **runner.static, switches=runner.fetch_choices,
         )  # fmt: skip
     finally:

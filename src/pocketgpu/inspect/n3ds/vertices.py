@@ -150,12 +150,13 @@ class VertexWatch(DrawWatcher):
             place = number - numbers.start
             if done < place:
                 run(done, place)
-            staged = self._get(place)("GEOSTAGE_CONFIG.mode") == GEOMETRY_ON
+            packet = packets.start + place
+            staged = self._get(packet)("GEOSTAGE_CONFIG.mode") == GEOMETRY_ON
             before = self._keep(staged)
-            found = self.found[number] = self._look(place)
+            found = self.found[number] = self._look(packet)
             self._bring_back(before)
             if staged:
-                found.emitted = self._emitted(place)
+                found.emitted = self._emitted(packet)
                 found.triangles = triangles_of(0, len(found.emitted))
                 self._bring_back(before)
             run(place, place + 1)

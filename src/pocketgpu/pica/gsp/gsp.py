@@ -75,16 +75,17 @@ class Gsp(Calls):
         return code
 
     def _run(self, command: tuple[int, ...], recorded: bool = False, at: str = "") -> int:
-        observer = self.machine.observer
-        if observer is None:
-            return self._run_command(command, recorded, at)
-        observer.command_starts(command)
+        observers = self.machine.observers
+        for one in observers:
+            one.command_starts(command)
         code = self._run_command(command, recorded, at)
-        if self.flushed:
-            observer.cache_flushed(self.flushed)
-        if not code and GX_COMMANDS[command[0] & 0xFF].name == "RequestDMA":
-            observer.memory_copied(command)
-        observer.command_ended(command, code)
+        copied = not code and GX_COMMANDS[command[0] & 0xFF].name == "RequestDMA"
+        for one in observers:
+            if self.flushed:
+                one.cache_flushed(self.flushed)
+            if copied:
+                one.memory_copied(command)
+            one.command_ended(command, code)
         return code
 
     def _run_command(self, command: tuple[int, ...], recorded: bool, at: str) -> int:

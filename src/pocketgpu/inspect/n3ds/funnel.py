@@ -34,7 +34,7 @@ from .explain import named
 from .history import DrawOnPixel
 from .machine import DrawWatcher
 from .programs import Program
-from .targets import _Words
+from .targets import RegisterWords
 
 if TYPE_CHECKING:
     from .inspection import N3dsInspection
@@ -203,7 +203,7 @@ class _Watch(DrawWatcher):
     def _vertices(self, at: int, program: Program | None) -> None:
         """Judge the vertices that lie in the work area, and the triangles that they make."""
         work = self._work
-        get = StaticRegisters(_Words(self._about.registers))
+        get = StaticRegisters(RegisterWords(self._about.registers))
         if get("GEOSTAGE_CONFIG.mode") == 2:
             return  # the work area has the vertices of what was emitted, not those of the draw
         count = work.control("ASSEMBLE_COUNT") if work.control("PIECE") else 0
@@ -413,7 +413,7 @@ class _Watch(DrawWatcher):
 
     def _written(self, head: NDArray[np.int32]) -> list[tuple[int, int]]:
         registers = self._about.registers
-        target = make_target(self.machine.memory, StaticRegisters(_Words(registers)))
+        target = make_target(self.machine.memory, StaticRegisters(RegisterWords(registers)))
         return [] if isinstance(target, str) else target.ranges
 
     def _count(self, covered: int, counts: dict[str, int], changed: bool) -> None:

@@ -25,7 +25,7 @@ from ...pica.packets import DrawPackets
 from ...pica.registers import StaticRegisters
 from ...pica.transfer import tile_order
 from .machine import DrawWatcher
-from .targets import _Words, untiled
+from .targets import RegisterWords, untiled
 
 Probe = dict[str, list[Any]]
 _HEAD = {
@@ -92,7 +92,7 @@ class DrawOnPixel:
     @cached_property
     def state(self) -> StaticRegisters:
         """Fields of the draw's registers, by name."""
-        return StaticRegisters(_Words(self.registers))
+        return StaticRegisters(RegisterWords(self.registers))
 
 
 class PixelWatch(DrawWatcher):
@@ -153,7 +153,7 @@ class PixelWatch(DrawWatcher):
 
     def _place(self, packet: int) -> tuple[int, int] | None:
         """Column and row of memory of the pixel in a draw's target; None if it is no pixel of that."""
-        head, get = self._work.head(packet), StaticRegisters(_Words(self._work.registers(packet)))
+        head, get = self._work.head(packet), StaticRegisters(RegisterWords(self._work.registers(packet)))
         color, _ = self._formats(get)
         number = (self.offset - int(head[_HEAD["COLOR"]])) // (color.bits // 8)
         width, height = int(head[_HEAD["WIDTH"]]), int(head[_HEAD["HEIGHT"]])
@@ -165,7 +165,7 @@ class PixelWatch(DrawWatcher):
 
     def _texels(self, packet: int) -> tuple[slice, slice]:
         """Where the colour and the depth of the pixel lie in the arena."""
-        head, get = self._work.head(packet), StaticRegisters(_Words(self._work.registers(packet)))
+        head, get = self._work.head(packet), StaticRegisters(RegisterWords(self._work.registers(packet)))
         color, depth = self._formats(get)
         size = color.bits // 8
         number = (self.offset - int(head[_HEAD["COLOR"]])) // size
@@ -222,7 +222,7 @@ class PixelWatch(DrawWatcher):
             self._arena[place] = np.frombuffer(old, np.uint8)
 
     def _overlapping(self, packet: int) -> bool:
-        target = make_target(self.machine.memory, StaticRegisters(_Words(self._work.registers(packet))))
+        target = make_target(self.machine.memory, StaticRegisters(RegisterWords(self._work.registers(packet))))
         if isinstance(target, str):
             return False
         (a, m), (b, n) = target.color, target.depth

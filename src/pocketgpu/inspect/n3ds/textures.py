@@ -19,7 +19,7 @@ from ...pica.n3ds import N3DS
 from ...pica.registers import StaticRegisters
 from ...pica.texture import TYPE_CUBE, TYPE_SHADOW_CUBE
 from ..event import Range
-from .targets import _Words
+from .targets import RegisterWords
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -93,7 +93,7 @@ class Texture:
 
 def textures_of(machine: N3DS, registers: NDArray[np.uint32]) -> dict[int, Texture]:
     """Textures by unit, of units that name one with a size and in memory. registers: 0x300 words."""
-    cache, get = machine.textures, StaticRegisters(_Words(registers))
+    cache, get = machine.textures, StaticRegisters(RegisterWords(registers))
     found = {}
     for unit in range(UNITS):
         source = cache.describe(registers, unit)

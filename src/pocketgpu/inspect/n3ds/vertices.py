@@ -34,7 +34,7 @@ from ...pica.packets import DrawPackets
 from ...pica.registers import StaticRegisters
 from ...pica.vertex_fetch import CONSTANT, FIXED, GEOMETRY_ON, PLAN, VARIABLE
 from .machine import DrawWatcher
-from .targets import _Words
+from .targets import RegisterWords
 
 if TYPE_CHECKING:
     from ..event import Event
@@ -166,7 +166,7 @@ class VertexWatch(DrawWatcher):
 
     # -- reading the work area ----------------------------------------------------------------------------------------
     def _get(self, packet: int) -> StaticRegisters:
-        return StaticRegisters(_Words(self._work.registers(packet)))
+        return StaticRegisters(RegisterWords(self._work.registers(packet)))
 
     def _keep(self, staged: bool) -> list[tuple[int, NDArray[np.uint8]]]:
         """What the units keep from draw to draw. Looking at a draw changes it; the draw must find it as it was."""

@@ -10,11 +10,11 @@ import numpy as np
 from pocketgpu.events import EventLog
 from pocketgpu.facts import switches
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.engines.base import Engine as GpuEngine
-from pocketgpu.maxwell.grids import Grids
-from pocketgpu.maxwell.memory import GpuMemory
-from pocketgpu.maxwell.stats import ChannelStats
-from pocketgpu.maxwell.syncpoints import Syncpoints
+from pocketgpu.maxwell.compute.grids import Grids
+from pocketgpu.maxwell.engines.common.base import Engine as GpuEngine
+from pocketgpu.maxwell.host.stats import ChannelStats
+from pocketgpu.maxwell.host.syncpoints import Syncpoints
+from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.workers import Workers
 
 WORK, GRIDS = 16 << 20, 32 << 20

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.maxwell.compute import Device
+from pocketgpu.maxwell.compute.raw_module import Device
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.records import Call, packed
 from pocketgpu.maxwell.sass.access import access

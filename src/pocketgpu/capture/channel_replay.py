@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.capture.mxcap import ChannelLog, ChunkRecord, Present
-from pocketgpu.capture.pgc import channel_state
+from pocketgpu.capture.formats.mxcap import ChannelLog, ChunkRecord, Present
+from pocketgpu.capture.formats.pgc import channel_state
 from pocketgpu.capture.replay import Frame
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.maxwell.present import to_picture
-from pocketgpu.pica.display import Screen
+from pocketgpu.pica.display.screens import Screen
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.gm20b import GM20B
-    from pocketgpu.maxwell.memory import Backing
-    from pocketgpu.maxwell.memory import Mapping as GpuMapping
+    from pocketgpu.maxwell.memory.gpu_memory import Backing
+    from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
 
 SCREEN = "screen"
 """The name of the only screen."""

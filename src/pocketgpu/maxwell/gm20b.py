@@ -19,32 +19,41 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError
-from ..events import EventKind, EventLog
-from ..facts.switches import choose, departures
-from ..lanes import Engine as LanesEngine
-from ..workers import Workers
-from . import pushbuffer
-from .channel import Channel
-from .dispatch import ask, code_table, defer
-from .engines import ENGINE_CLASSES
-from .layout import CHANNEL_COUNT, CLASS_FILES, COUNTER, FILE_WORDS, FILES, HOST_FILE, WorkLayout, work_size
-from .log import Log
-from .memory import Backing, GpuMemory
-from .memory import Mapping as GpuMapping
-from .page_table import ADDRESS_SPACE
-from .present import Picture, Surface, to_picture
-from .stats import ChannelStats
-from .syncpoints import Syncpoints
-from .waits import SemaphoreWait, Wait
+from pocketgpu.errors import UsageError
+from pocketgpu.events import EventKind, EventLog
+from pocketgpu.facts.switches import choose, departures
+from pocketgpu.lanes import Engine as LanesEngine
+from pocketgpu.maxwell.engines import ENGINE_CLASSES
+from pocketgpu.maxwell.host import pushbuffer
+from pocketgpu.maxwell.host.channel import Channel
+from pocketgpu.maxwell.host.dispatch import ask, code_table, defer
+from pocketgpu.maxwell.host.layout import (
+    CHANNEL_COUNT,
+    CLASS_FILES,
+    COUNTER,
+    FILE_WORDS,
+    FILES,
+    HOST_FILE,
+    WorkLayout,
+    work_size,
+)
+from pocketgpu.maxwell.host.log import Log
+from pocketgpu.maxwell.host.stats import ChannelStats
+from pocketgpu.maxwell.host.syncpoints import Syncpoints
+from pocketgpu.maxwell.host.waits import SemaphoreWait, Wait
+from pocketgpu.maxwell.memory.gpu_memory import Backing, GpuMemory
+from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
+from pocketgpu.maxwell.memory.page_table import ADDRESS_SPACE
+from pocketgpu.maxwell.present import Picture, Surface, to_picture
+from pocketgpu.workers import Workers
 
 if TYPE_CHECKING:
-    from .engines.draws import Draw
-    from .engines.report import Counters
-    from .engines.state import State
-    from .graphics.drawing import Drawing
-    from .grids import Grids
-    from .sampling.store import Textures
+    from pocketgpu.maxwell.compute.grids import Grids
+    from pocketgpu.maxwell.engines.common.report import Counters
+    from pocketgpu.maxwell.engines.common.state import State
+    from pocketgpu.maxwell.engines.threed.draws import Draw
+    from pocketgpu.maxwell.graphics.draw.drawing import Drawing
+    from pocketgpu.maxwell.sampling.store import Textures
 
 MIB = 1 << 20
 SCRATCH_SIZE = 64 * MIB
@@ -267,7 +276,7 @@ class GM20B:
     @cached_property
     def textures(self) -> Textures:
         """What handles of textures mean to shaders. Whoever runs shaders sets its `pools` first."""
-        from .sampling.store import Textures
+        from pocketgpu.maxwell.sampling.store import Textures
 
         area = (sum(self.scratch) + GRIDS_SIZE, TEXTURES_SIZE)
         return Textures(self.memory, self.engine, area, self.switches)
@@ -275,7 +284,7 @@ class GM20B:
     @cached_property
     def grids(self) -> Grids:
         """What runs the grids of compute launches."""
-        from .grids import Grids
+        from pocketgpu.maxwell.compute.grids import Grids
 
         area = (sum(self.scratch), GRIDS_SIZE)
         return Grids(self.memory, self.engine, self.events, area, self.threads, self.textures)
@@ -283,7 +292,7 @@ class GM20B:
     @cached_property
     def drawing(self) -> Drawing:
         """What runs draws."""
-        from .graphics.drawing import Drawing
+        from pocketgpu.maxwell.graphics.draw.drawing import Drawing
 
         drawing = Drawing(self, (sum(self.scratch) + GRIDS_SIZE + TEXTURES_SIZE, DRAWING_SIZE), self.textures)
         drawing.quick.on = self.quick_draws

@@ -15,30 +15,30 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError
-from ..facts.maxwell import A140, B1C0, B197, CLASSES, MethodBlock
-from ..facts.maxwell.formats import TWOD as TWOD_FORMATS
-from ..facts.maxwell.formats import PixelLayout
-from .channel import Channel, Submission
-from .engines.base import EngineHost, Registers
-from .engines.compute import Compute
-from .engines.dma import DmaCopy
-from .engines.draws import Draw
-from .engines.inline import InlineToMemory, InlineUnit
-from .engines.queue_metadata import QMD_BYTES, Launch
-from .engines.remap import Side
-from .engines.threed import ThreeD
-from .engines.twod import TwoD
-from .gm20b import GM20B, GRIDS_SIZE, TEXTURES_SIZE
-from .layout import CLASS_OF_FILE
-from .log import Log
-from .memory import GpuMemory
-from .sampling import store
-from .sampling.decode import storage_of
-from .sampling.records import SAMPLED
-from .stream import StreamReader
-from .surface_copy import SurfaceSide
-from .texture_header import TextureHeader
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell import A140, B1C0, B197, CLASSES, MethodBlock
+from pocketgpu.facts.maxwell.formats import TWOD as TWOD_FORMATS
+from pocketgpu.facts.maxwell.formats import PixelLayout
+from pocketgpu.maxwell.engines.common.base import EngineHost, Registers
+from pocketgpu.maxwell.engines.compute.launch import Compute
+from pocketgpu.maxwell.engines.compute.queue_metadata import QMD_BYTES, Launch
+from pocketgpu.maxwell.engines.copy.dma import DmaCopy
+from pocketgpu.maxwell.engines.copy.remap import Side
+from pocketgpu.maxwell.engines.inline.unit import InlineToMemory, InlineUnit
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.engines.threed.engine import ThreeD
+from pocketgpu.maxwell.engines.twod.engine import TwoD
+from pocketgpu.maxwell.formats.texture_header import TextureHeader
+from pocketgpu.maxwell.gm20b import GM20B, GRIDS_SIZE, TEXTURES_SIZE
+from pocketgpu.maxwell.host.channel import Channel, Submission
+from pocketgpu.maxwell.host.layout import CLASS_OF_FILE
+from pocketgpu.maxwell.host.log import Log
+from pocketgpu.maxwell.host.stream import StreamReader
+from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
+from pocketgpu.maxwell.memory.surface_copy import SurfaceSide
+from pocketgpu.maxwell.sampling import store
+from pocketgpu.maxwell.sampling.decode import storage_of
+from pocketgpu.maxwell.sampling.records import SAMPLED
 
 Offsets = NDArray[np.int64]
 """Arena offsets of bytes; -1 where nothing is mapped."""

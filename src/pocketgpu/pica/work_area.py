@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.pica.layout import (
+from pocketgpu.pica.core.layout import (
     CONTROL,
     GEOMETRY,
     PACKET_REGISTERS,

@@ -11,7 +11,7 @@ import pytest
 import pocketgpu.capture
 from pocketgpu.capture import Capture
 from pocketgpu.capture.channel_replay import Replay
-from pocketgpu.capture.mxcap import ChannelLog
+from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.capture.replay import replay
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.pica import PICA
@@ -19,7 +19,7 @@ from pocketgpu.inspect.decode import BLOCKS, EFFECTS, WHAT, Decoded, decode, par
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellTracer
 from pocketgpu.inspect.decode.pica_tracer import PicaTracer
 from pocketgpu.inspect.decode.switch import StreamGM20B
-from pocketgpu.maxwell.engines.draws import Draw
+from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.pica.n3ds import N3DS as Machine
 from pocketgpu.pica.observer import Run, Undrawn
 from pocketgpu.pica.packets import DrawPackets

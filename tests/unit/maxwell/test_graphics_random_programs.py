@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.stage_case import ALL, DATA, StageCase
 
-from pocketgpu.maxwell.graphics.headers import layout_of
+from pocketgpu.maxwell.graphics.programs.headers import layout_of
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, PLANE
 from pocketgpu.maxwell.sass.stage_io import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
 from pocketgpu.maxwell.sass.work import BLOCK

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pocketgpu.capture import channel_replay, mxcap
+from pocketgpu.capture import channel_replay
 from pocketgpu.capture.channel_replay import ChannelFrame
-from pocketgpu.capture.mxcap import ChannelLog
-from pocketgpu.maxwell.engines.compute import Launch
-from pocketgpu.maxwell.texture_header import TextureHeader
+from pocketgpu.capture.formats import mxcap
+from pocketgpu.capture.formats.mxcap import ChannelLog
+from pocketgpu.maxwell.engines.compute.launch import Launch
+from pocketgpu.maxwell.formats.texture_header import TextureHeader
 
 FOLDER = Path("captures") / "switch"
 

@@ -13,7 +13,7 @@ from pocketgpu.builder.maxwell import Grid, PushBuffer
 from pocketgpu.builder.maxwell.grids import LOCAL_WINDOW, SHARED_WINDOW
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.headers import TIC, TSC
-from pocketgpu.maxwell.engines.compute import MAX_CHAIN, Launch
+from pocketgpu.maxwell.engines.compute.launch import MAX_CHAIN, Launch
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.sass import launch
 from pocketgpu.maxwell.sass.assembler import assemble

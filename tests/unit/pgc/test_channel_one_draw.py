@@ -11,14 +11,14 @@ import pytest
 import pocketgpu
 from pocketgpu.capture import pgc
 from pocketgpu.capture.channel_replay import Replay
+from pocketgpu.capture.formats.pgc.contents import Store, Submit
 from pocketgpu.capture.pgc import channel_one_draw
-from pocketgpu.capture.pgc.contents import Store, Submit
 from pocketgpu.capture.pgc.minimise import Keep, minimise
 from pocketgpu.cli import main
 from pocketgpu.errors import NoPictureError
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.maxwell.engines.draws import Draw
-from pocketgpu.maxwell.log import Log
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.host.log import Log
 from pocketgpu.maxwell.watch import WatchedGM20B, Watcher
 
 

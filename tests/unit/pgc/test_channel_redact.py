@@ -12,18 +12,19 @@ import pytest
 
 import pocketgpu
 from pocketgpu.capture import pgc
+from pocketgpu.capture.formats.pgc import numbers as F
+from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Map, State, Store, Submit, bytes_of
 from pocketgpu.capture.pgc import channel_origins, channel_redact
-from pocketgpu.capture.pgc import format as F
 from pocketgpu.capture.pgc.channel_origins import Origins
 from pocketgpu.capture.pgc.channel_redact import replace_textures
-from pocketgpu.capture.pgc.contents import Contents, Event, FrameContents, Map, State, Store, Submit, bytes_of
 from pocketgpu.capture.pgc.redact import redact
 from pocketgpu.capture.pgc.texture_noise import noise
 from pocketgpu.cli import main
 from pocketgpu.facts.maxwell import A140, B0B5, TWOD, MethodBlock
 from pocketgpu.facts.maxwell.formats import TEXTURE
-from pocketgpu.maxwell import pixel_formats, watch
-from pocketgpu.maxwell.texture_header import TextureHeader
+from pocketgpu.maxwell import watch
+from pocketgpu.maxwell.formats import pixel_formats
+from pocketgpu.maxwell.formats.texture_header import TextureHeader
 
 CUBE_BYTES = 256 * 256 // 2
 """What the texture of ex04_textured_cube takes: BC1."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.memory import MIB, GpuMemory
+from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.sass.assembler import assemble
 from pocketgpu.maxwell.sass.launch import Code, Launcher
 from pocketgpu.maxwell.sass.quick import accesses, repeated

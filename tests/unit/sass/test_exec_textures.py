@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pocketgpu import Surface, Texture
 from pocketgpu.events import EventLog
-from pocketgpu.maxwell.compute import Device
+from pocketgpu.maxwell.compute.raw_module import Device
 from pocketgpu.maxwell.sass import decode_program
 from pocketgpu.maxwell.sass.assembler import assemble
 from pocketgpu.maxwell.sass.launch import Code

@@ -15,25 +15,25 @@ from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SIZE
 from pocketgpu.capture.channel_replay import Replay
-from pocketgpu.capture.mxcap import VA_END
-from pocketgpu.capture.pgc import channel_state
-from pocketgpu.capture.pgc import format as F
+from pocketgpu.capture.formats.mxcap import VA_END
+from pocketgpu.capture.formats.pgc import channel_state
+from pocketgpu.capture.formats.pgc import numbers as F
+from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Map, Present, State, Store, Submit
 from pocketgpu.capture.pgc.channel_snapshot import memory_of
-from pocketgpu.capture.pgc.contents import Contents, Event, FrameContents, Map, Present, State, Store, Submit
 from pocketgpu.capture.pgc.one_draw import no_such_draw
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B0B5, B197, TWOD
-from pocketgpu.maxwell.dispatch import CODE
+from pocketgpu.maxwell.graphics.output.targets import colour_target, depth_target
 from pocketgpu.maxwell.graphics.records import MAX_TARGETS
-from pocketgpu.maxwell.graphics.targets import colour_target, depth_target
-from pocketgpu.maxwell.layout import CLASS_FILES, HOST_WORDS
-from pocketgpu.maxwell.pushbuffer import INCREASING, PASSTHROUGH, STEADY
+from pocketgpu.maxwell.host.dispatch import CODE
+from pocketgpu.maxwell.host.layout import CLASS_FILES, HOST_WORDS
+from pocketgpu.maxwell.host.pushbuffer import INCREASING, PASSTHROUGH, STEADY
 from pocketgpu.maxwell.watch import Places, WatchedGM20B, Watcher
 
 if TYPE_CHECKING:
-    from pocketgpu.capture.pgc.traces import PgcLog
-    from pocketgpu.maxwell.channel import Channel
-    from pocketgpu.maxwell.engines.draws import Draw
+    from pocketgpu.capture.formats.pgc.traces import PgcLog
+    from pocketgpu.maxwell.engines.threed.draws import Draw
+    from pocketgpu.maxwell.host.channel import Channel
 
 Words = NDArray[np.uint32]
 Span = tuple[int, int]

@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
 from pocketgpu.capture.channel_replay import Replay
-from pocketgpu.capture.pgc.contents import digest
+from pocketgpu.capture.formats.pgc.contents import digest
 from pocketgpu.facts.maxwell.formats import PixelLayout
-from pocketgpu.maxwell.engines import vertices
-from pocketgpu.maxwell.page_table import PHYSICAL
-from pocketgpu.maxwell.texture_header import TextureHeader
+from pocketgpu.maxwell.engines.threed import vertices
+from pocketgpu.maxwell.formats.texture_header import TextureHeader
+from pocketgpu.maxwell.memory.page_table import PHYSICAL
 from pocketgpu.maxwell.watch import Offsets, Places, WatchedGM20B, Watcher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pocketgpu.capture.mxcap import ChunkRecord
-    from pocketgpu.capture.pgc.traces import PgcLog
-    from pocketgpu.maxwell.engines.draws import Draw
+    from pocketgpu.capture.formats.mxcap import ChunkRecord
+    from pocketgpu.capture.formats.pgc.traces import PgcLog
+    from pocketgpu.maxwell.engines.threed.draws import Draw
 
 Origin = NDArray[np.uint32]
 """0: nobody has written the byte itself. 1 .. stored: a byte of a store, counted through the capture. Up to `stored` +

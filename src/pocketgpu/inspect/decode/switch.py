@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...capture.channel_replay import Replay
-from ...facts.maxwell.headers import GPFIFO as STRUCTURES
-from ...maxwell.engines.compute import Compute
-from ...maxwell.engines.draws import Draw
-from ...maxwell.engines.queue_metadata import Launch
-from ...maxwell.gm20b import GM20B
-from ...maxwell.layout import CHANNEL_LAYOUT
-from .maxwell_tracer import MaxwellState, MaxwellTracer, channel_bytes
-from .rows import EFFECTS, Rows
-from .stream import GPFIFO, PUSHBUFFER, SUBMISSION, Stream, StreamBuilder
+from pocketgpu.capture.channel_replay import Replay
+from pocketgpu.facts.maxwell.headers import GPFIFO as STRUCTURES
+from pocketgpu.inspect.decode.maxwell_tracer import MaxwellState, MaxwellTracer, channel_bytes
+from pocketgpu.inspect.decode.rows import EFFECTS, Rows
+from pocketgpu.inspect.decode.stream import GPFIFO, PUSHBUFFER, SUBMISSION, Stream, StreamBuilder
+from pocketgpu.maxwell.engines.compute.launch import Compute
+from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.gm20b import GM20B
+from pocketgpu.maxwell.host.layout import CHANNEL_LAYOUT
 
 if TYPE_CHECKING:
-    from ...capture.mxcap import ChannelLog
-    from ...maxwell.channel import Channel, Submission
+    from pocketgpu.capture.formats.mxcap import ChannelLog
+    from pocketgpu.maxwell.host.channel import Channel, Submission
 
 _ENTRY = STRUCTURES["ENTRY"]
 _GET, _GET_HI, _LENGTH = (_ENTRY[name] for name in ("GET", "GET_HI", "LENGTH"))

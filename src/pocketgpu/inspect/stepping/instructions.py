@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...maxwell.sass import flow
-from ...maxwell.sass.flow import FLAGS_BIT, PREDICATE_BIT
-from ...maxwell.sass.isa import PT, RZ
-from ...maxwell.sass.semantics import OPERATIONS
-from ...maxwell.sass.steps import Source, Step
+from pocketgpu.maxwell.sass import flow
+from pocketgpu.maxwell.sass.flow import FLAGS_BIT, PREDICATE_BIT
+from pocketgpu.maxwell.sass.isa import PT, RZ
+from pocketgpu.maxwell.sass.semantics import OPERATIONS
+from pocketgpu.maxwell.sass.steps import Source, Step
 
 FLAGS = ("CC.carry", "CC.overflow", "CC.sign", "CC.zero")
 PREDICATES = tuple(f"P{n}" for n in range(PT))

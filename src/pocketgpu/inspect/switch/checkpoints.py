@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from pocketgpu.arena import Snapshot
 from pocketgpu.capture.channel_replay import Replay
-from pocketgpu.maxwell.channel import Channel
-from pocketgpu.maxwell.engines.constants import ConstantBuffers
-from pocketgpu.maxwell.engines.draws import DrawUnit
-from pocketgpu.maxwell.engines.report import Counters
-from pocketgpu.maxwell.engines.threed import ThreeD
+from pocketgpu.maxwell.engines.common.constants import ConstantBuffers
+from pocketgpu.maxwell.engines.common.report import Counters
+from pocketgpu.maxwell.engines.threed.draws import DrawUnit
+from pocketgpu.maxwell.engines.threed.engine import ThreeD
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.layout import CHANNEL_LAYOUT, FRONT_END_FILES, STAGING_SIZE
-from pocketgpu.maxwell.syncpoints import Syncpoints
+from pocketgpu.maxwell.host.channel import Channel
+from pocketgpu.maxwell.host.layout import CHANNEL_LAYOUT, FRONT_END_FILES, STAGING_SIZE
+from pocketgpu.maxwell.host.syncpoints import Syncpoints
 
 KEPT: dict[type, tuple[str, ...]] = {
     Channel: ("_pieces", "reference", "waiting", "yielded", "submission", "_queue", "_fresh"),

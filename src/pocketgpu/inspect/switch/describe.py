@@ -7,26 +7,25 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from pocketgpu.capture.mxcap import ChunkRecord, Present
+from pocketgpu.capture.formats.mxcap import ChunkRecord, Present
 from pocketgpu.facts.maxwell import B0B5, B197, TWOD
 from pocketgpu.facts.maxwell.formats import TWOD as TWOD_FORMATS
-from pocketgpu.maxwell.channel import Channel
-from pocketgpu.maxwell.engines.compute import Launch
-from pocketgpu.maxwell.engines.dma import DmaCopy
-from pocketgpu.maxwell.engines.draws import STAGES, Draw
-from pocketgpu.maxwell.engines.inline import InlineUnit
-from pocketgpu.maxwell.engines.records import Blit, Clear, Copy, Report, Upload
-from pocketgpu.maxwell.engines.state import State
-from pocketgpu.maxwell.engines.twod import TwoD
+from pocketgpu.inspect.event import Range, Words
+from pocketgpu.inspect.switch.passes import TargetKey
+from pocketgpu.inspect.switch.surfaces import Surface, grid_of, shown_surface, surface_of, targets_of
+from pocketgpu.inspect.wording import counted
+from pocketgpu.maxwell.engines.common.records import Blit, Clear, Copy, Report, Upload
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.compute.launch import Launch
+from pocketgpu.maxwell.engines.copy.dma import DmaCopy
+from pocketgpu.maxwell.engines.inline.unit import InlineUnit
+from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw
+from pocketgpu.maxwell.engines.twod.engine import TwoD
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.graphics.targets import colour_target, depth_target
-from pocketgpu.maxwell.layout import CLASS_FILES
-from pocketgpu.maxwell.surface_copy import SurfaceSide
-
-from ..event import Range, Words
-from ..wording import counted
-from .passes import TargetKey
-from .surfaces import Surface, grid_of, shown_surface, surface_of, targets_of
+from pocketgpu.maxwell.graphics.output.targets import colour_target, depth_target
+from pocketgpu.maxwell.host.channel import Channel
+from pocketgpu.maxwell.host.layout import CLASS_FILES
+from pocketgpu.maxwell.memory.surface_copy import SurfaceSide
 
 _CLASS_3D, _CLASS_DMA, _CLASS_2D = 0xB197, 0xB0B5, 0x902D
 

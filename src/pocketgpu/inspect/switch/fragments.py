@@ -14,9 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.maxwell.graphics.planes import plane_offset
-from pocketgpu.maxwell.graphics.plans import PIXEL, Plan
-from pocketgpu.maxwell.graphics.raster import raster_shapes
+from pocketgpu.inspect.switch.surfaces import Surface, surface_of
+from pocketgpu.inspect.switch.trace import Instruction, Tracer
+from pocketgpu.inspect.switch.watched import Watch
+from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan
+from pocketgpu.maxwell.graphics.primitives.planes import plane_offset
+from pocketgpu.maxwell.graphics.primitives.shapes import room
+from pocketgpu.maxwell.graphics.raster.blocks import raster_shapes
 from pocketgpu.maxwell.graphics.records import (
     BLOCK_HEIGHT,
     BLOCK_WIDTH,
@@ -28,12 +32,7 @@ from pocketgpu.maxwell.graphics.records import (
     REGION,
     SHAPE,
 )
-from pocketgpu.maxwell.graphics.shapes import room
 from pocketgpu.maxwell.sass.work import LAUNCH, VECTOR
-
-from .surfaces import Surface, surface_of
-from .trace import Instruction, Tracer
-from .watched import Watch
 
 Samples = list[bytes]
 """The bytes of the samples of a pixel, in order."""

@@ -15,21 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
-from pocketgpu.maxwell.engines.draws import Draw
-from pocketgpu.maxwell.graphics.assembled import SUBPIXELS
-from pocketgpu.maxwell.graphics.plans import Plan
+from pocketgpu.inspect.address import Address
+from pocketgpu.inspect.event import Event
+from pocketgpu.inspect.switch.explain import Explainer
+from pocketgpu.inspect.switch.fragments import FragmentWatch
+from pocketgpu.inspect.switch.surfaces import Surface
+from pocketgpu.inspect.switch.watched import Watch
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.graphics.draw.plans import Plan
+from pocketgpu.maxwell.graphics.primitives.assembled import SUBPIXELS
+from pocketgpu.maxwell.graphics.primitives.shapes import room
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVES, RASTER, REGION, SHAPE, VERTICES, VIEWPORT
-from pocketgpu.maxwell.graphics.shapes import room
-
-from ..address import Address
-from ..event import Event
-from .explain import Explainer
-from .fragments import FragmentWatch
-from .surfaces import Surface
-from .watched import Watch
 
 if TYPE_CHECKING:
-    from .inspection import SwitchInspection
+    from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 POSITION = 0x70
 """Address of the position's x in attribute space."""

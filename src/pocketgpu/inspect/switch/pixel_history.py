@@ -5,19 +5,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pocketgpu.maxwell.engines.draws import Draw
-from pocketgpu.maxwell.engines.records import Blit, Clear
-
-from ..wording import counted
-from .explain import Explainer
-from .fragments import MOST, FragmentWatch
-from .surfaces import Surface
-from .touches import Touch, Track
-from .watched import Watch
-from .why import Step
+from pocketgpu.inspect.switch.explain import Explainer
+from pocketgpu.inspect.switch.fragments import MOST, FragmentWatch
+from pocketgpu.inspect.switch.surfaces import Surface
+from pocketgpu.inspect.switch.touches import Touch, Track
+from pocketgpu.inspect.switch.watched import Watch
+from pocketgpu.inspect.switch.why import Step
+from pocketgpu.inspect.wording import counted
+from pocketgpu.maxwell.engines.common.records import Blit, Clear
+from pocketgpu.maxwell.engines.threed.draws import Draw
 
 if TYPE_CHECKING:
-    from .inspection import SwitchInspection
+    from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 
 class Walk:

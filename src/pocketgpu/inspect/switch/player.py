@@ -14,11 +14,10 @@ from time import perf_counter
 from typing import Any
 
 from pocketgpu.capture.channel_replay import Replay, make_machine
-from pocketgpu.capture.mxcap import ChannelLog
+from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import UsageError
-from pocketgpu.maxwell.channel import Channel
-
-from .checkpoints import Checkpoint
+from pocketgpu.inspect.switch.checkpoints import Checkpoint
+from pocketgpu.maxwell.host.channel import Channel
 
 INTERVAL = 0.008
 """Seconds of replay between two checkpoints at first."""

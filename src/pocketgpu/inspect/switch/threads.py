@@ -14,22 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
 from pocketgpu.errors import UsageError
-from pocketgpu.maxwell.engines.queue_metadata import Launch
-from pocketgpu.maxwell.engines.state import State
+from pocketgpu.inspect.address import Address
+from pocketgpu.inspect.event import Event
+from pocketgpu.inspect.switch.trace import Instruction, Tracer
+from pocketgpu.inspect.switch.watched import Watch
+from pocketgpu.inspect.switch.watched_warp import WatchedWarp, watched_warp
+from pocketgpu.maxwell.compute.grids import Grids, Read
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.gm20b import DRAWING_SIZE, GRIDS_SIZE, TEXTURES_SIZE
-from pocketgpu.maxwell.grids import Grids, Read
 from pocketgpu.maxwell.sampling.store import KERNELS
 from pocketgpu.maxwell.sass.launch import Launcher, Result
 from pocketgpu.maxwell.sass.work import LANES, LAUNCH
 
-from ..address import Address
-from ..event import Event
-from .trace import Instruction, Tracer
-from .watched import Watch
-from .watched_warp import WatchedWarp, watched_warp
-
 if TYPE_CHECKING:
-    from .inspection import SwitchInspection
+    from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 Three = tuple[int, int, int]
 

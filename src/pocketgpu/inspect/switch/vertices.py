@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.maxwell.engines.draws import Draw
+from pocketgpu.inspect.n3ds.buffers import IndexBuffer
+from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.graphics.plans import PIXEL, SECOND_VERTEX, Plan
+from pocketgpu.maxwell.graphics.draw.plans import PIXEL, SECOND_VERTEX, Plan
+from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVES, REGION, TRIANGLE_LIST, VERTICES
-from pocketgpu.maxwell.graphics.vertex_records import INPUT
-
-from ..n3ds.buffers import IndexBuffer
 
 if TYPE_CHECKING:
-    from .inspection import SwitchInspection
+    from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 _NAMES = {0x64: "layer", 0x68: "viewport", 0x6C: "point_size"}
 """Words of attribute space with a name of their own; vectors are named by `_vector`."""

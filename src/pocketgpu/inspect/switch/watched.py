@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.inspect.switch.watched_warp import watched_stage_warp
 from pocketgpu.lanes import I32, Engine, Kernel
 from pocketgpu.lanes.numpy_eval import NumpyLang, scalar
 from pocketgpu.maxwell.gm20b import DRAWING_SIZE, GM20B, GRIDS_SIZE, TEXTURES_SIZE
-from pocketgpu.maxwell.graphics import drawing
-from pocketgpu.maxwell.graphics.plans import PIXEL, Plan
+from pocketgpu.maxwell.graphics.draw import drawing
+from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan
+from pocketgpu.maxwell.graphics.primitives.shapes import room
+from pocketgpu.maxwell.graphics.programs.stage_program import StageProgram
 from pocketgpu.maxwell.graphics.records import RASTER, REGION, SHAPE
-from pocketgpu.maxwell.graphics.shapes import room
-from pocketgpu.maxwell.graphics.stage_program import StageProgram
 from pocketgpu.maxwell.sampling.records import BOOK, KERNELS
 from pocketgpu.maxwell.sampling.store import KERNELS as TEXTURE_KERNELS
 from pocketgpu.maxwell.sampling.store import Textures
@@ -30,8 +31,6 @@ from pocketgpu.maxwell.sass.atomics import atomic
 from pocketgpu.maxwell.sass.control import unstack
 from pocketgpu.maxwell.sass.driver import fault
 from pocketgpu.maxwell.sass.work import LAUNCH
-
-from .watched_warp import watched_stage_warp
 
 Listener = Callable[[str, Any], None]
 """Told of intermediate values: their name, and a number or an array of the lanes."""

@@ -23,18 +23,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import PocketGPUError, UsageError
-from ...facts.switches import DEFAULTS
-from ...lanes import I32, Engine
-from ..memory import GpuMemory
-from ..texture_header import TextureHeader
-from . import records as r
-from .decode import canonical, storage_of
-from .describe import NOTHING, describe
-from .fetch import fetch, gather, query
-from .records import BOOK, ENTRIES, ENTRY_WORDS, HASH, PROBES, RECORD, RECORD_ROOM, TABLE_BITS
-from .sample import sample
-from .surface import surface
+from pocketgpu.errors import PocketGPUError, UsageError
+from pocketgpu.facts.switches import DEFAULTS
+from pocketgpu.lanes import I32, Engine
+from pocketgpu.maxwell.formats.texture_header import TextureHeader
+from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
+from pocketgpu.maxwell.sampling import records as r
+from pocketgpu.maxwell.sampling.decode import canonical, storage_of
+from pocketgpu.maxwell.sampling.describe import NOTHING, describe
+from pocketgpu.maxwell.sampling.fetch import fetch, gather, query
+from pocketgpu.maxwell.sampling.records import BOOK, ENTRIES, ENTRY_WORDS, HASH, PROBES, RECORD, RECORD_ROOM, TABLE_BITS
+from pocketgpu.maxwell.sampling.sample import sample
+from pocketgpu.maxwell.sampling.surface import surface
 
 HEADER_BYTES = SAMPLER_BYTES = 32
 MAX_RECORDS = 4096
@@ -144,7 +144,7 @@ class Textures:
         handle = self.engine.callback(self._resolve, I32, I32, I32)
         words[BOOK.RESOLVE // 4 : BOOK.RESOLVE // 4 + 2].view(np.int64)[0] = handle
         at = BOOK.LINEAR // 4
-        from ..pixel_formats import srgb_to_linear
+        from pocketgpu.maxwell.formats.pixel_formats import srgb_to_linear
 
         words[at : at + 256].view(np.float32)[:] = srgb_to_linear(np.arange(256) / 255)
         # The record of bad handles: one texel of zeros, which lie in front of the other texels.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .decoder import SassError, decode, decode_program
-from .isa import (
+from pocketgpu.maxwell.sass.decoder import SassError, decode, decode_program
+from pocketgpu.maxwell.sass.isa import (
     PT,
     RZ,
     Attr,

@@ -7,10 +7,10 @@ shared or local memory, a little less so where lanes have their own pages, else 
 
 from __future__ import annotations
 
-from ...arena import PAGE_SIZE
-from ...lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value, kernel
-from .. import page_table
-from .work import (
+from pocketgpu.arena import PAGE_SIZE
+from pocketgpu.lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value, kernel
+from pocketgpu.maxwell.memory import page_table
+from pocketgpu.maxwell.sass.work import (
     BLOCK,
     FAULT,
     FAULTS,

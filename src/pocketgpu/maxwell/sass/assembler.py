@@ -22,10 +22,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ...facts.maxwell.sass import CONTROL, CONTROL_BITS
-from .decoder import SassError
-from .encoder import encode
-from .isa import NO_BARRIER, label_offset, offset_of
+from pocketgpu.facts.maxwell.sass import CONTROL, CONTROL_BITS
+from pocketgpu.maxwell.sass.decoder import SassError
+from pocketgpu.maxwell.sass.encoder import encode
+from pocketgpu.maxwell.sass.isa import NO_BARRIER, label_offset, offset_of
 
 _COMMENT = re.compile(r"//.*|/\*.*?\*/|\(\*.*?\*\)")
 _LABEL = re.compile(r"([.$\w]+):")

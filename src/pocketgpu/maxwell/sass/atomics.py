@@ -6,13 +6,22 @@ the host's own atomic steps. All others belong to launches that run on one threa
 
 from __future__ import annotations
 
-from ...lanes import I32, I64, Lang, Value, kernel
-from .. import page_table
-from .access import DATA, HIGH, LOW, PAGE, note_fault, windows
-from .semantics.convert import half_to_f32, pack16
-from .semantics.float32 import canonical
-from .semantics.unit import Unit
-from .work import LANES, LAUNCH, MISALIGNED, OUTSIDE_LOCAL, OUTSIDE_SHARED, SCRATCH, UNMAPPED, VECTOR
+from pocketgpu.lanes import I32, I64, Lang, Value, kernel
+from pocketgpu.maxwell.memory import page_table
+from pocketgpu.maxwell.sass.access import DATA, HIGH, LOW, PAGE, note_fault, windows
+from pocketgpu.maxwell.sass.semantics.convert import half_to_f32, pack16
+from pocketgpu.maxwell.sass.semantics.float32 import canonical
+from pocketgpu.maxwell.sass.semantics.unit import Unit
+from pocketgpu.maxwell.sass.work import (
+    LANES,
+    LAUNCH,
+    MISALIGNED,
+    OUTSIDE_LOCAL,
+    OUTSIDE_SHARED,
+    SCRATCH,
+    UNMAPPED,
+    VECTOR,
+)
 
 # Operations by their number in ATOM; EXCH is 8, compare-and-swap has the number 15 here.
 ADD, MIN, MAX, INC, DEC, AND, OR, XOR, EXCH, SAFEADD, SWAP = 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 15

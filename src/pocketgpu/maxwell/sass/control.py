@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ...lanes import I32, Lang, Value, Var, kernel
-from .access import Place
-from .flow import CALLED, DIVERGED
-from .isa import BUNDLE, WORD
-from .work import LAUNCH, STACK_ENTRIES, WARP
+from pocketgpu.lanes import I32, Lang, Value, Var, kernel
+from pocketgpu.maxwell.sass.access import Place
+from pocketgpu.maxwell.sass.flow import CALLED, DIVERGED
+from pocketgpu.maxwell.sass.isa import BUNDLE, WORD
+from pocketgpu.maxwell.sass.work import LAUNCH, STACK_ENTRIES, WARP
 
 ENTRY = 12
 EVERY = -1

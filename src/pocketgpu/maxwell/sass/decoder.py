@@ -11,9 +11,9 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import UsageError
-from ...facts.maxwell.sass import CONTROL_BITS, FORMS, Form
-from .isa import BUNDLE, RZ, WORD, Instruction, Program, offset_of
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell.sass import CONTROL_BITS, FORMS, Form
+from pocketgpu.maxwell.sass.isa import BUNDLE, RZ, WORD, Instruction, Program, offset_of
 
 REFUSED = -1
 """Row number of a word that is no instruction."""

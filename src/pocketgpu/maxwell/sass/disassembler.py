@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...facts.maxwell.sass import Modifier
-from .isa import UNGUARDED, Instruction
-from .kind import Naming, predicate_name
-from .operands import KINDS, omitted
+from pocketgpu.facts.maxwell.sass import Modifier
+from pocketgpu.maxwell.sass.isa import UNGUARDED, Instruction
+from pocketgpu.maxwell.sass.kind import Naming, predicate_name
+from pocketgpu.maxwell.sass.operands import KINDS, omitted
 
 
 def plain_address(target: int) -> str:

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...errors import CaptureError
+from pocketgpu.errors import CaptureError
 
 MAGIC = b"DKSH"
 STAGES = ("vertex", "fragment", "geometry", "tess_ctrl", "tess_eval", "compute")

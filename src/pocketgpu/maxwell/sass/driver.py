@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...lanes import I32, I64, Lang, Value, kernel
-from .access import note_fault
-from .work import (
+from pocketgpu.lanes import I32, I64, Lang, Value, kernel
+from pocketgpu.maxwell.sass.access import note_fault
+from pocketgpu.maxwell.sass.work import (
     BARRIERS,
     BLOCK,
     DONE,

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 
-from ...errors import CaptureError
+from pocketgpu.errors import CaptureError
 
 MAGIC = b"\x7fELF"
 MACHINE_CUDA = 190

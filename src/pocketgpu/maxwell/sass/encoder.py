@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ...facts.maxwell.sass import FORMS, GUARD, Bits, Form, Modifier
-from .decoder import SassError, find_form
-from .isa import PT
-from .kind import alternation
-from .operands import KINDS
+from pocketgpu.facts.maxwell.sass import FORMS, GUARD, Bits, Form, Modifier
+from pocketgpu.maxwell.sass.decoder import SassError, find_form
+from pocketgpu.maxwell.sass.isa import PT
+from pocketgpu.maxwell.sass.kind import alternation
+from pocketgpu.maxwell.sass.operands import KINDS
 
 WORD_MASK = (1 << 64) - 1
 _GUARDED = re.compile(r"@(!?)(P[T0-6])\s+")

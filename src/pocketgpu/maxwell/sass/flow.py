@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from .isa import PT, RZ
-from .semantics import OPERATIONS
-from .steps import ALWAYS, Step
+from pocketgpu.maxwell.sass.isa import PT, RZ
+from pocketgpu.maxwell.sass.semantics import OPERATIONS
+from pocketgpu.maxwell.sass.steps import ALWAYS, Step
 
 PUSHES = {"SSY": 1, "PBK": 2, "PCNT": 3, "PRET": 4, "PLONGJMP": 5, "PEXIT": 6}
 """Instructions that push an entry, and the kind of entry."""

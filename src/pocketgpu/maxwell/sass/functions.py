@@ -6,13 +6,13 @@ where the call would count, and only a few of them.
 
 from __future__ import annotations
 
-from ...lanes import I32, Lang, Value, kernel
-from .access import DATA
-from .flow import Flow
-from .quick import repeated
-from .semantics import OPERATIONS, Unit
-from .steps import Step
-from .work import LANES, SCRATCH, VECTOR
+from pocketgpu.lanes import I32, Lang, Value, kernel
+from pocketgpu.maxwell.sass.access import DATA
+from pocketgpu.maxwell.sass.flow import Flow
+from pocketgpu.maxwell.sass.quick import repeated
+from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit
+from pocketgpu.maxwell.sass.steps import Step
+from pocketgpu.maxwell.sass.work import LANES, SCRATCH, VECTOR
 
 FUNCTIONS = 4
 """The functions that can be called are the first ones of MUFU."""

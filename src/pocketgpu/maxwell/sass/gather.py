@@ -19,11 +19,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.maxwell.sass import FORMS
-from .decoder import REFUSED, SassError, decode, match, split
-from .flow import BRANCHES, PUSHES, STOPS
-from .isa import BUNDLE, WORD, Imm, Indirect, Instruction, Label, Name, index_of, offset_of
-from .steps import ALWAYS
+from pocketgpu.facts.maxwell.sass import FORMS
+from pocketgpu.maxwell.sass.decoder import REFUSED, SassError, decode, match, split
+from pocketgpu.maxwell.sass.flow import BRANCHES, PUSHES, STOPS
+from pocketgpu.maxwell.sass.isa import BUNDLE, WORD, Imm, Indirect, Instruction, Label, Name, index_of, offset_of
+from pocketgpu.maxwell.sass.steps import ALWAYS
 
 LIMIT = 1 << 16
 """Instructions of a program, gaps between its parts included."""

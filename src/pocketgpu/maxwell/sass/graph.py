@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...control_flow import Block, Edge
-from .isa import Instruction, Label, Name, Program
+from pocketgpu.control_flow import Block, Edge
+from pocketgpu.maxwell.sass.isa import Instruction, Label, Name, Program
 
 MOST_STATES = 100_000
 _DEPTH = 32

@@ -11,17 +11,17 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from ...lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value, kernel
-from ..sampling.calls import SLOTS
-from ..sampling.records import V_RESULT
-from . import access, atomics, stage_io
-from .access import Place
-from .control import Stack, instruction_at
-from .flow import CALLED, DIVERGED, LEAVES
-from .machine import Machine
-from .semantics import OPERATIONS, Flags, Unit, bits, float32, float64
-from .steps import ALWAYS
-from .work import (
+from pocketgpu.lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value, kernel
+from pocketgpu.maxwell.sampling.calls import SLOTS
+from pocketgpu.maxwell.sampling.records import V_RESULT
+from pocketgpu.maxwell.sass import access, atomics, stage_io
+from pocketgpu.maxwell.sass.access import Place
+from pocketgpu.maxwell.sass.control import Stack, instruction_at
+from pocketgpu.maxwell.sass.flow import CALLED, DIVERGED, LEAVES
+from pocketgpu.maxwell.sass.machine import Machine
+from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, bits, float32, float64
+from pocketgpu.maxwell.sass.steps import ALWAYS
+from pocketgpu.maxwell.sass.work import (
     BAD_TARGET,
     BANK_SIZE,
     DONE,

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ...facts.maxwell.sass import CONTROL, FORMS, GUARD, Form
+from pocketgpu.facts.maxwell.sass import CONTROL, FORMS, GUARD, Form
 
 if TYPE_CHECKING:
     import numpy as np
@@ -264,7 +264,7 @@ class Instruction:
 
         Also those that the text leaves out because they have their usual value.
         """
-        from .operands import decode_operand
+        from pocketgpu.maxwell.sass.operands import decode_operand
 
         bits = self.bits
         pairs = ((one.role, decode_operand(one, bits, self.address)) for one in self.row.operands)
@@ -289,7 +289,7 @@ class Instruction:
         return found.target if isinstance(found, Label) else None
 
     def __str__(self) -> str:
-        from .disassembler import instruction_text
+        from pocketgpu.maxwell.sass.disassembler import instruction_text
 
         return instruction_text(self)
 

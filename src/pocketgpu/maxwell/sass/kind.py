@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from ...facts.maxwell.sass import ENUMS, Attribute, Bits, OperandField
-from .isa import PT, RZ, Operand
+from pocketgpu.facts.maxwell.sass import ENUMS, Attribute, Bits, OperandField
+from pocketgpu.maxwell.sass.isa import PT, RZ, Operand
 
 Groups = Mapping[str, str]
 """What a pattern found: text by group name; groups that took no part are empty."""

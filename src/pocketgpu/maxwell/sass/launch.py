@@ -11,26 +11,26 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import UsageError
-from ...events import EventLog
-from ...lanes import Engine
-from ..memory import GpuMemory
-from ..sampling.records import ATOMIC, KERNELS
-from ..sampling.store import MIN_AREA, Textures
-from . import work
-from .access import GENERIC, access, memory, memory_index
-from .atomics import ADD, AND, F16_ADD, F32_ADD, MAX, MIN, OR, XOR, atomic
-from .control import unstack
-from .driver import fault, run_blocks
-from .flow import Flow, reads, writes
-from .functions import called, function, function_index
-from .interpreter import interpret, interpret_warp
-from .isa import BUNDLE, WORD, offset_of
-from .machine import Machine
-from .specialise import flow_of, run_warp
-from .steps import Step
-from .stored import at_hand, encode, handles_of, operations_of
-from .work import BANK_SIZE, BANKS, BLOCK, FAULT, FAULTS, LAUNCH, STEP, SlotLayout
+from pocketgpu.errors import UsageError
+from pocketgpu.events import EventLog
+from pocketgpu.lanes import Engine
+from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
+from pocketgpu.maxwell.sampling.records import ATOMIC, KERNELS
+from pocketgpu.maxwell.sampling.store import MIN_AREA, Textures
+from pocketgpu.maxwell.sass import work
+from pocketgpu.maxwell.sass.access import GENERIC, access, memory, memory_index
+from pocketgpu.maxwell.sass.atomics import ADD, AND, F16_ADD, F32_ADD, MAX, MIN, OR, XOR, atomic
+from pocketgpu.maxwell.sass.control import unstack
+from pocketgpu.maxwell.sass.driver import fault, run_blocks
+from pocketgpu.maxwell.sass.flow import Flow, reads, writes
+from pocketgpu.maxwell.sass.functions import called, function, function_index
+from pocketgpu.maxwell.sass.interpreter import interpret, interpret_warp
+from pocketgpu.maxwell.sass.isa import BUNDLE, WORD, offset_of
+from pocketgpu.maxwell.sass.machine import Machine
+from pocketgpu.maxwell.sass.specialise import flow_of, run_warp
+from pocketgpu.maxwell.sass.steps import Step
+from pocketgpu.maxwell.sass.stored import at_hand, encode, handles_of, operations_of
+from pocketgpu.maxwell.sass.work import BANK_SIZE, BANKS, BLOCK, FAULT, FAULTS, LAUNCH, STEP, SlotLayout
 
 SHARED_WINDOW, LOCAL_WINDOW = 0x0100_0000, 0x0200_0000
 """Where generic addresses show shared and local memory; global memory begins at 4 GiB for compilers."""

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...facts.maxwell.sass import CONTROL
-from .disassembler import bare_text, guard_text
-from .elf import IndirectBranch, Symbol
-from .encoder import encode
-from .isa import BUNDLE, WORD, Control, Imm, Instruction, Program, label_offset
+from pocketgpu.facts.maxwell.sass import CONTROL
+from pocketgpu.maxwell.sass.disassembler import bare_text, guard_text
+from pocketgpu.maxwell.sass.elf import IndirectBranch, Symbol
+from pocketgpu.maxwell.sass.encoder import encode
+from pocketgpu.maxwell.sass.isa import BUNDLE, WORD, Control, Imm, Instruction, Program, label_offset
 
 
 @dataclass

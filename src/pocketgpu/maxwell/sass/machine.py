@@ -10,16 +10,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value
-from ..sampling.calls import ABSENT, RZ
-from ..sampling.records import LOAD, V_RESULT
-from . import access, atomics, stage_io
-from .access import Place
-from .control import Stack
-from .flow import words_of
-from .semantics import OPERATIONS, Flags, Unit, float32, float64
-from .steps import Source, Step
-from .work import BANK_SIZE, BARRIERS, BLOCK, LANES, LAUNCH, NOT_BUILT, VECTOR, WARP
+from pocketgpu.lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value
+from pocketgpu.maxwell.sampling.calls import ABSENT, RZ
+from pocketgpu.maxwell.sampling.records import LOAD, V_RESULT
+from pocketgpu.maxwell.sass import access, atomics, stage_io
+from pocketgpu.maxwell.sass.access import Place
+from pocketgpu.maxwell.sass.control import Stack
+from pocketgpu.maxwell.sass.flow import words_of
+from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, float32, float64
+from pocketgpu.maxwell.sass.steps import Source, Step
+from pocketgpu.maxwell.sass.work import BANK_SIZE, BARRIERS, BLOCK, LANES, LAUNCH, NOT_BUILT, VECTOR, WARP
 
 _SIGN = -0x80000000
 

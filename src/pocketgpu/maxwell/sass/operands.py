@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from ...facts.maxwell.sass import SPECIAL_REGISTERS, Bits, OperandField
-from . import numbers
-from .isa import (
+from pocketgpu.facts.maxwell.sass import SPECIAL_REGISTERS, Bits, OperandField
+from pocketgpu.maxwell.sass import numbers
+from pocketgpu.maxwell.sass.isa import (
     PT,
     RZ,
     WORD,
@@ -30,7 +30,7 @@ from .isa import (
     Special,
     Swap,
 )
-from .kind import (
+from pocketgpu.maxwell.sass.kind import (
     INTEGER,
     PREDICATE,
     REGISTER,

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...lanes import I32, Lang, Value
-from .. import page_table
-from .access import BYTES, PAGE, Place
-from .flow import Flow, words_of, writes
-from .isa import RZ
-from .steps import Step
-from .work import LANES, LAUNCH
+from pocketgpu.lanes import I32, Lang, Value
+from pocketgpu.maxwell.memory import page_table
+from pocketgpu.maxwell.sass.access import BYTES, PAGE, Place
+from pocketgpu.maxwell.sass.flow import Flow, words_of, writes
+from pocketgpu.maxwell.sass.isa import RZ
+from pocketgpu.maxwell.sass.steps import Step
+from pocketgpu.maxwell.sass.work import LANES, LAUNCH
 
 HALF = LANES // 2
 ROW_BYTES = 4 * HALF

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.maxwell.sass import ENUMS, FORMS, Form, Modifier, OperandField
+from pocketgpu.facts.maxwell.sass import ENUMS, FORMS, Form, Modifier, OperandField
 
 _SHOWN = {
     "R": "R0", "P": "P0", "I": "0x1", "U": "0x1", "N": "1", "F": "1.0", "D": "1.0", "H": "1.0", "C": "c[0x0][0x0]",

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from .flow import ALL, ENDS, STOPS, Flow, divides, reads, writes
-from .steps import Step
+from pocketgpu.maxwell.sass.flow import ALL, ENDS, STOPS, Flow, divides, reads, writes
+from pocketgpu.maxwell.sass.steps import Step
 
 
 def surely_writes(step: Step) -> int:

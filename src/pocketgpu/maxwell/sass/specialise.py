@@ -9,21 +9,31 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import Any
 
-from ...lanes import BOOL, I32, I64, Jump, Lang, Value, Var, kernel
-from . import flow as flows
-from .access import DATA, Place
-from .control import Stack, instruction_at
-from .decoder import decode_program
-from .flow import CALLED, DIVERGED, FLAGS_BIT, LEAVES, NOTHING, PREDICATE_BIT, PUSHES, Flow, divides
-from .functions import called, function_index
-from .isa import PT, RZ, Const, Indirect
-from .machine import Machine
-from .quick import ALIKE, GLOBAL_ROW, Access, GlobalRow, SharedRows, accesses, repeated
-from .residence import Residence
-from .semantics import OPERATIONS, Flags, Unit, bits, float32
-from .stage_io import NONE, PIXEL
-from .steps import ALWAYS, Step, step_of
-from .work import (
+from pocketgpu.lanes import BOOL, I32, I64, Jump, Lang, Value, Var, kernel
+from pocketgpu.maxwell.sass import flow as flows
+from pocketgpu.maxwell.sass.access import DATA, Place
+from pocketgpu.maxwell.sass.control import Stack, instruction_at
+from pocketgpu.maxwell.sass.decoder import decode_program
+from pocketgpu.maxwell.sass.flow import (
+    CALLED,
+    DIVERGED,
+    FLAGS_BIT,
+    LEAVES,
+    NOTHING,
+    PREDICATE_BIT,
+    PUSHES,
+    Flow,
+    divides,
+)
+from pocketgpu.maxwell.sass.functions import called, function_index
+from pocketgpu.maxwell.sass.isa import PT, RZ, Const, Indirect
+from pocketgpu.maxwell.sass.machine import Machine
+from pocketgpu.maxwell.sass.quick import ALIKE, GLOBAL_ROW, Access, GlobalRow, SharedRows, accesses, repeated
+from pocketgpu.maxwell.sass.residence import Residence
+from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, bits, float32
+from pocketgpu.maxwell.sass.stage_io import NONE, PIXEL
+from pocketgpu.maxwell.sass.steps import ALWAYS, Step, step_of
+from pocketgpu.maxwell.sass.work import (
     BAD_TARGET,
     DONE,
     LANES,

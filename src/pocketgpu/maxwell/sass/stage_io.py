@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...lanes import BOOL, F32, I32, Lang, Value
-from ..graphics.records import ATTRIBUTE_SPACE, FRAGMENTS, LANE_X, LANE_Y, MAX_SAMPLES, PLANE
-from .semantics import float32
-from .work import BLOCK, LANES, LAUNCH, VECTOR
+from pocketgpu.lanes import BOOL, F32, I32, Lang, Value
+from pocketgpu.maxwell.graphics.records import ATTRIBUTE_SPACE, FRAGMENTS, LANE_X, LANE_Y, MAX_SAMPLES, PLANE
+from pocketgpu.maxwell.sass.semantics import float32
+from pocketgpu.maxwell.sass.work import BLOCK, LANES, LAUNCH, VECTOR
 
 if TYPE_CHECKING:
-    from .machine import Machine
-    from .steps import Step
+    from pocketgpu.maxwell.sass.machine import Machine
+    from pocketgpu.maxwell.sass.steps import Step
 
 NONE, VERTEX, CONTROL, EVALUATION, GEOMETRY, PIXEL = range(6)
 """Stages as shader headers number them, and `LAUNCH.STAGE`."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ..sampling.calls import TextureCall, texture_call
-from .isa import (
+from pocketgpu.maxwell.sampling.calls import TextureCall, texture_call
+from pocketgpu.maxwell.sass.isa import (
     PT,
     RZ,
     Attr,
@@ -28,7 +28,7 @@ from .isa import (
     Special,
     Swap,
 )
-from .semantics import OPERATIONS
+from pocketgpu.maxwell.sass.semantics import OPERATIONS
 
 ALWAYS = 15
 """The test of the condition code that is always true."""

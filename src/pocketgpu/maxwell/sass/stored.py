@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ...lanes import Engine
-from ..sampling.calls import TextureCall
-from . import flow, stage_io
-from .flow import CALLED, LEAVES, NOTHING, PUSHES
-from .interpreter import (
+from pocketgpu.lanes import Engine
+from pocketgpu.maxwell.sampling.calls import TextureCall
+from pocketgpu.maxwell.sass import flow, stage_io
+from pocketgpu.maxwell.sass.flow import CALLED, LEAVES, NOTHING, PUSHES
+from pocketgpu.maxwell.sass.interpreter import (
     ALL_LANES,
     BARRIER,
     BRANCH,
@@ -33,12 +33,10 @@ from .interpreter import (
     interpret,
     interpret_warp,
 )  # fmt: skip
-from .isa import RZ, Const, Indirect
-from .semantics import OPERATIONS
-from .steps import Source, Step
-from .work import (
-    STEP,
-)
+from pocketgpu.maxwell.sass.isa import RZ, Const, Indirect
+from pocketgpu.maxwell.sass.semantics import OPERATIONS
+from pocketgpu.maxwell.sass.steps import Source, Step
+from pocketgpu.maxwell.sass.work import STEP
 
 
 def operations_of(steps: tuple[Step, ...], reached: set[int], stage: int = stage_io.NONE) -> set[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...struct_words import Struct
+from pocketgpu.struct_words import Struct
 
 LANES = 32
 VECTOR = 4 * LANES

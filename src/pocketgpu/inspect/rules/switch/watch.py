@@ -13,26 +13,26 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ....arena import PAGE_SHIFT, PAGE_SIZE
-from ....capture.channel_replay import Replay
-from ....errors import NoPictureError, UsageError
-from ....events import EventLog
-from ....maxwell.engines.draws import Draw
-from ....maxwell.engines.queue_metadata import Launch
-from ....maxwell.engines.records import Copy
-from ....maxwell.engines.report import Counters
-from ....maxwell.engines.state import State
-from ....maxwell.gm20b import GM20B, GRIDS_SIZE
-from ....maxwell.graphics.targets import colour_target, depth_target
-from ....maxwell.grids import Grids, Read
-from ....maxwell.sass.launch import Result
-from ... import maxwell_doubts
-from ...event import Range
-from .record import OrderedGrid, SwitchDraw, SwitchRead, SwitchRecord
+from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
+from pocketgpu.capture.channel_replay import Replay
+from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.events import EventLog
+from pocketgpu.inspect import maxwell_doubts
+from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.rules.switch.record import OrderedGrid, SwitchDraw, SwitchRead, SwitchRecord
+from pocketgpu.maxwell.compute.grids import Grids, Read
+from pocketgpu.maxwell.engines.common.records import Copy
+from pocketgpu.maxwell.engines.common.report import Counters
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.gm20b import GM20B, GRIDS_SIZE
+from pocketgpu.maxwell.graphics.output.targets import colour_target, depth_target
+from pocketgpu.maxwell.sass.launch import Result
 
 if TYPE_CHECKING:
-    from ....capture import Capture
-    from ....capture.mxcap import ChannelLog
+    from pocketgpu.capture import Capture
+    from pocketgpu.capture.formats.mxcap import ChannelLog
 
 MOST_TRIED = 64
 """Different grids that are run twice."""

@@ -15,7 +15,7 @@ from support.promised_commands import COMMANDS, EXIT_CODES, JSON_KEYS
 import pocketgpu.capture
 from pocketgpu.cli import main
 from pocketgpu.cli.app import app
-from pocketgpu.cli.outcome import ExitCode
+from pocketgpu.cli.parts.outcome import ExitCode
 
 DATA = Path(__file__).resolve().parent / "data"
 PLACES = {"3ds": str(DATA / "scene_3ds.pgc"), "switch": str(DATA / "scene_switch.pgc")}

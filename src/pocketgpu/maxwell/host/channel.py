@@ -231,8 +231,7 @@ class Channel:
         """Be as `save` found it."""
         self._block(len(state.block))[:] = state.block
         self._pieces = [list(pieces) for pieces in state.pieces]
-        for words in self._inline_words:
-            words.clear()
+        self._inline_words = [[] for _ in range(FRONT_END_FILES)]
         self.reference, self.waiting, self.yielded = state.reference, state.waiting, state.yielded
         self.submission, self._fresh = state.submission, state.fresh
         self._queue = deque(replace(one) for one in state.queue)

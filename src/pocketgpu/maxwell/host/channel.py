@@ -279,7 +279,7 @@ class Channel:
                 self.put("MME_COST", self.machine.macro_budget >> MOST_EFFECTS_SHIFT)
             first = head.next
             runs = self._pieces_of(head)
-            if self.machine.observers:
+            if self.machine.observers and first < head.next:
                 self._tell_segments(head, first, runs)
             if runs:
                 self._runs[: len(runs)] = runs

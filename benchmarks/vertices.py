@@ -29,7 +29,7 @@ from pocketgpu.maxwell.graphics.stages.tessellation import (
     tessellate,
 )
 from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
-from pocketgpu.maxwell.sass.work import DONE, LAUNCH, WARP, WARPS
+from pocketgpu.maxwell.sass.thread_memory.work import DONE, LAUNCH, WARP, WARPS
 
 MESH, INDICES = 0x1_0000_0000, 0x1_0100_0000
 COUNT, STRIDE = 100_000, 24

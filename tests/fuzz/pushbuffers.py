@@ -30,7 +30,7 @@ from pocketgpu.facts.maxwell.headers import QMD
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.stats import ChannelStats
 from pocketgpu.maxwell.memory.gpu_memory import Backing
-from pocketgpu.maxwell.sass.assembler import assemble
+from pocketgpu.maxwell.sass.isa.assembler import assemble
 
 SLOWEST = 10.0
 COMPARED = 250

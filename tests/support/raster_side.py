@@ -34,8 +34,8 @@ from pocketgpu.maxwell.graphics.records import (
     VIEWPORT,
     VIEWPORT_COUNT,
 )
-from pocketgpu.maxwell.sass.stage_io import PIXEL
-from pocketgpu.maxwell.sass.work import BLOCK, DONE, LANES, LAUNCH, REGISTERS, VECTOR, WARP, WARPS
+from pocketgpu.maxwell.sass.stages.stage_io import PIXEL
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, DONE, LANES, LAUNCH, REGISTERS, VECTOR, WARP, WARPS
 
 WIDTH, HEIGHT = 64, 48
 ARENA = 4 << 20

@@ -15,7 +15,7 @@ from pocketgpu.maxwell.graphics.input.vertex_input import InputShape, VertexInpu
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT, INPUT_PAGE, VertexRoom
 from pocketgpu.maxwell.graphics.input.vertex_stage import next_piece, run_vertices
 from pocketgpu.maxwell.graphics.records import PRIMITIVE_COLUMNS, PRIMITIVES, VERTICES
-from pocketgpu.maxwell.sass.work import BLOCK, DONE, LAUNCH, VECTOR, WARP, WARPS
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, DONE, LAUNCH, VECTOR, WARP, WARPS
 
 from .engine_host import Bench
 

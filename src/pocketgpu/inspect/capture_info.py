@@ -1,7 +1,7 @@
 """What is in a capture: counts by frame, features in use, and the doubtful behaviours that its pictures depend on.
 
-The capture is replayed on a machine that watches (`pica.watch`): lists run, nothing is drawn, and each different state
-is described once. Long captures take about as long as their loads and lists do.
+The capture is replayed by a machine whose observer leaves draws out: lists run, and each different state is described
+once. Long captures take about as long as their loads and lists do.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.events import Event
@@ -18,15 +21,15 @@ from pocketgpu.inspect import doubts, features
 from pocketgpu.inspect.doubts import Doubt
 from pocketgpu.inspect.draw_state import DrawStates
 from pocketgpu.inspect.features import Feature
-from pocketgpu.pica.watch import DrawPackets, WatchedN3DS
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Run, Undrawn
+from pocketgpu.pica.packets import DrawPackets
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
     from pocketgpu.capture.formats.citrace import Trace
     from pocketgpu.capture.formats.gxlog import GxLog
     from pocketgpu.capture.pgc import PgcTrace
-
-_CODE_WORDS = {"vs_code": 512, "gs_code": 4096}
 
 
 @dataclass
@@ -110,8 +113,8 @@ class CaptureInfo:
         }
 
 
-class _Collector:
-    """Watches one machine and fills a CaptureInfo."""
+class _Collector(Undrawn):
+    """Fills a CaptureInfo with what a machine tells."""
 
     def __init__(self) -> None:
         self.info = CaptureInfo()
@@ -121,7 +124,14 @@ class _Collector:
 
     # What the machine tells
 
-    def draws(self, packets: DrawPackets) -> None:
+    def memory_loaded(self, address: int, size: int) -> None:
+        self.frame.loads += 1
+        self.frame.load_bytes += size
+
+    def writes_start(self, addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> None:
+        self.frame.writes += len(addresses)
+
+    def draws(self, packets: DrawPackets, run: Run) -> None:
         self.frame.vertices += self._states.add(packets, self.frame.draws)
         self.frame.draws += len(packets.registers)
         self._count_programs("vs", packets, range(len(packets.registers)))
@@ -129,13 +139,16 @@ class _Collector:
         if geometry.any():
             self._count_programs("gs", packets, [i for i, on in enumerate(geometry.tolist()) if on])
 
-    def list_ran(self, words: int, ignored: int, place: str) -> None:
-        if words:
+    def list_ended(self, offset: int, size: int, jumps: int, ignored: int) -> None:
+        if size and self.machine.memory.address_of(offset) is not None:
             self.frame.lists += 1
-            self.frame.list_words += words
-        self._note(doubts.of_list(ignored), ignored, place)
+            self.frame.list_words += size // 4
+        self._note(doubts.of_list(ignored), ignored, self._place)
 
-    def unit_starts(self, unit: str, words: Mapping[str, int], place: str) -> None:
+    def unit_starts(self, unit: str, words: Mapping[str, int]) -> None:
+        if unit == "P3D":
+            return
+        place = self._place
         if unit != "PPF":
             self.frame.fills += 1
         elif EXTERNAL["PPF_FLAGS"]["texture_copy"].raw(words["PPF_FLAGS"]):
@@ -145,8 +158,9 @@ class _Collector:
         self._use(features.of_unit(unit, words), 1, place)
         self._note(doubts.of_unit(unit, words), 1, place)
 
-    def frame_ends(self, read: Callable[[int], int], place: str) -> None:
+    def vblank(self, frame: int) -> None:
         """Look at the displays and begin the next frame."""
+        read, place = self.machine.read_register, self._place
         for unit in range(2):
             names = [f"PDC{unit}_{name}" for name in ("CONTROL", "SELECT", "FORMAT", "ADDRESS_A0", "ADDRESS_A1")]
             registers = {name: read(EXTERNAL[name].address) for name in names}
@@ -176,6 +190,10 @@ class _Collector:
 
     # Notes
 
+    @property
+    def _place(self) -> str:
+        return f"f{self.frame.index}"
+
     def _use(self, found: Iterable[Feature], count: int, place: str) -> None:
         for feature in dict.fromkeys(found):
             self.info.features.setdefault(feature, Use()).add(count, place)
@@ -188,19 +206,19 @@ class _Collector:
         bank = f"{unit}_code"
         offsets = packets.versions(bank)
         entry_id = 0x2BA if unit == "vs" else 0x28A
-        counted: dict[tuple[int, int], int] = {}
+        counted: dict[tuple[int, int], list[int]] = {}
         for i in draws:
             key = int(offsets[i]), int(packets.registers[i, entry_id]) & 0xFFFF
-            counted[key] = counted.get(key, 0) + 1
-        for (offset, entry), count in counted.items():
-            code = packets.contents(offset, _CODE_WORDS[bank]).rstrip(b"\0")
+            counted.setdefault(key, []).append(i)
+        for (_, entry), with_it in counted.items():
+            code = packets.seen(bank, with_it[0]).rstrip(b"\0")
             code += bytes(-len(code) % 4)
             program = self._programs.get((unit, code, entry))
             if program is None:
                 name = "vertex" if unit == "vs" else "geometry"
                 program = Program(name, entry, len(code) // 4, 0, packets.place)
                 self._programs[unit, code, entry] = program
-            program.draws += count
+            program.draws += len(with_it)
 
 
 def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) -> CaptureInfo:
@@ -215,12 +233,9 @@ def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) 
     if not trace.frame_count:
         raise NoPictureError("the capture has no frames", location=capture.path, hint="A frame ends with a marker.")
     collector = _Collector()
-    machine = WatchedN3DS(collector, fcram=(256 if trace.needs_new_model else 128) * MIB)
-    for frame in replay(trace, machine, range(trace.frame_count)):
-        counts = collector.frame
-        counts.writes, counts.loads, counts.load_bytes = machine.writes, machine.loads, machine.load_bytes
-        machine.writes = machine.loads = machine.load_bytes = 0
-        collector.frame_ends(machine.read_register, f"f{frame.index}")
+    machine = N3DS(fcram=(256 if trace.needs_new_model else 128) * MIB)
+    machine.observe(collector)
+    for frame in replay(trace, machine, range(trace.frame_count), pictures=False):
         collector.info.events += frame.warnings
         progress(frame.index)
     return collector.finish()

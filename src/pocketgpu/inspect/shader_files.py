@@ -17,12 +17,12 @@ from pocketgpu.control_flow import Block, dot
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.facts.shader_isa import OPDESC_FIELDS
 from pocketgpu.maxwell.sass import Program, decode_program
-from pocketgpu.maxwell.sass.decoder import SassError
-from pocketgpu.maxwell.sass.disassembler import instruction_text
-from pocketgpu.maxwell.sass.dksh import DkshProgram, read_dksh
-from pocketgpu.maxwell.sass.elf import Cubin, IndirectBranch, Kernel, Section, read_cubin
-from pocketgpu.maxwell.sass.graph import blocks_of
-from pocketgpu.maxwell.sass.listing import Labels, Part, control_text, listing
+from pocketgpu.maxwell.sass.files.dksh import DkshProgram, read_dksh
+from pocketgpu.maxwell.sass.files.elf import Cubin, IndirectBranch, Kernel, Section, read_cubin
+from pocketgpu.maxwell.sass.isa.decoder import SassError
+from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
+from pocketgpu.maxwell.sass.isa.listing import Labels, Part, control_text, listing
+from pocketgpu.maxwell.sass.program.graph import blocks_of
 from pocketgpu.pica.shader.disassembler import disassemble
 from pocketgpu.pica.shader.disassembler import instruction_text as pica_text
 from pocketgpu.pica.shader.flow import flow_of

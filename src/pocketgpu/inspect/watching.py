@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pocketgpu.events import Event
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.inspect.capture_info import trace_of_3ds
-from pocketgpu.pica.watch import DrawPackets, WatchedN3DS
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Undrawn
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
-
-
-class _Nobody:
-    """A watcher that looks at nothing."""
-
-    def draws(self, packets: DrawPackets) -> None: ...
-    def list_ran(self, words: int, ignored: int, place: str) -> None: ...
-    def unit_starts(self, unit: str, words: Mapping[str, int], place: str) -> None: ...
 
 
 def registers_after(capture: Capture, frame: int) -> tuple[dict[int, int], list[Event]]:
@@ -27,9 +19,10 @@ def registers_after(capture: Capture, frame: int) -> tuple[dict[int, int], list[
     from pocketgpu.capture.replay import MIB, replay
 
     trace = trace_of_3ds(capture)
-    machine = WatchedN3DS(_Nobody(), fcram=(256 if trace.needs_new_model else 128) * MIB)
+    machine = N3DS(fcram=(256 if trace.needs_new_model else 128) * MIB)
+    machine.observe(Undrawn())
     events: list[Event] = []
-    for replayed in replay(trace, machine, range(frame, frame + 1)):
+    for replayed in replay(trace, machine, range(frame, frame + 1), pictures=False):
         events += replayed.warnings
     shown = [register.address for register in EXTERNAL if register.name.startswith("PDC") and register.access != "w"]
-    return {address: machine._external.peek(address) for address in shown}, events
+    return {address: machine.peek(address) for address in shown}, events

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from pocketgpu.maxwell.graphics.draw.drawing import Drawing
     from pocketgpu.maxwell.memory.places import Offsets
     from pocketgpu.maxwell.sampling.store import Textures
-    from pocketgpu.maxwell.sass.launch import Result
+    from pocketgpu.maxwell.sass.launch.launcher import Result
 
 T = TypeVar("T")
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pocketgpu.maxwell.graphics.draw.plans import Plan
     from pocketgpu.maxwell.host.channel import Channel
     from pocketgpu.maxwell.present import Picture, Surface
-    from pocketgpu.maxwell.sass.launch import Launcher, Result
+    from pocketgpu.maxwell.sass.launch.launcher import Launcher, Result
 
 
 @dataclass(frozen=True)

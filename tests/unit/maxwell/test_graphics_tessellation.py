@@ -22,7 +22,7 @@ from pocketgpu.maxwell.graphics.stages.tessellation import (
     run_evaluation,
     tessellate,
 )
-from pocketgpu.maxwell.sass.assembler import assemble
+from pocketgpu.maxwell.sass.isa.assembler import assemble
 
 PROGRAM_2 = 0x1_0000_4000
 CONTROL, EVALUATION = 2, 3

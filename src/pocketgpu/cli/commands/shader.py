@@ -211,7 +211,7 @@ def run(outcome: Outcome, file: str, values: tuple[str, ...], kernel: str | None
 @click.pass_obj
 def isa(outcome: Outcome, op: str | None) -> None:
     """The table of Maxwell instructions: how each form is written and where its bits are."""
-    from pocketgpu.maxwell.sass import reference
+    from pocketgpu.maxwell.sass.isa import reference
 
     found = reference.forms(op.upper() if op else None)
     if not found:
@@ -320,8 +320,8 @@ def _svg(text: str) -> bytes:
 
 # -- assembling -------------------------------------------------------------------------------------------------------
 def _assemble_maxwell(text: str, into: str | None, kernel: str | None) -> bytes:
-    from pocketgpu.maxwell.sass.assembler import assemble
-    from pocketgpu.maxwell.sass.elf import read_cubin
+    from pocketgpu.maxwell.sass.files.elf import read_cubin
+    from pocketgpu.maxwell.sass.isa.assembler import assemble
 
     code = assemble(text).code
     if into is None:

@@ -19,7 +19,7 @@ from pocketgpu.inspect.decode.rows import EFFECTS, Rows
 from pocketgpu.inspect.decode.stream import GPFIFO, PUSHBUFFER, SUBMISSION, Stream, StreamBuilder
 from pocketgpu.maxwell.host.layout import CHANNEL_LAYOUT
 from pocketgpu.maxwell.observer import RunGrid, Segment, Undrawn
-from pocketgpu.maxwell.sass.launch import Result
+from pocketgpu.maxwell.sass.launch.launcher import Result
 
 if TYPE_CHECKING:
     from pocketgpu.capture.formats.mxcap import ChannelLog

@@ -30,7 +30,7 @@ from pocketgpu.inspect.n3ds.textures import Texture, textures_of
 from pocketgpu.inspect.n3ds.vertices import Vertices, vertices_of
 from pocketgpu.inspect.wording import there_are
 from pocketgpu.pica.display.screens import Screen
-from pocketgpu.pica.observe import ObservedN3DS
+from pocketgpu.pica.n3ds import N3DS
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
@@ -45,7 +45,7 @@ class N3dsMoment(Moment):
         self.machine = inspection.traveller.machine
 
     def registers(self) -> dict[str, int]:
-        words = self.machine._core.registers
+        words = self.machine.registers
         return {r.name: int(words[r.offset]) for r in PICA if r.offset < len(words)}
 
     def read(self, address: int, size: int) -> bytes:
@@ -53,7 +53,7 @@ class N3dsMoment(Moment):
 
     @property
     def target(self) -> Target | None:
-        return target_of(self.machine.memory, self.machine._core.registers, self.machine.switches)
+        return target_of(self.machine.memory, self.machine.registers, self.machine.switches)
 
     @property
     def screens(self) -> dict[str, Screen]:
@@ -62,7 +62,7 @@ class N3dsMoment(Moment):
     # -- resources ----------------------------------------------------------------------------------------------------
     @property
     def _words(self) -> np.ndarray:
-        return self.machine._core.registers
+        return self.machine.registers
 
     @property
     def textures(self) -> dict[int, Texture]:
@@ -125,7 +125,7 @@ class N3dsMoment(Moment):
 
     def bank(self, name: str) -> np.ndarray:
         """A copy of a memory behind FIFO registers, as uint32 words: "vs_code", "vs_uniforms", "lighting_lut"…"""
-        return self.machine._core.bank(name).copy()
+        return self.machine.bank(name).copy()
 
 
 class N3dsInspection(Inspection):
@@ -146,10 +146,10 @@ class N3dsInspection(Inspection):
 
     # -- events -------------------------------------------------------------------------------------------------------
     @cached_property
-    def _recording(self) -> ObservedN3DS:
+    def _recording(self) -> N3DS:
         fcram = (256 if self._trace.needs_new_model else 128) * MIB
-        machine = ObservedN3DS(self._recorder, fcram=fcram, switches=self.switches)
-        self._recorder.machine = machine
+        machine = N3DS(fcram=fcram, switches=self.switches)
+        machine.observe(self._recorder)
         begin(self._trace, machine)
         return machine
 
@@ -162,7 +162,6 @@ class N3dsInspection(Inspection):
         while self._recorded <= frame:
             play(self._recording, self._trace.runs(self._recorded), self._recorded)
             self._recording.events.drain()
-            self._recorder.next_frame()
             self._recorded += 1
 
     def events(self, frame: int) -> Sequence[Event]:

@@ -94,7 +94,7 @@ class Target:
 
 def target_of(memory: GuestMemory, registers: NDArray[np.uint32], switches: Mapping[str, str]) -> Target | None:
     """The render target that registers (0x300 words) describe; None if it has no size or leaves memory."""
-    get = StaticRegisters(_Words(registers))
+    get = StaticRegisters(RegisterWords(registers))
     width, height = get("FRAMEBUFFER_DIM.width"), get("FRAMEBUFFER_DIM.height") + 1
     format = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
     blocks = switches["transfer.block32"] if get("FRAMEBUFFER_BLOCK32.enable") else ""
@@ -108,7 +108,7 @@ def target_of(memory: GuestMemory, registers: NDArray[np.uint32], switches: Mapp
     )  # fmt: skip
 
 
-class _Words(dict[int, int]):
+class RegisterWords(dict[int, int]):
     """Register words looked up in an array."""
 
     def __init__(self, registers: NDArray[np.uint32]) -> None:

@@ -14,14 +14,15 @@ from pocketgpu.inspect.stepping.trace import Trace
 from pocketgpu.inspect.stepping.values import Value
 from pocketgpu.lanes import BOOL, Kernel, Lang, kernel, run_once
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
-from pocketgpu.maxwell.sass import Program, access, atomics
-from pocketgpu.maxwell.sass.disassembler import instruction_text
-from pocketgpu.maxwell.sass.isa import PT, RZ
+from pocketgpu.maxwell.sass import Program
+from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
+from pocketgpu.maxwell.sass.isa.operand import PT, RZ
+from pocketgpu.maxwell.sass.program.steps import ALWAYS
+from pocketgpu.maxwell.sass.program.steps import Step as Instruction
 from pocketgpu.maxwell.sass.semantics import Flags, Unit, bits
-from pocketgpu.maxwell.sass.stage_io import PIXEL
-from pocketgpu.maxwell.sass.steps import ALWAYS
-from pocketgpu.maxwell.sass.steps import Step as Instruction
-from pocketgpu.maxwell.sass.work import (
+from pocketgpu.maxwell.sass.stages.stage_io import PIXEL
+from pocketgpu.maxwell.sass.thread_memory import access, atomics
+from pocketgpu.maxwell.sass.thread_memory.work import (
     BANK_SIZE,
     BLOCK,
     DONE,

@@ -22,9 +22,9 @@ from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.graphics.input.vertex_records import ELEMENTS, INPUT_PAGE, WANTED
 from pocketgpu.maxwell.graphics.programs.programs import Programs, StageLaunch
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, LANE_X, LANE_Y
-from pocketgpu.maxwell.sass.interpreter import interpret_warp
-from pocketgpu.maxwell.sass.launch import Code, Launcher
-from pocketgpu.maxwell.sass.work import BLOCK, LANES, LAUNCH
+from pocketgpu.maxwell.sass.launch.launcher import Code, Launcher
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH
+from pocketgpu.maxwell.sass.warp.interpreter import interpret_warp
 
 Words = np.ndarray[Any, np.dtype[np.uint32]]
 

@@ -11,8 +11,8 @@ from pocketgpu.inspect.stepping.trace import Trace
 from pocketgpu.inspect.stepping.warps import MOST, LaneWatch, only
 from pocketgpu.maxwell.compute.raw_module import RawKernel
 from pocketgpu.maxwell.sass import Program, decode_program
-from pocketgpu.maxwell.sass.launch import LIMIT, Code, Result, three
-from pocketgpu.maxwell.sass.work import BLOCK, LANES
+from pocketgpu.maxwell.sass.launch.launcher import LIMIT, Code, Result, three
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES
 
 Three = tuple[int, int, int]
 

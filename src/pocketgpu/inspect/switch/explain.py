@@ -20,7 +20,7 @@ from pocketgpu.maxwell.graphics.output.keys import BLEND, COMPARISONS, LOGIC, NO
 from pocketgpu.maxwell.graphics.records import RASTER
 from pocketgpu.maxwell.sampling.records import V_HANDLE
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES
-from pocketgpu.maxwell.sass.work import BANK_SIZE, LAUNCH
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, LAUNCH
 
 _SIGNS = {
     "never": "never", "less": "<", "equal": "=", "lequal": "<=", "greater": ">", "notequal": "!=", "gequal": ">=",

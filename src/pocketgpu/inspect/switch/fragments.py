@@ -33,7 +33,7 @@ from pocketgpu.maxwell.graphics.records import (
     SHAPE,
 )
 from pocketgpu.maxwell.observer import Observer
-from pocketgpu.maxwell.sass.work import LAUNCH, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, VECTOR
 
 Samples = list[bytes]
 """The bytes of the samples of a pixel, in order."""

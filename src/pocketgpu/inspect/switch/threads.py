@@ -20,8 +20,8 @@ from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.inspect.switch.watched_warp import WatchedWarp, watched_warp
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.observer import Observer, Order, RunGrid
-from pocketgpu.maxwell.sass.launch import Code, Launcher, Result
-from pocketgpu.maxwell.sass.work import LANES, LAUNCH
+from pocketgpu.maxwell.sass.launch.launcher import Code, Launcher, Result
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection

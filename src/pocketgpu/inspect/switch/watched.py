@@ -24,11 +24,11 @@ from pocketgpu.maxwell.graphics.programs.stage_program import StageProgram
 from pocketgpu.maxwell.graphics.records import RASTER, REGION, SHAPE
 from pocketgpu.maxwell.sampling.records import KERNELS
 from pocketgpu.maxwell.sampling.store import Textures
-from pocketgpu.maxwell.sass.access import access, memory, memory_index
-from pocketgpu.maxwell.sass.atomics import atomic
-from pocketgpu.maxwell.sass.control import unstack
-from pocketgpu.maxwell.sass.driver import fault
-from pocketgpu.maxwell.sass.work import LAUNCH
+from pocketgpu.maxwell.sass.launch.driver import fault
+from pocketgpu.maxwell.sass.thread_memory.access import access, memory, memory_index
+from pocketgpu.maxwell.sass.thread_memory.atomics import atomic
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
+from pocketgpu.maxwell.sass.warp.stack import unstack
 
 Listener = Callable[[str, Any], None]
 """Told of intermediate values: their name, and a number or an array of the lanes."""

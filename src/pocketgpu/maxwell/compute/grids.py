@@ -18,9 +18,9 @@ from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.observer import USUAL, Order
 from pocketgpu.maxwell.sampling.store import Pools, Textures
-from pocketgpu.maxwell.sass.launch import Launcher, Result, Rules
-from pocketgpu.maxwell.sass.program_memory import Programs
-from pocketgpu.maxwell.sass.work import BANK_SIZE, INDEFINITE
+from pocketgpu.maxwell.sass.launch.in_memory import Programs
+from pocketgpu.maxwell.sass.launch.launcher import Launcher, Result, Rules
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, INDEFINITE
 
 LIMIT = 1 << 28
 """Instructions of a warp after which it is taken to hang: much more than a frame of the console has time for."""

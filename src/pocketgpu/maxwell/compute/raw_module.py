@@ -29,9 +29,18 @@ from pocketgpu.maxwell.compute.texture_objects import DESCRIPTOR, SLOTS, Slots, 
 from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES, Textures
-from pocketgpu.maxwell.sass.elf import Cubin, Kernel, Relocation, read_cubin
-from pocketgpu.maxwell.sass.launch import LIMIT, LOCAL_WINDOW, SHARED_WINDOW, Code, Launcher, Result, Watch, three
-from pocketgpu.maxwell.sass.work import BANK_SIZE
+from pocketgpu.maxwell.sass.files.elf import Cubin, Kernel, Relocation, read_cubin
+from pocketgpu.maxwell.sass.launch.launcher import (
+    LIMIT,
+    LOCAL_WINDOW,
+    SHARED_WINDOW,
+    Code,
+    Launcher,
+    Result,
+    Watch,
+    three,
+)
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE
 from pocketgpu.struct_words import Struct
 
 WORK_SIZE = 320 * MIB

@@ -10,7 +10,7 @@ page is told by a *map*, a table of 256 words at index a / 4, so that no code de
 
 from __future__ import annotations
 
-from pocketgpu.maxwell.sass.work import LANES, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 from pocketgpu.struct_words import Struct
 
 # -- blocks of pixels --------------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from pocketgpu.lanes import F32, I32, I64, Lang, Value
 from pocketgpu.maxwell.sampling.records import BOOK, ENTRY_WORDS, GOOD, HASH, PROBES, RECORD, TABLE_BITS, V_HANDLE
-from pocketgpu.maxwell.sass.access import note_fault
-from pocketgpu.maxwell.sass.work import BANK_SIZE, BLOCK, LAUNCH, NO_TEXTURE, SCRATCH, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.access import note_fault
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BLOCK, LAUNCH, NO_TEXTURE, SCRATCH, VECTOR
 
 _MULTIPLIER = HASH - (1 << 32)
 

@@ -18,7 +18,7 @@ from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.lookup import Record, Request, each_texture
 from pocketgpu.maxwell.sampling.records import RECORD, Call
 from pocketgpu.maxwell.sampling.texels import Colour, compared, finish, load_texel, texel, texel_offsets
-from pocketgpu.maxwell.sass.work import LAUNCH
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
 
 _FULL = 255.0 * 65536.0
 

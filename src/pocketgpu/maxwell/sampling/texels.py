@@ -11,7 +11,7 @@ from pocketgpu.maxwell.sampling.lookup import Record, Request
 from pocketgpu.maxwell.sampling.records import BOOK, RECORD, Call
 from pocketgpu.maxwell.sass.semantics.convert import pack16
 from pocketgpu.maxwell.sass.semantics.unit import Unit
-from pocketgpu.maxwell.sass.work import LAUNCH, SCRATCH, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, SCRATCH, VECTOR
 
 Words = tuple[Value, Value, Value, Value]
 

@@ -75,6 +75,20 @@ class Gsp(Calls):
         return code
 
     def _run(self, command: tuple[int, ...], recorded: bool = False, at: str = "") -> int:
+        observers = self.machine.observers
+        for one in observers:
+            one.command_starts(command)
+        code = self._run_command(command, recorded, at)
+        copied = not code and GX_COMMANDS[command[0] & 0xFF].name == "RequestDMA"
+        for one in observers:
+            if self.flushed:
+                one.cache_flushed(self.flushed)
+            if copied:
+                one.memory_copied(command)
+            one.command_ended(command, code)
+        return code
+
+    def _run_command(self, command: tuple[int, ...], recorded: bool, at: str) -> int:
         number = command[0] & 0xFF
         switches = self.machine.switches
         if number == 2 and command[1] and command[4] and switches["gsp.double_fill"] == "first":

@@ -26,7 +26,7 @@ from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.graphics.output.targets import colour_target, depth_target
 from pocketgpu.maxwell.observer import Observer, Order, RunGrid
-from pocketgpu.maxwell.sass.launch import Result
+from pocketgpu.maxwell.sass.launch.launcher import Result
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
     from pocketgpu.maxwell.memory.places import Offsets
     from pocketgpu.maxwell.observer import Observer
-    from pocketgpu.maxwell.sass.launch import Result
+    from pocketgpu.maxwell.sass.launch.launcher import Result
     from pocketgpu.workers import Workers
 
 T = TypeVar("T")

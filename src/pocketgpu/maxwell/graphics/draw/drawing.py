@@ -56,7 +56,7 @@ from pocketgpu.maxwell.graphics.stages import late_stages
 from pocketgpu.maxwell.graphics.stages.late_stages import LateStages
 from pocketgpu.maxwell.graphics.stages.stream_out import STREAM_OUT, StreamOut
 from pocketgpu.maxwell.sampling.store import Pools, Textures
-from pocketgpu.maxwell.sass.work import LANES, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 
 MIB = 1 << 20
 PROGRAMS_SIZE = 48 * MIB

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pocketgpu.lanes import I32, I64, Lang, Value, kernel
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
 from pocketgpu.maxwell.graphics.records import PRIMITIVES, RASTER, REGION, VERTICES
-from pocketgpu.maxwell.sass.work import BLOCK
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK
 from pocketgpu.struct_words import Struct
 
 WALK = Struct(

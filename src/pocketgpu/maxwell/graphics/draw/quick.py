@@ -60,7 +60,7 @@ from pocketgpu.maxwell.host.layout import CHANNEL_LAYOUT, DRAW_STATE, RUN
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.mme.interpreter import BUSY
 from pocketgpu.maxwell.sampling.records import BOOK
-from pocketgpu.maxwell.sass.work import BLOCK, LANES, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, VECTOR
 from pocketgpu.struct_words import Struct
 
 _BEGIN, _END, _INDEXED = (B197[name].word for name in ("BEGIN", "END", "DRAW_INDEX_BUFFER"))

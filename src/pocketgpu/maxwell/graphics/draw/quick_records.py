@@ -19,7 +19,7 @@ from pocketgpu.maxwell.graphics.draw.native import WALK_SIZE
 from pocketgpu.maxwell.graphics.draw.plan_words import PLAN_WORDS
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
 from pocketgpu.maxwell.host.layout import FILE_WORDS, MACRO_WORDS
-from pocketgpu.maxwell.sass.work import BANKS, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import BANKS, VECTOR
 from pocketgpu.struct_words import Struct
 
 QUICK = Struct(

@@ -32,7 +32,7 @@ from pocketgpu.maxwell.graphics.records import (
     V4,
     V5,
 )
-from pocketgpu.maxwell.sass.work import LANES
+from pocketgpu.maxwell.sass.thread_memory.work import LANES
 
 _EDGES = FLAG_EDGE0 | FLAG_EDGE1 | FLAG_EDGE2
 _VERTICES = (V0, V1, V2, V3, V4, V5)

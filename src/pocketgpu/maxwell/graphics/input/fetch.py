@@ -24,7 +24,7 @@ from pocketgpu.maxwell.graphics.input.vertex_records import (
     WANTED,
 )
 from pocketgpu.maxwell.memory import page_table
-from pocketgpu.maxwell.sass.work import LANES, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 
 _CHANNELS = "RGBA"
 RAW_WORDS = 4

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pocketgpu.lanes import I32, I64, U8, U16, Lang, Type, Value
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT, TABLE_BITS
 from pocketgpu.maxwell.memory import page_table
-from pocketgpu.maxwell.sass.work import LANES
+from pocketgpu.maxwell.sass.thread_memory.work import LANES
 
 _SIGN = -0x80000000
 

@@ -41,7 +41,7 @@ from pocketgpu.maxwell.graphics.records import (
     VERTICES,
 )
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
-from pocketgpu.maxwell.sass.work import VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import VECTOR
 
 GENERIC, INSTANCE_ID, VERTEX_ID = 0x80, 0x2F8, 0x2FC
 """Where attribute space has generic attributes and what a vertex is numbered."""

@@ -18,7 +18,7 @@ from pocketgpu.maxwell.graphics.records import (
     TRIANGLE_LIST,
     VERTICES,
 )
-from pocketgpu.maxwell.sass.work import LANES, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 from pocketgpu.struct_words import Struct
 
 INPUT = Struct(

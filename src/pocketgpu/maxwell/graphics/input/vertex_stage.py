@@ -20,7 +20,7 @@ from pocketgpu.maxwell.graphics.input.vertex_records import (
 )
 from pocketgpu.maxwell.graphics.programs.run_stage import run_stage
 from pocketgpu.maxwell.graphics.records import PAGE_DUMP, PAGE_ONE, PAGE_ZERO, PRIMITIVES, VERTICES
-from pocketgpu.maxwell.sass.work import BLOCK, LANES, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, VECTOR
 
 
 def _put(k: Lang, record: Value, name: str, v: Value | int) -> None:

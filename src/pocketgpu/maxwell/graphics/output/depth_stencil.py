@@ -16,7 +16,7 @@ from pocketgpu.maxwell.graphics.output.channels import ABSENT, FLOAT32
 from pocketgpu.maxwell.graphics.output.keys import BOUNDS_FIRST, COMPARISONS, NO_BOUNDS, NO_TEST, Settings, indexed
 from pocketgpu.maxwell.graphics.output.pixel_access import Number, Words
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
-from pocketgpu.maxwell.sass.work import LANES, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 
 _WIDEST = (1 << 24) - 1
 _STENCIL_WORDS = 3  # of a face in OUTPUT.STENCIL

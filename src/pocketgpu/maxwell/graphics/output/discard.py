@@ -17,7 +17,7 @@ from pocketgpu.maxwell.graphics.output.keys import (
 )
 from pocketgpu.maxwell.graphics.output.pixel_access import Number
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
-from pocketgpu.maxwell.sass.work import LANES, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 
 _STEPS = tuple((1, 5, 7, 3)[lane & 3] / 8 for lane in range(LANES))
 """What is added to the number of samples before it is cut, by the place in a quad of pixels, where it is dithered."""

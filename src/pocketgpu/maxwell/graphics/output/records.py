@@ -8,7 +8,7 @@ bytes are in the arena. General code reads everything here; specialised code has
 from __future__ import annotations
 
 from pocketgpu.maxwell.graphics.records import MAX_SAMPLES, MAX_TARGETS, TARGET
-from pocketgpu.maxwell.sass.work import LANES
+from pocketgpu.maxwell.sass.thread_memory.work import LANES
 from pocketgpu.struct_words import Struct
 
 SURFACE = Struct(

@@ -28,7 +28,7 @@ from pocketgpu.maxwell.graphics.output.keys import BLEND, PLAIN, ColorKey, Setti
 from pocketgpu.maxwell.graphics.output.pixel_access import Number, TableBlock, WideBlock, Words
 from pocketgpu.maxwell.graphics.output.records import COLOR, OUTPUT
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
-from pocketgpu.maxwell.sass.work import LANES
+from pocketgpu.maxwell.sass.thread_memory.work import LANES
 
 _ALL = -1
 """The ballot of a whole block."""

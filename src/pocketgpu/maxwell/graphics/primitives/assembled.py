@@ -20,7 +20,7 @@ from pocketgpu.maxwell.graphics.records import (
     VIEWPORT,
     VIEWPORT_COUNT,
 )
-from pocketgpu.maxwell.sass.work import LANES, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 
 GUARD = 32767.0
 """Pixels from the window's origin to the edge of the guard band: what is further out is clipped."""

@@ -29,7 +29,7 @@ from pocketgpu.maxwell.graphics.primitives.assembled import (
     snap,
 )
 from pocketgpu.maxwell.graphics.records import RASTER, VIEWPORT
-from pocketgpu.maxwell.sass.work import VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import VECTOR
 
 MAX_CORNERS = 3 + PLANES + 2
 """Each plane adds one corner to a convex polygon; NaN may make it not quite convex."""

@@ -20,7 +20,7 @@ from pocketgpu.maxwell.graphics.primitives.clip import MAX_CORNERS, NO_EDGE, Cli
 from pocketgpu.maxwell.graphics.primitives.planes import PlaneMaker, Weights, planes_size
 from pocketgpu.maxwell.graphics.primitives.shapes import ALIGN, Owner, ShapeMaker, room
 from pocketgpu.maxwell.graphics.records import FLAG_BEGINS, LINE, POINT, RASTER, REGION, SHAPE
-from pocketgpu.maxwell.sass.work import LANES
+from pocketgpu.maxwell.sass.thread_memory.work import LANES
 
 MAX_AREA = 1 << 19
 """Of the boxes of the shapes that one region holds, in 256 pixels: a second of work, then somebody may interrupt."""

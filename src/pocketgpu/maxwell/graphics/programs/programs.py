@@ -25,20 +25,15 @@ from pocketgpu.maxwell.graphics.records import LANE_X, LANE_Y, MAP_WORDS, PAGE_O
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling.records import KERNELS
 from pocketgpu.maxwell.sampling.store import Textures
-from pocketgpu.maxwell.sass import program_memory as programs
-from pocketgpu.maxwell.sass import work
-from pocketgpu.maxwell.sass.access import access, memory, memory_index
-from pocketgpu.maxwell.sass.atomics import atomic
-from pocketgpu.maxwell.sass.control import unstack
-from pocketgpu.maxwell.sass.decoder import SassError
-from pocketgpu.maxwell.sass.driver import fault
-from pocketgpu.maxwell.sass.interpreter import interpret, interpret_warp
-from pocketgpu.maxwell.sass.isa import BUNDLE, WORD
-from pocketgpu.maxwell.sass.launch import index_at
-from pocketgpu.maxwell.sass.specialise import run_stage_warp
-from pocketgpu.maxwell.sass.stage_io import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
-from pocketgpu.maxwell.sass.stored import at_hand
-from pocketgpu.maxwell.sass.work import (
+from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, WORD, index_at
+from pocketgpu.maxwell.sass.isa.decoder import SassError
+from pocketgpu.maxwell.sass.launch import in_memory as programs
+from pocketgpu.maxwell.sass.launch.driver import fault
+from pocketgpu.maxwell.sass.stages.stage_io import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
+from pocketgpu.maxwell.sass.thread_memory import work
+from pocketgpu.maxwell.sass.thread_memory.access import access, memory, memory_index
+from pocketgpu.maxwell.sass.thread_memory.atomics import atomic
+from pocketgpu.maxwell.sass.thread_memory.work import (
     BANK_SIZE,
     BANKS,
     BLOCK,
@@ -53,6 +48,10 @@ from pocketgpu.maxwell.sass.work import (
     VECTOR,
     WARP,
 )
+from pocketgpu.maxwell.sass.warp.encoding import at_hand
+from pocketgpu.maxwell.sass.warp.interpreter import interpret, interpret_warp
+from pocketgpu.maxwell.sass.warp.specialise import run_stage_warp
+from pocketgpu.maxwell.sass.warp.stack import unstack
 
 STAGES = (VERTEX, VERTEX, CONTROL, EVALUATION, GEOMETRY, PIXEL)
 """Stage of each number of the pipeline: it has two vertex programs, of which the first feeds the second."""

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from pocketgpu.lanes import F32, I32, I64, Lang, Value
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, MAX_SAMPLES, PAGE_DUMP
-from pocketgpu.maxwell.sass import driver
-from pocketgpu.maxwell.sass.stage_io import PIXEL, pixel_centres, sample_shift
-from pocketgpu.maxwell.sass.work import (
+from pocketgpu.maxwell.sass.launch import driver
+from pocketgpu.maxwell.sass.stages.stage_io import PIXEL, pixel_centres, sample_shift
+from pocketgpu.maxwell.sass.thread_memory.work import (
     BLOCK,
     DONE,
     ENDLESS,

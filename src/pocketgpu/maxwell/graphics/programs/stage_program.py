@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.graphics.programs.headers import Header, Layout, layout_of
 from pocketgpu.maxwell.sampling.records import LOAD
-from pocketgpu.maxwell.sass.access import GENERIC, GLOBAL
-from pocketgpu.maxwell.sass.flow import Flow, reads, writes
-from pocketgpu.maxwell.sass.launch import Code
-from pocketgpu.maxwell.sass.machine import Machine
-from pocketgpu.maxwell.sass.specialise import flow_of
-from pocketgpu.maxwell.sass.stage_io import SC, Y_DIRECTION
-from pocketgpu.maxwell.sass.stored import encode, handles_of, operations_of
-from pocketgpu.maxwell.sass.work import BANK_SIZE, BANKS, STEP, SlotLayout
+from pocketgpu.maxwell.sass.launch.launcher import Code
+from pocketgpu.maxwell.sass.program.flow import Flow
+from pocketgpu.maxwell.sass.program.registers import reads, writes
+from pocketgpu.maxwell.sass.stages.stage_io import SC, Y_DIRECTION
+from pocketgpu.maxwell.sass.thread_memory.access import GENERIC, GLOBAL
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BANKS, STEP, SlotLayout
+from pocketgpu.maxwell.sass.warp.encoding import encode, handles_of, operations_of
+from pocketgpu.maxwell.sass.warp.machine import Machine
+from pocketgpu.maxwell.sass.warp.specialise import flow_of
 
 PROGRAM_ROOM = 2 << 20
 """Bytes for the instructions of a program that is interpreted; longer ones are not."""

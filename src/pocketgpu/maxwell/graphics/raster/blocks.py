@@ -25,7 +25,7 @@ from pocketgpu.maxwell.graphics.records import (
     SHAPE,
     VIEWPORT,
 )
-from pocketgpu.maxwell.sass.work import BLOCK, LANES, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, VECTOR
 
 STRIP_BITS = 4
 """Rows of a strip: 16. Pixels that share a line of the cache are in the same strip."""

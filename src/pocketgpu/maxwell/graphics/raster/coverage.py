@@ -12,7 +12,7 @@ from pocketgpu.lanes import F32, I32, I64, Lang, Value
 from pocketgpu.maxwell.graphics.primitives.assembled import SUBPIXEL_BITS, SUBPIXELS
 from pocketgpu.maxwell.graphics.primitives.shapes import margin
 from pocketgpu.maxwell.graphics.records import BLOCK_HEIGHT, BLOCK_WIDTH, LANE_X, LANE_Y, RASTER, SHAPE
-from pocketgpu.maxwell.sass.work import LANES
+from pocketgpu.maxwell.sass.thread_memory.work import LANES
 
 BOUND = 1 << 30
 EDGES = 4

@@ -40,7 +40,7 @@ from pocketgpu.maxwell.graphics.stages.tessellation import (
     tessellate,
 )
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
-from pocketgpu.maxwell.sass.work import VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import VECTOR
 from pocketgpu.workers import Workers
 
 CONTROL, EVALUATION, GEOMETRY = 2, 3, 4

@@ -15,7 +15,7 @@ from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.records import PRIMITIVES, VERTICES
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
-from pocketgpu.maxwell.sass.work import LANES
+from pocketgpu.maxwell.sass.thread_memory.work import LANES
 from pocketgpu.struct_words import Struct
 
 BUFFERS = 4

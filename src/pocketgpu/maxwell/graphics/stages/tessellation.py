@@ -50,7 +50,7 @@ from pocketgpu.maxwell.graphics.stages.tessellator import (
     Tessellator,
 )
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
-from pocketgpu.maxwell.sass.work import BLOCK, LANES, LAUNCH, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH, VECTOR
 from pocketgpu.struct_words import Struct
 
 BATCH = 128

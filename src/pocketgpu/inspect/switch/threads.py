@@ -18,14 +18,16 @@ from pocketgpu.inspect.address import Address
 from pocketgpu.inspect.event import Event
 from pocketgpu.inspect.switch.trace import Instruction, Tracer
 from pocketgpu.inspect.switch.watched import Watch
-from pocketgpu.inspect.switch.watched_warp import WatchedWarp, watched_warp
+from pocketgpu.lanes import Value
 from pocketgpu.maxwell.compute.grids import Grids, Read
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.gm20b import DRAWING_SIZE, GRIDS_SIZE, TEXTURES_SIZE
-from pocketgpu.maxwell.sampling.store import KERNELS
 from pocketgpu.maxwell.sass.launch.launcher import Launcher, Result
+from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH
+from pocketgpu.maxwell.sass.warp.specialise import run_warp
+from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection
@@ -85,7 +87,7 @@ class _WatchedTextures:
         self._watch = watch
 
     def kernel(self, number: int) -> int:
-        return self._watch.engine.handle(KERNELS[number], **self._watch.textures._static)
+        return self._watch.textures.kernel(number, self._watch.engine)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._watch.textures, name)
@@ -104,6 +106,7 @@ class _WatchedLauncher(Launcher):
         machine = watch.machine
         end = sum(machine.scratch) + GRIDS_SIZE + TEXTURES_SIZE + DRAWING_SIZE
         textures: Any = _WatchedTextures(watch)
+        self.relay = watch.relay
         super().__init__(
             machine.memory, watch.engine, machine.events, (watch.end, end - watch.end), 1, textures
         )  # fmt: skip
@@ -114,10 +117,38 @@ class _WatchedLauncher(Launcher):
 
     def _function(self, shape: Any, tier: str, count: bool) -> Callable[[], tuple[int, int]]:
         data, start, indirect = shape.code.key
-        handle = self.engine.handle(
-            watched_warp, code=data, start=start, indirect=indirect, stride=shape.layout.warp_stride, count=count
-        )
+        static = {"code": data, "start": start, "indirect": indirect, "stride": shape.layout.warp_stride}
+        handle = self.engine.handle(run_warp, **static, count=count, observer=self.relay)
         return lambda: (handle, 0)
+
+
+class _OneWarp:
+    """Looks on at one warp of a block, for a tracer that is made when the warp first runs."""
+
+    def __init__(self, warp: int, make: Callable[[], Tracer]) -> None:
+        self._warp, self._make, self._mine = warp, make, False
+        self.tracer: Tracer | None = None
+
+    def begins(self, warp: VariableMachine) -> None:
+        if self._mine and self.tracer is not None:
+            self.tracer.close()
+        self._mine = int(warp.place.warp.raw) == self._warp
+        if self._mine:
+            self.tracer = self.tracer or self._make()
+            self.tracer.begins(warp)
+
+    def comes_to(self, step: Step, active: Value) -> None:
+        if self._mine and self.tracer is not None:
+            self.tracer.comes_to(step, active)
+
+    def holds_for(self, mask: Value) -> None:
+        if self._mine and self.tracer is not None:
+            self.tracer.holds_for(mask)
+
+    def hear(self, name: str, value: Any) -> None:
+        """A value that a kernel names."""
+        if self._mine and self.tracer is not None:
+            self.tracer.hear(name, value)
 
 
 class _WatchedGrids(Grids):
@@ -178,30 +209,18 @@ class _WatchedGrids(Grids):
         width, height, _ = launch.block
         thread = (self._thread[2] * height + self._thread[1]) * width + self._thread[0]
         warp, lane = divmod(thread, LANES)
-        tracer: Tracer | None = None
-        mine = False
+        record = self._watch.words(self.launcher.record, LAUNCH.size // 4)
+        arena = self._watch.machine.memory.arena
 
-        def hear(name: str, value: Any) -> None:
-            nonlocal tracer, mine
-            if not name.startswith(("sass.", "texture.")):
-                return
-            if name == "sass.warp":
-                assert isinstance(value, WatchedWarp)
-                if mine and tracer is not None:
-                    tracer.close()
-                mine = int(value.place.warp.raw) == warp
-                if mine and tracer is None:
-                    assert launch.code is not None
-                    record = self._watch.words(self.launcher.record, LAUNCH.size // 4)
-                    constants = int(record[LAUNCH.CONSTANTS // 4])
-                    arena = self._watch.machine.memory.arena
-                    tracer = Tracer(arena, value.flow.steps, launch.code.data, constants, lane)
-            if mine and tracer is not None:
-                tracer.hear(name, value)
+        def tracer_of() -> Tracer:
+            assert launch.code is not None
+            return Tracer(arena, launch.code.data, int(record[LAUNCH.CONSTANTS // 4]), lane)
 
+        looks_on = _OneWarp(warp, tracer_of)
         self._own.block = number
-        with self._watch.listening(hear):
+        with self._watch.listening(looks_on.hear, looks_on):
             super().run(launch, state, read)
+        tracer = looks_on.tracer
         if tracer is not None:
             tracer.close()
             self._found.instructions, self._found.steps = tracer.instructions, tracer.total

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -141,7 +142,7 @@ class Textures:
         words = self._words(self.book, BOOK.size // 4)
         words[:] = 0
         self._book = words
-        handle = self.engine.callback(self._resolve, I32, I32, I32)
+        handle = self.engine.callback(self.resolve, I32, I32, I32)
         words[BOOK.RESOLVE // 4 : BOOK.RESOLVE // 4 + 2].view(np.int64)[0] = handle
         at = BOOK.LINEAR // 4
         from pocketgpu.maxwell.formats.pixel_formats import srgb_to_linear
@@ -153,9 +154,21 @@ class Textures:
         self.memory.arena[self._texels - 64 : self._texels] = 0
 
     # -- for launches -----------------------------------------------------------------------------------------------
-    def kernel(self, number: int) -> int:
-        """The handle of a kernel, `records.SAMPLE` to `SURFACE`."""
-        return self.engine.handle(KERNELS[number], **self._static)
+    def kernel(self, number: int, engine: Engine | None = None) -> int:
+        """The handle of a kernel, `records.SAMPLE` to `SURFACE`. engine: which is to run it, another one on the same
+        arena."""
+        return (engine or self.engine).handle(KERNELS[number], **self._static)
+
+    @contextmanager
+    def resolved_by(self, handle: int) -> Iterator[None]:
+        """Let kernels of another engine ask for textures meanwhile. handle: its callback that does `resolve`."""
+        words = self._book[BOOK.RESOLVE // 4 : BOOK.RESOLVE // 4 + 2].view(np.int64)
+        kept = int(words[0])
+        words[0] = handle
+        try:
+            yield
+        finally:
+            words[0] = kept
 
     def later(self, number: int) -> None:
         """Have a kernel made in the background."""
@@ -227,8 +240,8 @@ class Textures:
         return self._reasons.get(handle & 0xFFFFFFFF, "")
 
     # -- handles ----------------------------------------------------------------------------------------------------
-    def _resolve(self, answer: int, handle: int, use: int) -> None:
-        """What kernels call."""
+    def resolve(self, answer: int, handle: int, use: int) -> None:
+        """What kernels call: write the arena offset of a handle's record to `answer`."""
         try:
             at = self.record(handle & 0xFFFFFFFF, use)
         except BaseException as error:  # none may pass through compiled code

@@ -21,7 +21,7 @@ from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.memory.places import Offsets, Places
 from pocketgpu.maxwell.observer import Observer, Order, RunGrid, Segment, TextureRead, Undrawn
 from pocketgpu.maxwell.present import Surface
-from pocketgpu.maxwell.sass.launch import Result
+from pocketgpu.maxwell.sass.launch.launcher import Result
 
 INLINE, COPY, TWO_D = 2, 4, 3
 """Subchannels that these classes are bound to."""

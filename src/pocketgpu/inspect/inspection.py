@@ -36,7 +36,11 @@ def as_address(place: Address | str) -> Address:
 
 
 class Moment(ABC):
-    """A machine as it stands right after an event. It is that of its inspection: the next `seek` moves it on."""
+    """A machine as it stands right after an event.
+
+    All moments of an inspection share one machine. Whoever asks one after the machine has moved on is answered for its
+    own place, as the machine goes back there; that also holds for the pictures and records that it gives.
+    """
 
     address: Address
     event: Event | None

@@ -37,12 +37,36 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.stepping.trace import Trace as Steps
 
 
+class _Memory:
+    """Guest memory at a moment: the machine goes back there to read it."""
+
+    def __init__(self, moment: N3dsMoment) -> None:
+        self._moment = moment
+
+    def read(self, address: int, size: int) -> bytes:
+        """See `GuestMemory.read`."""
+        return self._moment.machine.memory.read(address, size)
+
+    def offset_of(self, address: int, size: int) -> int | None:
+        """See `GuestMemory.offset_of`."""
+        return self._moment.machine.memory.offset_of(address, size)
+
+
 class N3dsMoment(Moment):
     """A 3DS right after an event."""
 
     def __init__(self, inspection: N3dsInspection, address: Address, event: Event | None) -> None:
         self.inspection, self.address, self.event = inspection, address, event
-        self.machine = inspection.traveller.machine
+
+    @property
+    def machine(self) -> N3DS:
+        """The machine, brought back to this moment. It is that of the inspection: other moments move it on."""
+        traveller = self.inspection.traveller
+        if self.event is None:
+            traveller.go(self.address.frame, None)
+        else:
+            traveller.go(self.event.frame, self.event.number)
+        return traveller.machine
 
     def registers(self) -> dict[str, int]:
         words = self.machine.registers
@@ -53,7 +77,8 @@ class N3dsMoment(Moment):
 
     @property
     def target(self) -> Target | None:
-        return target_of(self.machine.memory, self.machine.registers, self.machine.switches)
+        machine = self.machine
+        return target_of(_Memory(self), machine.registers, machine.switches)
 
     @property
     def screens(self) -> dict[str, Screen]:
@@ -108,14 +133,13 @@ class N3dsMoment(Moment):
 
         :raises UsageError: there is no such event.
         """
-        mine, tables, here = self.registers(), self.tables(), self.event
+        mine, tables = self.registers(), self.tables()
         old, old_tables = {register.name: register.reset for register in PICA}, None
         if to == "previous":
             to = self.inspection.draw_before(self.address) or "reset"
         if to != "reset":
             other = self.inspection.seek(to)
             old, old_tables = other.registers(), other.tables()
-            self.inspection.seek(self.address if here is None else here.by_number)
         staged = self.programs.keys() >= {"geometry"}
         return [*changes_between(old, mine), *table_changes(old_tables, tables, geometry=staged)]
 

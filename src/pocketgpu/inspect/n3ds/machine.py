@@ -18,6 +18,9 @@ from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.observer import Observer, Run
 from pocketgpu.pica.packets import DrawPackets
 
+_NOWHERE = -2
+"""The event of a machine that stands at no place of the run."""
+
 
 class Reached(Exception):
     """The event that was asked for has happened."""
@@ -78,6 +81,9 @@ class Traveller(Observer):
             self.event = None  # type: ignore[assignment]
         except Reached:
             pass
+        except BaseException:
+            self.event = _NOWHERE  # somebody has broken off in the middle of something
+            raise
         finally:
             self._watcher = None
 

@@ -24,7 +24,7 @@ from pocketgpu.maxwell.engines.common.snapshots import Snapshot, Snapshots
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed import topology, vertices
 from pocketgpu.maxwell.engines.threed.drawn import Drawn
-from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
+from pocketgpu.maxwell.memory.gpu_memory import PartlyReadable
 
 _FIRST, _SUBSEQUENT, _UNCHANGED = range(3)
 _TOPOLOGY, _INSTANCE, _PRIMITIVE, _DRAWN, _BEGUN = range(5)
@@ -76,7 +76,7 @@ class Draw:
     instance: int
     snapshot: Snapshot
     constants: Bindings
-    memory: GpuMemory
+    memory: PartlyReadable
     switches: Mapping[str, str]
     inline: NDArray[np.uint32] | None = None
     first_primitive: int = 0

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.comparing import Pixels
     from pocketgpu.inspect.findings import Finding
     from pocketgpu.maxwell.gm20b import GM20B
-    from pocketgpu.pica.display import Screen
+    from pocketgpu.pica.display.screens import Screen
     from pocketgpu.pica.n3ds import N3DS
 
 UPDATE_OPTION = "--update-goldens"
@@ -67,9 +67,9 @@ class Picture:
     @property
     def image(self) -> Image:
         """The picture as a Pillow image of mode RGB."""
-        from pocketgpu import surface
+        from pocketgpu.pictures import to_image
 
-        return surface.to_image(self.array)
+        return to_image(self.array)
 
     def __str__(self) -> str:
         return f"f{self.frame}.{self.screen} of {self.capture}"

@@ -22,8 +22,8 @@ from support.output_random import random_case
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.maxwell.graphics.output_state import LIVE_NAMES, SHAPE_NAMES, OutputState
-from pocketgpu.maxwell.graphics.targets import COLOUR_NAMES, DEPTH_NAMES
+from pocketgpu.maxwell.graphics.output.state import LIVE_NAMES, SHAPE_NAMES, OutputState
+from pocketgpu.maxwell.graphics.output.targets import COLOUR_NAMES, DEPTH_NAMES
 
 _NAMES = (*SHAPE_NAMES, *COLOUR_NAMES, *DEPTH_NAMES, *(name for names in LIVE_NAMES.values() for name in names))
 

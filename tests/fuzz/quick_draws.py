@@ -28,7 +28,7 @@ from support.switch_draws import PIXEL, VERTEX_B
 
 from pocketgpu.builder.maxwell import PushBuffer, Surface
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.graphics import drawing
+from pocketgpu.maxwell.graphics.draw import drawing
 from pocketgpu.maxwell.mme.assembler import assemble
 from pocketgpu.workers import Workers
 

@@ -15,7 +15,7 @@ from support import switch_index
 from support.switch_index import Entry
 
 import pocketgpu
-from pocketgpu.capture.mxcap import ChannelLog
+from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.cli import main
 from pocketgpu.inspect.maxwell_info import MaxwellInfo, examine
 

@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Self
 
-from ..errors import UsageError
+from pocketgpu.errors import UsageError
 
 SCREENS = ("top", "top-right", "bottom", "screen")
 """Names of screens; "screen" is that of a Switch."""

@@ -21,14 +21,14 @@ from pocketgpu.inspect import doubts, features
 from pocketgpu.inspect.doubts import Doubt
 from pocketgpu.inspect.draw_state import DrawStates
 from pocketgpu.inspect.features import Feature
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.observer import Run, Undrawn
-from pocketgpu.pica.packets import DrawPackets
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
-    from pocketgpu.capture.citrace import Trace
-    from pocketgpu.capture.gxlog import GxLog
+    from pocketgpu.capture.formats.citrace import Trace
+    from pocketgpu.capture.formats.gxlog import GxLog
     from pocketgpu.capture.pgc import PgcTrace
 
 
@@ -243,7 +243,7 @@ def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) 
 
 def trace_of_3ds(capture: Capture) -> Trace | GxLog | PgcTrace:
     """The parsed file of a 3DS capture. Raises UsageError for one of another console."""
-    from pocketgpu.capture.mxcap import ChannelLog
+    from pocketgpu.capture.formats.mxcap import ChannelLog
 
     if isinstance(capture.trace, ChannelLog):
         raise UsageError("the recording is of a Switch", location=capture.path, hint="Give one of a 3DS.")
@@ -252,7 +252,7 @@ def trace_of_3ds(capture: Capture) -> Trace | GxLog | PgcTrace:
 
 def kind_of(capture: Capture) -> str:
     """What the file is, in words."""
-    from pocketgpu.capture.citrace import Trace
+    from pocketgpu.capture.formats.citrace import Trace
     from pocketgpu.capture.pgc import PgcLog, PgcTrace
 
     trace = capture.trace

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .address import Address
-from .wording import counted
+from pocketgpu.inspect.address import Address
+from pocketgpu.inspect.wording import counted
 
 KINDS = {
     "load": "the processor writes memory",

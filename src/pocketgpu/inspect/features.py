@@ -13,7 +13,7 @@ from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, TEXTURE_FORMATS
 from pocketgpu.facts.registers import Register
 from pocketgpu.inspect.draw_state import DrawState
-from pocketgpu.pica.combiners import STAGES
+from pocketgpu.pica.fragment.combiners import STAGES
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.capture.channel_replay import COUNTS, Replay, make_machine
-from pocketgpu.capture.mxcap import ChannelLog
+from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.events import Event
 from pocketgpu.facts.maxwell import B06F, CLASSES, WORDS, MethodBlock
 from pocketgpu.facts.switches import SWITCHES
@@ -23,7 +23,7 @@ from pocketgpu.inspect import maxwell_doubts
 from pocketgpu.inspect.capture_info import Use
 from pocketgpu.inspect.doubts import Doubt
 from pocketgpu.inspect.features import Feature
-from pocketgpu.maxwell.stream import INC, ONE_INC, Packet, StreamReader
+from pocketgpu.maxwell.host.stream import INC, ONE_INC, Packet, StreamReader
 
 _VA: Final = 0xFF_FFFF_FFFC
 _MOST_RECORDS: Final = 1 << 16

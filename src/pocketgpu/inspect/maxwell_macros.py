@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pocketgpu.capture import Capture
 from pocketgpu.capture.channel_replay import Replay, make_machine
-from pocketgpu.capture.mxcap import ChannelLog
+from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import UsageError
 
 

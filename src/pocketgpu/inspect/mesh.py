@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError
-from .comparing import to_png
-from .meshes import Mesh
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.comparing import to_png
+from pocketgpu.inspect.meshes import Mesh
 
 _INPUT = re.compile(r"input|[va]\d{1,2}")
 _SPACES = "output, clip, input, or an input register such as v2 (3DS) or attribute such as a2 (Switch)"

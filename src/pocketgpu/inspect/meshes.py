@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError
+from pocketgpu.errors import UsageError
 
 _MAGIC, _VERSION = 0x46546C67, 2
 _JSON, _BINARY = 0x4E4F534A, 0x004E4942

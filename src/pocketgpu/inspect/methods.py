@@ -12,18 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pocketgpu.facts.maxwell import (
-    B06F,
-    CLASSES,
-    GPFIFO,
-    QMD,
-    SPH,
-    TIC,
-    TSC,
-    WORDS,
-    Method,
-    MethodBlock,
-)
+from pocketgpu.facts.maxwell import B06F, CLASSES, GPFIFO, QMD, SPH, TIC, TSC, WORDS, Method, MethodBlock
 from pocketgpu.facts.maxwell.classes import MISPLACED
 from pocketgpu.facts.maxwell.headers import BitField, BitStructure, tic_of
 from pocketgpu.inspect.describe import Match, parse_number

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu import surface
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.formats import BY_NAME, PixelFormat
+from pocketgpu.pica.memory import surface
+from pocketgpu.pictures import to_image
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -74,7 +75,7 @@ def to_picture(
         pixels = pixels[::-1]
     if upright:
         pixels = pixels.swapaxes(0, 1)[::-1]
-    return surface.to_image(pixels)
+    return to_image(pixels)
 
 
 def from_picture(

@@ -13,20 +13,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..control_flow import Block, dot
-from ..errors import CaptureError, UsageError
-from ..facts.shader_isa import OPDESC_FIELDS
-from ..maxwell.sass import Program, decode_program
-from ..maxwell.sass.decoder import SassError
-from ..maxwell.sass.disassembler import instruction_text
-from ..maxwell.sass.dksh import DkshProgram, read_dksh
-from ..maxwell.sass.elf import Cubin, IndirectBranch, Kernel, Section, read_cubin
-from ..maxwell.sass.graph import blocks_of
-from ..maxwell.sass.listing import Labels, Part, control_text, listing
-from ..pica.shader.disassembler import disassemble
-from ..pica.shader.disassembler import instruction_text as pica_text
-from ..pica.shader.flow import flow_of
-from ..pica.shader.shbin import Executable, Shbin, read_shbin
+from pocketgpu.control_flow import Block, dot
+from pocketgpu.errors import CaptureError, UsageError
+from pocketgpu.facts.shader_isa import OPDESC_FIELDS
+from pocketgpu.maxwell.sass import Program, decode_program
+from pocketgpu.maxwell.sass.files.dksh import DkshProgram, read_dksh
+from pocketgpu.maxwell.sass.files.elf import Cubin, IndirectBranch, Kernel, Section, read_cubin
+from pocketgpu.maxwell.sass.isa.decoder import SassError
+from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
+from pocketgpu.maxwell.sass.isa.listing import Labels, Part, control_text, listing
+from pocketgpu.maxwell.sass.program.graph import blocks_of
+from pocketgpu.pica.shader.disassembler import disassemble
+from pocketgpu.pica.shader.disassembler import instruction_text as pica_text
+from pocketgpu.pica.shader.flow import flow_of
+from pocketgpu.pica.shader.shbin import Executable, Shbin, read_shbin
 
 KINDS = ("cubin", "dksh", "maxwell", "shbin", "pica")
 _MAGIC = {b"\x7fELF": "cubin", b"DKSH": "dksh", b"DVLB": "shbin"}

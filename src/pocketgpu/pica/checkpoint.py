@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import Snapshot
-from pocketgpu.memory import GuestMemory
-from pocketgpu.pica.display import ColorTable
-from pocketgpu.pica.layout import (
+from pocketgpu.pica.core.layout import (
     BANKS,
     CONTROL,
     EMIT_SLOTS,
@@ -26,10 +24,12 @@ from pocketgpu.pica.layout import (
     VERTEX_SIZE,
     WorkLayout,
 )
+from pocketgpu.pica.display.screens import ColorTable
+from pocketgpu.pica.memory.guest import GuestMemory
 
 if TYPE_CHECKING:
-    from pocketgpu.pica.draws import Core3D
-    from pocketgpu.pica.external import ExternalRegisters
+    from pocketgpu.pica.external.registers import ExternalRegisters
+    from pocketgpu.pica.front.draws import Core3D
 
 
 def _areas(layout: WorkLayout) -> list[tuple[int, int]]:

@@ -16,40 +16,40 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import UsageError
-from ..events import EventLog
-from ..facts.external import EXTERNAL, LCD
-from ..facts.external_init import INITS, InitSet
-from ..facts.gsp import CORE_START
-from ..facts.memory_map import VRAM
-from ..facts.switches import choose
-from ..facts.timing import CPU_CLOCK
-from ..lanes import Engine
-from ..memory import GuestMemory
-from ..observer import Observed
-from .batch import DrawRunner
-from .checkpoint import Checkpoint
-from .display import Screen
-from .draws import Core3D
-from .external import ExternalRegisters
-from .fill import MemoryFill
-from .layout import BANKS
-from .lcd import Backlight, backlight
-from .observer import Observer
-from .pdc import DisplayMode, display_mode
-from .pdc.mode import SCREENS, WORDS
-from .registers import register_id
-from .stats import Stats
-from .targets import RenderTarget
-from .texture_cache import TextureCache
-from .tiers import TIERS
-from .timed import TimedRegisters
-from .transfer import Move, TransferEngine
-from .work_area import WorkArea
+from pocketgpu.errors import UsageError
+from pocketgpu.events import EventLog
+from pocketgpu.facts.external import EXTERNAL, LCD
+from pocketgpu.facts.external_init import INITS, InitSet
+from pocketgpu.facts.gsp import CORE_START
+from pocketgpu.facts.memory_map import VRAM
+from pocketgpu.facts.switches import choose
+from pocketgpu.facts.timing import CPU_CLOCK
+from pocketgpu.lanes import Engine
+from pocketgpu.observer import Observed
+from pocketgpu.pica.checkpoint import Checkpoint
+from pocketgpu.pica.core.layout import BANKS
+from pocketgpu.pica.core.registers import register_id
+from pocketgpu.pica.core.stats import Stats
+from pocketgpu.pica.core.tiers import TIERS
+from pocketgpu.pica.core.work_area import WorkArea
+from pocketgpu.pica.display.lcd import Backlight, backlight
+from pocketgpu.pica.display.screens import Screen
+from pocketgpu.pica.external.fill import MemoryFill
+from pocketgpu.pica.external.registers import ExternalRegisters
+from pocketgpu.pica.external.timed import TimedRegisters
+from pocketgpu.pica.external.transfer import Move, TransferEngine
+from pocketgpu.pica.front.batch import DrawRunner
+from pocketgpu.pica.front.draws import Core3D
+from pocketgpu.pica.front.targets import RenderTarget
+from pocketgpu.pica.memory.guest import GuestMemory
+from pocketgpu.pica.observer import Observer
+from pocketgpu.pica.pdc import DisplayMode, display_mode
+from pocketgpu.pica.pdc.mode import SCREENS, WORDS
+from pocketgpu.pica.texture.cache import TextureCache
 
 if TYPE_CHECKING:
-    from .gsp import Gsp
-    from .packets import DrawPackets
+    from pocketgpu.pica.front.packets import DrawPackets
+    from pocketgpu.pica.gsp import Gsp
 
 MIB = 1 << 20
 TIMINGS = ("instant", "emulated")
@@ -215,7 +215,7 @@ class N3DS(Observed[Observer]):
     def gsp(self) -> Gsp:
         """The system software's graphics module: GX commands, shared memory, service calls. Made on first use."""
         if self._gsp is None:
-            from .gsp import Gsp
+            from pocketgpu.pica.gsp import Gsp
 
             self._gsp = Gsp(self)
         return self._gsp

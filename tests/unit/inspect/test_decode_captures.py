@@ -10,19 +10,20 @@ import pytest
 
 import pocketgpu.capture
 from pocketgpu.capture import Capture
-from pocketgpu.capture.channel_replay import Replay
-from pocketgpu.capture.mxcap import ChannelLog
+from pocketgpu.capture.channel_replay import Replay, make_machine
+from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.capture.replay import replay
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.decode import BLOCKS, EFFECTS, WHAT, Decoded, decode, parse_listing
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellTracer
 from pocketgpu.inspect.decode.pica_tracer import PicaTracer
-from pocketgpu.inspect.decode.switch import StreamGM20B
-from pocketgpu.maxwell.engines.draws import Draw
+from pocketgpu.maxwell import observer as maxwell_observer
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.sass.launch.launcher import Result
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS as Machine
 from pocketgpu.pica.observer import Run, Undrawn
-from pocketgpu.pica.packets import DrawPackets
 
 ROOT = Path(__file__).resolve().parents[3]
 SHARED = (ROOT / ".." / "shared" / "captures").resolve()
@@ -133,11 +134,19 @@ def test_registers_at_draws_are_those_of_the_machine(path: Path) -> None:
     assert (tracer.registers[0x40:] == machine.registers[0x40:]).all()
 
 
+class Unlaunched(maxwell_observer.Undrawn):
+    """Nothing is drawn, and no grid runs."""
+
+    def launch(self, *_: object) -> Result:
+        return Result()
+
+
 @pytest.mark.parametrize("path", SWITCH, ids=name)
 def test_registers_at_draws_are_those_of_the_gpu(path: Path) -> None:
     capture = opened(path)
     assert isinstance(capture.trace, ChannelLog)
-    machine = StreamGM20B()
+    machine = make_machine(capture.trace)
+    machine.observe(Unlaunched())
     running = Replay(capture.trace, machine)
     machine.channel(0)
     first = machine.channel(0).files[0].copy()

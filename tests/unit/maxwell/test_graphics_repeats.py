@@ -9,7 +9,7 @@ import pytest
 
 from pocketgpu.builder.maxwell import PushBuffer, Surface, shader
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.graphics.repeats import Repeats
+from pocketgpu.maxwell.graphics.draw.repeats import Repeats
 
 WIDTH, HEIGHT = 64, 32
 PROGRAMS, VERTICES, CONSTANTS, COLOUR, WORDS = (0x5_0000_0000 + n * 0x10_0000 for n in range(5))

@@ -13,21 +13,21 @@ import pytest
 import pocketgpu
 from pocketgpu.capture import pgc
 from pocketgpu.capture.channel_replay import Replay
-from pocketgpu.capture.citrace import InitialState
-from pocketgpu.capture.citrace_write import Load as RecordedLoad
-from pocketgpu.capture.citrace_write import Write, write_citrace
-from pocketgpu.capture.pgc import format as F
+from pocketgpu.capture.formats.citrace import InitialState
+from pocketgpu.capture.formats.citrace_write import Load as RecordedLoad
+from pocketgpu.capture.formats.citrace_write import Write, write_citrace
+from pocketgpu.capture.formats.pgc import numbers as F
+from pocketgpu.capture.formats.pgc.contents import Contents, FrameContents, Gx, Load, Narrow, Submit, Swap
+from pocketgpu.capture.formats.pgc.traces import power_on
 from pocketgpu.capture.pgc import snapshot
 from pocketgpu.capture.pgc.channel_snapshot import begin_at
-from pocketgpu.capture.pgc.contents import Contents, FrameContents, Gx, Load, Narrow, Submit, Swap
 from pocketgpu.capture.pgc.convert import state_records
 from pocketgpu.capture.pgc.minimise import Keep, minimise, parse_keep
 from pocketgpu.capture.pgc.redact import redact
-from pocketgpu.capture.pgc.traces import power_on
 from pocketgpu.cli import main
 from pocketgpu.errors import CaptureError, NoPictureError
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.observer import Observer, Run
-from pocketgpu.pica.packets import DrawPackets
 
 
 def pictures(capture: pocketgpu.Capture) -> list[dict[str, bytes]]:

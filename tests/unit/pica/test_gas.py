@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pocketgpu.facts.pica import PICA
-from pocketgpu.pica.layout import BANK_INDEX, BANKS
+from pocketgpu.pica.core.layout import BANK_INDEX, BANKS
 
 TEXTURE0 = 3
 SHADE = 7

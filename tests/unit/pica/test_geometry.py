@@ -18,8 +18,8 @@ import pocketgpu
 from pocketgpu.builder import Buffer, CommandList, assemble
 from pocketgpu.builder.uploads import pack_f24
 from pocketgpu.facts.formats import BY_NAME
-from pocketgpu.pica.layout import MAX_RECORDS, MAX_TRIANGLES
-from pocketgpu.surface import decode
+from pocketgpu.pica.core.layout import MAX_RECORDS, MAX_TRIANGLES
+from pocketgpu.pica.memory.surface import decode
 
 TARGET, DATA = 0x18000000, 0x20000000
 SIZE = 64

@@ -15,12 +15,12 @@ from pocketgpu.errors import NoPictureError
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.pica import PICA
 from pocketgpu.lanes import Engine, background
-from pocketgpu.pica import tiers
+from pocketgpu.pica.core import tiers
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.shader.interpreter import vertex_interpreter
 from pocketgpu.pica.shader.rules import DEFAULT_RULES
-from pocketgpu.pica.texture_cache import TextureCache
-from pocketgpu.pica.vertex_programs import VertexProgram
+from pocketgpu.pica.texture.cache import TextureCache
+from pocketgpu.pica.vertex.programs import VertexProgram
 
 
 def outcome(machine: N3DS) -> tuple[str, ...]:

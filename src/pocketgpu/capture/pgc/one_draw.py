@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SIZE
+from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Gx, Load, Words, Writes
 from pocketgpu.capture.pgc import snapshot
-from pocketgpu.capture.pgc.contents import Contents, Event, FrameContents, Gx, Load, Words, Writes
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.facts.memory_map import FCRAM
 from pocketgpu.facts.pica import PICA
-from pocketgpu.pica.external import LIST_STARTS
+from pocketgpu.pica.external.registers import LIST_STARTS
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.observer import Observer, Undrawn
 
@@ -244,8 +244,8 @@ def _without_lists(events: tuple[Event, ...]) -> Iterator[Event]:
 
 def _targets(machine: N3DS) -> list[tuple[int, int]]:
     """Where the draw that ran last wrote."""
-    from pocketgpu.pica.draw_target import make_target
-    from pocketgpu.pica.registers import StaticRegisters
+    from pocketgpu.pica.core.registers import StaticRegisters
+    from pocketgpu.pica.front.draw_target import make_target
 
     registers = StaticRegisters(dict(enumerate(machine.registers.tolist())))
     target = make_target(machine.memory, registers)

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Load, bytes_of
+from pocketgpu.capture.formats.pgc.traces import PgcLog, PgcTrace, trace_of
 from pocketgpu.capture.pgc import snapshot
-from pocketgpu.capture.pgc.contents import Contents, Event, FrameContents, Load, bytes_of
 from pocketgpu.capture.pgc.convert import contents_of
-from pocketgpu.capture.pgc.traces import PgcLog, PgcTrace, trace_of
 from pocketgpu.capture.pgc.verify import with_pictures
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import EXTERNAL_FORMATS
 from pocketgpu.facts.pica import PICA
-from pocketgpu.pica.layout import KIND_ARRAYS, KIND_ELEMENTS
+from pocketgpu.pica.core.layout import KIND_ARRAYS, KIND_ELEMENTS
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.observer import Run, Undrawn
-from pocketgpu.pica.packets import DrawPackets
 
 if TYPE_CHECKING:
     from pocketgpu.capture.replay import Capture

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...capture.replay import MIB, begin, play
-from ...facts.pica import PICA
-from ...pica.n3ds import N3DS
-from ...pica.observer import Undrawn
-from .pica_kernel import WORD_LIMIT
-from .pica_tracer import PicaState, PicaTracer
-from .rows import Rows, Words
-from .stream import GX, ISSUED_WRITES, JUMPED, LIST, RECORDED, WRITES, Stream, StreamBuilder
+from pocketgpu.capture.replay import MIB, begin, play
+from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.decode.pica_kernel import WORD_LIMIT
+from pocketgpu.inspect.decode.pica_tracer import PicaState, PicaTracer
+from pocketgpu.inspect.decode.rows import Rows, Words
+from pocketgpu.inspect.decode.stream import GX, ISSUED_WRITES, JUMPED, LIST, RECORDED, WRITES, Stream, StreamBuilder
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Undrawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ...capture.citrace import Trace
-    from ...capture.gxlog import GxLog
-    from ...capture.pgc import PgcTrace
+    from pocketgpu.capture.formats.citrace import Trace
+    from pocketgpu.capture.formats.gxlog import GxLog
+    from pocketgpu.capture.pgc import PgcTrace
 
 MOST_JUMPS = 1 << 12
 """Jumps of one list that are followed."""

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.pica import PICA
-from ...pica.layout import BANK_INDEX, BANKS
-from ...pica.registers import StaticRegisters
-from ...pica.shader.disassembler import disassemble
-from ...pica.vertex_fetch import GEOMETRY_ON
-from .targets import RegisterWords
+from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.pica.core.layout import BANK_INDEX, BANKS
+from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.shader.disassembler import disassemble
+from pocketgpu.pica.vertex.fetch import GEOMETRY_ON
 
 UNIFORMS = 96
 BOOLS = 16

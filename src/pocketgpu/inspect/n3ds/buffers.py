@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.pica import PICA
-from ...memory import GuestMemory
-from ...pica.registers import StaticRegisters
-from .targets import RegisterWords
+from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.memory.guest import GuestMemory
 
 LOADERS = 12
 _MOST_COMPONENTS = 12

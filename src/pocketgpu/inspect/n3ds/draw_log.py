@@ -11,14 +11,14 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.pica import PICA
-from ...pica.command_list import EFFECT_NAMES, EFFECT_TABLE
-from ...pica.layout import BANKS, REGISTER_COUNT
-from ...pica.observer import Run
-from ...pica.packets import DrawPackets
-from ..event import Range
-from .recorder import Recorder
-from .tables import NAMES
+from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.n3ds.recorder import Recorder
+from pocketgpu.inspect.n3ds.tables import NAMES
+from pocketgpu.pica.core.layout import BANKS, REGISTER_COUNT
+from pocketgpu.pica.front.command_list import EFFECT_NAMES, EFFECT_TABLE
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.observer import Run
 
 _FED = {
     "fixed_data", "vs_uniform_data", "vs_code", "vs_opdescs", "gs_uniform_data", "gs_code", "gs_opdescs",

@@ -13,31 +13,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UsageError
-from ...lanes import Engine, Value
-from ...lanes.numpy_eval import ArenaViews, NumpyLang
-from ...lanes.values import F32, I64
-from ...pica.draw_target import make_target
-from ...pica.fragment import draw_fragments
-from ...pica.layout import PACKET, TRIANGLE
-from ...pica.n3ds import N3DS
-from ...pica.observer import Run
-from ...pica.packets import DrawPackets
-from ...pica.primitives import Setup
-from ...pica.registers import StaticRegisters
-from ...pica.registers import field as field_of
-from ..address import Address
-from ..event import Event
-from ..rules.n3ds.one_draw import said_of
-from ..wording import there_are
-from .explain import named
-from .history import DrawOnPixel
-from .machine import DrawWatcher
-from .programs import Program
-from .targets import RegisterWords
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.address import Address
+from pocketgpu.inspect.event import Event
+from pocketgpu.inspect.n3ds.explain import named
+from pocketgpu.inspect.n3ds.history import DrawOnPixel
+from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.inspect.n3ds.programs import Program
+from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.inspect.rules.n3ds.one_draw import said_of
+from pocketgpu.inspect.wording import there_are
+from pocketgpu.lanes import Engine, Value
+from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
+from pocketgpu.lanes.values import F32, I64
+from pocketgpu.pica.core.layout import PACKET, TRIANGLE
+from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.core.registers import field as field_of
+from pocketgpu.pica.fragment.kernel import draw_fragments
+from pocketgpu.pica.front.draw_target import make_target
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Run
+from pocketgpu.pica.vertex.primitives import Setup
 
 if TYPE_CHECKING:
-    from .inspection import N3dsInspection
+    from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 MOST_TILES = 64
 PLANES = {

@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
-from ...lanes import Engine, Value
-from ...pica.draw_target import make_target
-from ...pica.fragment import draw_fragments
-from ...pica.layout import PACKET, TRIANGLE
-from ...pica.n3ds import N3DS
-from ...pica.observer import Run
-from ...pica.packets import DrawPackets
-from ...pica.registers import StaticRegisters
-from ...pica.transfer import tile_order
-from .machine import DrawWatcher
-from .targets import RegisterWords, untiled
+from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
+from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.inspect.n3ds.targets import RegisterWords, untiled
+from pocketgpu.lanes import Engine, Value
+from pocketgpu.pica.core.layout import PACKET, TRIANGLE
+from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.external.transfer import tile_order
+from pocketgpu.pica.fragment.kernel import draw_fragments
+from pocketgpu.pica.front.draw_target import make_target
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Run
 
 Probe = dict[str, list[Any]]
 _HEAD = {

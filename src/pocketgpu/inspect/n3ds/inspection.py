@@ -8,33 +8,33 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ...capture.citrace import Trace
-from ...capture.gxlog import GxLog
-from ...capture.pgc.traces import PgcTrace
-from ...capture.replay import MIB, begin, play
-from ...errors import UsageError
-from ...facts.pica import PICA
-from ...pica.display import Screen
-from ...pica.n3ds import N3DS
-from ..address import Address
-from ..changes import Change, changes_between
-from ..event import Event, Pass, Range
-from ..inspection import Inspection, Moment, as_address
-from ..mesh import mesh_of
-from ..meshes import Mesh
-from ..wording import there_are
-from .bound_programs import PROGRAM_BANKS, Program, programs_of
-from .buffers import IndexBuffer, VertexBuffer, index_buffer, vertex_buffers
-from .machine import Traveller
-from .recorder import Recorder
-from .tables import NAMES, table_changes
-from .targets import Target, target_of
-from .textures import Texture, textures_of
-from .vertices import Vertices, vertices_of
+from pocketgpu.capture.formats.citrace import Trace
+from pocketgpu.capture.formats.gxlog import GxLog
+from pocketgpu.capture.formats.pgc.traces import PgcTrace
+from pocketgpu.capture.replay import MIB, begin, play
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.address import Address
+from pocketgpu.inspect.changes import Change, changes_between
+from pocketgpu.inspect.event import Event, Pass, Range
+from pocketgpu.inspect.inspection import Inspection, Moment, as_address
+from pocketgpu.inspect.mesh import mesh_of
+from pocketgpu.inspect.meshes import Mesh
+from pocketgpu.inspect.n3ds.bound_programs import PROGRAM_BANKS, Program, programs_of
+from pocketgpu.inspect.n3ds.buffers import IndexBuffer, VertexBuffer, index_buffer, vertex_buffers
+from pocketgpu.inspect.n3ds.machine import Traveller
+from pocketgpu.inspect.n3ds.recorder import Recorder
+from pocketgpu.inspect.n3ds.tables import NAMES, table_changes
+from pocketgpu.inspect.n3ds.targets import Target, target_of
+from pocketgpu.inspect.n3ds.textures import Texture, textures_of
+from pocketgpu.inspect.n3ds.vertices import Vertices, vertices_of
+from pocketgpu.inspect.wording import there_are
+from pocketgpu.pica.display.screens import Screen
+from pocketgpu.pica.n3ds import N3DS
 
 if TYPE_CHECKING:
-    from ...capture import Capture
-    from ..stepping.trace import Trace as Steps
+    from pocketgpu.capture import Capture
+    from pocketgpu.inspect.stepping.trace import Trace as Steps
 
 
 class N3dsMoment(Moment):
@@ -197,17 +197,17 @@ class N3dsInspection(Inspection):
         return N3dsMoment(self, event.address, event)
 
     def who_changed(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
-        from .writers import who_changed
+        from pocketgpu.inspect.n3ds.writers import who_changed
 
         return who_changed(self, Range(address, size), None if before is None else self.event(before))
 
     # -- answers ------------------------------------------------------------------------------------------------------
     def trace(self, place: Address | str, most: int | None = None) -> Steps:
-        from .stepping import trace_of
+        from pocketgpu.inspect.n3ds.stepping import trace_of
 
         return trace_of(self, as_address(place), most)
 
     def why(self, place: Address | str) -> Any:
-        from .why import why
+        from pocketgpu.inspect.n3ds.why import why
 
         return why(self, as_address(place))

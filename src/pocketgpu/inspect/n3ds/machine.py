@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...capture.citrace import Trace
-from ...capture.gxlog import GxLog
-from ...capture.pgc.traces import PgcTrace
-from ...capture.replay import MIB, begin, play
-from ...pica.checkpoint import Checkpoint
-from ...pica.n3ds import N3DS
-from ...pica.observer import Observer, Run
-from ...pica.packets import DrawPackets
+from pocketgpu.capture.formats.citrace import Trace
+from pocketgpu.capture.formats.gxlog import GxLog
+from pocketgpu.capture.formats.pgc.traces import PgcTrace
+from pocketgpu.capture.replay import MIB, begin, play
+from pocketgpu.pica.checkpoint import Checkpoint
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Observer, Run
 
 
 class Reached(Exception):

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import UsageError
-from ...facts.external import EXTERNAL
-from ...pica.display import BOTTOM_WIDTH, HEIGHT, TOP_WIDTH, WIDE_WIDTH, pixel_bits
-from ...pica.lcd import fill_colour
-from ...pica.n3ds import N3DS
-from ...pica.transfer import Move, external_format, tile_order
-from ..event import Range
-from .targets import untiled
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.n3ds.targets import untiled
+from pocketgpu.pica.display.lcd import fill_colour
+from pocketgpu.pica.display.screens import BOTTOM_WIDTH, HEIGHT, TOP_WIDTH, WIDE_WIDTH, pixel_bits
+from pocketgpu.pica.external.transfer import Move, external_format, tile_order
+from pocketgpu.pica.n3ds import N3DS
 
 MOST_SOURCES = 4
 

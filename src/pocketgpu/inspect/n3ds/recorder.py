@@ -14,20 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.external import EXTERNAL
-from ...facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS
-from ...facts.gsp import GX_COMMANDS
-from ...facts.lookup import register_at
-from ...pica import draw_target
-from ...pica.draw_target import make_target
-from ...pica.layout import KIND_ELEMENTS, KIND_IMMEDIATE
-from ...pica.n3ds import N3DS
-from ...pica.observer import Run, Undrawn
-from ...pica.packets import DrawPackets
-from ...pica.registers import StaticRegisters, select_fields
-from ...pica.registers import field as register_field
-from ..event import Event, Pass, Range
-from .command_words import ListWords, pieces_of
+from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS
+from pocketgpu.facts.gsp import GX_COMMANDS
+from pocketgpu.facts.lookup import register_at
+from pocketgpu.inspect.event import Event, Pass, Range
+from pocketgpu.inspect.n3ds.command_words import ListWords, pieces_of
+from pocketgpu.pica.core.layout import KIND_ELEMENTS, KIND_IMMEDIATE
+from pocketgpu.pica.core.registers import StaticRegisters, select_fields
+from pocketgpu.pica.core.registers import field as register_field
+from pocketgpu.pica.front import draw_target
+from pocketgpu.pica.front.draw_target import make_target
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Run, Undrawn
 
 _IDS, _MASKS = select_fields([*draw_target.FIELDS, "NUMVERTICES.count", "PRIMITIVE_CONFIG.mode"])
 _MODES = {0: "triangles", 1: "strip", 2: "fan", 3: "geometry"}

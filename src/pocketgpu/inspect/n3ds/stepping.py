@@ -12,11 +12,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ...errors import UsageError
-from ...facts.pica import PICA
-from ...lanes import I32, I64, Engine, run_once
-from ...pica.geometry import MOST_EMITTED
-from ...pica.layout import (
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.address import Address
+from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.inspect.stepping import Trace, trace_vertex
+from pocketgpu.inspect.stepping.n3ds import MOST
+from pocketgpu.lanes import I32, I64, Engine, run_once
+from pocketgpu.pica.core.layout import (
     CHUNK,
     CONTROL,
     KIND_IMMEDIATE,
@@ -24,20 +27,17 @@ from ...pica.layout import (
     PACKET_REGISTERS,
     UNIFORMS_SIZE,
 )  # fmt: skip
-from ...pica.n3ds import N3DS
-from ...pica.observer import Run
-from ...pica.packets import DrawPackets
-from ...pica.registers import field
-from ...pica.shader import Program
-from ...pica.shader.rules import rules_of, with_end
-from ...pica.vertex_fetch import GEOMETRY_ON, POINT, VARIABLE, shade_vertices
-from ..address import Address
-from ..stepping import Trace, trace_vertex
-from ..stepping.n3ds import MOST
-from .machine import DrawWatcher
+from pocketgpu.pica.core.registers import field
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Run
+from pocketgpu.pica.shader import Program
+from pocketgpu.pica.shader.rules import rules_of, with_end
+from pocketgpu.pica.vertex.fetch import GEOMETRY_ON, POINT, VARIABLE, shade_vertices
+from pocketgpu.pica.vertex.geometry import MOST_EMITTED
 
 if TYPE_CHECKING:
-    from .inspection import N3dsInspection
+    from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 
 def _get(registers: np.ndarray[Any, Any], name: str) -> int:

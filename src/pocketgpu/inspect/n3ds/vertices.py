@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UsageError
-from ...facts.shader_isa import SEMANTICS
-from ...pica.layout import (
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.shader_isa import SEMANTICS
+from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.pica.core.layout import (
     CHUNK,
     CONTROL,
     EMIT_SLOTS,
@@ -28,17 +30,15 @@ from ...pica.layout import (
     VERTEX_FLOATS,
     VERTEX_SIZE,
 )
-from ...pica.n3ds import N3DS
-from ...pica.observer import Run
-from ...pica.packets import DrawPackets
-from ...pica.registers import StaticRegisters
-from ...pica.vertex_fetch import CONSTANT, FIXED, GEOMETRY_ON, PLAN, VARIABLE
-from .machine import DrawWatcher
-from .targets import RegisterWords
+from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Run
+from pocketgpu.pica.vertex.fetch import CONSTANT, FIXED, GEOMETRY_ON, PLAN, VARIABLE
 
 if TYPE_CHECKING:
-    from ..event import Event
-    from .inspection import N3dsInspection
+    from pocketgpu.inspect.event import Event
+    from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 MOST_VERTICES = 1 << 20
 """Vertices of a draw that are looked at; a draw with more is cut there and says so."""

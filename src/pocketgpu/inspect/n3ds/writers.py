@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...errors import UsageError
-from ...pica.n3ds import N3DS
-from ...pica.observer import Run
-from ...pica.packets import DrawPackets
-from ..event import Event, Range
-from ..wording import counted
-from .machine import DrawWatcher
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.event import Event, Range
+from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.inspect.wording import counted
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Run
 
 if TYPE_CHECKING:
-    from .inspection import N3dsInspection
+    from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 
 class ChangeWatch(DrawWatcher):

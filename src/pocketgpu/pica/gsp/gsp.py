@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...facts.gsp import BAD_INDEX, GX_COMMANDS, GX_SLOTS, GX_STOP_AFTER, INTERRUPTS, AddressRange
-from .addresses import AddressMap
-from .framebuffers import show
-from .gx import GxProcessor
-from .ipc import Calls
-from .machine import Machine, Refused
-from .shared_memory import words_of
+from pocketgpu.facts.gsp import BAD_INDEX, GX_COMMANDS, GX_SLOTS, GX_STOP_AFTER, INTERRUPTS, AddressRange
+from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.framebuffers import show
+from pocketgpu.pica.gsp.gx import GxProcessor
+from pocketgpu.pica.gsp.ipc import Calls
+from pocketgpu.pica.gsp.machine import Machine, Refused
+from pocketgpu.pica.gsp.shared_memory import words_of
 
 _SCREENS = ("top", "bottom")
 

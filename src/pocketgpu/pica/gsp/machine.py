@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ...facts.external import EXTERNAL, LCD
-from ...facts.gsp import BAD_ADDRESS, Result
-from ...facts.pica import PICA
-from .addresses import AddressMap
+from pocketgpu.facts.external import EXTERNAL, LCD
+from pocketgpu.facts.gsp import BAD_ADDRESS, Result
+from pocketgpu.facts.pica import PICA
+from pocketgpu.pica.gsp.addresses import AddressMap
 
 if TYPE_CHECKING:
-    from ...events import EventLog
-    from ...memory import GuestMemory
-    from ..observer import Observer
+    from pocketgpu.events import EventLog
+    from pocketgpu.pica.memory.guest import GuestMemory
+    from pocketgpu.pica.observer import Observer
 
 
 class Machine(Protocol):

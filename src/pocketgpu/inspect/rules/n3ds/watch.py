@@ -15,25 +15,25 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ....capture.citrace import Trace
-from ....capture.gxlog import GxLog
-from ....capture.pgc.traces import PgcTrace
-from ....capture.replay import MIB, begin, play
-from ....facts.external import EXTERNAL
-from ....facts.gsp import GX_COMMANDS
-from ....facts.pica import PICA
-from ....pica.n3ds import N3DS
-from ....pica.observer import Run
-from ....pica.packets import DrawPackets
-from ...draw_state import MOST_STATES
-from ...event import Event, Range
-from ...n3ds.recorder import Recorder
-from .draws import DrawReader
-from .memory_map import WrittenMemory
-from .record import Lost, N3dsRecord, Read, Shown, UnitRecord
+from pocketgpu.capture.formats.citrace import Trace
+from pocketgpu.capture.formats.gxlog import GxLog
+from pocketgpu.capture.formats.pgc.traces import PgcTrace
+from pocketgpu.capture.replay import MIB, begin, play
+from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.gsp import GX_COMMANDS
+from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.draw_state import MOST_STATES
+from pocketgpu.inspect.event import Event, Range
+from pocketgpu.inspect.n3ds.recorder import Recorder
+from pocketgpu.inspect.rules.n3ds.draws import DrawReader
+from pocketgpu.inspect.rules.n3ds.memory_map import WrittenMemory
+from pocketgpu.inspect.rules.n3ds.record import Lost, N3dsRecord, Read, Shown, UnitRecord
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Run
 
 if TYPE_CHECKING:
-    from ....capture import Capture
+    from pocketgpu.capture import Capture
 
 _NARROW = {
     register.address: register
@@ -285,7 +285,7 @@ class _Asked:
 
     @cached_property
     def _run(self) -> Any:
-        from ...n3ds.inspection import N3dsInspection
+        from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
         return N3dsInspection(self._capture, evaluator=self._evaluator)
 

@@ -44,8 +44,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "pocketgpu.facts.maxwell": ("B197", "TIC"),
     "pocketgpu.facts.pica": ("PICA",),
     "pocketgpu.facts.timing": (),
-    "pocketgpu.inspect.address": ("Address",),
-    "pocketgpu.inspect.capture_info": ("CaptureInfo", "examine"),
+    "pocketgpu.inspect.model.address": ("Address",),
+    "pocketgpu.inspect.n3ds.capture_info": ("CaptureInfo", "examine"),
     "pocketgpu.inspect.decode": (
         "BLOCKS",
         "EFFECTS",
@@ -62,12 +62,12 @@ NAMES: dict[str, tuple[str, ...]] = {
         "parse_listing",
         "stream_of",
     ),
-    "pocketgpu.inspect.describe": ("Bits", "Explanation", "Match", "explain", "resolve", "search"),
+    "pocketgpu.inspect.registers.describe": ("Bits", "Explanation", "Match", "explain", "resolve", "search"),
     "pocketgpu.inspect.diff": ("Difference", "Report", "diff"),
-    "pocketgpu.inspect.event": ("Event",),
+    "pocketgpu.inspect.model.event": ("Event",),
     "pocketgpu.inspect.inspection": ("Inspection", "Moment", "debug"),
-    "pocketgpu.inspect.maxwell_info": ("MaxwellInfo", "examine"),
-    "pocketgpu.inspect.meshes": ("Mesh", "to_glb", "to_obj"),
+    "pocketgpu.inspect.switch.capture_info": ("MaxwellInfo", "examine"),
+    "pocketgpu.inspect.model.meshes": ("Mesh", "to_glb", "to_obj"),
     "pocketgpu.inspect.n3ds.funnel": ("Funnel",),
     "pocketgpu.inspect.n3ds.why": ("Why",),
     "pocketgpu.inspect.rules.checker": ("check",),
@@ -320,7 +320,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
     "(the vertices of a moment)": ("attributes", "emitted", "inputs", "numbers", "outputs", "triangles"),
     "(a texture or target of a moment)": ("array", "image"),
     "(a program of a moment)": ("floats", "text"),
-    "pocketgpu.inspect.address.Address": (
+    "pocketgpu.inspect.model.address.Address": (
         "at",
         "block",
         "draw",
@@ -336,7 +336,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "thread",
         "vertex",
     ),
-    "pocketgpu.inspect.event.Event": (
+    "pocketgpu.inspect.model.event.Event": (
         "address",
         "by_number",
         "draw",
@@ -386,7 +386,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "vertex",
     ),
     "pocketgpu.inspect.diff.Difference": ("a", "b", "detail", "level", "places", "text", "to_json"),
-    "pocketgpu.inspect.meshes.Mesh": (
+    "pocketgpu.inspect.model.meshes.Mesh": (
         "colors",
         "extras",
         "left_out",
@@ -460,14 +460,14 @@ MEMBERS: dict[str, tuple[str, ...]] = {
     "pocketgpu.pica.pdc.Beat": ("count", "next"),
     "pocketgpu.pica.pdc.Problem": ("id", "severity", "text"),
     "pocketgpu.errors.PocketGPUError": ("hint", "location", "message"),
-    "pocketgpu.inspect.describe.Explanation": (
+    "pocketgpu.inspect.registers.describe.Explanation": (
         "bits",
         "lines",
         "register",
         "to_dict",
         "word",
     ),
-    "pocketgpu.inspect.describe.Match": (
+    "pocketgpu.inspect.registers.describe.Match": (
         "byte",
         "field",
         "header",
@@ -475,7 +475,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "remark",
         "said",
     ),
-    "pocketgpu.inspect.describe.Bits": (
+    "pocketgpu.inspect.registers.describe.Bits": (
         "field",
         "hi",
         "lo",
@@ -537,7 +537,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "contents",
         "replays",
     ),
-    "pocketgpu.inspect.capture_info.CaptureInfo": (
+    "pocketgpu.inspect.n3ds.capture_info.CaptureInfo": (
         "doubts",
         "events",
         "features",
@@ -550,7 +550,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
     "(a feature of a recording)": ("id", "text"),
     "(a doubt of a recording)": ("certain", "reason", "switch"),
     "(the use of a doubt)": ("first",),
-    "pocketgpu.inspect.maxwell_info.MaxwellInfo": (
+    "pocketgpu.inspect.switch.capture_info.MaxwellInfo": (
         "classes",
         "doubts",
         "events",

@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import Address
-from pocketgpu.inspect.event import Event, Pass, Range
-from pocketgpu.inspect.wording import there_are
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Event, Pass, Range
+from pocketgpu.inspect.model.wording import there_are
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture

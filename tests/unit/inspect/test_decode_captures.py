@@ -18,12 +18,13 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.decode import BLOCKS, EFFECTS, WHAT, Decoded, decode, parse_listing
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellTracer
 from pocketgpu.inspect.decode.pica_tracer import PicaTracer
-from pocketgpu.maxwell import observer as maxwell_observer
 from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.observer import Undrawn
 from pocketgpu.maxwell.sass.launch.launcher import Result
+from pocketgpu.pica import observer as pica_observer
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS as Machine
-from pocketgpu.pica.observer import Run, Undrawn
+from pocketgpu.pica.observer import Run
 
 ROOT = Path(__file__).resolve().parents[3]
 SHARED = (ROOT / ".." / "shared" / "captures").resolve()
@@ -100,7 +101,7 @@ MOVING_SWITCH = {B197["LOAD_CONSTANT_BUFFER_OFFSET"].word, B197["SET_MME_SHADOW_
 PICA_BLOCK, B197_BLOCK = BLOCKS.index("pica"), BLOCKS.index("b197")
 
 
-class Watcher(Undrawn):
+class Watcher(pica_observer.Undrawn):
     """Keeps the registers of each draw."""
 
     def __init__(self) -> None:
@@ -134,7 +135,7 @@ def test_registers_at_draws_are_those_of_the_machine(path: Path) -> None:
     assert (tracer.registers[0x40:] == machine.registers[0x40:]).all()
 
 
-class Unlaunched(maxwell_observer.Undrawn):
+class Unlaunched(Undrawn):
     """Nothing is drawn, and no grid runs."""
 
     def launch(self, *_: object) -> Result:

@@ -17,7 +17,7 @@ import pocketgpu
 from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.inspection import Inspection, debug
-from pocketgpu.inspect.meshes import Mesh, to_glb, to_obj
+from pocketgpu.inspect.model.meshes import Mesh, to_glb, to_obj
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 

@@ -12,7 +12,7 @@ import pytest
 import pocketgpu
 from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import Address
+from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.n3ds.machine import DrawWatcher
 from pocketgpu.inspect.n3ds.stepping import trace_draw
 from pocketgpu.pica.core.layout import CHUNK

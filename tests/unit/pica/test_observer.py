@@ -11,7 +11,7 @@ import pytest
 
 import pocketgpu
 from pocketgpu import capture
-from pocketgpu.pica.display import Screen
+from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.observer import Observer, Run, Undrawn

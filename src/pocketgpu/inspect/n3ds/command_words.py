@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.event import Range, Words
+from pocketgpu.inspect.model.event import Range, Words
 from pocketgpu.pica.memory.guest import GuestMemory
 
 _HEADER_ID, _HEADER_EXTRA, _HEADER_STEP = 0xFFFF, 20, 31

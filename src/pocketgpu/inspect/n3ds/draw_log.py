@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.n3ds.tables import NAMES
 from pocketgpu.pica.core.layout import BANKS, REGISTER_COUNT

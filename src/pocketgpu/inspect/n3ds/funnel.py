@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import Address
-from pocketgpu.inspect.event import Event
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.wording import there_are
 from pocketgpu.inspect.n3ds.explain import named
 from pocketgpu.inspect.n3ds.history import DrawOnPixel
 from pocketgpu.inspect.n3ds.machine import DrawWatcher
 from pocketgpu.inspect.n3ds.programs import Program
 from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.inspect.rules.n3ds.one_draw import said_of
-from pocketgpu.inspect.wording import there_are
 from pocketgpu.lanes import Engine, Value
 from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
 from pocketgpu.lanes.values import F32, I64

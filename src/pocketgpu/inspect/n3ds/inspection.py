@@ -14,12 +14,13 @@ from pocketgpu.capture.formats.pgc.traces import PgcTrace
 from pocketgpu.capture.replay import MIB, begin, play
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.address import Address
-from pocketgpu.inspect.changes import Change, changes_between
-from pocketgpu.inspect.event import Event, Pass, Range
 from pocketgpu.inspect.inspection import Inspection, Moment, as_address
-from pocketgpu.inspect.mesh import mesh_of
-from pocketgpu.inspect.meshes import Mesh
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.changes import Change, changes_between
+from pocketgpu.inspect.model.event import Event, Pass, Range
+from pocketgpu.inspect.model.mesh import mesh_of
+from pocketgpu.inspect.model.meshes import Mesh
+from pocketgpu.inspect.model.wording import there_are
 from pocketgpu.inspect.n3ds.bound_programs import PROGRAM_BANKS, Program, programs_of
 from pocketgpu.inspect.n3ds.buffers import IndexBuffer, VertexBuffer, index_buffer, vertex_buffers
 from pocketgpu.inspect.n3ds.machine import Traveller
@@ -28,7 +29,6 @@ from pocketgpu.inspect.n3ds.tables import NAMES, table_changes
 from pocketgpu.inspect.n3ds.targets import Target, target_of
 from pocketgpu.inspect.n3ds.textures import Texture, textures_of
 from pocketgpu.inspect.n3ds.vertices import Vertices, vertices_of
-from pocketgpu.inspect.wording import there_are
 from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.n3ds import N3DS
 
@@ -95,7 +95,7 @@ class N3dsMoment(Moment):
         return vertices_of(self.inspection, self.event)
 
     def mesh(self, space: str = "output") -> Mesh:
-        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see inspect/mesh.py for what `space` can be.
+        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see inspect/model/mesh.py for what `space` can be.
 
         :raises UsageError: the moment is not that of a draw, or there is no such space.
         """

@@ -8,7 +8,7 @@ from typing import Any
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.n3ds.targets import untiled
 from pocketgpu.pica.display.lcd import fill_colour
 from pocketgpu.pica.display.screens import BOTTOM_WIDTH, HEIGHT, TOP_WIDTH, WIDE_WIDTH, pixel_bits

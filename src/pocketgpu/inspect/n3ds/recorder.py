@@ -18,7 +18,7 @@ from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS
 from pocketgpu.facts.gsp import GX_COMMANDS
 from pocketgpu.facts.lookup import register_at
-from pocketgpu.inspect.event import Event, Pass, Range
+from pocketgpu.inspect.model.event import Event, Pass, Range
 from pocketgpu.inspect.n3ds.command_words import ListWords, pieces_of
 from pocketgpu.pica.core.layout import KIND_ELEMENTS, KIND_IMMEDIATE
 from pocketgpu.pica.core.registers import StaticRegisters, select_fields

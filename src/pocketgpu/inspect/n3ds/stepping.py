@@ -14,7 +14,7 @@ import numpy as np
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.address import Address
+from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.n3ds.machine import DrawWatcher
 from pocketgpu.inspect.stepping import Trace, trace_vertex
 from pocketgpu.inspect.stepping.n3ds import MOST

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.formats import TEXTURE_FORMATS
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.n3ds import N3DS

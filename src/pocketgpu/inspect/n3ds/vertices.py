@@ -37,7 +37,7 @@ from pocketgpu.pica.observer import Run
 from pocketgpu.pica.vertex.fetch import CONSTANT, FIXED, GEOMETRY_ON, PLAN, VARIABLE
 
 if TYPE_CHECKING:
-    from pocketgpu.inspect.event import Event
+    from pocketgpu.inspect.model.event import Event
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 MOST_VERTICES = 1 << 20

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import Address
-from pocketgpu.inspect.event import Event, Range
 from pocketgpu.inspect.inspection import draw_of
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Event, Range
+from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.n3ds.explain import explain, outcome
 from pocketgpu.inspect.n3ds.history import DrawOnPixel, Fragment, PixelWatch
 from pocketgpu.inspect.n3ds.pixels import Shown, Source, move_of, shown_at, sources_of
 from pocketgpu.inspect.n3ds.report import lines_of
-from pocketgpu.inspect.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection

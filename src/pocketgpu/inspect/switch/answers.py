@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from pocketgpu.capture.formats.mxcap import Present
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import Address
-from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.switch.pixel_history import Walk
 from pocketgpu.inspect.switch.surfaces import Surface, shown_surface
 from pocketgpu.inspect.switch.touches import Finder, Spot

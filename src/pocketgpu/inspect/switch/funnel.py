@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import Address
-from pocketgpu.inspect.event import Event
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.switch.explain import Explainer
 from pocketgpu.inspect.switch.fragments import FragmentWatch
 from pocketgpu.inspect.switch.surfaces import Surface

@@ -12,9 +12,10 @@ from pocketgpu.capture import Capture
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.inspect.address import Address
-from pocketgpu.inspect.event import Event, Pass
 from pocketgpu.inspect.inspection import Inspection, as_address, draw_of
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Event, Pass
+from pocketgpu.inspect.model.wording import there_are
 from pocketgpu.inspect.switch.answers import PixelAnswers
 from pocketgpu.inspect.switch.funnel import DrawWhy, draw_why
 from pocketgpu.inspect.switch.moments import SwitchMoment
@@ -23,7 +24,6 @@ from pocketgpu.inspect.switch.recorder import Recorder, Trace
 from pocketgpu.inspect.switch.threads import ThreadWhy, thread_why
 from pocketgpu.inspect.switch.touches import Finder
 from pocketgpu.inspect.switch.why import Why
-from pocketgpu.inspect.wording import there_are
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 
 if TYPE_CHECKING:

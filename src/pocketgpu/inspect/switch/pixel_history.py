@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.switch.explain import Explainer
 from pocketgpu.inspect.switch.fragments import MOST, FragmentWatch
 from pocketgpu.inspect.switch.surfaces import Surface
 from pocketgpu.inspect.switch.touches import Touch, Track
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.inspect.switch.why import Step
-from pocketgpu.inspect.wording import counted
 from pocketgpu.maxwell.engines.common.records import Blit, Clear
 from pocketgpu.maxwell.engines.threed.draws import Draw
 

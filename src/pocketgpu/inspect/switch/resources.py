@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.maxwell.headers import TSC, as_number
-from pocketgpu.inspect.shader_files import ShaderProgram, open_shader
+from pocketgpu.inspect.shaders.files import ShaderProgram, open_shader
 from pocketgpu.maxwell.engines.common.constants import GROUPS, Binding
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw, Shader

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import Address
+from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.stepping.machines import pixel_of, vertex_of, watch_launches, watch_stage
 from pocketgpu.inspect.stepping.trace import Trace
 from pocketgpu.inspect.stepping.warps import MOST

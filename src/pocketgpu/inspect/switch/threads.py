@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import Address
-from pocketgpu.inspect.event import Event
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.switch.trace import Instruction, Tracer
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.inspect.switch.watched_warp import WatchedWarp, watched_warp

@@ -5,15 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.pica.core.layout import (
-    BANK_INDEX,
-    BANKS,
-    MAX_PACKETS,
-    PACKET,
-    PACKET_REGISTERS,
-    PACKET_SIZE,
-    WorkLayout,
-)
+from pocketgpu.pica.core.layout import BANK_INDEX, BANKS, MAX_PACKETS, PACKET, PACKET_REGISTERS, PACKET_SIZE, WorkLayout
 
 _BANK_WORDS = {bank.name: bank.words for bank in BANKS}
 _TRIANGLES = slice(PACKET.FIRST_TRIANGLE // 4, PACKET.LAST_TRIANGLE // 4 + 1)

@@ -22,8 +22,8 @@ from pocketgpu.capture.replay import MIB, begin, play
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.gsp import GX_COMMANDS
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.draw_state import MOST_STATES
-from pocketgpu.inspect.event import Event, Range
+from pocketgpu.inspect.model.event import Event, Range
+from pocketgpu.inspect.n3ds.draw_state import MOST_STATES
 from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.rules.n3ds.draws import DrawReader
 from pocketgpu.inspect.rules.n3ds.memory_map import WrittenMemory

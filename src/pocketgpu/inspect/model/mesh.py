@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.comparing import to_png
-from pocketgpu.inspect.meshes import Mesh
+from pocketgpu.inspect.model.meshes import Mesh
+from pocketgpu.inspect.pictures.comparing import to_png
 
 _INPUT = re.compile(r"input|[va]\d{1,2}")
 _SPACES = "output, clip, input, or an input register such as v2 (3DS) or attribute such as a2 (Switch)"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import EXTERNAL_FORMATS, TEXTURE_FORMATS
 from pocketgpu.facts.shader_isa import OPCODES
-from pocketgpu.inspect.draw_state import DrawState
+from pocketgpu.inspect.n3ds.draw_state import DrawState
 from pocketgpu.pica.external.transfer import LEAST_16_BIT
 from pocketgpu.pica.fragment.combiners import STAGES
 

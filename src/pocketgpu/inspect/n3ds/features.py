@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, TEXTURE_FORMATS
 from pocketgpu.facts.registers import Register
-from pocketgpu.inspect.draw_state import DrawState
+from pocketgpu.inspect.n3ds.draw_state import DrawState
 from pocketgpu.pica.fragment.combiners import STAGES
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from pocketgpu.inspect.comparing import Comparison, Pixels, compare, difference, to_png
+from pocketgpu.inspect.pictures.comparing import Comparison, Pixels, compare, difference, to_png
 
 OURS, GOLDEN, DIFFERENCE = "ours", "golden", "difference"
 

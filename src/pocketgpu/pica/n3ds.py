@@ -31,6 +31,7 @@ from pocketgpu.pica.core.layout import BANKS
 from pocketgpu.pica.core.registers import register_id
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.core.tiers import TIERS
+from pocketgpu.pica.core.work_area import WorkArea
 from pocketgpu.pica.display.lcd import Backlight, backlight
 from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.external.fill import MemoryFill
@@ -45,11 +46,10 @@ from pocketgpu.pica.observer import Observer
 from pocketgpu.pica.pdc import DisplayMode, display_mode
 from pocketgpu.pica.pdc.mode import SCREENS, WORDS
 from pocketgpu.pica.texture.cache import TextureCache
-from pocketgpu.pica.work_area import WorkArea
 
 if TYPE_CHECKING:
+    from pocketgpu.pica.front.packets import DrawPackets
     from pocketgpu.pica.gsp import Gsp
-    from pocketgpu.pica.packets import DrawPackets
 
 MIB = 1 << 20
 TIMINGS = ("instant", "emulated")

@@ -31,9 +31,9 @@ from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.core.registers import field as field_of
 from pocketgpu.pica.fragment.kernel import draw_fragments
 from pocketgpu.pica.front.draw_target import make_target
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.observer import Run
-from pocketgpu.pica.packets import DrawPackets
 from pocketgpu.pica.vertex.primitives import Setup
 
 if TYPE_CHECKING:

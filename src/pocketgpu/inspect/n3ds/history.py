@@ -23,9 +23,9 @@ from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.external.transfer import tile_order
 from pocketgpu.pica.fragment.kernel import draw_fragments
 from pocketgpu.pica.front.draw_target import make_target
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.observer import Run
-from pocketgpu.pica.packets import DrawPackets
 
 Probe = dict[str, list[Any]]
 _HEAD = {

@@ -25,9 +25,9 @@ from pocketgpu.pica.core.registers import StaticRegisters, select_fields
 from pocketgpu.pica.core.registers import field as register_field
 from pocketgpu.pica.front import draw_target
 from pocketgpu.pica.front.draw_target import make_target
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.observer import Run, Undrawn
-from pocketgpu.pica.packets import DrawPackets
 
 _IDS, _MASKS = select_fields([*draw_target.FIELDS, "NUMVERTICES.count", "PRIMITIVE_CONFIG.mode"])
 _MODES = {0: "triangles", 1: "strip", 2: "fan", 3: "geometry"}

@@ -28,9 +28,9 @@ from pocketgpu.pica.core.layout import (
     UNIFORMS_SIZE,
 )  # fmt: skip
 from pocketgpu.pica.core.registers import field
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.observer import Run
-from pocketgpu.pica.packets import DrawPackets
 from pocketgpu.pica.shader import Program
 from pocketgpu.pica.shader.rules import rules_of, with_end
 from pocketgpu.pica.vertex.fetch import GEOMETRY_ON, POINT, VARIABLE, shade_vertices

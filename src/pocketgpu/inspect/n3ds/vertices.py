@@ -31,9 +31,9 @@ from pocketgpu.pica.core.layout import (
     VERTEX_SIZE,
 )
 from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.observer import Run
-from pocketgpu.pica.packets import DrawPackets
 from pocketgpu.pica.vertex.fetch import CONSTANT, FIXED, GEOMETRY_ON, PLAN, VARIABLE
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pocketgpu.facts.external import EXTERNAL, LCD
+from pocketgpu.facts.gsp import REQUEST_DMA, command_of
 from pocketgpu.pica.core.layout import CONTROL
 from pocketgpu.pica.front.batch import DrawRunner
 from pocketgpu.pica.front.draws import Core3D
@@ -156,7 +157,7 @@ class ObservedN3DS(N3DS):
                 code = run(words, client=client, recorded=recorded, at=at)
                 if gsp.flushed:
                     self.observer.flushed(gsp.flushed)
-                if not code and words[0] & 0xFF == 0:
+                if not code and command_of(words) is REQUEST_DMA:
                     self.observer.copied(words)
                 return code
 

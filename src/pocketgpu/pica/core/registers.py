@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pocketgpu.facts.pica import PICA
-from pocketgpu.facts.registers import BoundField
+from pocketgpu.facts.registers import BoundField, Field
 from pocketgpu.lanes import I32, Lang, Value
 
 
@@ -22,6 +22,11 @@ from pocketgpu.lanes import I32, Lang, Value
 def field(name: str) -> BoundField:
     """The field "REGISTER.field" of the PICA block."""
     return PICA.field(name)
+
+
+def part(word: Value, of: Field | BoundField) -> Value:
+    """The bits of a field, of a word that is a register's or a structure's."""
+    return word.bits(of.lo, of.width)
 
 
 def register_id(name: str) -> int:
@@ -64,6 +69,10 @@ class LiveRegisters:
         f = field(name)
         signed = f.type == "sint" or f.type.startswith("fixed")
         return self.word(f.register.offset).bits(f.lo, f.width, signed=signed)
+
+    def bytes(self, name: str) -> Value:
+        """An address or size in bytes, whatever units the register counts."""
+        return self(name) << field(name).scale.bit_length() - 1
 
     def float(self, name: str) -> Value:
         """A field of a short float type as f32."""
@@ -124,4 +133,4 @@ def select_fields(names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
     return ids, np.array([masks[int(i)] for i in ids], np.uint32)
 
 
-__all__ = ["LiveRegisters", "StaticRegisters", "field", "narrow_float", "register_id", "select_fields"]
+__all__ = ["LiveRegisters", "StaticRegisters", "field", "narrow_float", "part", "register_id", "select_fields"]

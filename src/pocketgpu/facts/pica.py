@@ -27,6 +27,10 @@ LOADER_STEP: Final = 3
 """Ids from a register of one loader to the same one of the next."""
 IMMEDIATE_INDEX: Final = 15
 """In FIXEDATTRIB_INDEX: the words that follow are vertices to draw."""
+OUTPUT_MAPS: Final = 7
+"""Output registers of vertices that can have meanings, SH_OUTMAP_O0 and so on."""
+SHADER_REGISTERS: Final = 16
+"""Input registers of a shader unit, and output registers of one."""
 FLOAT_UNIFORMS: Final = 96
 """Float uniforms of a shader unit; each has four components."""
 LIGHT_TABLES: Final = 24

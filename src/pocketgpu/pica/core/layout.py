@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pocketgpu.facts.pica import COUNT, FLOAT_UNIFORMS, LIGHT_TABLES
+from pocketgpu.facts.pica_enums import PROCTEX_TABLE
 from pocketgpu.struct_words import Struct
 
 REGISTER_COUNT = COUNT
@@ -48,7 +49,13 @@ def words_of(bank: str) -> int:
 
 
 # Proctex tables inside their bank, by the number in PROCTEX_LUT.table: (first word, entries).
-PROCTEX_TABLES = {0: (0, 128), 2: (128, 128), 3: (256, 128), 4: (384, 256), 5: (640, 256)}
+PROCTEX_TABLES = {
+    PROCTEX_TABLE.NOISE: (0, 128),
+    PROCTEX_TABLE.RGB_MAP: (128, 128),
+    PROCTEX_TABLE.ALPHA_MAP: (256, 128),
+    PROCTEX_TABLE.COLOR: (384, 256),
+    PROCTEX_TABLE.COLOR_DIFFERENCE: (640, 256),
+}
 
 CONTROL = Struct(
     # the walk through a command list

@@ -29,6 +29,15 @@ def part(word: Value, of: Field | BoundField) -> Value:
     return word.bits(of.lo, of.width)
 
 
+NIBBLES = 8
+"""Fields of four bits in a register that is a list of them; such lists go on in the next register."""
+
+
+def nibble_of(k: Lang, n: Value, low: Value, high: Value) -> Value:
+    """The word that has element n of a list of four-bit fields, shifted so that the element comes lowest."""
+    return k.select(n < NIBBLES, low, high).lsr((n & (NIBBLES - 1)) << 2)
+
+
 def register_id(name: str) -> int:
     """The id of a register by name."""
     return PICA[name].offset
@@ -88,6 +97,10 @@ class StaticRegisters:
     def __call__(self, name: str) -> int:
         f = field(name)
         return f.field.raw(self.words.get(f.register.offset, 0))
+
+    def bytes(self, name: str) -> int:
+        """An address or size in bytes, whatever units the register counts."""
+        return self(name) * field(name).scale
 
 
 class StateWords:

@@ -19,8 +19,7 @@ import numpy as np
 from pocketgpu.errors import UsageError
 from pocketgpu.events import EventLog
 from pocketgpu.facts.external import EXTERNAL, LCD
-from pocketgpu.facts.external_init import INITS, InitSet
-from pocketgpu.facts.gsp import CORE_START
+from pocketgpu.facts.external_init import CORE_START, INITS, InitSet
 from pocketgpu.facts.memory_map import VRAM
 from pocketgpu.facts.switches import choose
 from pocketgpu.facts.timing import CPU_CLOCK

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pocketgpu.facts.external import EXTERNAL, USER_OFFSET
+from pocketgpu.facts.list_entry import ALL_BYTES, UNUSED, header_of
 from pocketgpu.facts.lookup import BLOCKS, physical, register_at, register_named
 from pocketgpu.facts.lookup import search as search_tables
 from pocketgpu.facts.maxwell import CLASSES, Method
@@ -343,18 +344,19 @@ def _resolve_number(number: int) -> Match | None:
     if register is not None:
         return Match(register, byte=address & 3)
     # Addresses of registers have bit 28 set, headers have bits 30 to 28 clear.
-    named = PICA.get(number & 0xFFFF) if number >> 16 & 0xF and not number & 0x70000000 else None
+    head = header_of(number)
+    named = PICA.get(head.id) if head.byte_mask and not UNUSED.raw(number) else None
     return Match(named, header=number) if named else None
 
 
 def _header_text(header: int) -> str:
     """A command list entry's header in words. Source: 3dbrew GPU/Internal Registers (command lists)."""
-    mask, extra = header >> 16 & 0xF, header >> 20 & 0xFF
+    _, mask, extra, step = header_of(header)
     written = [f"{8 * byte + 7}-{8 * byte}" for byte in range(4) if mask >> byte & 1]
-    bits = "all bits" if mask == 0xF else f"bits {', '.join(written)} of it" if written else "no bit of it"
+    bits = "all bits" if mask == ALL_BYTES else f"bits {', '.join(written)} of it" if written else "no bit of it"
     words = ""
     if extra:
-        where = "this and the following registers" if header >> 31 else "this register, one after the other"
+        where = "this and the following registers" if step else "this register, one after the other"
         words = f"; {extra + 1} words, to {where}"
     return f"As the header of a command list entry it writes {bits}{words}."
 

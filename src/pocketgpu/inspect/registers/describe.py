@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -40,6 +41,9 @@ _BLOCK_TEXT: Final[Mapping[str, str]] = {
 }
 _ALL: Final = (1 << 32) - 1
 _LONG_TEXT: Final = 40
+_LINE: Final = 80
+_LEAST_ROOM: Final = 30
+"""Characters of a line, and of the least part of one for a text with a long start before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +129,7 @@ class Explanation:
         if register.aliases:
             lines.append(f"    also called: {', '.join(register.aliases)}")
         if register.doc:
-            lines.append(f"    {register.doc}")
+            lines += hanging("    ", register.doc)
         if access := _access(register):
             lines.append(f"    {access}")
         source = register.source or "none"
@@ -192,12 +196,30 @@ def _table(bits: tuple[Bits, ...]) -> list[str]:
     lines = [f"    bits   {'field':{wide}}   meaning"]
     said: dict[str, str] = {}
     for row in bits:
-        note = f"   [{row.note}]" if row.note else ""
+        note = f"[{row.note}]" if row.note else ""
         # Neighbours often share a long list of names: once is enough.
         first = said.setdefault(row.text, row.name) if len(row.text) > _LONG_TEXT else row.name
         text = row.text if first == row.name else f"as {first}"
-        lines.append(f"    {row.span:5}  {row.name:{wide}}   {text}{note}".rstrip())
+        lines += hanging(f"    {row.span:5}  {row.name:{wide}}   ", text, note)
     return lines
+
+
+def hanging(start: str, text: str, note: str = "") -> list[str]:
+    """A text and a note on it after the start of a line, in lines of 80 characters that begin below its first word."""
+    room = max(_LINE - len(start), _LEAST_ROOM)
+    both = f"{text}   {note}" if text and note else text or note
+    parts = [both] if len(both) <= room else [text, note]
+    # The number of a value and its name stay together.
+    kept = [re.sub(r"(\d+) (\w+,?)", "\\1\N{NO-BREAK SPACE}\\2", part) for part in parts if part]
+    lines = [line for part in kept for line in _wrapped(part, room)] or [""]
+    lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
+    return [f"{start}{lines[0]}".rstrip(), *(f"{'':{len(start)}}{line}" for line in lines[1:])]
+
+
+def _wrapped(text: str, room: int) -> list[str]:
+    if len(text) <= room:
+        return [text]
+    return textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
 
 
 def _described(register: Register) -> int:

@@ -102,8 +102,6 @@ class Checkpoint:
         for channel in machine.channels.values():
             channel._place, channel._version = "", -1
         machine.log.clear()
-        if "drawing" in machine.__dict__:
-            machine.drawing.forget_repeats()
 
     def pages_beside(self, other: Checkpoint) -> int:
         """How many pages this one keeps that another does not share."""

@@ -93,7 +93,7 @@ def record(what: Any, channel: Channel) -> Description:
 def stores(machine: GM20B) -> bool:
     """Whether programs of the draw that was run last can write memory."""
     drawing = machine.__dict__.get("drawing")
-    plan = None if drawing is None else drawing._plan
+    plan = None if drawing is None else drawing.plan
     return plan is not None and (plan.stores or plan.streams)
 
 

@@ -197,7 +197,7 @@ class FragmentWatch:
         )  # fmt: skip
         self._one_shape(shape)
         slots = drawing.programs.stages[PIXEL].slots
-        slot = slots[0] if slots else drawing._scratch
+        slot = slots[0] if slots else drawing.scratch
         program = plan.programs.get(PIXEL)
         size = program.layout().size if program is not None else 4096
         fragments = drawing.fragments

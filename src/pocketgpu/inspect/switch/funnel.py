@@ -203,7 +203,7 @@ def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> Dr
     player.go(tick - 1)
     memory, engine = player.machine.memory, player.machine.engine
     before = [surface.rows(memory, engine) for surface, _ in trace.surfaces]
-    drawing._passed[0][0] = 0  # repeated draws go on counting
+    drawing.passed[0] = 0  # repeated draws go on counting
     counter = _Counter(watch)
     drawing.watch = counter.look
     try:
@@ -213,7 +213,7 @@ def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> Dr
         raise
     finally:
         drawing.watch = None
-    left = int(drawing._passed[0][0])
+    left = int(drawing.passed[0])
     changed = []
     for (surface, _), old in zip(trace.surfaces, before, strict=True):
         bytes_ = (surface.rows(memory, engine) != old).reshape(surface.height, surface.width, surface.format.bytes)

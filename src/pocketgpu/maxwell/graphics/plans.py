@@ -1,7 +1,8 @@
 """Plans: what a set of registers comes to with the programs that it names.
 
-A plan has records in the work area that kernels read, tells which code runs, and where targets lie. It is kept, so that
-a draw that differs from an earlier one in vertices and constants only has little to do in Python.
+A plan has records in the work area that kernels read. It tells which code runs, and where targets lie. Plans are kept
+by the registers that were read for them (engines/read_cache.py), so that a draw that differs from an earlier one in
+vertices and constants only has little to do in Python.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from .raster_state import PixelInputs
 from .records import RASTER, VIEWPORT, VIEWPORT_COUNT
 from .stream_out import StreamOut
 from .targets import Target
-from .vertex_input import InputShape, VertexPlan
+from .vertex_input import InputShape
 
 MAX_PLANS = 256
 _INPUT_TABLE = 8192  # bytes of PIXEL_INPUT records
@@ -72,7 +73,6 @@ class Plan:
     textures: bool
     streams: bool
     counts: bool
-    vertex_plans: dict[tuple[int, int, bool], VertexPlan] = field(default_factory=dict)
     final: bool = False
     lists: tuple[int, int] = (0, 0)
     """The VERTICES and PRIMITIVES records that its RASTER record names."""
@@ -107,11 +107,6 @@ class Plan:
     def first(self) -> int:
         """The vertex program that vertices are fetched for."""
         return FIRST_VERTEX if FIRST_VERTEX in self.programs else SECOND_VERTEX
-
-    @property
-    def output_layout(self) -> Layout:
-        """What the last stage before raster writes."""
-        return self.chain.output if self.chain is not None else self.vertices
 
     @property
     def targets(self) -> list[Target]:

@@ -1,35 +1,37 @@
 """What quick draws (quick.py) are told by Python and tell it, as records in the work area.
 
 QUICK is there once. An ENTRY is one state that was seen before: what registers must be for it, and all that a draw in
-this state sets up. A LOGGED is one draw that was made, until Python takes it.
+this state sets up. A READ is a set of registers that entries depend on. A LOGGED is one draw that was made, until
+Python takes it.
 """
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.maxwell import B197
 from ...struct_words import Struct
 from ..engines.constants import GROUPS
 from ..engines.drawn import LOGGED
 from ..layout import FILE_WORDS, MACRO_WORDS
-from ..sass.work import BANKS, VECTOR
+from ..sass.work import BANKS, LANES, VECTOR
 from .native import WALK_SIZE
-from .plan_words import PLAN_WORDS
 from .vertex_records import INPUT
 
+ASKED_WORDS = ("TOPOLOGY", "INDEX_BYTES", "FIRST", "COUNT", "INSTANCE", "PRIMITIVE")
+"""The words of QUICK with the draw that Python asks for."""
 QUICK = Struct(
     "WALK_CALL:2",  # handle of native.walk
     "PASSED:2",  # 64 bits: samples that passed and that counters have not heard of
+    "ON",  # whether the walk of a pushbuffer may make draws
+    "ASKS",  # ASKED while Python asks for a draw's set-up, SET_UP if it got it
+    *ASKED_WORDS,
     "CURRENT",  # the ENTRY that everything is set up for, 0: none
     "TOUCHED",  # whether anything was set up since Python looked
     "TABLE",  # offsets of ENTRY records by their hash
-    "MASKS:2",  # bits of registers that an ENTRY depends on: of draws without and with an index buffer
-    "FACTORS",  # what registers are multiplied with for the hash
+    "READS", "READ_COUNT",  # READ records, at multiples of READ_ROOM
     "INPUT", "WALK", "REGION", "FRAGMENTS",  # records of the draw
     "BOOK", "CHANGES", "POOLS",  # textures: the book; BOOK.CHANGES (0: none) and pools for which spans are right
     "SPANS", "SPAN_COUNT",  # SPAN records of what textures were made of
@@ -37,6 +39,8 @@ QUICK = Struct(
     "WHOLES", "WHOLE_COUNT",  # whole register files, which logged draws differ from, and how many there are
     "WORK",  # work done since Python looked
 )  # fmt: skip
+WALKING, ASKED, SET_UP = range(3)
+"""QUICK.ASKS: the walk of a pushbuffer wants a draw made, Python asks for a draw's set-up, it is done."""
 
 SPAN = Struct("PAGE", "PAGES", "VERSION")
 """Pages of the arena, and the newest version among them as it was."""
@@ -48,11 +52,18 @@ COPY = Struct("SOURCE", "TARGET", "SIZE")
 
 MOST_BANKS, MOST_WINDOWS, MOST_COPIES, MOST_CODE = 2 * BANKS, 9, 8, 2
 KEY_WORDS = MACRO_WORDS
-"""Registers behind these are parameters of macros."""
+"""Registers after these are parameters of macros."""
 MOST_SPANS = 128
+KEY_VECTORS = KEY_WORDS // LANES
+
+READ = Struct("COUNT", f"AT:{KEY_VECTORS}", f"BITS:{KEY_VECTORS}")
+"""A set of registers, as the vectors of the register file that have some: where each begins, and which of its words
+are in the set. What words are multiplied with for the hash follows at READ_FACTORS, a vector for each; 0 for others."""
 
 ENTRY = Struct(
     "HASH", "CHANNEL", "TOPOLOGY", "INDEX_BYTES", f"GROUPS:{len(GROUPS)}",
+    "READ",  # the READ of the registers that were read to prepare the draw
+    "ALONE",  # whether kernels can make such draws without Python
     "USES_START", "ADDS_BASE",  # of VertexPlan
     "INDEX_AT", "INDEX_ROOM",  # the piece of memory with the index buffer, and its bytes
     "COUNTS", "TEXTURED", "POOLS",  # whether samples are counted, whether textures are read, out of which pools
@@ -71,12 +82,16 @@ def whole_vectors(size: int) -> int:
 
 INPUT_BYTES, WALK_BYTES = whole_vectors(INPUT.size), whole_vectors(WALK_SIZE)
 ENTRY_KEY = whole_vectors(ENTRY.size)
-ENTRY_INPUT = ENTRY_KEY + 4 * KEY_WORDS
+ENTRY_INPUT = ENTRY_KEY + VECTOR * KEY_VECTORS
 ENTRY_WALK = ENTRY_INPUT + INPUT_BYTES
 ENTRY_DATA = ENTRY_WALK + WALK_BYTES
-"""Where an ENTRY has its registers, the INPUT and WALK records at their beginning, and what COPY records name."""
+"""Where an ENTRY has the vectors of registers that its READ names, the INPUT and WALK records at their beginning, and
+what COPY records name."""
 ENTRY_ROOM = 32 << 10
 MOST_ENTRIES = 1024
+READ_FACTORS = whole_vectors(READ.size)
+READ_ROOM = READ_FACTORS + VECTOR * KEY_VECTORS
+MOST_READS = 32
 TABLE_BITS = 12
 TABLE_WORDS = 1 << TABLE_BITS
 HASH = 0x9E3779B1
@@ -92,28 +107,6 @@ MOST_LOGGED = LOGGED.size + 8 * MOST_CHANGES
 """Bytes of the largest LOGGED."""
 MOST_WORK = 1 << 17
 """Pixels of boxes in 256, and vertices in 32, after which Python is let in between: a fraction of a second."""
-
-_ALWAYS = re.compile(
-    "SET_VERTEX_STREAM_[AB]_LOCATION_[AB]|SET_VERTEX_STREAM_LIMIT_[AB]_[AB]|SET_TEX_(HEADER|SAMPLER)_POOL_[ABC]"
-    "|SET_SHADER_LOCAL_MEMORY_.*|SET_(GLOBAL_)?RENDER_ENABLE_.*|SET_STATISTICS_COUNTER"
-)
-"""What is no part of a plan, but of an entry."""
-_INDEXED = re.compile("SET_INDEX_BUFFER_[A-E]")
-
-
-def _words(names: re.Pattern[str]) -> list[int]:
-    return [word for method in B197 if names.fullmatch(method.name) for word in method.words()]
-
-
-@cache
-def masks() -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Which registers an entry depends on, all ones for each: without and with an index buffer."""
-    plain = np.zeros(KEY_WORDS, np.uint32)
-    plain[PLAN_WORDS[PLAN_WORDS < KEY_WORDS]] = 0xFFFFFFFF
-    plain[_words(_ALWAYS)] = 0xFFFFFFFF
-    indexed = plain.copy()
-    indexed[_words(_INDEXED)] = 0xFFFFFFFF
-    return plain, indexed
 
 
 @cache

@@ -166,7 +166,7 @@ class WatchedGM20B(GM20B):
         for texture in textures:
             self.note_read("texture", "texture", texture, at)
         unbound = []
-        plan = self.drawing._plan
+        plan = self.drawing.plan
         groups = {shader.stage: shader.group for shader in draw.shaders}
         for number, program in (plan.programs if plan is not None else {}).items():
             bindings = draw.constants[groups.get(number, 0)]

@@ -18,13 +18,13 @@ from guest import COLOR, DEPTH, use_clock
 from pixels import IN_A_ROW, PARTS, Machine, make_scene
 
 from pocketgpu.lanes import F32, I32, I64, Lang, Value, kernel, machine_code
-from pocketgpu.pica import fragment
-from pocketgpu.pica.combiners import TEXTURE0
-from pocketgpu.pica.layout import PACKET, TRIANGLE, TRIANGLE_SIZE, WorkLayout
-from pocketgpu.pica.output import compare
-from pocketgpu.pica.pixels import morton_x, morton_y
-from pocketgpu.pica.registers import StaticRegisters
-from pocketgpu.pica.sources import Pixels, Triangle, slots_used
+from pocketgpu.pica.core.layout import PACKET, TRIANGLE, TRIANGLE_SIZE, WorkLayout
+from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.fragment import kernel as fragment
+from pocketgpu.pica.fragment.combiners import TEXTURE0
+from pocketgpu.pica.fragment.output import compare
+from pocketgpu.pica.fragment.sources import Pixels, Triangle, slots_used
+from pocketgpu.pica.memory.pixels import morton_x, morton_y
 
 ROW = 4 * 64
 MASK, EDGE1, EDGE2, INCOMING, WORD, TEXTURE, RESULT = 0, 1, 2, 3, 4, 5, 9
@@ -174,7 +174,7 @@ class Chained(Machine):
     def __init__(self, scene: Any) -> None:
         super().__init__(scene)
         self.draw()
-        runner = self.guest.gpu._core.runner
+        runner = self.guest.gpu.runner
         (state,) = [known for known in runner._states.values() if known.handles]
         ((powers, code),) = state.handles.items()
         static = code._special[1]

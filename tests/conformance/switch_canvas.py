@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from zoo_switch.show import Shown, show
 from zoo_switch.stage import PIXEL, VERTEX, Entry, Scene, Surface
 
-from pocketgpu.maxwell import pixel_formats
+from pocketgpu.maxwell.formats import pixel_formats
 
 Array = NDArray[Any]
 RED, GREEN, BLUE, WHITE = (1.0, 0, 0, 1), (0, 1.0, 0, 1), (0, 0, 1.0, 1), (1.0, 1, 1, 1)

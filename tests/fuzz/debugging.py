@@ -27,9 +27,9 @@ import numpy as np
 
 import pocketgpu
 from pocketgpu.capture import Capture
-from pocketgpu.capture.pgc.contents import Contents, FrameContents, Load
+from pocketgpu.capture.formats.pgc.contents import Contents, FrameContents, Load
+from pocketgpu.capture.formats.pgc.traces import PgcTrace
 from pocketgpu.capture.pgc.convert import contents_of
-from pocketgpu.capture.pgc.traces import PgcTrace
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 

@@ -34,11 +34,11 @@ from support.switch_draws import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX_A,
 
 from pocketgpu.builder.maxwell import PushBuffer
 from pocketgpu.facts.maxwell import B197, Method
-from pocketgpu.maxwell import page_table
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.graphics import drawing
-from pocketgpu.maxwell.graphics.programs import HEADER_SIZE
-from pocketgpu.maxwell.memory import Backing
+from pocketgpu.maxwell.graphics.draw import drawing
+from pocketgpu.maxwell.graphics.programs.programs import HEADER_SIZE
+from pocketgpu.maxwell.memory import page_table
+from pocketgpu.maxwell.memory.gpu_memory import Backing
 from pocketgpu.workers import Workers
 
 SLOWEST = 20.0

@@ -25,7 +25,7 @@ from support.reads import names_read
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.switches import choose
-from pocketgpu.maxwell.graphics.output_state import OutputState
+from pocketgpu.maxwell.graphics.output.state import OutputState
 
 
 @cache

@@ -28,11 +28,11 @@ from support.quick import seen
 from support.switch_draws import PIXEL, VERTEX_B
 
 from pocketgpu.builder.maxwell import PushBuffer, Surface
-from pocketgpu.maxwell.engines.draws import Draw
-from pocketgpu.maxwell.engines.report import Counters
-from pocketgpu.maxwell.engines.state import State
+from pocketgpu.maxwell.engines.common.report import Counters
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.graphics import drawing
+from pocketgpu.maxwell.graphics.draw import drawing
 from pocketgpu.maxwell.mme.assembler import assemble
 from pocketgpu.workers import Workers
 

@@ -23,20 +23,20 @@ from support.vertex_side import Piece, VertexSide, model
 
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.engines import vertices
-from pocketgpu.maxwell.engines.draws import Draw
-from pocketgpu.maxwell.engines.state import State
-from pocketgpu.maxwell.engines.threed import ThreeD
-from pocketgpu.maxwell.graphics.headers import layout_of
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.threed import vertices
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.engines.threed.engine import ThreeD
+from pocketgpu.maxwell.graphics.programs.headers import layout_of
 from pocketgpu.maxwell.graphics.records import PRIMITIVE_ID, V0, VERTICES
-from pocketgpu.maxwell.graphics.tessellation_stage import (
+from pocketgpu.maxwell.graphics.stages.tessellation import (
     TessellationRoom,
     TessellationStage,
     begin_patches,
     tessellate,
 )
-from pocketgpu.maxwell.graphics.tessellator import MOST_POINTS, MOST_PRIMITIVES
-from pocketgpu.maxwell.memory import MIB, GpuMemory
+from pocketgpu.maxwell.graphics.stages.tessellator import MOST_POINTS, MOST_PRIMITIVES
+from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 
 VA, SIZE = 0x5_0000_0000, 0x10000
 TOPOLOGIES = 15

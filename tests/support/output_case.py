@@ -17,14 +17,14 @@ from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH, Component, PixelLayout
 from pocketgpu.facts.maxwell.headers import SPH
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.blocklinear import Layout
-from pocketgpu.maxwell.engines.clear import encode
-from pocketgpu.maxwell.engines.pixels import srgb_tables, srgb_to_linear
-from pocketgpu.maxwell.engines.state import State
-from pocketgpu.maxwell.graphics.headers import Header
-from pocketgpu.maxwell.graphics.output_state import OutputState
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.threed.clear import encode
+from pocketgpu.maxwell.formats.pixels import srgb_tables, srgb_to_linear
+from pocketgpu.maxwell.graphics.output.state import OutputState
+from pocketgpu.maxwell.graphics.output.targets import Target
+from pocketgpu.maxwell.graphics.programs.headers import Header
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, LANE_X, LANE_Y
-from pocketgpu.maxwell.graphics.targets import Target
+from pocketgpu.maxwell.memory.blocklinear import Layout
 
 RECORD, TABLES, FRAGMENTS_AT, REGISTERS = 0x1000, 0x4000, 0x8000, 0xA000
 TARGETS, TARGET_ROOM = 0x10000, 0x10000

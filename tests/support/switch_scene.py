@@ -13,7 +13,7 @@ from pocketgpu.builder.maxwell import Grid, MaxwellCaptureBuilder, PushBuffer, S
 from pocketgpu.capture import Capture
 from pocketgpu.facts.maxwell.headers import TIC, TSC
 from pocketgpu.inspect.switch.inspection import SwitchInspection
-from pocketgpu.maxwell.sass.assembler import assemble
+from pocketgpu.maxwell.sass.isa.assembler import assemble
 
 SIZE = 32
 VERTEX = "ALD.128 R0, a[0x80]\nALD.64 R4, a[0x90]\nAST.128 a[0x70], R0\nAST.64 a[0x80], R4\nEXIT"

@@ -11,9 +11,9 @@ from typing import Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError
-from ..facts.pica import PICA
-from .values import FieldValue, encode_register, register_of
+from pocketgpu.builder.values import FieldValue, encode_register, register_of
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.pica import PICA
 
 Words: TypeAlias = NDArray[np.uint32]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from ..errors import UsageError
-from ..facts.external import EXTERNAL
-from ..facts.gsp import GX_COMMANDS, GX_FAIL_IF_BUSY, GX_STOP_AFTER, VIRT_TO_PHYS
-from .values import FieldValue, encode_register
+from pocketgpu.builder.values import FieldValue, encode_register
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.gsp import GX_COMMANDS, GX_FAIL_IF_BUSY, GX_STOP_AFTER, VIRT_TO_PHYS
 
 Words: TypeAlias = tuple[int, ...]
 Size: TypeAlias = tuple[int, int]

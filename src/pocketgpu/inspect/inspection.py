@@ -17,14 +17,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import UsageError
-from .address import Address
-from .event import Event, Pass, Range
-from .wording import there_are
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Event, Pass, Range
+from pocketgpu.inspect.model.wording import there_are
 
 if TYPE_CHECKING:
-    from ..capture import Capture
-    from .stepping.trace import Trace
+    from pocketgpu.capture import Capture
+    from pocketgpu.inspect.stepping.trace import Trace
 
 
 def as_address(place: Address | str) -> Address:
@@ -169,7 +169,7 @@ class Inspection(ABC):
         """
         import json
 
-        from .decode import decode
+        from pocketgpu.inspect.decode import decode
 
         event = self.event(place)
         if event.draw is None:
@@ -269,13 +269,13 @@ def debug(
 
     :raises CaptureError: the file is none, or damaged.
     """
-    from ..capture import open as open_capture
+    from pocketgpu.capture import open as open_capture
 
     opened = open_capture(capture) if isinstance(capture, str | os.PathLike) else capture
     if opened.console == "Switch":
-        from .switch.inspection import SwitchInspection
+        from pocketgpu.inspect.switch.inspection import SwitchInspection
 
         return SwitchInspection(opened, switches, evaluator)
-    from .n3ds.inspection import N3dsInspection
+    from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
     return N3dsInspection(opened, switches, evaluator)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError
-from ..surface import to_image, to_png
-from .blocklinear import Layout, detile
+from pocketgpu.errors import UsageError
+from pocketgpu.maxwell.memory.blocklinear import Layout, detile
+from pocketgpu.pictures import to_image, to_png
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pocketgpu
-from pocketgpu.capture.gxlog import start_state
+from pocketgpu.capture.formats.gxlog import start_state
 from pocketgpu.facts import gsp
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.pica import PICA

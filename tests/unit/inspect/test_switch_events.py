@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support.switch_inspect import SCENES, capture_of, look_into
 
-from pocketgpu.capture.mxcap import ChannelLog
+from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.inspect.inspection import debug
 from pocketgpu.inspect.switch.checkpoints import KEPT

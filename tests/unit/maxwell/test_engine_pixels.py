@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell.formats import TWOD
 from pocketgpu.lanes import F32, I32, I64, Engine, Lang, Value, kernel
-from pocketgpu.maxwell.engines import pixels
-from pocketgpu.maxwell.engines.pixels import Layout, shape
+from pocketgpu.maxwell.formats import pixels
+from pocketgpu.maxwell.formats.pixels import Layout, shape
 
 TABLES, INPUT, OUTPUT, COUNT = 4096, 1 << 14, 1 << 20, 4096
 COLOURS = [code for code, layout in TWOD.items() if layout.bytes]

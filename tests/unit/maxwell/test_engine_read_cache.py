@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.maxwell.engines.read_cache import ReadCache
-from pocketgpu.maxwell.engines.state import State
+from pocketgpu.maxwell.engines.common.read_cache import ReadCache
+from pocketgpu.maxwell.engines.common.state import State
 
 Make = Callable[[State], object]
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH, TEXTURE, TWOD, PixelLayout
-from pocketgpu.maxwell.pixel_formats import (
+from pocketgpu.maxwell.formats.pixel_formats import (
     decode,
     decode_depth,
     encode,

@@ -12,11 +12,11 @@ from support.output_random import COLOR_CODES, DEPTH_CODES, FUNCTIONS, distance,
 
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH
 from pocketgpu.lanes import F32, I32, Engine, Lang, Value, kernel
-from pocketgpu.maxwell.blocklinear import Layout
-from pocketgpu.maxwell.engines.clear import encode
-from pocketgpu.maxwell.graphics.depth_stencil import to_steps
-from pocketgpu.maxwell.graphics.output_state import OutputState
+from pocketgpu.maxwell.engines.threed.clear import encode
+from pocketgpu.maxwell.graphics.output.depth_stencil import to_steps
+from pocketgpu.maxwell.graphics.output.state import OutputState
 from pocketgpu.maxwell.graphics.records import LANE_X, LANE_Y
+from pocketgpu.maxwell.memory.blocklinear import Layout
 
 FULL = 0xFFFFFFFF
 GOLDEN = "8af74f3f93f78813"

@@ -13,10 +13,10 @@ from support.fuzz import load
 from support.switch_draws import PIXEL, VERTEX_B
 
 from pocketgpu.builder.maxwell import PushBuffer, Surface
-from pocketgpu.maxwell import channel
-from pocketgpu.maxwell.engines.draws import Draw
-from pocketgpu.maxwell.graphics import quick_table
-from pocketgpu.maxwell.log import Log
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.graphics.draw import quick_table
+from pocketgpu.maxwell.host import channel
+from pocketgpu.maxwell.host.log import Log
 from pocketgpu.maxwell.mme.assembler import assemble
 
 fuzz = load("quick_draws")

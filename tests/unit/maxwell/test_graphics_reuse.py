@@ -14,15 +14,15 @@ from pocketgpu.builder.maxwell import PushBuffer, Surface, shader
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.switches import choose
-from pocketgpu.maxwell.dispatch import CODE
-from pocketgpu.maxwell.engines.draws import shaders_of
-from pocketgpu.maxwell.engines.state import RecordingState, State
+from pocketgpu.maxwell.engines.common.state import RecordingState, State
+from pocketgpu.maxwell.engines.threed.draws import shaders_of
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.graphics import raster_state
-from pocketgpu.maxwell.graphics.headers import PERSPECTIVE, layout_of
-from pocketgpu.maxwell.graphics.output_state import OutputState
+from pocketgpu.maxwell.graphics.input.vertex_input import InputShape
+from pocketgpu.maxwell.graphics.output.state import OutputState
+from pocketgpu.maxwell.graphics.programs.headers import PERSPECTIVE, layout_of
+from pocketgpu.maxwell.graphics.raster import raster_state
 from pocketgpu.maxwell.graphics.records import ATTRIBUTE_SPACE, RASTER, VIEWPORT, VIEWPORT_COUNT
-from pocketgpu.maxwell.graphics.vertex_input import InputShape
+from pocketgpu.maxwell.host.dispatch import CODE
 
 fuzz = load("quick_draws")
 

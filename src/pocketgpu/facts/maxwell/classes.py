@@ -1,12 +1,12 @@
 """Methods of the Tegra X1's GPU, class by class: what a pushbuffer can write, under NVIDIA's names.
 
 A class is what a subchannel is bound to: a set of methods, each a 32-bit word at an offset that pushbuffers count in
-words and the vendor's headers in bytes. The tables stand beside this file, one for each class: a line for a method,
-indented lines for its fields. They are read when first asked for.
+words and the vendor's headers in bytes. The tables stand beside this file, one for each class, in the dialect of
+`facts/tables.py`. They are read when first asked for.
 
 Sources: NVIDIA's public class headers (clb197.h, clb1c0.h, cla140.h, cl902d.h, clb0b5.h, clb06f.h). Counts of arrays
 are not in the headers; they follow from the offsets of neighbours. A method that is no part of the class header is
-marked with what it rests on; `Method.certainty` tells.
+marked with what it rests on (`sources.tsv`); `Method.certainty` tells.
 """
 
 from __future__ import annotations
@@ -14,21 +14,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Final
 
-from pocketgpu.facts.registers import Bank, Certainty, Field, Register
+from pocketgpu.facts.registers import Bank, Field, Register
+from pocketgpu.facts.tables import Entry, Tables, parse_array, parse_marks
 
 WORDS: Final = 0x1000
 """Words of a class' method space; a method's word number has 12 bits."""
 
-_MARKS: Final[Mapping[str, tuple[Certainty, str]]] = {
-    "": (Certainty.DOC, "{header}"),
-    "peers": (Certainty.PEERS, "not in {header}; drivers write it"),
-    "driver": (Certainty.DRIVER, "not in {header}; deko3d writes it"),
-    "other": (Certainty.DRIVER, "not in {header}; other classes have it at this offset"),
-    "sibling": (Certainty.PEERS, "missing from {header}; in the header of Tegra K1's channel, cla26f.h"),
-}
+TABLES: Final = Tables("maxwell")
+"""The tables beside this file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +104,8 @@ class MethodBlock:
     @cached_property
     def methods(self) -> tuple[Method, ...]:
         """All methods, by word; an array is one of them."""
-        return tuple(_read(self))
+        entries = sorted(TABLES.entries(self.name, "method"), key=lambda entry: entry.offsets[0])
+        return tuple(_method(self, entry) for entry in entries)
 
     @cached_property
     def _at(self) -> dict[int, tuple[Method, int]]:
@@ -176,83 +173,22 @@ class MethodBlock:
         return len(self.methods)
 
 
-def table(name: str) -> list[list[str]]:
-    """The lines of a table beside this file, split into columns."""
-    from importlib.resources import files  # not at import time: this alone would cost more than all tables
-
-    text = (files(__package__) / name).read_text("utf-8")
-    return [line.split("\t") for line in text.splitlines()]
-
-
-@cache
-def enumerations() -> Mapping[str, Mapping[int, str]]:
-    """Name to the enumeration that several fields share."""
-    return {name: parse_enumeration(values) for name, values in table("enums.tsv")[1:]}
-
-
-def parse_enumeration(text: str) -> Mapping[int, str]:
-    """ "NAME=0x1 OTHER=0x2" as number to name; two names of one number are joined with a bar."""
-    names: dict[int, str] = {}
-    for part in text.split():
-        name, _, number = part.rpartition("=")
-        value = int(number, 16)
-        names[value] = f"{names[value]}|{name}" if value in names else name
-    return names
-
-
-def parse_type(text: str) -> tuple[str, Mapping[int, str] | None]:
-    """Field.type and Field.enum out of the column "type": a type, the name of an enumeration, or its values."""
-    if "=" in text:
-        return "enum", parse_enumeration(text)
-    shared = enumerations().get(text)
-    return ("enum", shared) if shared is not None else (text, None)
-
-
-def parse_bits(text: str) -> tuple[int, int, bool]:
-    """(lowest bit, width, whether it is a second reading) out of "9:6", "5" or "9:6 view"."""
-    bits, _, view = text.partition(" ")
-    high, _, low = bits.partition(":")
-    lo = int(low or high)
-    return lo, int(high) - lo + 1, view == "view"
-
-
-def _read(block: MethodBlock) -> Iterator[Method]:
-    head: list[str] = []
-    fields: list[Field] = []
-    for row in table(f"{block.name}.tsv")[2:]:
-        if row[0]:
-            if head:
-                yield _method(block, head, fields)
-            head, fields = [*row, *[""] * (6 - len(row))], []
-            continue
-        _, name, bits, kind, unit, doc = [*row, *[""] * (6 - len(row))]
-        lo, width, view = parse_bits(bits)
-        type_, enum = parse_type(kind)
-        fields.append(Field(name, lo, width, type_, unit, enum, doc, view))
-    yield _method(block, head, fields)
-
-
-def _method(block: MethodBlock, head: list[str], fields: list[Field]) -> Method:
-    byte, name, array, marks, aliases, doc = head
-    mark = marks.removeprefix("!")
-    certainty, source = _MARKS[mark.strip()]
-    counts, _, stride = array.partition("*")
-    shape = tuple(int(count) for count in counts.split("x")) if counts else ()
-    count = 1
-    for one in shape:
-        count *= one
+def _method(block: MethodBlock, entry: Entry) -> Method:
+    marks = parse_marks(entry["marks"])
+    certainty, source = TABLES.source(marks.source, block.header)
+    shape, stride = array = parse_array(entry["array"])
     return Method(
         block=block.bank,
-        offset=int(byte, 16) // 4,
-        name=name,
-        aliases=tuple(aliases.split(",")) if aliases else (),
-        fields=tuple(fields),
-        trigger=marks.startswith("!"),
-        source=source.format(header=block.header),
+        offset=entry.offsets[0] // 4,
+        name=entry["method"],
+        aliases=tuple(entry["aliases"].split(",")) if entry["aliases"] else (),
+        fields=tuple(row.field for row in TABLES.fields(entry.rows, page=block.header)),
+        trigger=marks.trigger,
+        source=source,
         certainty=certainty,
-        doc=doc,
-        count=count,
-        stride=int(stride, 16) // 4 if stride else 0,
+        doc=entry["doc"],
+        count=array.elements,
+        stride=stride // 4,
         shape=shape if len(shape) > 1 else (),
     )
 

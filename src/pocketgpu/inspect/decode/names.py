@@ -6,13 +6,21 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
-from ...facts.external import EXTERNAL, LCD
-from ...facts.gsp import GX_COMMANDS
-from ...facts.maxwell import B06F, CLASSES, GPFIFO
-from ...facts.pica import PICA
-from ...facts.registers import Register
-from ...maxwell.layout import CLASS_FILES
-from .rows import BLOCKS, EXTERNAL_BLOCK, GPFIFO_BLOCK, GX_BLOCK, HOST_BLOCK, LCD_BLOCK, PICA_BLOCK
+from pocketgpu.facts.external import EXTERNAL, LCD
+from pocketgpu.facts.gsp import GX_COMMANDS
+from pocketgpu.facts.maxwell import B06F, CLASSES, GPFIFO
+from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.registers import Register
+from pocketgpu.inspect.decode.rows import (
+    BLOCKS,
+    EXTERNAL_BLOCK,
+    GPFIFO_BLOCK,
+    GX_BLOCK,
+    HOST_BLOCK,
+    LCD_BLOCK,
+    PICA_BLOCK,
+)
+from pocketgpu.maxwell.host.layout import CLASS_FILES
 
 TITLES: Final = ("3D", "compute", "inline", "2D", "DMA", "host", "?", "", "", "LCD", "GX", "GPFIFO")
 """What stands in front of a name for people, by number of the block."""

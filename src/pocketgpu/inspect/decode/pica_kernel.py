@@ -10,14 +10,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from ...facts.external import EXTERNAL, LCD
-from ...facts.pica import COUNT, PICA
-from ...lanes import BOOL, I32, U8, Lang, Value, kernel
-from ...pica.command_list import BUDGET, EFFECT_NAMES, JUMP_BUDGET, RUNNING, STOPPED, Walk, kept_bits
-from ...pica.external import LIST_STARTS
-from ...pica.layout import REGISTER_COUNT, WorkLayout
-from .emit import CONTROL, ROW_SIZE, ROWS, SPARE, Rows
-from .rows import (
+from pocketgpu.facts.external import EXTERNAL, LCD
+from pocketgpu.facts.pica import COUNT, PICA
+from pocketgpu.inspect.decode.emit import CONTROL, ROW_SIZE, ROWS, SPARE, Rows
+from pocketgpu.inspect.decode.rows import (
     ADDRESS,
     CHANGED,
     COMMAND,
@@ -33,7 +29,11 @@ from .rows import (
     PARAMETER,
     PICA_BLOCK,
 )
-from .stream import JUMPED, LIST
+from pocketgpu.inspect.decode.stream import JUMPED, LIST
+from pocketgpu.lanes import BOOL, I32, U8, Lang, Value, kernel
+from pocketgpu.pica.core.layout import REGISTER_COUNT, WorkLayout
+from pocketgpu.pica.external.registers import LIST_STARTS
+from pocketgpu.pica.front.command_list import BUDGET, EFFECT_NAMES, JUMP_BUDGET, RUNNING, STOPPED, Walk, kept_bits
 
 ROWS_FULL, WANT_JUMP, DONE = 16, 17, 18
 """How the kernel ends beside the ways in which a list does."""

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.external import EXTERNAL, LCD
-from ...facts.pica import COUNT, PICA
-from ...facts.switches import DEFAULTS, departures
-from ...lanes import Engine
-from ...pica.command_list import WALK_CHOICES, effect_table
-from ...pica.layout import REGISTER_COUNT, WorkLayout
-from . import pica_kernel as kernel
-from .rows import Rows, Words
-from .stream import Stream
-from .tracer import Arena, finish_draws
+from pocketgpu.facts.external import EXTERNAL, LCD
+from pocketgpu.facts.pica import COUNT, PICA
+from pocketgpu.facts.switches import DEFAULTS, departures
+from pocketgpu.inspect.decode import pica_kernel as kernel
+from pocketgpu.inspect.decode.rows import Rows, Words
+from pocketgpu.inspect.decode.stream import Stream
+from pocketgpu.inspect.decode.tracer import Arena, finish_draws
+from pocketgpu.lanes import Engine
+from pocketgpu.pica.core.layout import REGISTER_COUNT, WorkLayout
+from pocketgpu.pica.front.command_list import WALK_CHOICES, effect_table
 
 _START = 4096
 _SIZE = 96 << 20

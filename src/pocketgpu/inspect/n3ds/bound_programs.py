@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.pica import PICA
-from ...pica.layout import BANK_INDEX, BANKS
-from ...pica.registers import StaticRegisters
-from ...pica.shader.disassembler import disassemble
-from ...pica.vertex_fetch import GEOMETRY_ON
-from .targets import _Words
+from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.pica.core.layout import BANK_INDEX, BANKS
+from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.shader.disassembler import disassemble
+from pocketgpu.pica.vertex.fetch import GEOMETRY_ON
 
 UNIFORMS = 96
 BOOLS = 16
@@ -92,7 +92,7 @@ def _plain(value: Any) -> Any:
 
 def programs_of(registers: NDArray[np.uint32], banks: Mapping[str, NDArray[np.uint32]]) -> dict[str, Program]:
     """The vertex program, and the geometry program if the stage is on. banks: words of "vs_code" and so on."""
-    get, found = StaticRegisters(_Words(registers)), {}
+    get, found = StaticRegisters(RegisterWords(registers)), {}
     for unit, short, prefix in (("vertex", "vs", "VSH"), ("geometry", "gs", "GSH")):
         if unit == "geometry" and get("GEOSTAGE_CONFIG.mode") != GEOMETRY_ON:
             continue

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.pica import PICA
-from ...memory import GuestMemory
-from ..event import Range, Words
+from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.model.event import Range, Words
+from pocketgpu.pica.memory.guest import GuestMemory
 
 _HEADER_ID, _HEADER_EXTRA, _HEADER_STEP = 0xFFFF, 20, 31
 _DATA = frozenset(PICA[f"FIXEDATTRIB_DATA{i}"].offset for i in range(3))

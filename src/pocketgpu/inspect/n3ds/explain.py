@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...facts.pica import PICA
-from ...facts.shader_isa import SEMANTICS
-from ...pica.combiners import STAGES, USES
-from ...pica.registers import field
-from .history import DrawOnPixel, Fragment
+from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.shader_isa import SEMANTICS
+from pocketgpu.inspect.n3ds.history import DrawOnPixel, Fragment
+from pocketgpu.pica.core.registers import field
+from pocketgpu.pica.fragment.combiners import STAGES, USES
 
 Section = dict[str, Any]
 _CHANNELS = "rgba"

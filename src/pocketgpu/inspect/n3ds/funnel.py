@@ -6,39 +6,38 @@ tiles that the triangles touch, at most so many, spread over the draw; the answe
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UsageError
-from ...lanes import Engine, Value
-from ...lanes.numpy_eval import ArenaViews, NumpyLang
-from ...lanes.values import F32, I64
-from ...pica.draw_target import make_target
-from ...pica.fragment import draw_fragments
-from ...pica.layout import CONTROL, PACKET, PACKET_REGISTERS, PACKET_SIZE, TRIANGLE, TRIANGLE_SIZE, VERTEX_SIZE
-from ...pica.n3ds import N3DS
-from ...pica.primitives import Setup
-from ...pica.registers import StaticRegisters
-from ...pica.registers import field as field_of
-from ...pica.watch import DrawPackets
-from ..address import Address
-from ..event import Event
-from ..rules.n3ds.one_draw import said_of
-from ..wording import there_are
-from .explain import named
-from .history import DrawOnPixel
-from .machine import Run
-from .programs import Program
-from .targets import _Words
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.wording import there_are
+from pocketgpu.inspect.n3ds.explain import named
+from pocketgpu.inspect.n3ds.history import DrawOnPixel
+from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.inspect.n3ds.programs import Program
+from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.inspect.rules.n3ds.one_draw import said_of
+from pocketgpu.lanes import Engine, Value
+from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
+from pocketgpu.lanes.values import F32, I64
+from pocketgpu.pica.core.layout import PACKET, TRIANGLE
+from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.core.registers import field as field_of
+from pocketgpu.pica.fragment.kernel import draw_fragments
+from pocketgpu.pica.front.draw_target import make_target
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Run
+from pocketgpu.pica.packets import DrawPackets
+from pocketgpu.pica.vertex.primitives import Setup
 
 if TYPE_CHECKING:
-    from .inspection import N3dsInspection
+    from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 MOST_TILES = 64
 PLANES = {
@@ -146,7 +145,7 @@ class Funnel:
         return "\n".join(lines)
 
 
-class _Watch:
+class _Watch(DrawWatcher):
     """Stops at one draw between its vertex side and its fragment side."""
 
     def __init__(self, machine: N3DS, draw: int) -> None:
@@ -155,7 +154,8 @@ class _Watch:
         self.stages: list[Stage] = []
         self.odd: list[str] = []
         self.tiles = (0, 0)
-        self._core, self._arena = machine._core, machine.memory.arena
+        self._work = machine.work
+        self._place: int | None = None  # the draw's packet, while it runs
         self._seen = False
         self._box: tuple[float, float, float, float] | None = None
         self._values: dict[str, tuple[int, int]] = {}
@@ -171,21 +171,25 @@ class _Watch:
         self._packets = packets
         if place:
             run(0, place)
-        runner = getattr(self._core.runner, "_runner", self._core.runner)
-        runner.raster_watch = partial(self._between, place)
+        self._place = packets.start + place
         try:
             run(place, place + 1)
         finally:
-            runner.raster_watch = None
+            self._place = None
         if not self._seen:  # no triangle came so far
-            self._between(place, 0, 0, lambda first, end: None)
+            self._between(packets.start + place, 0, 0, lambda first, end: None)
+
+    def fragments(self, first: int, end: int, run: Run) -> None:
+        """As `machine.DrawWatcher` asks."""
+        if self._place is None:
+            run(first, end)
+        else:
+            self._between(self._place, first, end, run)
 
     # -- between the sides --------------------------------------------------------------------------------------------
-    def _between(self, packet: int, first: int, end: int, draw: Callable[[int, int], None]) -> None:
+    def _between(self, packet: int, first: int, end: int, draw: Run) -> None:
         self._seen = True
-        at = self._core.layout.packets + packet * PACKET_SIZE
-        head = self._arena[at : at + PACKET_REGISTERS].view(np.int32)
-        registers = self._arena[at + PACKET_REGISTERS : at + PACKET_SIZE].view(np.uint32)
+        at, head, registers = self._work.packet(packet), self._work.head(packet), self._work.registers(packet)
         self._about = DrawOnPixel(self.draw, 0, 0, registers.copy(), (0, 0, 0, 0), [], (b"", b""))
         program = self._program(packet)
         self.odd = said_of(dict(enumerate(registers.tolist())), int(head[PACKET.KIND // 4]), program)
@@ -198,15 +202,13 @@ class _Watch:
 
     def _vertices(self, at: int, program: Program | None) -> None:
         """Judge the vertices that lie in the work area, and the triangles that they make."""
-        layout, arena = self._core.layout, self._arena
-        get = StaticRegisters(_Words(self._about.registers))
+        work = self._work
+        get = StaticRegisters(RegisterWords(self._about.registers))
         if get("GEOSTAGE_CONFIG.mode") == 2:
             return  # the work area has the vertices of what was emitted, not those of the draw
-        control = arena[layout.control : layout.control + CONTROL.size].view(np.int32)
-        count = int(control[CONTROL.ASSEMBLE_COUNT // 4]) if self._ran(control) else 0
-        slots = arena[layout.slot_list : layout.slot_list + 4 * count].view(np.int32)
-        records = arena[layout.vertices :][: VERTEX_SIZE * (int(slots.max(initial=-1)) + 1)].view(np.float32)
-        positions = records.reshape(-1, VERTEX_SIZE // 4)[slots, :4]
+        count = work.control("ASSEMBLE_COUNT") if work.control("PIECE") else 0
+        slots = work.slots(count)
+        positions = work.vertices(int(slots.max(initial=-1)) + 1)[slots, :4]
         nans = np.flatnonzero(np.isnan(positions).any(axis=1))
         numbers = len(nans)
         source = self._source_of_nan(program) if numbers else ""
@@ -229,10 +231,8 @@ class _Watch:
         packets, get = self._packets, self._about.state
         if packets is None:
             return None
-        banks = {
-            name: np.frombuffer(packets.contents(int(packets.versions(name)[packet]), words), np.uint32)
-            for name, words in (("vs_code", 512), ("vs_opdescs", 128), ("vs_uniforms", 384))
-        }
+        names = ("vs_code", "vs_opdescs", "vs_uniforms")
+        banks = {name: np.frombuffer(packets.seen(name, packet - packets.start), np.uint32) for name in names}
         entry, bools = get("VSH_ENTRYPOINT.entry"), get("VSH_BOOLUNIFORM.bools")
         code, descriptors = (tuple(banks[name].tolist()) for name in ("vs_code", "vs_opdescs"))
         program = Program("vertex", code, descriptors, entry, bools, "", 1)
@@ -254,18 +254,15 @@ class _Watch:
             return ""
         return f": uniform {names[0]} is NaN" if len(names) == 1 else f": uniforms {', '.join(names[:4])} are NaN"
 
-    @staticmethod
-    def _ran(control: NDArray[np.int32]) -> bool:
-        return bool(control[CONTROL.PIECE // 4])
-
     def _judge(self, packet: int, positions: NDArray[np.float32], places: NDArray[np.int64]) -> None:
         n = places.shape[1]
         if not n:
             self.stages.append(Stage("triangles", 0, 0))
             return
-        k = NumpyLang(ArenaViews(self._arena), n, {})
+        k = NumpyLang(ArenaViews(self._work.arena), n, {})
         with np.errstate(all="ignore"):
-            setup = Setup(k, self._core.layout, k.const(packet, I64), dict(self._core.runner._assembly_choices))
+            choices = dict(self.machine.runner.assembly_choices)
+            setup = Setup(k, self._work.layout, k.const(packet, I64), choices)
             corners = [
                 [Value(k, np.ascontiguousarray(positions[row, axis]), F32, n) for axis in range(4)] for row in places
             ]
@@ -353,10 +350,8 @@ class _Watch:
     # -- fragments ----------------------------------------------------------------------------------------------------
     def _fragments(self, packet: int, head: NDArray[np.int32], low: int, high: int) -> None:
         """Shade some tiles with the oracle and count; memory is then as it was."""
-        core, arena = self._core, self._arena
-        at = core.layout.triangles
-        records = arena[at + low * TRIANGLE_SIZE : at + high * TRIANGLE_SIZE].view(np.int32)
-        records = records.reshape(-1, TRIANGLE_SIZE // 4)
+        work, arena = self._work, self._work.arena
+        records = work.triangles(low, high)
         box = slice(TRIANGLE.MIN_X // 4, TRIANGLE.MAX_Y // 4 + 1)
         tiles = [
             (n, x, y)
@@ -366,7 +361,7 @@ class _Watch:
         ][: 1 << 16]
         chosen = tiles[:: max(-(-len(tiles) // MOST_TILES), 1)]
         self.tiles = (len(chosen), len(tiles))
-        static = core.runner.fragment_code(packet)
+        static = self.machine.runner.fragment_code(packet)
         counts: dict[str, int] = {}
         self._values = {}
         mask: NDArray[np.bool_] = np.zeros(0, bool)
@@ -385,14 +380,14 @@ class _Watch:
         run = Engine(arena, "numpy", note).get(draw_fragments, **static)
         kept = [(slice(start, start + size), arena[start : start + size].copy()) for start, size in self._written(head)]
         first, last = PACKET.FIRST_TRIANGLE // 4, PACKET.LAST_TRIANGLE // 4
-        counter = arena[core.layout.counters : core.layout.counters + 4].view(np.int32)
+        counter = work.words(work.layout.counters, 1)
         old_head, old_counter = head.copy(), counter.copy()
         counter[:] = 0
         for n, x, y in chosen:
             old_box = records[n, box].copy()
             records[n, box] = (max(x, old_box[0]), min(x + 7, old_box[1]), max(y, old_box[2]), min(y + 7, old_box[3]))
             head[first], head[last] = low + n, low + n + 1
-            run(core.layout.packets + packet * PACKET_SIZE, 0, 1)
+            run(work.packet(packet), 0, 1)
             records[n, box] = old_box
         covered = int(counter[0])
         head[:], counter[:] = old_head, old_counter
@@ -418,7 +413,7 @@ class _Watch:
 
     def _written(self, head: NDArray[np.int32]) -> list[tuple[int, int]]:
         registers = self._about.registers
-        target = make_target(self.machine.memory, StaticRegisters(_Words(registers)))
+        target = make_target(self.machine.memory, StaticRegisters(RegisterWords(registers)))
         return [] if isinstance(target, str) else target.ranges
 
     def _count(self, covered: int, counts: dict[str, int], changed: bool) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .explain import explain
+from pocketgpu.inspect.n3ds.explain import explain
 
 if TYPE_CHECKING:
-    from .why import Touch, Why
+    from pocketgpu.inspect.n3ds.why import Touch, Why
 
 MOST_NAMES = 12
 _TESTS = ("alpha_test", "stencil_test", "depth_test")

@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...errors import UsageError
-from ..address import Address
-from ..event import Event, Range
-from ..inspection import draw_of
-from ..wording import counted
-from .explain import explain, outcome
-from .history import DrawOnPixel, Fragment, PixelWatch
-from .pixels import Shown, Source, move_of, shown_at, sources_of
-from .report import lines_of
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.inspection import draw_of
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Event, Range
+from pocketgpu.inspect.model.wording import counted
+from pocketgpu.inspect.n3ds.explain import explain, outcome
+from pocketgpu.inspect.n3ds.history import DrawOnPixel, Fragment, PixelWatch
+from pocketgpu.inspect.n3ds.pixels import Shown, Source, move_of, shown_at, sources_of
+from pocketgpu.inspect.n3ds.report import lines_of
 
 if TYPE_CHECKING:
-    from .inspection import N3dsInspection
+    from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 SCHEMA = "pocketgpu.why/1"
 MOST_LINKS = 8
@@ -193,7 +193,7 @@ def why(run: N3dsInspection, address: Address) -> Any:
     :raises UsageError: the address names no pixel and no draw.
     """
     if address.pixel is None:
-        from .funnel import funnel
+        from pocketgpu.inspect.n3ds.funnel import funnel
 
         return funnel(run, draw_of(run, address))
     x, y = address.pixel
@@ -297,7 +297,7 @@ def _missing(run: N3dsInspection, answer: Why, events: list[Event], frame: int, 
         return ""
     tried = [event for event in events if event.draw is not None]
     if tried:
-        from .funnel import funnel
+        from pocketgpu.inspect.n3ds.funnel import funnel
 
         found = funnel(run, tried[-1].address)
         nothing = found.narrowest is not None or not found.stages[-1].came

@@ -16,13 +16,13 @@ from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
-from ...errors import UsageError
-from ...lanes import I32, Engine
-from ...maxwell.sass.control import ENTRY
-from ...maxwell.sass.interpreter import interpret_warp
-from ...maxwell.sass.work import LAUNCH, READY, WARP, WARPS
-from .lane_record import LaneRecord, Listing
-from .trace import Trace
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.stepping.lane_record import LaneRecord, Listing
+from pocketgpu.inspect.stepping.trace import Trace
+from pocketgpu.lanes import I32, Engine
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, READY, WARP, WARPS
+from pocketgpu.maxwell.sass.warp.interpreter import interpret_warp
+from pocketgpu.maxwell.sass.warp.stack import ENTRY
 
 MOST = 1 << 16
 """Steps that are kept by default."""

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pocketgpu.capture.mxcap import Present
+from pocketgpu.capture.formats.mxcap import Present
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.switch.pixel_history import Walk
+from pocketgpu.inspect.switch.surfaces import Surface, shown_surface
+from pocketgpu.inspect.switch.touches import Finder, Spot
+from pocketgpu.inspect.switch.watched import Watch
+from pocketgpu.inspect.switch.why import Step, Why, deciding
 from pocketgpu.maxwell.present import FLIP_X, FLIP_Y, TURN, to_picture
 from pocketgpu.maxwell.present import Surface as ShownSurface
 
-from ..address import Address
-from ..event import Range
-from .pixel_history import Walk
-from .surfaces import Surface, shown_surface
-from .touches import Finder, Spot
-from .watched import Watch
-from .why import Step, Why, deciding
-
 if TYPE_CHECKING:
-    from .inspection import SwitchInspection
+    from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 
 def _behind(present: Present, address: Address) -> tuple[int, int]:

@@ -6,22 +6,21 @@ from typing import Any
 
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.facts.maxwell.formats import PixelLayout
-from pocketgpu.maxwell.graphics.blend import FACTORS, LOGIC_OPERATIONS, OPERATIONS
-from pocketgpu.maxwell.graphics.channels import ABSENT, FLOAT32
-from pocketgpu.maxwell.graphics.output_keys import BLEND, COMPARISONS, LOGIC, NO_BOUNDS, NO_TEST
-from pocketgpu.maxwell.graphics.plans import PIXEL
+from pocketgpu.inspect.switch.fragments import Seen
+from pocketgpu.inspect.switch.recorder import Recorder
+from pocketgpu.inspect.switch.surfaces import Surface
+from pocketgpu.inspect.switch.trace import as_float
+from pocketgpu.inspect.switch.watched import Watch
+from pocketgpu.inspect.switch.why import Blend, Fragment, Test, TextureSample
+from pocketgpu.maxwell.formats.texture_header import TextureHeader
+from pocketgpu.maxwell.graphics.draw.plans import PIXEL
+from pocketgpu.maxwell.graphics.output.blend import FACTORS, LOGIC_OPERATIONS, OPERATIONS
+from pocketgpu.maxwell.graphics.output.channels import ABSENT, FLOAT32
+from pocketgpu.maxwell.graphics.output.keys import BLEND, COMPARISONS, LOGIC, NO_BOUNDS, NO_TEST
 from pocketgpu.maxwell.graphics.records import RASTER
 from pocketgpu.maxwell.sampling.records import V_HANDLE
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES
-from pocketgpu.maxwell.sass.work import BANK_SIZE, LAUNCH
-from pocketgpu.maxwell.texture_header import TextureHeader
-
-from .fragments import Seen
-from .recorder import Recorder
-from .surfaces import Surface
-from .trace import as_float
-from .watched import Watch
-from .why import Blend, Fragment, Test, TextureSample
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, LAUNCH
 
 _SIGNS = {
     "never": "never", "less": "<", "equal": "=", "lequal": "<=", "greater": ">", "notequal": "!=", "gequal": ">=",

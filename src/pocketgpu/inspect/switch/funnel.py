@@ -15,21 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
-from pocketgpu.maxwell.engines.draws import Draw
-from pocketgpu.maxwell.graphics.assembled import SUBPIXELS
-from pocketgpu.maxwell.graphics.plans import Plan
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.switch.explain import Explainer
+from pocketgpu.inspect.switch.fragments import FragmentWatch
+from pocketgpu.inspect.switch.surfaces import Surface
+from pocketgpu.inspect.switch.watched import Watch
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.graphics.draw.plans import Plan
+from pocketgpu.maxwell.graphics.primitives.assembled import SUBPIXELS
+from pocketgpu.maxwell.graphics.primitives.shapes import room
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVES, RASTER, REGION, SHAPE, VERTICES, VIEWPORT
-from pocketgpu.maxwell.graphics.shapes import room
-
-from ..address import Address
-from ..event import Event
-from .explain import Explainer
-from .fragments import FragmentWatch
-from .surfaces import Surface
-from .watched import Watch
+from pocketgpu.maxwell.observer import Observer
 
 if TYPE_CHECKING:
-    from .inspection import SwitchInspection
+    from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 POSITION = 0x70
 """Address of the position's x in attribute space."""
@@ -86,8 +86,10 @@ class DrawWhy:
         return f"<pre>{escape(self.text())}</pre>"
 
 
-class _Counter:
+class _Counter(Observer):
     """Listens to a draw and counts."""
+
+    wants_shapes = True
 
     def __init__(self, watch: Watch) -> None:
         self._watch, self._drawing = watch, watch.machine.drawing
@@ -100,7 +102,7 @@ class _Counter:
         """A pixel that is covered."""
         self._going = False
 
-    def look(self, plan: Plan) -> None:
+    def shapes_ready(self, plan: Plan) -> None:
         """Shapes are in the region."""
         self.plan = plan
         region = self._watch.words(self._drawing.region, REGION.size // 4)
@@ -203,17 +205,10 @@ def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> Dr
     player.go(tick - 1)
     memory, engine = player.machine.memory, player.machine.engine
     before = [surface.rows(memory, engine) for surface, _ in trace.surfaces]
-    drawing.passed[0] = 0  # repeated draws go on counting
+    drawing.forget_passed()  # repeated draws go on counting
     counter = _Counter(watch)
-    drawing.watch = counter.look
-    try:
-        player.replay_to(tick)
-    except BaseException:
-        player.spoilt = True
-        raise
-    finally:
-        drawing.watch = None
-    left = int(drawing.passed[0])
+    player.replay_to(tick, counter)
+    left = drawing.passed
     changed = []
     for (surface, _), old in zip(trace.surfaces, before, strict=True):
         bytes_ = (surface.rows(memory, engine) != old).reshape(surface.height, surface.width, surface.format.bytes)
@@ -279,16 +274,8 @@ def _reason(found: DrawWhy, draw: Draw, counter: _Counter, passed: int | None, c
 def _example(inspection: SwitchInspection, watch: Watch, tick: int, surface: Surface, place: tuple[int, int]) -> str:
     """The fate of a fragment of a draw that changed nothing."""
     fragments = FragmentWatch(watch, *place, surface.grid)
-    drawing = watch.machine.drawing
     inspection.player.go(tick - 1)
-    drawing.watch = fragments.look
-    try:
-        inspection.player.replay_to(tick)
-    except BaseException:
-        inspection.player.spoilt = True
-        raise
-    finally:
-        drawing.watch = None
+    inspection.player.replay_to(tick, fragments)
     if not fragments.seen:
         return ""
     explained = Explainer(watch, inspection.recorder, surface, tick - 1).fragment(fragments.seen[-1])

@@ -10,28 +10,27 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B0B5, B1C0, B197, CLASSES, TWOD
-from pocketgpu.maxwell.engines.draws import Draw
-from pocketgpu.maxwell.engines.queue_metadata import Launch
-from pocketgpu.maxwell.engines.records import Blit, Copy
-from pocketgpu.maxwell.engines.state import State
+from pocketgpu.inspect.inspection import Moment
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.changes import Change, change
+from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.mesh import mesh_of
+from pocketgpu.inspect.model.meshes import Mesh
+from pocketgpu.inspect.n3ds.buffers import IndexBuffer
+from pocketgpu.inspect.switch.recorder import register_name
+from pocketgpu.inspect.switch.resources import BoundBuffer, BoundShader, BoundTexture, buffers, shaders, textures
+from pocketgpu.inspect.switch.surfaces import Surface, TargetPicture, grid_of, surface_of, targets_of
+from pocketgpu.inspect.switch.vertices import VertexBuffer, Vertices, index_buffer, vertex_buffers, vertices_of
+from pocketgpu.maxwell.engines.common.records import Blit, Copy
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
+from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.layout import CLASS_FILES
+from pocketgpu.maxwell.host.layout import CLASS_FILES
 from pocketgpu.maxwell.present import Picture
 
-from ..address import Address
-from ..changes import Change, change
-from ..event import Event
-from ..inspection import Moment
-from ..mesh import mesh_of
-from ..meshes import Mesh
-from ..n3ds.buffers import IndexBuffer
-from .recorder import register_name
-from .resources import BoundBuffer, BoundShader, BoundTexture, buffers, shaders, textures
-from .surfaces import Surface, TargetPicture, grid_of, surface_of, targets_of
-from .vertices import VertexBuffer, Vertices, index_buffer, vertex_buffers, vertices_of
-
 if TYPE_CHECKING:
-    from .inspection import SwitchInspection
+    from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 Registers = NDArray[np.uint32]
 
@@ -237,7 +236,7 @@ class SwitchMoment(Moment):
         return vertices_of(self._inspection, self.draw, self._tick)
 
     def mesh(self, space: str = "output") -> Mesh:
-        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see inspect/mesh.py for what `space` can be. It
+        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see inspect/model/mesh.py for what `space` can be. It
         has no colours and no texture: nothing says which of a program's outputs these are.
 
         :raises UsageError: the event is no draw, makes no triangles, or there is no such space.

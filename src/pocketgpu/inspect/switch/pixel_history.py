@@ -5,19 +5,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pocketgpu.maxwell.engines.draws import Draw
-from pocketgpu.maxwell.engines.records import Blit, Clear
-
-from ..wording import counted
-from .explain import Explainer
-from .fragments import MOST, FragmentWatch
-from .surfaces import Surface
-from .touches import Touch, Track
-from .watched import Watch
-from .why import Step
+from pocketgpu.inspect.model.wording import counted
+from pocketgpu.inspect.switch.explain import Explainer
+from pocketgpu.inspect.switch.fragments import MOST, FragmentWatch
+from pocketgpu.inspect.switch.surfaces import Surface
+from pocketgpu.inspect.switch.touches import Touch, Track
+from pocketgpu.inspect.switch.watched import Watch
+from pocketgpu.inspect.switch.why import Step
+from pocketgpu.maxwell.engines.common.records import Blit, Clear
+from pocketgpu.maxwell.engines.threed.draws import Draw
 
 if TYPE_CHECKING:
-    from .inspection import SwitchInspection
+    from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 
 class Walk:
@@ -79,28 +78,12 @@ class Walk:
                 if isinstance(touch.trace.what, Draw) and touch.surface is not None:
                     watches[id(touch)] = FragmentWatch(self._watch, touch.x, touch.y, touch.surface.grid)
         if watches:
-            self._watched(tick, list(watches.values()))
+            player.replay_to(tick, *watches.values())
         else:
             player.go(tick)
         for (touch, track), old in zip(touches, before, strict=True):
             new = self._bytes(touch, track)
             self._steps[id(touch)] = self._step(touch, old, new, watches.get(id(touch)))
-
-    def _watched(self, tick: int, watches: list[FragmentWatch]) -> None:
-        drawing = self.player.machine.drawing
-
-        def look(plan: object) -> None:
-            for one in watches:
-                one.look(plan)  # type: ignore[arg-type]
-
-        drawing.watch = look
-        try:
-            self.player.replay_to(tick)
-        except BaseException:
-            self.player.spoilt = True
-            raise
-        finally:
-            drawing.watch = None
 
     def _bytes(self, touch: Touch, track: Track) -> list[bytes]:
         """The pixel's samples in the event's surface, or the bytes that are followed."""

@@ -13,16 +13,15 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.maxwell.headers import TSC, as_number
-from pocketgpu.maxwell.engines.constants import GROUPS, Binding
-from pocketgpu.maxwell.engines.draws import STAGES, Draw, Shader
-from pocketgpu.maxwell.engines.queue_metadata import Launch
+from pocketgpu.inspect.shaders.files import ShaderProgram, open_shader
+from pocketgpu.maxwell.engines.common.constants import GROUPS, Binding
+from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
+from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw, Shader
+from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.graphics.stage_program import StageProgram
+from pocketgpu.maxwell.graphics.programs.stage_program import StageProgram
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES
-from pocketgpu.maxwell.texture_header import TextureHeader
-from pocketgpu.surface import to_image
-
-from ..shader_files import ShaderProgram, open_shader
+from pocketgpu.pictures import to_image
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pocketgpu.maxwell.engines.draws import Draw
-from pocketgpu.maxwell.engines.records import Blit, Clear, Copy
-
-from .recorder import Recorder, Trace
-from .surfaces import Surface
+from pocketgpu.inspect.switch.recorder import Recorder, Trace
+from pocketgpu.inspect.switch.surfaces import Surface
+from pocketgpu.maxwell.engines.common.records import Blit, Clear, Copy
+from pocketgpu.maxwell.engines.threed.draws import Draw
 
 Spot = tuple[int, int]
 """(arena offset, bytes)."""

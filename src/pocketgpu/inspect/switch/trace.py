@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.maxwell.sass.decoder import decode_program
-from pocketgpu.maxwell.sass.disassembler import instruction_text
-from pocketgpu.maxwell.sass.flow import ENDS, FLAGS_BIT, PREDICATE_BIT, reads, writes
-from pocketgpu.maxwell.sass.isa import PT, RZ
-from pocketgpu.maxwell.sass.steps import Step
-from pocketgpu.maxwell.sass.work import BANK_SIZE, BANKS
-
-from .watched_warp import WatchedWarp
+from pocketgpu.inspect.switch.watched_warp import WatchedWarp
+from pocketgpu.maxwell.sass.isa.decoder import decode_program
+from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
+from pocketgpu.maxwell.sass.isa.operand import PT, RZ
+from pocketgpu.maxwell.sass.program.control import ENDS
+from pocketgpu.maxwell.sass.program.registers import FLAGS_BIT, PREDICATE_BIT, reads, writes
+from pocketgpu.maxwell.sass.program.steps import Step
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BANKS
 
 _MEMORY = {"LD", "ST", "LDS", "STS", "LDL", "STL", "ATOM", "ATOMS", "RED"}
 MOST = 4096

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from pocketgpu.lanes import I32, Lang, Value, Var, kernel
-from pocketgpu.maxwell.sass import flow as flows
-from pocketgpu.maxwell.sass.access import Place
-from pocketgpu.maxwell.sass.specialise import Warp, flow_of
-from pocketgpu.maxwell.sass.steps import Step
-from pocketgpu.maxwell.sass.work import WARPS
+from pocketgpu.maxwell.sass.program.control import ENDS
+from pocketgpu.maxwell.sass.program.registers import FLAGS_BIT, PREDICATE_BIT
+from pocketgpu.maxwell.sass.program.steps import Step
+from pocketgpu.maxwell.sass.thread_memory.access import Place
+from pocketgpu.maxwell.sass.thread_memory.work import WARPS
+from pocketgpu.maxwell.sass.warp.specialise import Warp, flow_of
 
 
 class WatchedWarp(Warp):
@@ -36,7 +37,7 @@ class WatchedWarp(Warp):
 
     def _end_of(self, block: Any) -> Any:
         last = self.flow.steps[block.last]
-        if last.op in flows.ENDS:
+        if last.op in ENDS:
             self._tell(last)
         return super()._end_of(block)
 
@@ -47,10 +48,10 @@ class WatchedWarp(Warp):
 
     def look(self, n: int, lane: int) -> int:
         """A register of a lane now; of predicates and flags (numbers as `flow.reads` has them) 0 or 1."""
-        if n < flows.PREDICATE_BIT:
+        if n < PREDICATE_BIT:
             var: Var | None = self.variables.get(n)
-        elif n < flows.FLAGS_BIT:
-            var = self.predicates.get(n - flows.PREDICATE_BIT)
+        elif n < FLAGS_BIT:
+            var = self.predicates.get(n - PREDICATE_BIT)
         else:
             return sum(_of(code, lane) << bit for bit, code in enumerate(self.codes))
         return 0 if var is None else _of(var, lane)

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from ..address import Address
-from ..event import Event, Range
-from ..wording import counted
-from .trace import Instruction, number_text
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Event, Range
+from pocketgpu.inspect.model.wording import counted
+from pocketgpu.inspect.switch.trace import Instruction, number_text
 
 SCHEMA = "pocketgpu.why/1"
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...facts.maxwell.headers import TIC, TSC, as_number, tic_of
-from ..pixel_formats import srgb_to_linear
-from ..texture_header import TextureHeader
-from . import records as r
-from .decode import is_integer, kind_of
+from pocketgpu.facts.maxwell.headers import TIC, TSC, as_number, tic_of
+from pocketgpu.maxwell.formats.pixel_formats import srgb_to_linear
+from pocketgpu.maxwell.formats.texture_header import TextureHeader
+from pocketgpu.maxwell.sampling import records as r
+from pocketgpu.maxwell.sampling.decode import is_integer, kind_of
 
 _TARGETS: Mapping[str, int] = {name: code for code, name in (TIC["BL"]["TEXTURE_TYPE"].enum or {}).items()}
 _MOST_SAMPLES = (1, 2, 4, 6, 8, 10, 12, 16)

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ...lanes import F32, I32, I64, Lang, Value, kernel
-from ..sass import access, atomics
-from ..sass.semantics.convert import half_to_f32, pack16
-from ..sass.semantics.unit import Unit
-from ..sass.work import LAUNCH, OUTSIDE_SURFACE
-from . import records as r
-from .lookup import Record, Request, each_texture
-from .records import SurfaceCall
+from pocketgpu.lanes import F32, I32, I64, Lang, Value, kernel
+from pocketgpu.maxwell.sampling import records as r
+from pocketgpu.maxwell.sampling.lookup import Record, Request, each_texture
+from pocketgpu.maxwell.sampling.records import SurfaceCall
+from pocketgpu.maxwell.sass.semantics.convert import half_to_f32, pack16
+from pocketgpu.maxwell.sass.semantics.unit import Unit
+from pocketgpu.maxwell.sass.thread_memory import access, atomics
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, OUTSIDE_SURFACE
 
 _GOB = 512
 # What `clamp` can be; other numbers ignore what is outside, as IGN does.

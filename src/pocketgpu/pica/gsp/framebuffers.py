@@ -5,10 +5,10 @@ Source: 3dbrew GSP Shared Memory (framebuffer info), GPU/External Registers (LCD
 
 from __future__ import annotations
 
-from ...facts.external import EXTERNAL
-from ...facts.external_init import TOP_MODES
-from ...facts.gsp import BAD_VALUE, ENTRY_WORDS, SWAP_FORMAT_BITS
-from .machine import Machine, Refused, Translator, Write, address, write
+from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.external_init import TOP_MODES
+from pocketgpu.facts.gsp import BAD_VALUE, ENTRY_WORDS, SWAP_FORMAT_BITS
+from pocketgpu.pica.gsp.machine import Machine, Refused, Translator, Write, address, write
 
 _WORD = {name: place for place, name in enumerate(ENTRY_WORDS)}
 

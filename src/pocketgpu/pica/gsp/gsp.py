@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...facts.gsp import BAD_INDEX, GX_COMMANDS, GX_SLOTS, GX_STOP_AFTER, INTERRUPTS, AddressRange
-from .addresses import AddressMap
-from .framebuffers import show
-from .gx import GxProcessor
-from .ipc import Calls
-from .machine import Machine, Refused
-from .shared_memory import words_of
+from pocketgpu.facts.gsp import BAD_INDEX, GX_COMMANDS, GX_SLOTS, GX_STOP_AFTER, INTERRUPTS, AddressRange
+from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.framebuffers import show
+from pocketgpu.pica.gsp.gx import GxProcessor
+from pocketgpu.pica.gsp.ipc import Calls
+from pocketgpu.pica.gsp.machine import Machine, Refused
+from pocketgpu.pica.gsp.shared_memory import words_of
 
 _SCREENS = ("top", "bottom")
 
@@ -75,6 +75,20 @@ class Gsp(Calls):
         return code
 
     def _run(self, command: tuple[int, ...], recorded: bool = False, at: str = "") -> int:
+        observers = self.machine.observers
+        for one in observers:
+            one.command_starts(command)
+        code = self._run_command(command, recorded, at)
+        copied = not code and GX_COMMANDS[command[0] & 0xFF].name == "RequestDMA"
+        for one in observers:
+            if self.flushed:
+                one.cache_flushed(self.flushed)
+            if copied:
+                one.memory_copied(command)
+            one.command_ended(command, code)
+        return code
+
+    def _run_command(self, command: tuple[int, ...], recorded: bool, at: str) -> int:
         number = command[0] & 0xFF
         switches = self.machine.switches
         if number == 2 and command[1] and command[4] and switches["gsp.double_fill"] == "first":

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...errors import GuestMemoryError
-from ...facts.gsp import (
+from pocketgpu.errors import GuestMemoryError
+from pocketgpu.facts.gsp import (
     BAD_ADDRESS,
     BAD_COMBINATION,
     BAD_SIZE,
@@ -24,8 +24,8 @@ from ...facts.gsp import (
     MISALIGNED_SIZE,
     GxCommand,
 )
-from ...facts.pica import PICA
-from .machine import Machine, Refused, Translator, Write, address, write
+from pocketgpu.facts.pica import PICA
+from pocketgpu.pica.gsp.machine import Machine, Refused, Translator, Write, address, write
 
 _UNITS: dict[str, tuple[str, ...]] = {
     "ProcessCommandList": ("P3D",),

@@ -1,0 +1,173 @@
+"""Vertex inputs of a draw as arrays: attributes out of streams, by format and numerical type.
+
+Source: class header B197 for fields; OpenGL for defaults (missing components are 0, 0, 0, 1) and for the element that
+an instanced stream shows; drivers and simulators for limits, which are inclusive. Reads that reach past the limit
+give zero for the whole element, as robust access asks for; what the chip does there is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell.formats import VERTEX, Component, PixelLayout
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
+
+ATTRIBUTES = 32
+STREAMS = 32
+MAX_VERTICES = 1 << 22
+"""Draws with more vertices are not decoded: no recording comes near, and a guest can ask for 2^32."""
+_NEAR = 1 << 20  # addresses closer together than this are read in one go
+SNORM, UNORM, SINT, UINT, USCALED, SSCALED, FLOAT = range(1, 8)
+TYPE_NAMES = {1: "snorm", 2: "unorm", 3: "sint", 4: "uint", 5: "uscaled", 6: "sscaled", 7: "float"}
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A vertex stream. limit: the last byte that may be read. frequency: instances that share an element."""
+
+    number: int
+    enabled: bool
+    address: int
+    limit: int
+    stride: int
+    instanced: bool
+    frequency: int
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """Where an attribute comes from. format: None for a code that no format has. An inactive one has a fixed value."""
+
+    number: int
+    stream: int
+    active: bool
+    offset: int
+    format: PixelLayout | None
+    type: str
+    swap: bool
+
+
+def streams(state: State) -> dict[int, Stream]:
+    """All enabled streams by number."""
+    found = {}
+    for number in range(STREAMS):
+        half, i = "AB"[number >> 4], number & 15
+        base = f"SET_VERTEX_STREAM_{half}_"
+        if not state.field(f"{base}FORMAT", "ENABLE", i):
+            continue
+        found[number] = Stream(
+            number,
+            True,
+            state.address(f"{base}LOCATION_A", i),
+            state.address(f"SET_VERTEX_STREAM_LIMIT_{half}_A", i),
+            state.field(f"{base}FORMAT", "STRIDE", i),
+            bool(state.field(f"SET_VERTEX_STREAM_INSTANCE_{half}", "IS_INSTANCED", i)),
+            state.word(f"{base}FREQUENCY", i),
+        )
+    return found
+
+
+def attributes(state: State) -> list[Attribute]:
+    """All 32 attributes."""
+    found = []
+    for number in range(ATTRIBUTES):
+        name, i = f"SET_VERTEX_ATTRIBUTE_{'AB'[number >> 4]}", number & 15
+        field = lambda part, name=name, i=i: state.field(name, part, i)
+        layout = VERTEX.get(field("COMPONENT_BIT_WIDTHS"))
+        type = TYPE_NAMES.get(field("NUMERICAL_TYPE"), "")
+        active = not field("SOURCE")
+        found.append(
+            Attribute(number, field("STREAM"), active, field("OFFSET"), layout, type, bool(field("SWAP_R_AND_B")))
+        )
+    return found
+
+
+def fetch(
+    memory: GpuMemory, addresses: NDArray[np.int64], size: int, first: int, limit: int
+) -> tuple[NDArray[np.uint8], int]:
+    """`size` bytes from each address: uint8 of shape (n, size), zero outside first .. limit and where nothing is
+    mapped; and how many bytes the latter are."""
+    out = np.zeros((len(addresses), size), np.uint8)
+    inside = np.flatnonzero((addresses >= first) & (addresses + (size - 1) <= limit))
+    missed = 0
+    for group in _near(addresses[inside], size):
+        rows = inside[group]
+        low = int(addresses[rows].min())
+        data, holes = memory.try_read(low, int(addresses[rows].max()) + size - low)
+        missed += holes
+        out[rows] = np.frombuffer(data, np.uint8)[(addresses[rows] - low)[:, None] + np.arange(size)]
+    return out, missed
+
+
+def _near(addresses: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
+    """Positions of addresses, in groups without large gaps."""
+    if not len(addresses):
+        return
+    order = np.argsort(addresses, kind="stable")
+    gaps = np.flatnonzero(np.diff(addresses[order]) > _NEAR + size) + 1
+    yield from np.split(order, gaps)
+
+
+def decode(raw: NDArray[np.uint8], layout: PixelLayout, type: str, swap: bool) -> NDArray[Any]:
+    """Elements as they lie in memory to (n, 4): int32 or uint32 for the integer types, float32 for all others."""
+    dtype = {"sint": np.int32, "uint": np.uint32}.get(type, np.float32)
+    out = np.zeros((len(raw), 4), dtype)
+    out[:, 3] = 1
+    padded = np.zeros((len(raw), 16), np.uint8)
+    padded[:, : layout.bytes] = raw
+    words = padded.view("<u4")
+    for c in layout.components:
+        if c.name in "RGBA":
+            out[:, "RGBA".index(c.name)] = _values(words[:, c.lo >> 5], c, type)
+    return out[:, [2, 1, 0, 3]] if swap else out
+
+
+def _values(words: NDArray[np.uint32], c: Component, type: str) -> NDArray[Any]:
+    bits = words >> np.uint32(c.lo & 31)
+    if c.width < 32:
+        bits = bits & np.uint32((1 << c.width) - 1)
+    signed = (bits.astype(np.int64) ^ (1 << (c.width - 1))) - (1 << (c.width - 1))
+    top = (1 << c.width) - 1
+    match type:
+        case "snorm":
+            return np.maximum(signed / (top >> 1), -1.0).astype(np.float32)
+        case "unorm":
+            return (bits / top).astype(np.float32)
+        case "sint":
+            return signed.astype(np.int32)
+        case "uint":
+            return bits
+        case "uscaled":
+            return bits.astype(np.float32)
+        case "sscaled":
+            return signed.astype(np.float32)
+    if c.width == 32:
+        return bits.view(np.float32)
+    if c.width in (10, 11):  # five exponent bits like f16, no sign, fewer mantissa bits
+        bits = bits << np.uint32(15 - c.width)
+    elif c.width != 16:
+        return np.zeros(len(bits), np.float32)  # there are no floats of 8 bits
+    return bits.astype(np.uint16).view(np.float16).astype(np.float32)
+
+
+def elements(
+    stream: Stream, vertices: NDArray[np.int64], instance: int, base_instance: int, zero_frequency: str
+) -> NDArray[np.int64]:
+    """Which element of a stream each vertex shows."""
+    if not stream.instanced or (stream.frequency == 0 and zero_frequency == "per-vertex"):
+        return vertices
+    step = instance // stream.frequency if stream.frequency else 0
+    return np.full(len(vertices), base_instance + step, np.int64)
+
+
+def check_count(count: int) -> None:
+    """Raise UsageError if a draw has more vertices than are decoded."""
+    if count > MAX_VERTICES:
+        raise UsageError(f"a draw of {count} vertices is not decoded", hint=f"{MAX_VERTICES} is the limit.")

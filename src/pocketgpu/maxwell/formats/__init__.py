@@ -1,0 +1,1 @@
+"""Pixel formats and texture headers."""

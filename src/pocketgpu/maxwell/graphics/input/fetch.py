@@ -1,0 +1,207 @@
+"""Attributes of 32 vertices out of vertex streams into a page of a program's inputs.
+
+Each format and type has a small kernel of its own that many draws share; one general kernel takes them as data and
+serves until the special one is there. Both are quick where all elements are known to lie in one mapped piece; the rest
+is read byte by byte. Elements that reach past the limit are zero (see `engines.vertices`, the Python model of this).
+Source: class header B197; formats from `facts.maxwell.formats`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pocketgpu.facts.maxwell.formats import VERTEX, PixelLayout
+from pocketgpu.lanes import I32, I64, U8, U16, Lang, Value, kernel
+from pocketgpu.maxwell.engines.threed.vertices import FLOAT, SINT, SNORM, SSCALED, UINT, UNORM, USCALED
+from pocketgpu.maxwell.formats.pixels import float_of
+from pocketgpu.maxwell.graphics.input.vertex_records import (
+    ATTRIBUTE,
+    BASE_INSTANCE,
+    ELEMENTS,
+    INPUT_PAGE,
+    INSTANCE_NUMBERS,
+    RAW,
+    WANTED,
+)
+from pocketgpu.maxwell.memory import page_table
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
+
+_CHANNELS = "RGBA"
+RAW_WORDS = 4
+Number = Value | int
+
+
+def components(layout: PixelLayout) -> list[tuple[int, int]]:
+    """(lowest bit, bits) of red, green, blue and alpha; (0, 0) for those that a format does not have."""
+    found = {c.name: (c.lo, c.width) for c in layout.components if c.name in _CHANNELS}
+    return [found.get(name, (0, 0)) for name in _CHANNELS]
+
+
+def _word(k: Lang, entry: Value, name: str, n: int = 0) -> Value:
+    return k.load(I32, entry + (ATTRIBUTE.offsets[name] + 4 * n))
+
+
+def element_numbers(k: Lang, entry: Value, room: Value) -> Value:
+    """Which element of its stream each lane's vertex shows (32 bits)."""
+    frequency = _word(k, entry, "FREQUENCY")
+
+    def by_instance() -> Value:
+        instance = k.load(I32, room + INSTANCE_NUMBERS, LANES)
+        step = k.branch(frequency == 1, lambda: instance, lambda: k.udiv(instance, k.splat(frequency)))
+        return step + k.load(I32, room + BASE_INSTANCE)
+
+    found: Value = k.branch(_word(k, entry, "INSTANCED") != 0, by_instance, lambda: k.load(I32, room + ELEMENTS, LANES))
+    return found
+
+
+def value_of(k: Lang, bits: Value, width: Number, type: Number) -> Value:
+    """A component as the 32 bits of what a program reads.
+
+    :param bits: the component, shifted down, with anything above its `width` bits.
+    :param width, type: numbers, or scalars in general code; type: as NUMERICAL_TYPE.
+    """
+    top = 32 - width
+    unsigned = (bits << top).lsr(top)
+    signed = (bits << top) >> top
+    wide = width > 24
+
+    def largest(signed: bool) -> Value:
+        """The largest code, as f64."""
+        ones = k.splat(-1, type=I32) if isinstance(width, int) else k.splat(k.i32(-1))
+        return k.to_f64(k.to_i64(ones.lsr(top + 1 if signed else top), False))
+
+    def norm(v: Value, is_signed: bool) -> Value:
+        # Quotients of numbers below 2^24 are the same in f32, and in f64 rounded to f32.
+        if isinstance(width, int) and width <= 24:
+            quotient = k.to_f32(v) / float((1 << (width - is_signed)) - 1)
+        else:
+            quotient = k.to_f32(k.to_f64(k.to_i64(v, is_signed)) / largest(is_signed))
+        return k.bits_i32(k.max(quotient, -1.0) if is_signed else quotient)
+
+    def scaled(v: Value, is_signed: bool) -> Value:
+        plain = lambda: k.to_f32(v)
+        found: Value = k.branch(wide, lambda: plain() if is_signed else k.to_f32(k.to_f64(k.to_i64(v, False))), plain)
+        return k.bits_i32(found)
+
+    def floating() -> Value:
+        small = lambda mantissa, signed: k.bits_i32(float_of(k, unsigned, mantissa, signed))
+        ways: dict[int, Callable[[], Value]] = {
+            32: lambda: bits, 16: lambda: small(10, True), 11: lambda: small(6, False), 10: lambda: small(5, False),
+        }  # fmt: skip
+        nothing = lambda: k.splat(0)
+        if isinstance(width, int):
+            return ways.get(width, nothing)()
+        which = k.i32(len(ways))
+        for n, one in enumerate(ways):
+            which = k.select(width == one, n, which)
+        found: Value = k.switch(which, [*ways.values(), nothing])
+        return found
+
+    ways = {
+        SNORM: lambda: norm(signed, True), UNORM: lambda: norm(unsigned, False), SINT: lambda: signed,
+        UINT: lambda: unsigned, USCALED: lambda: scaled(unsigned, False), SSCALED: lambda: scaled(signed, True),
+        FLOAT: floating,
+    }  # fmt: skip
+    order = [ways.get(n, floating) for n in range(FLOAT + 1)]
+    found: Value = k.switch(type, order)
+    return found
+
+
+def _store(k: Lang, entry: Value, room: Value, n: int, v: Value) -> None:
+    k.store(I32, room + INPUT_PAGE + _word(k, entry, "TO", n), v)
+
+
+def _quick(k: Lang, entry: Value, element: Value) -> Value:
+    """Whether all lanes' elements are in the piece that needs no look at addresses."""
+    good = element.below(_word(k, entry, "GOOD"))
+    return k.ballot(good) == -1
+
+
+@kernel(lanes=32, entry=I32, room=I32, careful=I64)
+def fetch(k: Lang, entry: Value, room: Value, careful: Value, *, format: int, type: int, align: int) -> None:
+    """Fetch one attribute for 32 vertices.
+
+    :param entry: offset of its ATTRIBUTE record. room: of the thread's room for inputs. careful: handle of
+        `fetch_careful`, for elements that must be looked at one by one.
+    :param format, type: codes of COMPONENT_BIT_WIDTHS and NUMERICAL_TYPE. align: 1, 2 or 4, which divides the places
+        of all elements.
+    """
+    element = element_numbers(k, entry, room)
+
+    def quick() -> None:
+        at = element * _word(k, entry, "STRIDE") + _word(k, entry, "AT")
+        layout = VERTEX[format]
+        words: dict[int, Value] = {}
+        for n, (lo, width) in enumerate(components(layout)):
+            if width:
+                if lo >> 5 not in words:
+                    words[lo >> 5] = _raw(k, at + (lo >> 5) * 4, min(4, layout.bytes - (lo >> 5) * 4), align)
+                _store(k, entry, room, n, value_of(k, words[lo >> 5].lsr(lo & 31), width, type))
+
+    k.branch(_quick(k, entry, element), quick, lambda: k.invoke(careful, entry, room))
+
+
+def _raw(k: Lang, at: Value, bytes: int, align: int) -> Value:
+    """Up to four bytes from places that are multiples of `align`."""
+    unit = {1: U8, 2: U16, 4: I32}[align]
+    if align >= bytes:
+        unit = {1: U8, 2: U16}.get(bytes, unit)
+        align = min(align, 4)
+    found = k.gather(unit, at)
+    for i in range(align, bytes, align):
+        found = found | (k.gather(unit, at + i) << (8 * i))
+    return found
+
+
+@kernel(lanes=32, entry=I32, room=I32, careful=I64)
+def fetch_general(k: Lang, entry: Value, room: Value, careful: Value) -> None:
+    """`fetch` for any format, type and alignment, which it takes from the record."""
+    element = element_numbers(k, entry, room)
+
+    def quick() -> None:
+        at = element * _word(k, entry, "STRIDE") + _word(k, entry, "AT")
+        count = _word(k, entry, "BYTES")
+        for i in k.range(0, (count + 3) & -4, 4):
+            word = k.var(k.splat(0))
+            for byte in k.range(0, k.min(count - i, 4)):
+                word.value = word.value | (k.gather(U8, at + (i + byte)) << (byte << 3))
+            k.store(I32, room + RAW + (i << 5), word.value)
+        _decode(k, entry, room)
+
+    k.branch(_quick(k, entry, element), quick, lambda: k.invoke(careful, entry, room))
+
+
+def _decode(k: Lang, entry: Value, room: Value) -> None:
+    """Raw words of the room to components in the page."""
+    type = _word(k, entry, "TYPE")
+    for n in k.range(0, RAW_WORDS):
+        of = entry + (n << 2)
+        width = k.load(I32, of + ATTRIBUTE.WIDTH)
+        for _ in k.when(width != 0):
+            lo = k.load(I32, of + ATTRIBUTE.LO)
+            raw = k.load(I32, room + RAW + (lo >> 5) * VECTOR, LANES)
+            at = room + INPUT_PAGE + k.load(I32, of + ATTRIBUTE.TO)
+            k.store(I32, at, value_of(k, raw.lsr(lo & 31), width, type))
+
+
+@kernel(lanes=32, entry=I32, room=I32)
+def fetch_careful(k: Lang, entry: Value, room: Value) -> None:
+    """`fetch` where elements may lie outside of the stream, in several pieces of memory, or nowhere."""
+    element = element_numbers(k, entry, room)
+    address, start, limit = (k.load(I64, entry + ATTRIBUTE.offsets[name]) for name in ("ADDRESS", "START", "LIMIT"))
+    count = _word(k, entry, "BYTES")
+    at = k.to_i64(element, False) * k.to_i64(_word(k, entry, "STRIDE")) + address
+    inside = (at >= start) & (at + (k.to_i64(count) - 1) <= limit) & k.mask_of(k.load(I32, room + WANTED))
+    missed = k.var(k.splat(0))
+    for i in k.range(0, (count + 3) & -4, 4):
+        word = k.var(k.splat(0))
+        for byte in k.range(0, k.min(count - i, 4)):
+            offset, mapped = page_table.translate(k, at + k.to_i64(i + byte))
+            word.value = word.value | (k.gather(U8, offset, inside & mapped) << (byte << 3))
+            missed.value = missed.value + k.select(inside & ~mapped, 1, 0)
+        k.store(I32, room + RAW + (i << 5), word.value)
+    total = k.reduce("add", missed.value)
+    for _ in k.when(total != 0):
+        k.atomic("add", I64, page_table.MISSED, k.to_i64(total))
+    # An element outside is zero as a whole, its w included; missing components are not read here at all.
+    _decode(k, entry, room)

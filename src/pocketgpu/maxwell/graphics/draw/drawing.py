@@ -1,8 +1,8 @@
-"""Draws, put together: a plan (plans.py) and a draw become pixels, at once.
+"""`Drawing` runs draws: it has each draw set up, and runs it to its last pixel.
 
-A draw in a state that was seen before is set up by a kernel (quick_table.py); another one is prepared (prepare.py).
-What it does natively is one call for most of them (native.py). Threads come in where a piece has many vertices or
-large shapes; draws with tessellation, geometry programs or transform feedback go stage by stage (late_stages.py).
+A draw in a known state is set up by a kernel (quick_table.py). Any other draw is prepared in Python (prepare.py). Most
+draws then run in one native call (native.py). Threads share a piece with many vertices, and large shapes. Draws with
+tessellation, geometry programs or transform feedback run stage by stage (late_stages.py).
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ _STIPPLE, _SHAPES, _COME, _GONE, _AREA = (
 MOST_PRIMITIVES = 1 << 26
 """Primitives that a draw may bring to the clipper."""
 MOST_AREA = 1 << 27
-"""Pixels that the boxes of a draw's shapes may have together, in 256: those of the console's screen 37,000 times. Both
-are far beyond what a frame has time for, and keep a draw from going on for hours."""
+"""Pixels that the boxes of a draw's shapes may have together, in units of 256: 37,000 times those of the console's
+screen. Both limits are far beyond what a frame has time for. They keep a draw from running for hours."""
 _PAGE_VECTORS = ATTRIBUTE_SPACE // 4 + 4
 _THREAD_ROOM = max(INPUT_PAGE + _PAGE_VECTORS * VECTOR, late_stages.THREAD_ROOM)
 AREA_SIZE = (
@@ -77,7 +77,7 @@ def spare(area: tuple[int, int]) -> tuple[int, int]:
 
 
 class _Stopped(Exception):
-    """The rest of a draw is left out; why, unless stages tell that."""
+    """The rest of a draw is left out. Its argument says why, unless the stages report that themselves."""
 
 
 def _set_up_of(plan: Plan, kind: int) -> dict[str, Any]:
@@ -137,13 +137,13 @@ class Drawing:
         self.quick = QuickTable(
             self.memory, self.engine, self.programs, textures, self.vertex_input, rooms, take(quick_table.AREA_SIZE)
         )
-        """The store of prepared draws, which kernels can set up."""
+        """The store of prepared draws."""
         self.preparer = Preparer(
             host, self.programs, textures, self.vertex_input, self.late, prepared, srgb, self.quick.clear
         )
         self.preparer.tier = tier
         self.plan: Plan | None = None
-        """The plan of the last draw whose programs were there; draws that kernels make by themselves do not count."""
+        """The plan of the last draw that had all its programs, apart from draws that kernels make by themselves."""
 
     def __repr__(self) -> str:
         return f"Drawing(tier={self.tier!r}, {self.quick!r})"
@@ -152,7 +152,7 @@ class Drawing:
         return self.memory.arena[at : at + 4 * count].view(np.int32)
 
     def forget(self) -> None:
-        """Prepare every draw anew from now on: the machine was changed behind its back."""
+        """Forget all that was prepared: every state is new again."""
         self.preparer.forget()
 
     @property
@@ -167,7 +167,7 @@ class Drawing:
 
     @property
     def pixel_slots(self) -> Sequence[int]:
-        """Arena offsets of the slots that pixels are drawn with, for each thread; some room without a pixel program."""
+        """Arena offsets of the slots of the pixel program, one for each thread; unused room if there is no program."""
         return self.programs.stages[PIXEL].slots or [self._scratch] * self.threads
 
     @property
@@ -192,12 +192,12 @@ class Drawing:
 
     # -- one draw -----------------------------------------------------------------------------------------------------
     def draw(self, draw: Draw, state: State, counters: Counters) -> None:
-        """Draw. state: the live registers, which are those of the draw.
+        """Run a draw. state: the live registers, which are those of the draw.
 
-        What is wrong with a draw is an event; nothing is raised for what a guest asks.
+        Errors of the guest become events; none is raised.
         """
         try:
-            # Who watches programs wants to see them bound.
+            # A watcher of programs is told when they are bound, so every draw is prepared for it.
             plan = self.quick.find(draw, state) if self.programs.watch is None else None
             if plan is not None:
                 self._go_found(plan, draw, state, counters)
@@ -209,14 +209,14 @@ class Drawing:
             self.host.report("fault", "draw.refused", f"{error.message}: nothing is drawn")
 
     def _go_found(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
-        """Run a draw that a kernel has set up, for the first thread of the host."""
+        """Run a draw that a kernel has set up for the first thread of the host."""
         self.plan = plan
         self.preparer.map_vertices(plan)
         self._begin_other_threads(plan)
         self._go(plan, draw, state, counters)
 
     def _begin_other_threads(self, plan: Plan) -> None:
-        """What a kernel has set up for the first thread, for the others."""
+        """Do for the other threads what a kernel has done for the first."""
         if self.threads > 1:
             for passed in self._passed[1:]:
                 passed[0] = 0
@@ -224,7 +224,7 @@ class Drawing:
                 self.programs.stages[n].begin_steps(1)
 
     def _prepare_and_go(self, draw: Draw, state: State, counters: Counters) -> None:
-        """Run a draw that nothing is known of."""
+        """Prepare a draw in Python, run it, and have the store note it."""
         read = state.recording()
         found = self.preparer.plan_of(read, draw.place)
         if found is None:
@@ -234,7 +234,7 @@ class Drawing:
         for id, message in plan.output.events:
             self.host.report("fault", id, message)
         if plan.stores:
-            self.memory.open_version()  # stores are newer than all that is copied now
+            self.memory.open_version()  # so that stores are newer than all that is copied now
         prepared = self.preparer.prepare(plan, shaders, draw, state, read)
         if prepared is None:
             return
@@ -251,7 +251,7 @@ class Drawing:
             self.quick.note(prepared, draw, state, self._walk_of(plan))
 
     def go_on(self, place: str, counters: Counters) -> None:
-        """The rest of a draw that a kernel has begun: threads can share it, or a program fails."""
+        """Run the rest of a draw that a kernel has begun: threads can share it, or a program has failed."""
         self.quick.adopt()
         plan = self.plan = self.quick.current
         self._begin_other_threads(plan)
@@ -279,7 +279,7 @@ class Drawing:
         self._finish(plan, draw.place, counters)
 
     def _is_looked_at(self) -> bool:
-        """Whether somebody wants to hear of shapes."""
+        """Whether an observer wants to be told of shapes."""
         observers = self.host.observers
         return bool(observers) and any(one.wants_shapes for one in observers)
 
@@ -308,7 +308,7 @@ class Drawing:
         return found
 
     def _follow(self, plan: Plan, status: int) -> None:
-        """Do what the walk of a draw has come back for, and let it go on, until it ends."""
+        """Do what the native call has returned for, and continue it, until the draw ends."""
         run = self.engine.get(walk)
         while status != native.DONE:
             if status == native.VERTICES_NEXT:
@@ -418,7 +418,7 @@ class Drawing:
         self._check_programs()
 
     def _finish(self, plan: Plan, place: str, counters: Counters) -> None:
-        """After the last pixel: memory that changed, counters, events."""
+        """After the last pixel: note changed memory, count, report events."""
         if plan.rasters:
             for window in plan.windows:
                 if window.pieces:

@@ -1,8 +1,7 @@
-"""Plans: what a set of registers comes to with the programs that it names.
+"""Plans: what registers and the programs that they name mean for a draw.
 
-A plan has records in the work area that kernels read. It tells which code runs, and where targets lie. Plans are kept
-by the registers that were read for them (`ReadCache`), so that a draw that differs from an earlier one in vertices and
-constants only has little to do in Python.
+A plan has records in the work area that kernels read. It says which code runs, and where targets lie. Draws that differ
+only in vertices and constants share a plan, as those registers are not read for it.
 """
 
 from __future__ import annotations
@@ -52,10 +51,10 @@ PLAN_ROOM = _TABLE + _INPUT_TABLE
 
 @dataclass(eq=False)
 class Plan:
-    """What registers and programs come to.
+    """What registers and programs mean for a draw.
 
     at: arena offset of its records. programs: by stage of the pipeline. vertices: what the vertex program writes;
-    chain: the stages behind it, None if there are none. rasters: whether there are pixels. stores, textures: whether
+    chain: the stages after it, None if there are none. rasters: whether there are pixels. stores, textures: whether
     any program changes memory, reads textures. streams: whether vertices go to memory. counts: samples that pass.
     """
 

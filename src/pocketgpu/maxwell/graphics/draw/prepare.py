@@ -1,8 +1,8 @@
-"""Preparing a draw that nothing is known of: its programs, its plan, and all that the draw reads, set up.
+"""`Preparer` prepares a draw in Python: it finds programs and plan, and sets up all that the draw reads.
 
-What is prepared is kept by the registers that were read for it (`ReadCache`): the programs that are on, the plan, and
-the vertex side's part. What remains for each draw is to bind programs to their constants and to look where memory is.
-Everything reads through one `RecordingState`, so that in the end it is known what the whole draw depends on.
+Three parts are kept by the registers that were read for them (`ReadCache`): which programs are on, the plan, and the
+plan of the vertex side. The rest is done for each draw: programs are bound to their constants and textures, and targets
+are looked up in memory. All of it reads one `RecordingState`, which knows in the end what the whole draw depends on.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MOST_PIPELINES = 1024
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A draw that is set up. read: the registers that it was prepared from, with a note of which words were read."""
+    """A draw that is set up. read: its registers, with a note of the words that were read to prepare it."""
 
     plan: Plan
     shaders: tuple[Shader, ...]
@@ -55,7 +55,7 @@ class Preparer:
     """Prepares the draws of one machine.
 
     :param at: arena offset of AREA_SIZE bytes. srgb: of `srgb_tables`.
-    :param given_up: called before plans go: nobody may use them any more.
+    :param given_up: called before plans are dropped, whose records then hold other plans.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Preparer:
         """The plan whose map of vertices is in its place."""
 
     def forget(self) -> None:
-        """Prepare everything anew from now on."""
+        """Forget all that was prepared."""
         self._given_up()
         self._pipelines.clear()
         self._plans.clear()

@@ -1,24 +1,25 @@
-"""Quick draws: those in a state that was seen before are made by compiled code, out of the walk of the pushbuffer.
+"""The kernel `quick`: it sets up draws in known states, and makes them out of the walk of the pushbuffer.
 
-The walk (pushbuffer.py) calls `quick` at methods that draw. If the draw needs nothing new it is made, and the walk goes
-on; else it comes to Python as all draws once did, and nothing has happened. Python asks `quick`, too: then it sets the
-draw up, and Python makes it. Nobody tells `quick` what may have changed: it looks itself, at each draw, at all that the
-draw depends on.
+The walk (pushbuffer.py) calls `quick` at methods that draw. If the draw's state is known, `quick` makes the draw and
+the walk goes on. If not, the draw comes to Python and nothing has changed. Python also calls `quick` for its own draws;
+then `quick` sets the draw up, and Python runs it.
 
-* Registers: those that were read to prepare the draw (`READ`) are compared with what the last entry has for them, else
-  looked up by a hash (`ENTRY`). What a draw reads itself (first, count, base vertex, ...) is taken anew. BEGIN and END
-  are read from the list of methods that wait for Python, which they leave then.
-* Memory: programs, constants and textures are as they were while the versions of their pages are. Constants that
-  changed are copied again; anything else is Python's business.
-* Bindings of constants have a number for each set of them (engines/constants.py), mappings of memory cannot change
-  while a channel runs (`QuickTable.follow`).
+No other code reports changes to `quick`. It compares, at each draw, everything that the draw depends on:
 
-Only plain draws have entries: vertex and pixel programs with their final code, all targets and constants in one piece,
-nothing to report. What is unusual in a draw comes to Python when it shows: pieces and shapes that threads share,
-programs that fault or hang. Python goes on with that draw then (`RESUME`).
+* Registers. Those that were read to prepare the draw (`READ`) must hold what the entry (`ENTRY`) has for them. The
+  last entry is tried first, then those that a hash finds. What each draw reads itself (first, count, base vertex, ...)
+  is read again. BEGIN and END are taken from the list of methods that wait for Python.
+* Memory. Programs, constants and textures are unchanged while the versions of their pages are. Changed constants are
+  copied again. For all else the draw goes to Python.
+* Bindings of constants. Each set of bindings has a number (engines/common/constants.py). Mappings of memory cannot
+  change while a channel runs (`QuickTable.follow`).
 
-What a draw leaves: targets stamped with a version of their own, samples counted, a LOGGED record. Python takes these
-when the walk returns (quick_table.py), before anything else.
+Only plain draws have entries: those with a vertex and perhaps a pixel program, both with final code, whose targets and
+constants are each in one piece, and that report nothing. `quick` stops at what is unusual in a draw: pieces and shapes
+that threads can share, programs that fault or hang. Python continues that draw (`RESUME`).
+
+After a draw, its targets have new versions, its samples are counted, and a LOGGED record describes it. Python takes all
+this when the walk returns (quick_table.py), before anything else.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ _BEGIN, _END, _INDEXED = (B197[name].word for name in ("BEGIN", "END", "DRAW_IND
 _INDEX_SIZE = B197["SET_INDEX_BUFFER_E"]["INDEX_SIZE"]
 _FIRST_INSTANCE, _NEXT_INSTANCE = range(2)
 MAX_COUNT = 1 << 24
-"""Vertices of a draw, as in vertex_input.py."""
+"""Most vertices of a draw, as in vertex_input.py."""
 
 
 def _field(word: Value, field: Field) -> Value:
@@ -81,7 +82,7 @@ def _field(word: Value, field: Field) -> Value:
 
 
 class _Record:
-    """A record seen from a kernel. base: its offset (i32)."""
+    """A record of 32-bit words, read and written by a kernel. base: its arena offset (i32)."""
 
     def __init__(self, k: Lang, struct: Struct, base: Value) -> None:
         self.k, self.struct, self.base = k, struct, base
@@ -140,7 +141,7 @@ def _unchanged(k: Lang, span: _Record) -> Value:
 
 
 class _Draw:
-    """A draw on its way. `good`: whether it is still one that is made here."""
+    """A draw that `quick` works on. good: whether `quick` can still make it."""
 
     def __init__(self, k: Lang, record: Value, channel: Value) -> None:
         self.k, self.channel = k, channel
@@ -156,7 +157,7 @@ class _Draw:
 
     @property
     def walking(self) -> Value:
-        """Whether the walk of a pushbuffer came to the draw, else Python has."""
+        """Whether the walk of a pushbuffer has called, and not Python."""
         return self.quick["ASKS"] == WALKING
 
     @property
@@ -169,14 +170,14 @@ class _Draw:
     def need(self, condition: Value) -> None:
         self.good.value = self.good.value & condition
 
-    # -- what is asked ----------------------------------------------------------------------------------------------
+    # -- what is to be drawn ------------------------------------------------------------------------------------------
     def begin(self) -> None:
-        """The draw at which the walk is."""
+        """Read the draw that the walk has come to."""
         k, quick = self.k, self.quick
         self.need(quick["ON"] != 0)
         for _ in k.when(self.good.value):
             self._take_waiting()
-            # Primitives of a draw that is not counted yet are for Python to count.
+            # If the primitives of the draw before are not counted yet, Python counts them.
             self.need((self.topology.value >= 0) & (self.drawn.value == 0))
             count, size = self.state.get("EFFECT_VALUE"), _field(self.register("SET_INDEX_BUFFER_E"), _INDEX_SIZE)
             self.need((count != 0) & count.below(MAX_COUNT + 1))
@@ -189,7 +190,7 @@ class _Draw:
             self.need((room >= MOST_LOGGED) & (quick["WHOLE_COUNT"] < MOST_WHOLES))
 
     def _take_waiting(self) -> None:
-        """What methods that wait come to."""
+        """Apply the BEGIN and END that wait for Python."""
         k, state = self.k, self.state
         kept = (self.topology, self.instance, self.primitive, self.drawn, self.begun)
         for name, var in zip(DRAW_STATE, kept, strict=True):
@@ -210,14 +211,14 @@ class _Draw:
                 self.begun.value = k.i32(1)
 
     def take_asked(self) -> None:
-        """The draw that Python asks for."""
+        """Read the draw that Python asks for."""
         asked = (self.topology, self.index_bytes, self.first, self.count, self.instance, self.primitive)
         for name, var in zip(ASKED_WORDS, asked, strict=True):
             var.value = self.quick[name]
 
     # -- the entry --------------------------------------------------------------------------------------------------
     def _fits(self, entry: _Record) -> Value:
-        """Whether an entry is one of this state, and its programs are as they were."""
+        """Whether an entry belongs to the present state, and its programs have not changed."""
         k = self.k
         words = (
             ("CHANNEL", self.channel), ("TOPOLOGY", self.topology.value), ("INDEX_BYTES", self.index_bytes.value)
@@ -244,7 +245,7 @@ class _Draw:
         return same.value
 
     def find(self) -> None:
-        """The entry of the present state: the last one, or another."""
+        """Find the entry of the present state: the last one, or another."""
         k = self.k
         same = k.var(False)
         for _ in k.when(self.entry_at.value != 0):
@@ -257,7 +258,7 @@ class _Draw:
         self.need((self.entry_at.value != 0) & (~self.walking | (self.entry["ALONE"] != 0)))
 
     def _find(self, read: Value) -> None:
-        """Look among the entries of a READ."""
+        """Search the entries of a READ."""
         k, digest = self.k, self._digest(read)
         place, left = k.var((digest * HASH).lsr(32 - TABLE_BITS)), k.var(k.i32(PROBES))
         for _ in k.loop(lambda: (left.value > 0) & (self.entry_at.value == 0)):
@@ -279,7 +280,7 @@ class _Draw:
         return k.reduce("add", total.value) + self.topology.value + (self.index_bytes.value << 8)
 
     def check(self) -> None:
-        """Whether textures are as they were."""
+        """See whether textures have not changed."""
         k, entry, quick = self.k, self.entry, self.quick
         self.need(k.load(I32, page_table.VERSION) > 0)
         for _ in k.when(entry["TEXTURED"] != 0):
@@ -291,7 +292,7 @@ class _Draw:
 
     # -- the draw ---------------------------------------------------------------------------------------------------
     def set_up(self) -> None:
-        """All that the draw reads."""
+        """Set up all that the draw reads."""
         k, entry, quick = self.k, self.entry, self.quick
         fresh = quick["CURRENT"] != self.entry_at.value
         touched = k.var(fresh)
@@ -330,7 +331,7 @@ class _Draw:
         k.store(I64, quick["FRAGMENTS"] + FRAGMENTS.PASSED, 0)
 
     def _vertices(self) -> None:
-        """What `VertexInput.begin` does."""
+        """Do what `VertexInput.begin` does."""
         k, entry = self.k, self.entry
         record = _Record(k, INPUT, self.quick["INPUT"])
         first, index_bytes = self.first.value, self.index_bytes.value
@@ -354,7 +355,7 @@ class _Draw:
         record["ID_OFFSET"] = self.register("SET_VERTEX_ID_BASE") - start
 
     def log(self) -> None:
-        """A LOGGED of the draw, and what the methods before it have come to."""
+        """Write a LOGGED of the draw, and keep what BEGIN and END have changed."""
         k, quick, state = self.k, self.quick, self.state
         at = quick["LOG"]
         record, words = _Record(k, LOGGED, at), at + LOGGED.size
@@ -400,13 +401,13 @@ class _Draw:
         waiting = state.get("DEFERRED")
         state.put("DEFERRED", 0)
         state.put("QUICK_DRAWS", state.get("QUICK_DRAWS") + 1)
-        # As with draws that Python makes, macros pay for them out of their budget.
+        # As for draws that Python makes, a macro pays out of its budget.
         for _ in k.when(state.get("MME_STATE") == BUSY):
             budget = state.get("MME_BUDGET") - state.get("MME_COST") * (waiting + 1)
             state.put("MME_BUDGET", k.max(budget, 0))
 
     def run(self) -> None:
-        """Make the draw; then say how the walk goes on."""
+        """Make the draw, and tell how the walk goes on."""
         k, entry, quick = self.k, self.entry, self.quick
         k.invoke(quick.wide("WALK_CALL"), quick["WALK"])
         walked = _Record(k, WALK, quick["WALK"])
@@ -424,7 +425,7 @@ class _Draw:
             self.state.put("QUICK_RESULT", result)
 
     def _stamp_targets(self) -> None:
-        """Stamp what was drawn to, each target with a version of its own; what comes next has a new one."""
+        """Give each target a version of its own, and what comes after the draw a new one."""
         k, entry, quick = self.k, self.entry, self.quick
         version = k.var(k.load(I32, page_table.VERSION))
 
@@ -444,11 +445,11 @@ class _Draw:
 
 @kernel(lanes=LANES, record=I32, channel=I32)
 def quick(k: Lang, record: Value, channel: Value) -> None:
-    """Make the draw that EFFECT_WORD asks for, if it is a quick one. QUICK_RESULT tells how the walk goes on. Or set up
-    the draw that Python asks for, and no more.
+    """Make the draw that EFFECT_WORD asks for, if its state is known; or set up the draw that Python asks for.
 
-    record: offset of QUICK. channel: offset of the channel's part of the work area. Results: EFFECT: Python makes the
-    draw; RESUME: Python goes on with it; RUNNING: it is made; DRAWN: that, and Python wants to look.
+    record: offset of QUICK. channel: offset of the channel's part of the work area. QUICK_RESULT is how the walk goes
+    on: EFFECT: Python makes the draw; RESUME: Python continues it; RUNNING: it is done; DRAWN: it is done, and Python
+    wants to look.
     """
     draw = _Draw(k, record, channel)
     for _ in k.when(draw.walking):

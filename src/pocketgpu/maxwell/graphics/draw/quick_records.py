@@ -1,8 +1,8 @@
-"""What quick draws (quick.py) are told by Python and tell it, as records in the work area.
+"""What Python and the kernel `quick` tell each other, as records in the work area.
 
-QUICK is there once. An ENTRY is one state that was seen before: what registers must be for it, and all that a draw in
-this state sets up. A READ is a set of registers that entries depend on. A LOGGED is one draw that was made, until
-Python takes it.
+There is one QUICK. An ENTRY is a known state: what registers hold in it, and all that is set up for a draw in it. A
+READ is a set of registers that entries depend on. A LOGGED describes a draw that a kernel has made, until Python takes
+it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ QUICK = Struct(
     "ON",  # whether the walk of a pushbuffer may make draws
     "ASKS",  # ASKED while Python asks for a draw's set-up, SET_UP if it got it
     *ASKED_WORDS,
-    "CURRENT",  # the ENTRY that everything is set up for, 0: none
+    "CURRENT",  # the ENTRY that is set up, 0: none
     "TOUCHED",  # whether anything was set up since Python looked
     "TABLE",  # offsets of ENTRY records by their hash
     "READS", "READ_COUNT",  # READ records, at multiples of READ_ROOM
@@ -40,15 +40,15 @@ QUICK = Struct(
     "WORK",  # work done since Python looked
 )  # fmt: skip
 WALKING, ASKED, SET_UP = range(3)
-"""QUICK.ASKS: the walk of a pushbuffer wants a draw made, Python asks for a draw's set-up, it is done."""
+"""QUICK.ASKS: the walk of a pushbuffer wants a draw made; Python asks for the set-up of a draw; the set-up is done."""
 
 SPAN = Struct("PAGE", "PAGES", "VERSION")
-"""Pages of the arena, and the newest version among them as it was."""
+"""Pages of the arena, and the newest version among them when the SPAN was made."""
 BANK = Struct("SOURCE", "TARGET", "SIZE", "FILLED", "PAGE", "PAGES", "VERSION")
 """A constant bank: where its bytes come from and go to, the word that tells how many bytes the bank has, the pages that
-they come from, and the version of those that was copied."""
+the bytes come from, and the version of those pages when they were copied."""
 COPY = Struct("SOURCE", "TARGET", "SIZE")
-"""A part of the set-up: bytes of the entry to a place in the work area, a multiple of a vector."""
+"""A part of the set-up: bytes of the entry that go to a place in the work area, whole vectors."""
 
 MOST_BANKS, MOST_WINDOWS, MOST_COPIES, MOST_CODE = 2 * BANKS, 9, 8, 2
 KEY_WORDS = MACRO_WORDS
@@ -95,18 +95,19 @@ MOST_READS = 32
 TABLE_BITS = 12
 TABLE_WORDS = 1 << TABLE_BITS
 HASH = 0x9E3779B1
-"""A hash times this, the upper bits of the product: the first place to look at."""
+"""The upper bits of a hash times this are the first place to look at."""
 PROBES = 16
 """Places of the table that are looked at for an entry."""
 
 MOST_CHANGES = 96
-"""Words that differ, beyond which a whole register file is kept."""
+"""If more words differ, a whole register file is kept."""
 LOG_SIZE = 1 << 20
 MOST_WHOLES = 64
 MOST_LOGGED = LOGGED.size + 8 * MOST_CHANGES
 """Bytes of the largest LOGGED."""
 MOST_WORK = 1 << 17
-"""Pixels of boxes in 256, and vertices in 32, after which Python is let in between: a fraction of a second."""
+"""Work after which `quick` returns to Python, a fraction of a second: pixels of boxes in units of 256, and vertices in
+units of 32."""
 
 
 @cache

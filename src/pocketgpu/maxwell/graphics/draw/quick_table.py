@@ -1,10 +1,11 @@
-"""The store of prepared draws: which states kernels can set up, and what they have done.
+"""The store of prepared draws: the states that kernels can set up, and the draws that kernels have made.
 
-A draw that nothing is known of is prepared in Python (prepare.py) and comes to `note`. A state that comes a second time
-gets an ENTRY; from then on the kernel `quick` sets its draws up: out of the walk of the pushbuffer, where it makes them
-as well, or for `find`, so that Python makes them. Entries are never taken back one by one: what they depend on is in
-them, and `quick` looks at it. All go where that is not so: mappings have changed, rooms have moved, plans were given
-up.
+A draw in an unknown state is prepared in Python (prepare.py) and handed to `note`. When its state comes a second time,
+it gets an ENTRY. From then on the kernel `quick` sets up its draws: those of the walk of a pushbuffer, which `quick`
+also makes, and those of Python, which `find` asks for.
+
+What an entry depends on is in the entry, and `quick` compares it at each draw, so no entry has to be removed. All of
+them are removed when mappings have changed, when rooms of programs have moved, and when plans are dropped.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ _PARTS = (
 AREA_SIZE = sum(_PARTS)
 _MOST_SEEN = 1 << 14
 _PATIENCE = 8
-"""How often as many draws in states beyond the last entry must come, before all entries make room."""
+"""When there is no room for more entries: after so many times MOST_ENTRIES draws without one, all entries go."""
 _CURRENT, _TOUCHED, _ASKS = (QUICK.offsets[name] // 4 for name in ("CURRENT", "TOUCHED", "ASKS"))
 _ASKED = [QUICK.offsets[name] // 4 for name in ASKED_WORDS]
 _OVERRIDE = "SET_PRIMITIVE_TOPOLOGY_CONTROL"
@@ -90,8 +91,8 @@ _WORD = 0xFFFFFFFF
 
 
 class _Key(NamedTuple):
-    """What tells one entry from another: where its READ is, the draw and the channel, and what the words of the READ
-    hold."""
+    """What distinguishes entries: where the READ is, the channel, the kind of draw, bindings of constants, and what
+    the words of the READ hold."""
 
     read: int
     channel: int
@@ -112,7 +113,7 @@ class _Read:
 
 @dataclass(eq=False)
 class _Entry:
-    """What Python knows of an ENTRY. code: SPAN records of programs; addresses of these, and maps, by stage."""
+    """Python's part of an ENTRY. code: SPAN records of programs. addresses, maps: of the programs, by stage."""
 
     at: int
     plan: Plan
@@ -140,11 +141,11 @@ class QuickTable:
         self.memory, self.engine, self.programs, self.textures = memory, engine, programs, textures
         self.vertex_input, self.rooms = vertex_input, rooms
         self.at_once = False
-        """Whether a state gets its entry when it comes for the first time."""
+        """Whether a state gets its entry already at its first draw."""
         self.made = 0
         """How many draws kernels have made by themselves."""
         self.found = 0
-        """How many draws of Python's have found an entry."""
+        """How many draws of Python have found an entry."""
         starts = np.cumsum((at, *_PARTS)).tolist()
         self._at, self._table, self._spans, self._log, self._wholes, self._reads_at, self._entries_at = starts[:-1]
         self._factors = factors()
@@ -161,7 +162,8 @@ class QuickTable:
         self._seen: set[int] = set()
         self._moves = self._map_changes = -1
         self._pools: dict[object, int] = {}
-        self._asking: tuple[State | None, int] = (None, 0)
+        self._asking: tuple[State | None, int, memoryview] = (None, 0, self._quick)
+        """The registers of the last call, where their channel is, and its word QUICK."""
         self._begin()
         self.clear()
 
@@ -194,7 +196,7 @@ class QuickTable:
     # -- on and off ---------------------------------------------------------------------------------------------------
     @property
     def on(self) -> bool:
-        """Whether kernels may make draws by themselves. Else every draw comes to Python, which still finds entries."""
+        """Whether kernels may make draws by themselves. If not, all draws come to Python, which still uses entries."""
         return bool(self._get("ON"))
 
     @on.setter
@@ -202,7 +204,7 @@ class QuickTable:
         self._put("ON", int(on))
 
     def clear(self) -> None:
-        """Forget all states."""
+        """Remove all entries."""
         self.adopt()
         for known in (self._reads, self._known, self._by_key, self._seen, self._pools):
             known.clear()
@@ -213,13 +215,13 @@ class QuickTable:
         self._moves, self._map_changes = self.programs.moves, self.memory.map_changes
 
     def follow(self) -> None:
-        """Before channels go on: mappings may have changed, and rooms of programs moved."""
+        """Remove all entries if mappings have changed or rooms of programs have moved."""
         if self._map_changes != self.memory.map_changes or self._moves != self.programs.moves:
             self.clear()
 
-    # -- draws of Python's --------------------------------------------------------------------------------------------
+    # -- draws of Python ----------------------------------------------------------------------------------------------
     def find(self, draw: Draw, state: State) -> Plan | None:
-        """The plan of a draw that has an entry, with all set up that the draw reads; None: it must be prepared.
+        """Set up a draw that has an entry. Returns its plan; None: the draw must be prepared.
 
         :param state: the live registers, which are those of the draw.
         """
@@ -241,24 +243,25 @@ class QuickTable:
                 return None
         finally:
             words[_ASKS] = WALKING
-        self._start(channel)
+        if self._asking[2][0] != self._at:
+            self._start(channel)  # the channel was set back to a time before its first entry
         self.adopt()
         self.found += 1
         return self.current
 
     def interrupt(self) -> None:
-        """Python sets up what a draw needs: no entry is set up any more."""
+        """Python is about to set up a draw itself, so that no entry is set up afterwards."""
         self.adopt()
         self._quick[_CURRENT] = 0
 
     @property
     def current(self) -> Plan:
-        """The plan of the entry that everything is set up for."""
+        """The plan of the entry that is set up."""
         return self._known[self._quick[_CURRENT]].plan
 
     # -- what kernels have done ---------------------------------------------------------------------------------------
     def take(self, count: int, counters: Counters) -> tuple[NDArray[np.uint32], tuple[Registers, ...]]:
-        """Records of draws that were made, and the register files that they name; counters hear of samples."""
+        """The LOGGED records of draws that kernels made, and the register files that they name. Counts samples."""
         memory, self.made = self.memory, self.made + count
         words = self._words(self._log, (self._get("LOG") - self._log) // 4).copy()
         for n in range(len(self._files), self._get("WHOLE_COUNT")):
@@ -278,7 +281,7 @@ class QuickTable:
         return words, files
 
     def adopt(self) -> None:
-        """Have stages know what a kernel has set them up for."""
+        """Tell the stages what a kernel has set up for them."""
         if not self._quick[_TOUCHED]:
             return
         self._quick[_TOUCHED] = 0
@@ -292,7 +295,7 @@ class QuickTable:
 
     # -- new states ---------------------------------------------------------------------------------------------------
     def note(self, prepared: Prepared, draw: Draw, state: State, walk_record: NDArray[np.int32]) -> None:
-        """A plain draw was prepared and made in this state, with everything as good as it gets."""
+        """A plain draw was prepared and made, with final code: give its state an entry if it has come before."""
         plan, channel = prepared.plan, self._channel_of(state)
         if prepared.vertices.waiting or draw.inline is not None or not channel or not self._can_set_up(plan):
             return
@@ -312,7 +315,7 @@ class QuickTable:
             return
         code, known = self._code(prepared.shaders), self._by_key.get(key)
         if code is None or (known is not None and known.plan is plan and known.code == code):
-            return  # what is known is as it should be, and there was another reason to ask Python
+            return  # the entry is right; the draw came to Python for another reason
         at, place = self._room(known, digest := self._digest(read, draw, state))
         if not at:
             return
@@ -342,14 +345,14 @@ class QuickTable:
         )  # fmt: skip
 
     def _is_alone(self, state: State) -> bool:
-        """Whether nothing is asked that only Python can do."""
+        """Whether the registers ask for nothing that only Python does."""
         return (
             conditions.plain(state) and not state.word("SET_STATISTICS_COUNTER")
             and not state.field(_OVERRIDE, "OVERRIDE")
         )  # fmt: skip
 
     def _read_of(self, read: RecordingState) -> _Read:
-        """The READ of the registers that were read to prepare a draw."""
+        """The READ of the registers that were read, made if need be."""
         places = read.places
         assert places[-1] < KEY_WORDS
         found = self._reads.get(places.tobytes())
@@ -380,7 +383,7 @@ class QuickTable:
         if known is not None:
             return known.at, None
         if len(self._known) >= MOST_ENTRIES:
-            # To begin anew pays only if there are not as many states again.
+            # Removing all entries pays only if they are not needed again soon.
             self._beyond += 1
             if self._beyond > _PATIENCE * MOST_ENTRIES:
                 self.clear()
@@ -393,10 +396,11 @@ class QuickTable:
         return self._entries_at + len(self._known) * ENTRY_ROOM, int(places[free[0]])
 
     def _channel_of(self, state: State) -> int:
-        """Offset of the part of the work area of the channel whose registers these are; 0: they are no channel's."""
+        """Offset of the work area's part for the channel that has these registers; 0 if no channel has them."""
         if self._asking[0] is not state:
             at = state.registers.ctypes.data - self.memory.address - CHANNEL_LAYOUT.registers
-            self._asking = state, at if 0 < at < self.memory.size else 0
+            at = at if 0 < at < self.memory.size else 0
+            self._asking = state, at, self._channel(at, CHANNEL.QUICK, 4).data
         return self._asking[1]
 
     def _channel(self, channel: int, word: int, size: int) -> NDArray[np.uint32]:
@@ -404,14 +408,12 @@ class QuickTable:
 
     def _start(self, channel: int) -> None:
         """From now on, draws of a channel may be quick."""
-        record = self._channel(channel, CHANNEL.QUICK, 4)
-        if record[0] != self._at:
-            self._words(self._at + QUICK.WALK_CALL, 2).view(np.int64)[0] = self.engine.handle(walk)
-            self._channel(channel, CHANNEL.QUICK_CALL, 8).view(np.int64)[0] = self.engine.handle(quick)
-            record[0] = self._at
+        self._words(self._at + QUICK.WALK_CALL, 2).view(np.int64)[0] = self.engine.handle(walk)
+        self._channel(channel, CHANNEL.QUICK_CALL, 8).view(np.int64)[0] = self.engine.handle(quick)
+        self._channel(channel, CHANNEL.QUICK, 4)[0] = self._at
 
     def _code(self, shaders: Sequence[Shader]) -> list[tuple[int, int, int]] | None:
-        """SPAN records of programs; None if any may have been written to."""
+        """SPAN records of programs; None if one may have been written to."""
         spans = [self.programs.span(shader.stage, shader.address) for shader in shaders]
         if len(spans) > MOST_CODE:
             return None
@@ -419,7 +421,7 @@ class QuickTable:
         return found if len(found) == len(spans) else None
 
     def _note_textures(self) -> None:
-        """What of textures must be as it is for quick draws to read them."""
+        """Note the versions of all that textures were made of, and which pools they are in."""
         found = self.textures.unchanged()
         if found is None or len(found[1]) > MOST_SPANS:
             self._put("CHANGES", 0)
@@ -442,7 +444,7 @@ class QuickTable:
         self, at: int, prepared: Prepared, draw: Draw, state: State, code: list[tuple[int, int, int]],
         walk_record: NDArray[np.int32],
     ) -> _Entry | None:  # fmt: skip
-        """The entry of a state that everything is set up for; None if it cannot be told in one."""
+        """Fill an entry from what is set up now; None if it does not fit into one."""
         plan, vertices, shaders, stages = prepared.plan, prepared.vertices, prepared.shaders, self.programs.stages
         rows = self._banks(plan, draw, state, shaders)
         if rows is None or len(rows) > MOST_BANKS:

@@ -14,7 +14,7 @@ from pocketgpu.builder import Buffer, CaptureBuilder, CommandList, assemble
 from pocketgpu.builder.matrices import UPRIGHT
 from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.inspection import Inspection
+from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.n3ds.funnel import Stage
 
 PER_SCREEN = 4

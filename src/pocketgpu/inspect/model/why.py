@@ -177,7 +177,8 @@ class PixelWhy(Answer):
     and alpha where there is one); None if that is not known. value: the bytes as hexadecimal, one string for each
     sample. place: where they lie. shown: the pixel of the screen, if one was asked for. touches: the events that
     touched the pixel, in order. misses: draws to the same surface that do not cover it. missing: why no draw reached
-    the pixel, where that can be told. proved: whether every value ends in the machine's bytes.
+    the pixel, where that can be told. overlapping: a draw whose colour and depth buffers overlap, so that other pixels
+    write these bytes as well. proved: whether every value ends in the machine's bytes.
     """
 
     schema: ClassVar[str] = "pocketgpu.why/2"
@@ -192,6 +193,7 @@ class PixelWhy(Answer):
     touches: list[Touch] = field(default_factory=list)
     misses: list[Address] = field(default_factory=list)
     missing: str = ""
+    overlapping: Address | None = None
     proved: bool = True
 
     @property
@@ -255,6 +257,7 @@ class PixelWhy(Answer):
             "proved": self.proved, "color": None if self.color is None else list(self.color), "hex": self.hex,
             "screen": None if self.shown is None else self.shown.to_json(),
             "pixel": None if place is None else place | {"value": self.value},
+            "overlapping": None if self.overlapping is None else str(self.overlapping),
             "missing": self.missing, "misses": [str(one) for one in self.misses],
             "events": [touch.to_json() for touch in self.touches],
         }  # fmt: skip

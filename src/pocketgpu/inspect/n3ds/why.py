@@ -86,15 +86,15 @@ def _of_target(run: N3dsInspection, address: Address, x: int, y: int) -> PixelWh
 def _told(answer: PixelWhy, walk: _Walk) -> PixelWhy:
     """The answer with what the whole walk found, and its conclusion."""
     answer.misses, answer.missing, answer.proved = walk.misses, walk.missing, walk.proved
+    answer.overlapping = walk.overlapping
     answer.because = _because(answer)
     answer.opening = [f"{answer.address} is {answer.hex}: {answer.because}"]
     last = answer.last
     if last is not None and last.writer is not None:
         answer.opening.append(f"  {_cause(last.writer)}")
     if walk.overlapping is not None:
-        answer.opening.append(
-            f"the colour and depth buffers of {walk.overlapping.address} overlap: other pixels write here as well"
-        )
+        overlap = f"the colour and depth buffers of {walk.overlapping} overlap: other pixels write here as well"
+        answer.opening.append(overlap)
     elif not walk.proved:
         answer.opening.append("NOT proved: the values do not end in the bytes that were drawn")
     elif answer.fragments or answer.misses:
@@ -152,7 +152,7 @@ class _Walk:
         self.misses: list[Address] = []
         self.missing = ""
         self.proved = True
-        self.overlapping: Event | None = None
+        self.overlapping: Address | None = None
         self._tried: list[Event] = []  # draws that may have written the pixel of the last history
 
     def _before(self, frame: int, number: int | None) -> Iterator[Event]:
@@ -205,7 +205,7 @@ class _Walk:
             last = seen
             self.proved = self.proved and seen.proved
             if seen.overlapping:
-                self.overlapping = self.overlapping or event
+                self.overlapping = self.overlapping or event.address
             if not seen.fragments:
                 self.misses.append(event.address)
                 continue

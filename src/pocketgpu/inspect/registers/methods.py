@@ -15,8 +15,7 @@ from typing import Any, Final
 from pocketgpu.facts.maxwell import B06F, CLASSES, GPFIFO, QMD, SPH, TIC, TSC, WORDS, Method, MethodBlock
 from pocketgpu.facts.maxwell.classes import MISPLACED
 from pocketgpu.facts.maxwell.headers import BitField, BitStructure, tic_of
-from pocketgpu.inspect.describe import Match, hanging, parse_number
-from pocketgpu.inspect.registers.describe import Match, parse_number
+from pocketgpu.inspect.registers.describe import Match, hanging, parse_number
 
 HOST_WORDS: Final = 0x40
 """Words below this never reach the class of a subchannel: the host takes them."""

@@ -12,7 +12,7 @@ from support.switch_inspect import SCENES, look_into
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.inspection import debug
-from pocketgpu.inspect.model.why import PixelWhy
+from pocketgpu.inspect.model.why import Why
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 PIXELS = 4
@@ -31,7 +31,7 @@ RECORDINGS = [
 ]  # fmt: skip
 
 
-def _proved(run: SwitchInspection, place: str) -> PixelWhy:
+def _proved(run: SwitchInspection, place: str) -> Why:
     found = run.why(place)
     assert found.proved, str(found)
     assert all(one.proved for one in found.fragments)

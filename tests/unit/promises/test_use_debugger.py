@@ -140,7 +140,7 @@ def test_why_a_draw_of_a_3ds_is_seen(n3ds: Inspection) -> None:
 def test_why_on_a_switch(switch: Inspection) -> None:
     answer = switch.why("f0/px16,20")
     assert answer.proved and len(answer.conclusion) == 3 and answer.to_json()["events"][-1]["after"] == answer.value
-    assert type(switch.why("f0/d1")).__name__ == "DrawWhy"
+    assert type(switch.why("f0/d1")).__name__ == "Funnel"
     thread = switch.why("f0/e6/b1,0,0/t3,0,0")
     assert type(thread).__name__ == "ThreadWhy" and json.dumps(thread.to_json())
 

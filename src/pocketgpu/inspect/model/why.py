@@ -170,7 +170,7 @@ class Touch:
 
 
 @dataclass(repr=False)
-class PixelWhy(Answer):
+class Why(Answer):
     """Why a pixel is as it is.
 
     opening: the conclusion, as lines. color: what the screen shows, or what the pixel's bytes mean (red, green, blue,
@@ -285,4 +285,4 @@ def _bytes(samples: Sequence[str]) -> str:
     return " ".join(samples[:8]) + (f" and {len(samples) - 8} more" if len(samples) > 8 else "")
 
 
-__all__ = ["PROGRAM", "Fragment", "History", "PixelWhy", "Shown", "Touch", "deciding"]
+__all__ = ["PROGRAM", "Fragment", "History", "Shown", "Touch", "Why", "deciding"]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.draw_why import DrawWhy
 from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.stage import Loss, Stage
 from pocketgpu.inspect.model.wording import there_are
 from pocketgpu.inspect.n3ds.explain import named
@@ -57,10 +57,6 @@ _SIDES = {
 }
 """For each test the probes of both sides, and what to call them."""
 _COMPARED = {probe for own, other, _ in _SIDES.values() for probe in (own, other)}
-
-
-Funnel = DrawWhy
-"""The answer for a draw."""
 
 
 class _Watch(DrawWatcher):
@@ -368,7 +364,7 @@ def funnel(run: N3dsInspection, address: Address) -> Funnel:
     watch = _Watch(run.traveller.machine, event.draw)
     run.traveller.go(event.frame, event.number, watch)
     tiles = watch.tiles if watch.tiles[0] < watch.tiles[1] else None
-    found = DrawWhy(event.address, event, watch.stages, odd=watch.odd, tiles=tiles)
+    found = Funnel(event.address, event, watch.stages, odd=watch.odd, tiles=tiles)
     found.because = because(found)
     if address.primitive is not None:
         found.address = event.address.at(primitive=address.primitive)
@@ -376,7 +372,7 @@ def funnel(run: N3dsInspection, address: Address) -> Funnel:
     return found
 
 
-def because(found: DrawWhy) -> str:
+def because(found: Funnel) -> str:
     """The cause, in a line: the first stage that stopped everything, or what came out."""
     stage = found.narrowest
     if stage is None:

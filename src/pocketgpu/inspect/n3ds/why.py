@@ -14,7 +14,7 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.inspection import draw_of
-from pocketgpu.inspect.model.why import Fragment, History, PixelWhy, Touch
+from pocketgpu.inspect.model.why import Fragment, History, Touch, Why
 from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.n3ds.explain import explain
 from pocketgpu.inspect.n3ds.funnel import funnel
@@ -26,8 +26,6 @@ from pocketgpu.pica.fragment.combiners import STAGES
 if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
-Why = PixelWhy
-"""The answer for a pixel."""
 MOST_LINKS = 8
 """Transfers in a row that are gone back through."""
 MOST_BACK = 64
@@ -55,7 +53,7 @@ def why(run: N3dsInspection, address: Address) -> Answer:
     except UsageError as error:
         raise UsageError(error.message, location=str(address), hint=error.hint) from None
     picture = moment.screens[screen].array
-    answer = PixelWhy(address, color=tuple(int(c) for c in picture[y, x]), shown=shown)
+    answer = Why(address, color=tuple(int(c) for c in picture[y, x]), shown=shown)
     walk = _Walk(run)
     if shown.bytes_ is not None:
         answer.place = shown.bytes_
@@ -65,7 +63,7 @@ def why(run: N3dsInspection, address: Address) -> Answer:
     return _told(answer, walk)
 
 
-def _of_target(run: N3dsInspection, address: Address, x: int, y: int) -> PixelWhy:
+def _of_target(run: N3dsInspection, address: Address, x: int, y: int) -> Why:
     moment = run.seek(address.place)
     machine = run.traveller.machine
     target = target_of(machine.memory, machine.registers, machine.switches)
@@ -76,14 +74,14 @@ def _of_target(run: N3dsInspection, address: Address, x: int, y: int) -> PixelWh
     place = Range(target.address + target.number(x, target.row(y)) * size, size)
     event = run.event(address)
     data = moment.read(place.address, size)
-    answer = PixelWhy(address, color=tuple(target.texel(data)), value=[data[::-1].hex()], place=place)
+    answer = Why(address, color=tuple(target.texel(data)), value=[data[::-1].hex()], place=place)
     walk = _Walk(run)
     answer.touches = walk.history(place, event.frame, event.number + 1)
     walk.explain_missing(answer, event.frame, event.number + 1)
     return _told(answer, walk)
 
 
-def _told(answer: PixelWhy, walk: _Walk) -> PixelWhy:
+def _told(answer: Why, walk: _Walk) -> Why:
     """The answer with what the whole walk found, and its conclusion."""
     answer.misses, answer.missing, answer.proved = walk.misses, walk.missing, walk.proved
     answer.overlapping = walk.overlapping
@@ -102,7 +100,7 @@ def _told(answer: PixelWhy, walk: _Walk) -> PixelWhy:
     return answer
 
 
-def _because(answer: PixelWhy) -> str:
+def _because(answer: Why) -> str:
     """The cause, in a line."""
     if answer.shown is not None and answer.shown.bytes_ is None:
         return answer.shown.reason
@@ -118,7 +116,7 @@ def _because(answer: PixelWhy) -> str:
     return f"{last.event.title}; {since}  {last.event.address}"
 
 
-def _rejected(answer: PixelWhy) -> str:
+def _rejected(answer: Why) -> str:
     """What kept draws from a pixel, of the last of them that had a fragment there."""
     touches = [touch for touch in answer.all_touches() if touch.fragments]
     if touches:
@@ -234,7 +232,7 @@ class _Walk:
             found |= {(index, one.draw): one for one in watch.found}
         return found
 
-    def explain_missing(self, answer: PixelWhy, frame: int, number: int | None) -> None:
+    def explain_missing(self, answer: Why, frame: int, number: int | None) -> None:
         """Where no draw had a fragment on the pixel: what became of the last that draws there, or where draws go."""
         if answer.fragments:
             return

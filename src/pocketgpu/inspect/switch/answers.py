@@ -8,7 +8,7 @@ from pocketgpu.capture.formats.mxcap import Present
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Range
-from pocketgpu.inspect.model.why import PixelWhy, Shown, Touch
+from pocketgpu.inspect.model.why import Shown, Touch, Why
 from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.switch.pixel_history import Walk
 from pocketgpu.inspect.switch.surfaces import Surface, shown_surface
@@ -57,7 +57,7 @@ class PixelAnswers:
             self._watch = Watch(self._inspection.player.machine)
         return self._watch
 
-    def shown(self, address: Address) -> PixelWhy:
+    def shown(self, address: Address) -> Why:
         """Why a pixel of the shown picture is as it is.
 
         :raises UsageError: there is no such pixel.
@@ -88,7 +88,7 @@ class PixelAnswers:
             return backing.offset + present.offset
         return self._inspection.player.machine.memory.offset_of(surface.address, surface.size)
 
-    def of_draw(self, address: Address) -> PixelWhy:
+    def of_draw(self, address: Address) -> Why:
         """Why a pixel of a draw's first target is as it is right behind the draw.
 
         :raises UsageError: there is no such pixel or draw, or it draws to nothing.
@@ -108,7 +108,7 @@ class PixelAnswers:
         place = Range(surface.places(x, y)[0], surface.format.bytes)
         return self._answer(address, place, tuple(places), tick, shown=False)
 
-    def _answer(self, address: Address, place: Range, spots: tuple[Spot, ...], tick: int, shown: bool) -> PixelWhy:
+    def _answer(self, address: Address, place: Range, spots: tuple[Spot, ...], tick: int, shown: bool) -> Why:
         inspection = self._inspection
         player = inspection.player
         track = Finder(inspection.recorder).track(spots, tick)
@@ -117,7 +117,7 @@ class PixelAnswers:
         player.go(tick)
         arena = player.machine.memory.arena
         value = [arena[at : at + size].tobytes() for at, size in spots]
-        found = PixelWhy(
+        found = Why(
             address, value=[raw.hex() for raw in value], place=place, touches=touches, misses=walk.misses
         )
         found.proved = walk.chained and all(touch.proved for touch in found.all_touches())
@@ -133,7 +133,7 @@ class PixelAnswers:
         return found
 
 
-def _conclusion(why: PixelWhy) -> list[str]:
+def _conclusion(why: Why) -> list[str]:
     """At most three lines."""
     value = why.hex or " ".join(why.value)
     way = why.way

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.draw_why import DrawWhy
+from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.stage import Loss, Stage
 from pocketgpu.inspect.switch.explain import Explainer
 from pocketgpu.inspect.switch.fragments import FragmentWatch
@@ -140,7 +140,7 @@ class _Counter(Observer):
         self.culled += int(((twice != 0) & np.where(front, bool(cull & 1), bool(cull & 2))).sum())
 
 
-def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> DrawWhy:
+def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> Funnel:
     """What became of a draw.
 
     :raises UsageError: the address names no draw.
@@ -162,14 +162,14 @@ def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> Dr
     for (surface, _), old in zip(trace.surfaces, before, strict=True):
         bytes_ = (surface.rows(memory, engine) != old).reshape(surface.height, surface.width, surface.format.bytes)
         changed.append(int(bytes_.any(axis=2).sum()))
-    found = DrawWhy(address, trace.event)
+    found = Funnel(address, trace.event)
     _fill(found, draw, counter, left, [(one, n) for (one, _), n in zip(trace.surfaces, changed, strict=True)])
     if counter.place is not None and not sum(changed) and trace.surfaces:
         found.example = _example(inspection, watch, tick, trace.surfaces[0][0], counter.place)
     return found
 
 
-def _fill(found: DrawWhy, draw: Draw, counter: _Counter, passed: int, changed: list[tuple[Surface, int]]) -> None:
+def _fill(found: Funnel, draw: Draw, counter: _Counter, passed: int, changed: list[tuple[Surface, int]]) -> None:
     plan, state = counter.plan, draw.state
 
     def add(name: str, left: int, *lost: Loss) -> None:
@@ -199,7 +199,7 @@ def _fill(found: DrawWhy, draw: Draw, counter: _Counter, passed: int, changed: l
     found.because = _reason(found, draw, counter, passed if tested else None, sum(n for _, n in changed), state)
 
 
-def _reason(found: DrawWhy, draw: Draw, counter: _Counter, passed: int | None, changed: int, state: Any) -> str:
+def _reason(found: Funnel, draw: Draw, counter: _Counter, passed: int | None, changed: int, state: Any) -> str:
     if changed:
         return f"{changed} samples of its targets changed"
     if not state.field("SET_RASTER_ENABLE"):

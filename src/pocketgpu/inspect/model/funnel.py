@@ -13,7 +13,7 @@ from pocketgpu.inspect.model.stage import Stage
 
 
 @dataclass(repr=False)
-class DrawWhy(Answer):
+class Funnel(Answer):
     """The answer for a draw.
 
     stages: from vertices to bytes. triangle: what became of the one triangle that was asked for. example: the fate of
@@ -63,4 +63,4 @@ class DrawWhy(Answer):
         }  # fmt: skip
 
 
-__all__ = ["DrawWhy"]
+__all__ = ["Funnel"]

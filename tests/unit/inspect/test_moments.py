@@ -11,7 +11,8 @@ from support.pica_scenes import Scene as PicaScene
 from support.switch_scene import Scene as SwitchScene
 
 import pocketgpu
-from pocketgpu.inspect.inspection import Inspection, Moment
+from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 from pocketgpu.inspect.n3ds.machine import DrawWatcher
 from pocketgpu.inspect.switch.inspection import SwitchInspection

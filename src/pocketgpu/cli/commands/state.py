@@ -16,7 +16,7 @@ from pocketgpu.cli.parts.replay import make_directory, open_capture, write_file
 from pocketgpu.errors import NoPictureError, UsageError
 
 if TYPE_CHECKING:
-    from pocketgpu.inspect.inspection import Inspection
+    from pocketgpu.inspect.model.inspection import Inspection
     from pocketgpu.inspect.n3ds.inspection import N3dsMoment
     from pocketgpu.inspect.switch.moments import SwitchMoment
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.list_entry import header_of
 from pocketgpu.facts.maxwell import GPFIFO as GPFIFO_LAYOUT
 from pocketgpu.inspect.decode import names
 from pocketgpu.inspect.decode.rows import (
@@ -221,7 +222,7 @@ def _title(row: _Row) -> str:
 def _header(row: _Row, full: bool = True) -> str:
     """A header without a word of its own in the line."""
     if row.block == PICA_BLOCK:
-        extra = row.word >> 20 & 0xFF
+        extra = header_of(row.word).extra
         return f"(header: {extra + 1} words from {_title(row)})"
     layout = GPFIFO_LAYOUT["HEADER"]
     form = (layout["SEC_OP"].enum or {}).get(row.word >> 29, "")

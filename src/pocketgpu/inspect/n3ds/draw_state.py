@@ -16,7 +16,7 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.pica.core.layout import KIND_ARRAYS, KIND_ELEMENTS, KIND_IMMEDIATE
 from pocketgpu.pica.core.registers import field
 from pocketgpu.pica.fragment.combiners import STAGES, USES
-from pocketgpu.pica.packets import DrawPackets
+from pocketgpu.pica.front.packets import DrawPackets
 
 MOST_STATES: Final = 1 << 14
 """Different states that are kept; a capture with more is not made by a program, and only its counts go on."""

@@ -14,12 +14,13 @@ from pocketgpu.capture.formats.pgc.traces import PgcTrace
 from pocketgpu.capture.replay import MIB, begin, play
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.inspection import Inspection, Moment, as_address
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.changes import Change, changes_between
 from pocketgpu.inspect.model.event import Event, Pass, Range
+from pocketgpu.inspect.model.inspection import Inspection, as_address
 from pocketgpu.inspect.model.mesh import mesh_of
 from pocketgpu.inspect.model.meshes import Mesh
+from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.model.wording import there_are
 from pocketgpu.inspect.n3ds.bound_programs import PROGRAM_BANKS, Program, programs_of
 from pocketgpu.inspect.n3ds.buffers import IndexBuffer, VertexBuffer, index_buffer, vertex_buffers

@@ -15,7 +15,7 @@ from typing import Any, Final
 from pocketgpu.facts.maxwell import B06F, CLASSES, GPFIFO, QMD, SPH, TIC, TSC, WORDS, Method, MethodBlock
 from pocketgpu.facts.maxwell.classes import MISPLACED
 from pocketgpu.facts.maxwell.headers import BitField, BitStructure, tic_of
-from pocketgpu.inspect.registers.describe import Match, parse_number
+from pocketgpu.inspect.registers.describe import Match, hanging, parse_number
 
 HOST_WORDS: Final = 0x40
 """Words below this never reach the class of a subchannel: the host takes them."""
@@ -151,6 +151,9 @@ def elsewhere(block: MethodBlock, word: int) -> str:
 
 # Structures
 
+_LONG_TEXT: Final = 40
+"""Characters of a list of values that is not shown again for further fields."""
+
 
 def structures_named(text: str) -> tuple[BitStructure, ...]:
     """The structures that a word names: a family ("tic"), or one of it ("tic.bl", "qmd.01_07")."""
@@ -184,21 +187,31 @@ def parse_words(texts: Sequence[str]) -> list[int] | None:
 
 
 def structure_lines(structure: BitStructure, words: Sequence[int] | None = None) -> list[str]:
-    """A structure for people: field by field, with what `words` hold if there are some."""
+    """A structure for people: what `words` hold field by field, or, without them, what each field means."""
     lines = [
         f"{structure.file.partition('.')[0]}.{structure.name.lower()}   {structure.title}, {structure.bits // 8} bytes",
         "",
     ]
+    said: dict[str, str] = {}
     for field in structure:
-        if words is not None and "RESERVED" in field.name and all(one.raw(words) == 0 for one in field.elements()):
-            continue
-        for one in field.elements() if words is not None else (field,):
-            word, bits = divmod(one.lo, 32)
-            span = f"{bits + one.width - 1}-{bits}" if one.width > 1 else str(bits)
-            many = f"[{field.count}, {field.stride} bits apart]" if words is None and field.stride else ""
-            text = one.text(words) if words is not None else _possible(one)
-            lines.append(f"    word {word:2}  {span:6} {one.name + many:40} {text}".rstrip())
+        if words is None:
+            many = f"[{field.count}, {field.stride} bits apart]" if field.stride else ""
+            lines.append(f"{_place(field)}{field.name}{many}")
+            values = _possible(field)
+            first = said.setdefault(values, field.name)
+            shown = values if first == field.name or len(values) <= _LONG_TEXT else f"values as {first}"
+            for text in (field.doc, shown):
+                lines += hanging(" " * len(_place(field)), text) if text else []
+        elif "RESERVED" not in field.name or any(one.raw(words) for one in field.elements()):
+            lines += [f"{_place(one)}{one.name:40} {one.text(words)}".rstrip() for one in field.elements()]
     return lines
+
+
+def _place(field: BitField) -> str:
+    """The start of a line about a field: its word and bits."""
+    word, bits = divmod(field.lo, 32)
+    span = f"{bits + field.width - 1}-{bits}" if field.width > 1 else str(bits)
+    return f"    word {word:2}  {span:6} "
 
 
 def structure_data(structure: BitStructure, words: Sequence[int] | None = None) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B0B5, B1C0, B197, CLASSES, TWOD
-from pocketgpu.inspect.inspection import Moment
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.changes import Change, change
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.mesh import mesh_of
 from pocketgpu.inspect.model.meshes import Mesh
+from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.n3ds.buffers import IndexBuffer
 from pocketgpu.inspect.switch.recorder import register_name
 from pocketgpu.inspect.switch.resources import BoundBuffer, BoundShader, BoundTexture, buffers, shaders, textures
@@ -248,8 +248,8 @@ class SwitchMoment(Moment):
         return vertices_of(self._inspection, self._draw, self._tick)
 
     def mesh(self, space: str = "output") -> Mesh:
-        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see inspect/model/mesh.py for what `space` can be.
-        It has no colours and no texture: nothing says which of a program's outputs these are.
+        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; `mesh_of` says what `space` can be. It has
+        no colours and no texture: nothing says which of a program's outputs these are.
 
         :raises UsageError: the event is no draw, makes no triangles, or there is no such space.
         """

@@ -7,14 +7,14 @@ and both must have written the same pages.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.switch.trace import Instruction, Tracer
 from pocketgpu.inspect.switch.watched import Watch
@@ -33,11 +33,13 @@ if TYPE_CHECKING:
 Three = tuple[int, int, int]
 
 
-@dataclass
-class ThreadWhy:
+@dataclass(repr=False)
+class ThreadWhy(Answer):
     """What a thread did. instructions: those of its warp, with the registers of its lane; steps: how many there were,
     those that are not kept included. proved: whether NumPy's block and the machine's wrote the same bytes, which are
     `pages` pages of memory."""
+
+    schema: ClassVar[str] = "pocketgpu.thread/1"
 
     address: Address
     event: Event
@@ -59,23 +61,21 @@ class ThreadWhy:
             f"proved: {end}" if self.proved else f"NOT proved: it is not so that {end}",
         ]
 
-    def text(self) -> str:
-        """The conclusion, then all instructions."""
-        return "\n".join([*self.conclusion, "", *map(str, self.instructions)])
+    @property
+    def because(self) -> str:
+        """What the thread did, in a line."""
+        return self.conclusion[0]
+
+    def details(self) -> Iterator[str]:
+        """All instructions."""
+        yield from map(str, self.instructions)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data; words and addresses as hexadecimal strings."""
-        return {
-            "address": str(self.address), "event": str(self.event.address), "program": f"{self.program:#x}",
-            "conclusion": self.conclusion, "steps": self.steps, "pages": self.pages, "proved": self.proved,
+        return self.head() | {
+            "event": str(self.event.address), "program": f"{self.program:#x}",
+            "steps": self.steps, "pages": self.pages, "proved": self.proved,
             "instructions": [one.to_json() for one in self.instructions],
         }  # fmt: skip
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.text())}</pre>"
 
 
 class _OneWarp:

@@ -347,7 +347,7 @@ class Channel:
         """
         machine, worked = self.machine, False
         if self._words[_QUICK]:
-            machine.drawing.quick.follow_maps()
+            machine.drawing.quick.follow()
         self.yielded = False
         while True:
             if self.waiting is not None:

@@ -187,6 +187,8 @@ class GM20B(Observed[Observer]):
 
     def writing(self, run: Callable[[], T]) -> T:
         """Do something that writes memory, and tell of the pages that it has written."""
+        if not self.observers:
+            return run()
         told = [one for one in self.observers if one.wants_pages]
         if not told:
             return run()
@@ -373,11 +375,10 @@ class GM20B(Observed[Observer]):
 
     def draw(self, draw: Draw, state: State, counters: Counters) -> None:
         """Shade a draw, whose state the live registers are."""
-        run = partial(self._shade, draw, state, counters)
         if not self.observers:
-            run()
+            self._shade(draw, state, counters)
             return
-        run = partial(self.writing, run)
+        run = partial(self.writing, partial(self._shade, draw, state, counters))
         for one in reversed(self.observers):
             run = partial(one.draw, draw, run)
         run()

@@ -436,8 +436,6 @@ class GM20B(Observed[Observer]):
         self.interrupts = dict(checkpoint.interrupts)
         self._submissions, self._spent = checkpoint.submissions, checkpoint.spent
         self.log.clear()
-        if self.has_drawn:
-            self.drawing.forget_repeats()
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     def present(self, gpu_va: int, surface: Surface) -> Picture:

@@ -16,8 +16,9 @@ from support.pica_scenes import HEIGHT, PROGRAM, WIDTH, Scene, corners, texels
 import pocketgpu
 from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.inspection import Inspection, debug
-from pocketgpu.inspect.meshes import Mesh, to_glb, to_obj
+from pocketgpu.inspect.inspection import debug
+from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.model.meshes import Mesh, to_glb, to_obj
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 

@@ -12,11 +12,11 @@ import pytest
 import pocketgpu
 from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import Address
+from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.n3ds.machine import DrawWatcher
 from pocketgpu.inspect.n3ds.stepping import trace_draw
 from pocketgpu.pica.core.layout import CHUNK
-from pocketgpu.pica.packets import DrawPackets
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.shader.interpreter import vertex_interpreter
 from pocketgpu.pica.shader.rules import rules_of
 from pocketgpu.pica.vertex.fetch import shade_vertices

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.list_entry import header_of
 from pocketgpu.facts.maxwell.pushbuffers import FORMS
 from pocketgpu.facts.maxwell.pushbuffers import HEADER as PUSHBUFFER_HEADER
 from pocketgpu.inspect.decode import names
@@ -224,7 +225,7 @@ def _title(row: _Row) -> str:
 def _header(row: _Row, full: bool = True) -> str:
     """A header without a word of its own in the line."""
     if row.block == PICA_BLOCK:
-        extra = row.word >> 20 & 0xFF
+        extra = header_of(row.word).extra
         return f"(header: {extra + 1} words from {_title(row)})"
     form, count = PUSHBUFFER_HEADER["SEC_OP"].raw(row.word), PUSHBUFFER_HEADER["COUNT"].raw(row.word)
     text = f"{_FORMS[form]}, {count} words"

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.capture.formats.gxlog import GxLog
+from pocketgpu.capture.pgc import PgcTrace
 from pocketgpu.capture.replay import MIB, begin, play
+from pocketgpu.facts.list_entry import header_columns
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.decode.pica_kernel import WORD_LIMIT
 from pocketgpu.inspect.decode.pica_tracer import PicaState, PicaTracer
@@ -127,7 +130,7 @@ class Jumps:
         return found
 
     def _may_jump(self, words: Words) -> bool:
-        ids, extra, step = words & 0xFFFF, words >> 20 & 0xFF, words >> 31
+        ids, _, extra, step = header_columns(words)
         last = ids + extra * step
         return any(bool(((ids <= id) & (id <= last)).any()) for id in self._IDS)
 

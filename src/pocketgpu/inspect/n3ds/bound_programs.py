@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.layout import BANK_INDEX, BANKS
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.shader.disassembler import disassemble
-from pocketgpu.pica.vertex.fetch import GEOMETRY_ON
 
 UNIFORMS = 96
 BOOLS = 16
@@ -94,7 +94,7 @@ def programs_of(registers: NDArray[np.uint32], banks: Mapping[str, NDArray[np.ui
     """The vertex program, and the geometry program if the stage is on. banks: words of "vs_code" and so on."""
     get, found = StaticRegisters(RegisterWords(registers)), {}
     for unit, short, prefix in (("vertex", "vs", "VSH"), ("geometry", "gs", "GSH")):
-        if unit == "geometry" and get("GEOSTAGE_CONFIG.mode") != GEOMETRY_ON:
+        if unit == "geometry" and get("GEOSTAGE_CONFIG.mode") != GEOMETRY_STAGE.ON:
             continue
         code, descriptors = banks[f"{short}_code"], banks[f"{short}_opdescs"]
         entry = min(get(f"{prefix}_ENTRYPOINT.entry"), len(code) - 1)

@@ -23,9 +23,9 @@ from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.external.transfer import tile_order
 from pocketgpu.pica.fragment.kernel import draw_fragments
 from pocketgpu.pica.front.draw_target import make_target
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.observer import Run
-from pocketgpu.pica.packets import DrawPackets
 
 Probe = dict[str, list[Any]]
 _HEAD = {
@@ -40,10 +40,10 @@ _BOX = slice(_WORD["MIN_X"], _WORD["MAX_Y"] + 1)
 
 
 @dataclass
-class Fragment:
-    """A fragment on the pixel. triangle: number of the record in its batch; primitive: of the draw. probes: values by
-    name, in the order in which they came. before, after: bytes of colour and depth around it. scissored: it lies where
-    the draw may not touch anything, and was not shaded."""
+class FragmentProbes:
+    """What the code of a fragment on the pixel told of itself. primitive: number in the draw. probes: values by name,
+    in the order in which they came. before, after: bytes of colour and depth around it. scissored: it lies where the
+    draw may not touch anything, and was not shaded."""
 
     primitive: int
     edges: tuple[int, int, int]
@@ -71,7 +71,7 @@ class DrawOnPixel:
     row: int
     registers: NDArray[np.uint32]
     rect: tuple[int, int, int, int]
-    fragments: list[Fragment]
+    fragments: list[FragmentProbes]
     before: tuple[bytes, bytes]
     after: tuple[bytes, bytes] = (b"", b"")
     powers: tuple[bool, ...] = ()
@@ -206,7 +206,7 @@ class PixelWatch(DrawWatcher):
             primitive = _primitive(record, found.state)
             now = self._bytes(packet)
             if not inside:
-                found.fragments.append(Fragment(primitive, tuple(edge), now, now, scissored=True))
+                found.fragments.append(FragmentProbes(primitive, tuple(edge), now, now, scissored=True))
                 continue
             box = record[_BOX].copy()
             record[_BOX] = (x, x, row, row)
@@ -216,7 +216,7 @@ class PixelWatch(DrawWatcher):
             self._oracle.get(draw_fragments, **static)(self._work.packet(packet), 0, 1)
             record[_BOX] = box
             head[:] = kept_head
-            found.fragments.append(Fragment(primitive, tuple(edge), now, self._bytes(packet), self._probes))
+            found.fragments.append(FragmentProbes(primitive, tuple(edge), now, self._bytes(packet), self._probes))
         counter[:] = counted
         for place, old in zip(color_depth, before, strict=True):
             self._arena[place] = np.frombuffer(old, np.uint8)

@@ -14,9 +14,12 @@ from pocketgpu.capture.formats.gxlog import GxLog
 from pocketgpu.capture.formats.pgc.traces import PgcTrace
 from pocketgpu.capture.replay import MIB, begin, play
 from pocketgpu.pica.checkpoint import Checkpoint
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.observer import Observer, Run
-from pocketgpu.pica.packets import DrawPackets
+
+_NOWHERE = -2
+"""The event of a machine that stands at no place of the run."""
 
 
 class Reached(Exception):
@@ -78,6 +81,9 @@ class Traveller(Observer):
             self.event = None  # type: ignore[assignment]
         except Reached:
             pass
+        except BaseException:
+            self.event = _NOWHERE  # somebody has broken off in the middle of something
+            raise
         finally:
             self._watcher = None
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.model.why import Shown
 from pocketgpu.inspect.n3ds.targets import untiled
 from pocketgpu.pica.display.lcd import fill_colour
 from pocketgpu.pica.display.screens import BOTTOM_WIDTH, HEIGHT, TOP_WIDTH, WIDE_WIDTH, pixel_bits
@@ -19,27 +20,12 @@ MOST_SOURCES = 4
 
 
 @dataclass(frozen=True)
-class Shown:
-    """Where a screen's pixel is read from. bytes_: None if no memory is shown there; reason then says why."""
-
-    screen: str
-    x: int
-    y: int
-    bytes_: Range | None
-    reason: str = ""
-
-
-@dataclass(frozen=True)
 class Source:
     """A pixel, or some bytes, that a transfer reads: its bytes, and column and row where the source is a picture."""
 
     bytes_: Range
     x: int | None = None
     row: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"address": f"{self.bytes_.address:#010x}", "size": self.bytes_.size}
-        return found if self.x is None else {**found, "x": self.x, "row": self.row}
 
 
 def shown_at(machine: N3DS, screen: str, x: int, y: int) -> Shown:

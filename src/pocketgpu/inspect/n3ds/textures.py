@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.formats import TEXTURE_FORMATS
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.texture.units import TYPE_CUBE, TYPE_SHADOW_CUBE
+from pocketgpu.pica.texture.units import CUBE_TYPES
 from pocketgpu.pictures import to_image
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def textures_of(machine: N3DS, registers: NDArray[np.uint32]) -> dict[int, Textu
         kinds = PICA["TEXUNIT0_PARAM"]["type"].enum or {}
         code = get("TEXUNIT0_PARAM.type") if unit == 0 else 0
         # A cube needs all faces; without memory behind them only the first is there.
-        assert code not in (TYPE_CUBE, TYPE_SHADOW_CUBE) or len(source.faces) == len(FACES)
+        assert code not in CUBE_TYPES or len(source.faces) == len(FACES)
         at = cache.rows(source)
         texels = []
         for _ in source.faces:

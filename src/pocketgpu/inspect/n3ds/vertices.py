@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE, PRIMITIVE
 from pocketgpu.facts.shader_isa import SEMANTICS
 from pocketgpu.inspect.n3ds.machine import DrawWatcher
 from pocketgpu.inspect.n3ds.targets import RegisterWords
@@ -31,13 +32,13 @@ from pocketgpu.pica.core.layout import (
     VERTEX_SIZE,
 )
 from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.observer import Run
-from pocketgpu.pica.packets import DrawPackets
-from pocketgpu.pica.vertex.fetch import CONSTANT, FIXED, GEOMETRY_ON, PLAN, VARIABLE
+from pocketgpu.pica.vertex.fetch import CONSTANT, PLAN
 
 if TYPE_CHECKING:
-    from pocketgpu.inspect.event import Event
+    from pocketgpu.inspect.model.event import Event
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 MOST_VERTICES = 1 << 20
@@ -125,11 +126,13 @@ class Vertices:
 
 def triangles_of(mode: int, count: int) -> NDArray[np.int64]:
     """Places (m, 3) of the corners of triangles; mode: PRIMITIVE_CONFIG.mode, 1 for strips, 2 for fans."""
-    if mode not in (1, 2):
+    if mode not in (PRIMITIVE.TRIANGLE_STRIP, PRIMITIVE.TRIANGLE_FAN):
         return np.arange(count // 3 * 3).reshape(-1, 3)
     t = np.arange(max(count - 2, 0))
-    places = np.stack([np.zeros_like(t) if mode == 2 else t, t + 1, t + 2], axis=1)
-    if mode == 1:  # each second one has its first corners exchanged, so that all face the same way
+    places = np.stack([np.zeros_like(t) if mode == PRIMITIVE.TRIANGLE_FAN else t, t + 1, t + 2], axis=1)
+    if (
+        mode == PRIMITIVE.TRIANGLE_STRIP
+    ):  # each second one has its first corners exchanged, so that all face the same way
         places[1::2, :2] = places[1::2, 1::-1]
     return places
 
@@ -151,7 +154,7 @@ class VertexWatch(DrawWatcher):
             if done < place:
                 run(done, place)
             packet = packets.start + place
-            staged = self._get(packet)("GEOSTAGE_CONFIG.mode") == GEOMETRY_ON
+            staged = self._get(packet)("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
             before = self._keep(staged)
             found = self.found[number] = self._look(packet)
             self._bring_back(before)
@@ -202,12 +205,12 @@ class VertexWatch(DrawWatcher):
 
     def _look(self, packet: int) -> Vertices:
         get, total = self._get(packet), self._total(packet)
-        staged = get("GEOSTAGE_CONFIG.mode") == GEOMETRY_ON
+        staged = get("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
         self._begin(packet)
         pieces: list[_Piece] = []
         for start in range(0, min(total, MOST_VERTICES), CHUNK):
             pieces.append(self._piece(packet, start, min(CHUNK, total - start)))
-            if staged and get("GSH_MISC0.mode") == VARIABLE:
+            if staged and get("GSH_MISC0.mode") == GEOMETRY_MODE.VARIABLE:
                 for name in ("OWED", "SIZE"):
                     self._work.geometry(name)[0] = self._work.geometry(f"{name}_AFTER")[0]
         return _together(pieces, get, staged, max(total - MOST_VERTICES, 0))
@@ -240,7 +243,7 @@ class VertexWatch(DrawWatcher):
         """Vertices that the geometry program emits, three for each triangle."""
         self._begin(packet)
         total, found, count = self._total(packet), [np.zeros((0, VERTEX_FLOATS), np.float32)], 0
-        if self._get(packet)("GSH_MISC0.mode") > FIXED:  # no such mode; the draw is left out
+        if self._get(packet)("GSH_MISC0.mode") not in GEOMETRY_MODE:  # no such mode; the draw is left out
             total = 0
         for start in range(0, min(total, MOST_VERTICES), GEOMETRY_PIECE):
             self._runner.shade_alone(packet, start, min(GEOMETRY_PIECE, total - start))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.event import Event, Range
+from pocketgpu.inspect.model.event import Event, Range
+from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.n3ds.machine import DrawWatcher
-from pocketgpu.inspect.wording import counted
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.observer import Run
-from pocketgpu.pica.packets import DrawPackets
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection

@@ -10,10 +10,10 @@ from typing import Any
 from pocketgpu.capture.formats.mxcap import ChunkRecord, Present
 from pocketgpu.facts.maxwell import B197, TWOD
 from pocketgpu.facts.maxwell.formats import TWOD as TWOD_FORMATS
-from pocketgpu.inspect.event import Range, Words
+from pocketgpu.inspect.model.event import Range, Words
+from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.switch.passes import TargetKey
 from pocketgpu.inspect.switch.surfaces import Surface, grid_of, shown_surface, surface_of, targets_of
-from pocketgpu.inspect.wording import counted
 from pocketgpu.maxwell.engines.common.records import Blit, Clear, Copy, Report, Upload
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.launch import Launch

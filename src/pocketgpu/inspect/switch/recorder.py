@@ -18,7 +18,7 @@ from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.facts.maxwell import CLASSES
 from pocketgpu.facts.maxwell.pushbuffers import segment_of
-from pocketgpu.inspect.event import Event, Range, Words
+from pocketgpu.inspect.model.event import Event, Range, Words
 from pocketgpu.inspect.switch import describe
 from pocketgpu.inspect.switch.passes import Passes
 from pocketgpu.inspect.switch.player import LOAD, SHOW, SUBMISSION

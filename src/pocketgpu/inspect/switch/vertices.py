@@ -18,6 +18,7 @@ from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, SECOND_VERTEX, Plan
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVES, REGION, TRIANGLE_LIST, VERTICES
+from pocketgpu.maxwell.memory.gpu_memory import PartlyReadable
 from pocketgpu.maxwell.observer import Observer
 
 if TYPE_CHECKING:
@@ -104,9 +105,12 @@ class Vertices:
         return len(self.numbers)
 
 
-def fresh(draw: Draw) -> Draw:
-    """The draw with nothing read from memory yet: whoever asked before may have stood elsewhere."""
+def fresh(draw: Draw, memory: PartlyReadable | None = None) -> Draw:
+    """The draw with nothing read from memory yet: whoever asked before may have stood elsewhere. memory: where it
+    reads from then on, if not from the machine as it stands."""
     found = copy(draw)
+    if memory is not None:
+        found.memory = memory
     for name in ("indices", "runs", "vertex_numbers", "inputs"):
         found.__dict__.pop(name, None)
     return found

@@ -232,8 +232,7 @@ class Channel:
         """Be as `save` found it."""
         self._block(len(state.block))[:] = state.block
         self._pieces = [list(pieces) for pieces in state.pieces]
-        for words in self._inline_words:
-            words.clear()
+        self._inline_words = [[] for _ in range(FRONT_END_FILES)]
         self.reference, self.waiting, self.yielded = state.reference, state.waiting, state.yielded
         self.submission, self._fresh = state.submission, state.fresh
         self._queue = deque(replace(one) for one in state.queue)
@@ -281,7 +280,7 @@ class Channel:
                 self.put("MME_COST", self.machine.macro_budget >> MOST_EFFECTS_SHIFT)
             first = head.next
             runs = self._pieces_of(head)
-            if self.machine.observers:
+            if self.machine.observers and first < head.next:
                 self._tell_segments(head, first, runs)
             if runs:
                 self._runs[: len(runs)] = runs
@@ -348,7 +347,7 @@ class Channel:
         """
         machine, worked = self.machine, False
         if self._words[_QUICK]:
-            machine.drawing.quick.follow_maps()
+            machine.drawing.quick.follow()
         self.yielded = False
         while True:
             if self.waiting is not None:

@@ -44,7 +44,7 @@ CONSTANT_GROUPS = 5
 # State of one channel. INLINE_*: for each front-end class.
 CHANNEL = Struct(
     f"INLINE_LEFT:{2 * FRONT_END_FILES}",  # 64 bits each, so they come first: words of inline data still to come
-    "QUICK_CALL:2",  # handle of what makes draws without Python (graphics/quick.py)
+    "QUICK_CALL:2",  # handle of what makes draws without Python (graphics/draw/quick.py)
     # what Python is asked to do, or told; it reads these seven at once
     "STATUS", "ODD", "EFFECT_FILE", "EFFECT_WORD", "EFFECT_VALUE", "DEFERRED", "QUICK_DRAWS",
     # methods that Python hears of with the next effect (DEFERRED: how many), and each one's file, word and value;

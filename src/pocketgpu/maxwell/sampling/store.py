@@ -224,6 +224,7 @@ class Textures:
     def forget(self) -> None:
         """Have every handle resolved anew from the next `begin` on, so that `used` tells of one draw or launch."""
         self._found_in = (self.pools, -1)
+        self._note_change()  # draws that kernels could set up begin, too
 
     @property
     def used(self) -> list[tuple[int, int]]:

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.formats import DEPTH_FORMATS
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.draw_state import STATE_IDS, STATE_MASKS, ZEROS
-from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.n3ds.draw_state import STATE_IDS, STATE_MASKS, ZEROS
 from pocketgpu.inspect.n3ds.programs import Program
 from pocketgpu.inspect.rules.n3ds.record import DrawRecord, N3dsRecord, Read
 from pocketgpu.pica.core.layout import KIND_ELEMENTS, KIND_IMMEDIATE
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.front.draw_target import make_target
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.packets import DrawPackets
 
 _ALSO: Final = (
     "ATTRIBBUFFERS_LOC", *(f"ATTRIBBUFFER{n}_OFFSET" for n in range(12)), "INDEXBUFFER_CONFIG", "NUMVERTICES",

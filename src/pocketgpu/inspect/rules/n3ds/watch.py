@@ -20,17 +20,17 @@ from pocketgpu.capture.formats.gxlog import GxLog
 from pocketgpu.capture.formats.pgc.traces import PgcTrace
 from pocketgpu.capture.replay import MIB, begin, play
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.facts.gsp import GX_COMMANDS
+from pocketgpu.facts.gsp import FLUSH_REGIONS, command_of
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.draw_state import MOST_STATES
-from pocketgpu.inspect.event import Event, Range
+from pocketgpu.inspect.model.event import Event, Range
+from pocketgpu.inspect.n3ds.draw_state import MOST_STATES
 from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.rules.n3ds.draws import DrawReader
 from pocketgpu.inspect.rules.n3ds.memory_map import WrittenMemory
 from pocketgpu.inspect.rules.n3ds.record import Lost, N3dsRecord, Read, Shown, UnitRecord
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.observer import Run
-from pocketgpu.pica.packets import DrawPackets
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
@@ -121,13 +121,13 @@ class Watch(Recorder):
 
     def command_starts(self, words: Sequence[int]) -> None:
         """What a GX command flushes before it works is flushed now."""
-        command = GX_COMMANDS[words[0] & 0xFF] if words[0] & 0xFF < len(GX_COMMANDS) else None
+        command = command_of(words)
         if command is None:
             return
-        if command.name == "FlushCacheRegions":
+        if command is FLUSH_REGIONS:
             self.record.flushes += 1
         elif command.name in _FLUSHING and words[command.word("flush")]:
-            place, size = (words[command.word(name)] for name in _FLUSHING[command.name])
+            place, size = command.values(words, *_FLUSHING[command.name])
             self._flush(place, size)
 
     def _flush(self, virtual: int, size: int) -> None:

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE, Snapshot
 from pocketgpu.capture.channel_replay import Replay, make_machine
 from pocketgpu.errors import NoPictureError, UsageError
-from pocketgpu.inspect import maxwell_doubts
-from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.rules.switch.record import OrderedGrid, SwitchDraw, SwitchRead, SwitchRecord
+from pocketgpu.inspect.switch import doubts as maxwell_doubts
 from pocketgpu.maxwell.engines.common.records import Copy
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch

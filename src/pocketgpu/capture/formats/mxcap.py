@@ -26,6 +26,7 @@ from pocketgpu.capture.formats.documents import Document
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
 from pocketgpu.facts.maxwell.kinds import KINDS, kind_number
+from pocketgpu.facts.maxwell.pushbuffers import MOST_WORDS, pack_entry, segment_of
 
 if TYPE_CHECKING:
     from pocketgpu.capture.formats.pgc.contents import State
@@ -55,6 +56,8 @@ _CENTRAL = b"PK\x01\x02"
 _CHUNK = 1 << 20
 _HANDLES = 1 << 32
 _DIFFERS = "capture.entry-differs"
+_ENTRY_FLAGS = {"not_main": "LEVEL=SUBROUTINE", "no_prefetch": "SYNC=WAIT"}
+"""Flags of an entry, and what each means in the hardware's form."""
 
 PresentFormat: TypeAlias = str
 FORMATS: tuple[PresentFormat, ...] = (
@@ -393,19 +396,19 @@ class _Parser(Document):
         item = self.as_object(entry, place)
         if "raw" in item:
             raw = self.number(item["raw"], f"{place}.raw", 1 << 64)
-            if "gpu_va" in item and item["gpu_va"] != raw & 0xFF_FFFF_FFFC:
+            if "gpu_va" in item and item["gpu_va"] != segment_of(raw)[0]:
                 self.warn(
                     "capture.entry-differs", "a raw GPFIFO entry names another place than gpu_va; raw counts", place
                 )
-            if "words" in item and item["words"] != raw >> 42 & 0x1FFFFF:
+            if "words" in item and item["words"] != segment_of(raw)[1]:
                 self.warn("capture.entry-differs", "a raw GPFIFO entry has another length than words; it counts", place)
             return raw
         va = self.number(self.member(item, "gpu_va", place), f"{place}.gpu_va", VA_END)
-        words = self.number(self.member(item, "words", place), f"{place}.words", 1 << 21)
+        words = self.number(self.member(item, "words", place), f"{place}.words", MOST_WORDS + 1)
         if va % 4:
             self.fail(f"{va:#x} is no multiple of 4", f"{place}.gpu_va")
         flags = self.as_list(item.get("flags", []), f"{place}.flags")
-        return va | words << 42 | ("not_main" in flags) << 41 | ("no_prefetch" in flags) << 63
+        return pack_entry(va, words, *(flag for name, flag in _ENTRY_FLAGS.items() if name in flags))
 
     def presents(self, listed: list[Any]) -> tuple[Present, ...]:
         found: list[Present] = []

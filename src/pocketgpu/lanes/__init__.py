@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from .kernel import Engine, Kernel, kernel, run_once
 from .language import Jump, Lang
+from .numpy_eval import ArrayLang
 from .values import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, Array, LaneError, Type, Value, Var
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "U8",
     "U16",
     "Array",
+    "ArrayLang",
     "Engine",
     "Jump",
     "Kernel",

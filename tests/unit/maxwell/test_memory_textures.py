@@ -19,8 +19,9 @@ from pocketgpu.facts.maxwell.headers import TIC
 from pocketgpu.facts.switches import choose
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.blocklinear import Layout, tile
+from pocketgpu.maxwell.formats.arrays import picture
+from pocketgpu.maxwell.formats.srgb import srgb_to_linear
 from pocketgpu.maxwell.memory import MIB, GpuMemory
-from pocketgpu.maxwell.pixel_formats import picture, srgb_to_linear
 from pocketgpu.maxwell.texture_header import TextureHeader
 
 BASE = 0x5_4321_0000

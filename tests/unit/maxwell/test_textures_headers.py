@@ -11,8 +11,8 @@ from pocketgpu.facts.maxwell.formats import TEXTURE
 from pocketgpu.facts.maxwell.headers import TIC
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.blocklinear import Layout, tile
+from pocketgpu.maxwell.formats.arrays import decode, picture
 from pocketgpu.maxwell.memory import MIB, GpuMemory
-from pocketgpu.maxwell.pixel_formats import decode, picture
 from pocketgpu.maxwell.texture_header import TextureHeader
 
 BASE = 0x5_4321_0000

@@ -22,7 +22,8 @@ from pocketgpu.capture.pgc.texture_noise import noise
 from pocketgpu.cli import main
 from pocketgpu.facts.maxwell import A140, B0B5, TWOD, MethodBlock
 from pocketgpu.facts.maxwell.formats import TEXTURE
-from pocketgpu.maxwell import pixel_formats, watch
+from pocketgpu.maxwell import watch
+from pocketgpu.maxwell.formats import arrays
 from pocketgpu.maxwell.texture_header import TextureHeader
 
 CUBE_BYTES = 256 * 256 // 2
@@ -311,9 +312,9 @@ def test_noise_is_valid(name: str) -> None:
     assert made.shape == (64, layout.bytes) and len(np.unique(made, axis=0)) > 16
     rows = made.reshape(8, -1)
     try:
-        texels = pixel_formats.decode(rows, layout, types)
+        texels = arrays.decode(rows, layout, types)
     except pocketgpu.PocketGPUError:
-        texels = pixel_formats.decode(rows, layout)  # of 8 bits there are no floats
+        texels = arrays.decode(rows, layout)  # of 8 bits there are no floats
     assert np.isfinite(texels).all()
     if name.startswith("ASTC"):
         across, down = layout.block

@@ -18,6 +18,7 @@ from pocketgpu.maxwell.engines.inline import InlineUnit
 from pocketgpu.maxwell.engines.records import Blit, Clear, Copy, Report, Upload
 from pocketgpu.maxwell.engines.state import State
 from pocketgpu.maxwell.engines.twod import TwoD
+from pocketgpu.maxwell.formats.samples import samples_of
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.targets import colour_target, depth_target
 from pocketgpu.maxwell.layout import CLASS_FILES
@@ -26,7 +27,7 @@ from pocketgpu.maxwell.surface_copy import SurfaceSide
 from ..event import Range, Words
 from ..wording import counted
 from .passes import TargetKey
-from .surfaces import Surface, grid_of, shown_surface, surface_of, targets_of
+from .surfaces import Surface, shown_surface, surface_of, targets_of
 
 _CLASS_3D, _CLASS_DMA, _CLASS_2D = 0xB197, 0xB0B5, 0x902D
 
@@ -128,7 +129,7 @@ def _draw(draw: Draw, channel: Channel) -> Description:
         reads.append(Range(start, draw.count * draw.index_bytes))
     for group in {shader.group for shader in draw.shaders if shader.group < len(draw.constants)}:
         reads += [Range(one.address, one.size) for one in draw.constants[group] if one is not None and one.size]
-    surfaces = tuple(surface_of(target, grid_of(state)) for target in targets)
+    surfaces = tuple(surface_of(target, samples_of(state)) for target in targets)
     once = tuple(dict.fromkeys(reads))
     return Description("draw", title, facts, tuple(writes), once, target=_key(state), surfaces=surfaces)
 
@@ -158,7 +159,7 @@ def _clear(clear: Clear, channel: Channel) -> Description:
         cleared.append(colour_target(state, clear.slot, False, []))
     if channels.strip("rgba"):
         cleared.append(depth_target(state, False, []))
-    surfaces = tuple(surface_of(one, grid_of(state), clear.layer) for one in cleared if one is not None)
+    surfaces = tuple(surface_of(one, samples_of(state), clear.layer) for one in cleared if one is not None)
     writes = [Range(one.address, one.size) for one in surfaces]
     return Description("clear", title, facts, tuple(writes), target=_key(state), surfaces=surfaces)
 

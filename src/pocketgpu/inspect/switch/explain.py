@@ -6,8 +6,8 @@ from typing import Any
 
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.facts.maxwell.formats import PixelLayout
+from pocketgpu.maxwell.formats.components import ABSENT, FLOAT32
 from pocketgpu.maxwell.graphics.blend import FACTORS, LOGIC_OPERATIONS, OPERATIONS
-from pocketgpu.maxwell.graphics.channels import ABSENT, FLOAT32
 from pocketgpu.maxwell.graphics.output_keys import BLEND, COMPARISONS, LOGIC, NO_BOUNDS, NO_TEST
 from pocketgpu.maxwell.graphics.plans import PIXEL
 from pocketgpu.maxwell.graphics.records import RASTER

@@ -14,6 +14,7 @@ from pocketgpu.maxwell.engines.draws import Draw
 from pocketgpu.maxwell.engines.queue_metadata import Launch
 from pocketgpu.maxwell.engines.records import Blit, Copy
 from pocketgpu.maxwell.engines.state import State
+from pocketgpu.maxwell.formats.samples import samples_of
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.layout import CLASS_FILES
 from pocketgpu.maxwell.present import Picture
@@ -27,7 +28,7 @@ from ..meshes import Mesh
 from ..n3ds.buffers import IndexBuffer
 from .recorder import register_name
 from .resources import BoundBuffer, BoundShader, BoundTexture, buffers, shaders, textures
-from .surfaces import Surface, TargetPicture, grid_of, surface_of, targets_of
+from .surfaces import Surface, TargetPicture, surface_of, targets_of
 from .vertices import VertexBuffer, Vertices, index_buffer, vertex_buffers, vertices_of
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ class SwitchMoment(Moment):
     def surfaces(self) -> list[Surface]:
         """The targets that draws go to now: of colours as outputs are routed, then of depth."""
         state = self.state
-        return [surface_of(target, grid_of(state)) for target in targets_of(state)]
+        return [surface_of(target, samples_of(state)) for target in targets_of(state)]
 
     def picture(self, surface: Surface) -> TargetPicture:
         """A surface as it is now."""

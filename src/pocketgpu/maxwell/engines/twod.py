@@ -26,12 +26,13 @@ from ...errors import UsageError
 from ...facts.maxwell import TWOD
 from ...facts.maxwell.formats import TWOD as FORMATS
 from ...facts.maxwell.formats import PixelLayout
+from ..formats.channels import Channels
+from ..formats.srgb import srgb_tables
 from ..surface_copy import SurfaceSide, copy_rect
 from . import conditions
 from .base import Engine, EngineHost, Registers
 from .blits import LANES, blit_rows
 from .notify import notify
-from .pixels import shape, srgb_tables
 from .planes import Plane
 from .records import Blit
 from .state import State
@@ -322,7 +323,7 @@ class TwoD(Engine):
         rows[:, 3] = down.weight.view(np.int32)
         alpha_test = operation.endswith("_AND") and self.host.switches["twod.and_operations"] == "alpha"
         code = self.host.engine.get(
-            blit_rows, read=shape(formats[0]), write=shape(formats[1]), bilinear=bilinear,
+            blit_rows, read=Channels.of(formats[0]), write=Channels.of(formats[1]), bilinear=bilinear,
             raw=same and not bilinear, operation=plain, alpha_test=alpha_test,
         )  # fmt: skip
         beta1 = max(self._state.signed("SET_BETA1"), 0) / 0x7FFFFFFF

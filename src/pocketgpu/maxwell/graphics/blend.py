@@ -11,9 +11,9 @@ from functools import partial
 
 from ...lanes import Lang, Value
 from ...lanes.comparisons import logic
-from .channels import Colour
+from ..formats.channels import Colour
+from ..formats.words import Number, Words
 from .output_keys import Settings
-from .pixel_access import Number, Words
 
 LOGIC_OPERATIONS = (
     "clear", "and", "and reverse", "copy", "and inverted", "noop", "xor", "or", "nor", "equiv", "invert", "or reverse",

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from ...lanes import F32, I32, Lang, Value
 from ...lanes.comparisons import compare
+from ..formats.words import Number
 from ..sass.work import LANES, VECTOR
 from .output_keys import COMPARISONS, COVERAGE_DITHERED, NO_COVERAGE, NO_TEST, Settings, each, indexed
-from .pixel_access import Number
 from .records import FRAGMENTS
 
 _STEPS = tuple((1, 5, 7, 3)[lane & 3] / 8 for lane in range(LANES))

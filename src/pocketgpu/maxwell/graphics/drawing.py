@@ -17,10 +17,10 @@ from ..engines import topology
 from ..engines.base import EngineHost
 from ..engines.constants import Binding
 from ..engines.draws import Draw, Shader, shaders_of
-from ..engines.pixels import srgb_tables
 from ..engines.report import Counters
 from ..engines.state import State
 from ..engines.windows import Scratch
+from ..formats.srgb import srgb_tables
 from ..sampling.store import Pools, Textures
 from ..sass.work import LANES, VECTOR
 from . import late_stages, native, quick_table, setup

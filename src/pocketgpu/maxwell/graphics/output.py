@@ -20,14 +20,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ...lanes import F32, I32, Lang, Value, kernel
+from ..formats.channels import Channels, Colour
+from ..formats.components import SINT, Channel, Quotient
+from ..formats.words import Number, Words
 from ..sass.work import LANES
 from .blend import Blender, combine
-from .channels import SINT, Channel, Channels, Colour
 from .depth_stencil import DepthStencil
 from .discard import discard, register
 from .output_keys import BLEND, PLAIN, ColorKey, Settings, TestKey, WriteKey, each, indexed
 from .output_records import COLOR, OUTPUT
-from .pixel_access import Number, TableBlock, WideBlock, Words
+from .pixel_access import TableBlock, WideBlock
 from .records import FRAGMENTS
 
 _ALL = -1
@@ -213,7 +215,7 @@ class _Colour:
             blender = Blender(k, self.own, self.channels.clamp(k, constant), draw("ZERO_WINS"))
             second = self._registers(draw("SECOND_SOURCE"), draw("SECOND_WRITTEN"))
             first, second = self.channels.clamp(k, source), self.channels.clamp(k, second)
-            target = self.channels.unpack(k, old, self.srgb)
+            target = self.channels.unpack(k, old, self.srgb, Quotient.RECIPROCAL)
             result = blender.blend(first, second, target)
             for name, colour in (("first", first), ("second", second), ("target", target), ("result", result)):
                 for channel, value in zip("rgba", colour, strict=True):

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ...lanes import I32, Lang, Value
-from .channels import Channels
-from .pixel_access import Number
+from ..formats.channels import Channels
+from ..formats.words import Number
 
 NO_TEST = 8
 """Of functions, which go from 0 (never) to 7 (always)."""

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from ...struct_words import Struct
 from ..blocklinear import GOB_WIDTH, Layout
+from ..formats.words import Number
 from .output_keys import ColorKey, TestKey, WriteKey
 from .output_records import COLOR, OUTPUT, SURFACE
-from .pixel_access import Number, place_tables
+from .pixel_access import place_tables
 from .targets import Target
 
 Words = NDArray[np.int32]

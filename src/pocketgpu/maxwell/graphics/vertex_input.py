@@ -8,7 +8,7 @@ Source: class header B197 and the Python model in `engines.vertices`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache
 from typing import Any
 
@@ -21,12 +21,14 @@ from ...facts.maxwell.formats import VERTEX
 from ...lanes import Engine
 from ..engines import topology
 from ..engines.state import State
-from ..engines.vertices import ATTRIBUTES, SINT, UINT
+from ..engines.vertices import ATTRIBUTES
+from ..formats.channels import NUMBER_INTEGER
+from ..formats.components import ABSENT
 from ..memory import GpuMemory
 from ..sass.work import VECTOR
-from .fetch import components, fetch, fetch_careful, fetch_general
+from .fetch import channels_of, fetch, fetch_careful, fetch_general
 from .records import MAP_WORDS, PAGE_DUMP, PAGE_ONE, PAGE_SLOTS, PAGE_ZERO, PRIMITIVES, VERTICES
-from .vertex_records import ATTRIBUTE, INPUT, MAX_PATCH, TOPOLOGIES, Topology, VertexRoom
+from .vertex_records import ATTRIBUTE, CHANNEL_WORDS, INPUT, MAX_PATCH, TOPOLOGIES, Topology, VertexRoom
 
 GENERIC, INSTANCE_ID, VERTEX_ID = 0x80, 0x2F8, 0x2FC
 """Where attribute space has generic attributes and what a vertex is numbered."""
@@ -94,14 +96,14 @@ class InputShape:
                     places[own[3]] = PAGE_ONE
                 continue
             type, swap = state.field(name, "NUMERICAL_TYPE", i), state.field(name, "SWAP_R_AND_B", i)
-            bits = components(VERTEX[format])
+            channels = channels_of(format, type)
             to = [PAGE_DUMP] * 4
             for c, channel in enumerate((2, 1, 0, 3) if swap else range(4)):
                 if not wants(own[c]):
                     continue
-                if bits[channel][1]:
+                if channels.channels[channel].type != ABSENT:
                     to[channel] = places[own[c]] = slot()
-                elif channel == 3 and type in (SINT, UINT):
+                elif channel == 3 and channels.numbers == NUMBER_INTEGER:
                     integer_one = slot() if integer_one == PAGE_DUMP else integer_one
                     places[own[c]] = integer_one
                 else:
@@ -424,11 +426,10 @@ def _entries(shape: InputShape) -> NDArray[np.uint32]:
     for a in shape.attributes:
         entry = _Words(ATTRIBUTE.size, ATTRIBUTE.offsets)
         entry.put("BYTES", a.bytes)
-        entry.put("TYPE", a.type)
-        for n, (lo, width) in enumerate(components(VERTEX[a.format])):
+        for n, channel in enumerate(channels_of(a.format, a.type).channels):
             entry.put("TO", a.to[n], n)
-            entry.put("LO", lo, n)
-            entry.put("WIDTH", width, n)
+            for name, number in zip(CHANNEL_WORDS, astuple(channel), strict=True):
+                entry.put(name, number, n)
         entries.append(entry.words)
     return np.concatenate(entries)
 

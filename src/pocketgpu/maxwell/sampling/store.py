@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from ...errors import PocketGPUError, UsageError
 from ...facts.switches import DEFAULTS
 from ...lanes import I32, Engine
+from ..formats.srgb import CODES, linear_words
 from ..memory import GpuMemory
 from ..texture_header import TextureHeader
 from . import records as r
@@ -144,9 +145,7 @@ class Textures:
         handle = self.engine.callback(self._resolve, I32, I32, I32)
         words[BOOK.RESOLVE // 4 : BOOK.RESOLVE // 4 + 2].view(np.int64)[0] = handle
         at = BOOK.LINEAR // 4
-        from ..pixel_formats import srgb_to_linear
-
-        words[at : at + 256].view(np.float32)[:] = srgb_to_linear(np.arange(256) / 255)
+        words[at : at + CODES] = linear_words()
         # The record of bad handles: one texel of zeros, which lie in front of the other texels.
         self._bad = self._records
         self._put_record(self._bad, {**NOTHING, "LEVEL": self._texels - 64})

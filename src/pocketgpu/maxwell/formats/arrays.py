@@ -1,0 +1,298 @@
+"""Surfaces as arrays of red, green, blue and alpha, and back: the codec over NumPy arrays, for people, tools and tests.
+
+A surface's rows are uint8 of shape (height, bytes of a row), as `blocklinear.detile` and `surface_copy.to_array` give
+them. Colours are arrays of shape (height, width, 4):
+
+* float32 for everything that is not made of integers only (unorm in 0..1, snorm in -1..1; stencil counts as a number);
+* uint32 or int32 where all components are integers of that kind.
+
+Missing colours are 0 and missing alpha is 1. Rounding: unorm and snorm to the nearest step, halves away from zero;
+small floats to the nearest even mantissa; NaN becomes 0 in normalised and integer formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.arena import Bytes
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell.formats import COLOR_TARGET, PixelLayout
+from pocketgpu.lanes import ArrayLang, Value
+from pocketgpu.maxwell.formats.channels import NUMBER_INTEGER, UNORM_TYPES, Channels
+from pocketgpu.maxwell.formats.components import (
+    ABSENT,
+    FLOAT10,
+    FLOAT11,
+    FLOAT16,
+    FLOAT32,
+    SINT,
+    SRGB,
+    UINT,
+    UNORM,
+    ZERO,
+    Channel,
+    Quotient,
+    Rounding,
+)
+from pocketgpu.maxwell.formats.components import (
+    decode as decode_channel,
+)
+from pocketgpu.maxwell.formats.srgb import srgb_tables, srgb_to_linear
+from pocketgpu.maxwell.formats.words import words_of
+from pocketgpu.maxwell.textures import blocks
+
+Numbers = NDArray[Any]
+_EVERY_TYPE = range(ZERO + 1)
+_AS_F32 = (FLOAT32, FLOAT16, FLOAT11, FLOAT10, SRGB)  # types whose values are rounded to f32 first
+_SRGB_FLOATS = ("DXT1", "DXT23", "DXT45")  # compressed formats that mix sRGB colours to more than 8 bits
+_RGBA8, _INTEGER_RGBA8 = "A8B8G8R8", "AU8BU8GU8RU8"
+
+# Guests may store any NaN and any size.
+_quiet = np.errstate(invalid="ignore", over="ignore")
+
+
+# Decoding
+
+
+@_quiet
+def decode(rows: Bytes, layout: PixelLayout, types: Sequence[str] = UNORM_TYPES, srgb: bool = False) -> Numbers:
+    """Colours of a surface's rows, shape (height, width, 4); of a compressed format with whole blocks.
+
+    :param types: of red, green, blue and alpha where the format leaves them open: "unorm", "snorm", "uint", "sint",
+        "float", "uscaled" and "sscaled" (integers that count as numbers), "unorm16" and "snorm16" (which pass through
+        half floats).
+    :param srgb: red, green and blue hold sRGB, whatever the format says; they come out linear. Compressed formats that
+        have no sRGB version ignore it (BC4, BC5, BC6H, EAC), and so do integers.
+    :raises UsageError: the format has no description, or rows are no whole elements.
+    """
+    elements = _elements(rows, layout)
+    if layout.compressed:
+        return _decode_blocks(elements, layout, types, srgb)
+    pixels = []
+    for number in range(layout.block[0]):  # of those that share an element
+        channels = Channels.of(layout, tuple(types), pixel=number)
+        order = channels.bytes_of_channels
+        if order is None:
+            pixels.append(_decode_words(elements, channels, srgb))
+        else:
+            pixels.append(_decode_bytes(elements, channels, order, srgb))
+    if len(pixels) == 1:
+        return pixels[0]
+    return np.stack(pixels, 2).reshape(elements.shape[0], -1, 4)
+
+
+def dtype_of(channels: Channels) -> Any:
+    """The type of arrays with the colours of a format: uint32, int32 or float32."""
+    if channels.numbers != NUMBER_INTEGER:
+        return np.float32
+    return np.int32 if any(channel.type == SINT for channel in channels.channels) else np.uint32
+
+
+def _decode_words(elements: Bytes, channels: Channels, srgb: bool) -> Numbers:
+    """Colours of elements, taken apart in words."""
+    k, words = _words(elements)
+    integer, dtype = channels.numbers == NUMBER_INTEGER, dtype_of(channels)
+    one: Value | float = k.bits_f32(k.i32(1)) if integer else 1.0
+    colour = channels.unpack(k, words, _tables_at(k), Quotient.DOUBLE, one=one, types=_EVERY_TYPE)
+    values = np.empty((*elements.shape[:2], 4), dtype)
+    for i, (channel, value) in enumerate(zip(channels.channels, colour, strict=True)):
+        raw = k.to_array(value)
+        raw = raw.view(dtype) if integer else raw
+        if channel.type != ABSENT and not integer:
+            if channels.halves[i]:
+                raw = raw.astype(np.float16).astype(np.float64)
+            if srgb and i < 3 and channel.type != SRGB:
+                raw = srgb_to_linear(raw)
+        values[..., i] = raw.reshape(elements.shape[:2])
+    return values
+
+
+def _decode_bytes(elements: Bytes, channels: Channels, order: Sequence[int | None], srgb: bool) -> Numbers:
+    """The same where each channel is a byte: a byte has 256 values, which are looked up."""
+    values = np.empty((*elements.shape[:2], 4), np.float32)
+    for i, (channel, byte) in enumerate(zip(channels.channels, order, strict=True)):
+        if byte is None:
+            values[..., i] = i == 3
+            continue
+        linear = channel.type == SRGB or (srgb and i < 3)
+        # This mode is quicker than the one that raises.
+        values[..., i] = np.take(_values_of_bytes(SRGB if linear else UNORM), elements[..., byte], mode="clip")
+    return values
+
+
+@cache
+def _values_of_bytes(type: int) -> NDArray[np.float32]:
+    """The value of each byte, f32: UNORM or SRGB."""
+    k = _lang(256)
+    codes = k.from_array(np.arange(256, dtype=np.int32))
+    return k.to_array(decode_channel(k, Channel(type, 0, 0, 8), codes, _tables_at(k), Quotient.DOUBLE)).astype(np.float32)
+
+
+@_quiet
+def decode_depth(rows: Bytes, layout: PixelLayout) -> tuple[NDArray[np.float64] | None, Bytes | None]:
+    """Depth (float64, unorm in 0..1) and stencil (uint8) of a surface's rows; None for what the format lacks.
+
+    Works for depth targets and for texture formats that show depth and stencil.
+
+    :raises UsageError: the format holds neither, or rows are no whole elements.
+    """
+    channels = Channels.of_depth(layout)
+    elements = _elements(rows, layout)
+    k, words = _words(elements)
+    depth, stencil = channels.unpack(k, words, None, Quotient.DOUBLE)
+    has_depth, has_stencil = (channel.type != ABSENT for channel in channels.channels)
+    shape = elements.shape[:2]
+    return (
+        k.to_array(depth).astype(np.float64).reshape(shape) if has_depth else None,
+        k.to_array(stencil).view(np.int32).astype(np.uint8).reshape(shape) if has_stencil else None,
+    )
+
+
+@_quiet
+def to_rgba8(values: Numbers) -> Bytes:
+    """Colours in 8 bits each, shape (height, width, 4): floats from 0..1 (what is outside is clamped, NaN is 0),
+    integers clamped to 0..255."""
+    name = _RGBA8 if values.dtype.kind == "f" else _INTEGER_RGBA8
+    return encode(values, COLOR_TARGET.named(name)).reshape(values.shape)
+
+
+def picture(rows: Bytes, layout: PixelLayout, types: Sequence[str] = UNORM_TYPES, srgb: bool = False) -> Bytes:
+    """Rows of a surface as a picture: RGBA of 8 bits, shape (height, width, 4). sRGB stays sRGB, as screens want it.
+
+    :param srgb: as for `decode`; only ASTC makes other codes of the same blocks then.
+    :raises UsageError: as `decode`.
+    """
+    if layout.compressed:
+        values = blocks.texels(_elements(rows, layout), layout, blocks.codec(layout, types, srgb))
+        return values if values.dtype == np.uint8 else to_rgba8(values)
+    if layout.components and layout.block == (1, 1):
+        order = Channels.of(layout, tuple(types)).bytes_of_channels
+        if order is not None:
+            elements = _elements(rows, layout)
+            found = np.empty((*elements.shape[:2], 4), np.uint8)
+            for i, byte in enumerate(order):
+                found[..., i] = (255 if i == 3 else 0) if byte is None else elements[..., byte]
+            return found
+    return to_rgba8(decode(rows, layout, types))
+
+
+# Encoding
+
+
+@_quiet
+def encode(
+    values: Numbers, layout: PixelLayout, types: Sequence[str] = UNORM_TYPES, srgb: bool = True
+) -> Bytes:  # fmt: skip
+    """The rows of a surface that holds these colours, shape (height, width, 4): the reverse of `decode`.
+
+    Values outside a format's range are clamped. Bits that a format ignores are 0.
+
+    :param srgb: whether components that hold sRGB are converted; else they take values as unorm does.
+    :raises UsageError: the array has another shape, or the format cannot be written (compressed, shared by pixels).
+    """
+    if values.ndim != 3 or values.shape[2] != 4:
+        raise UsageError(f"colours have shape (height, width, 4), not {values.shape}")
+    if not layout.components or layout.block != (1, 1) or layout.component("E"):
+        raise UsageError(f"{layout.name} can only be read")
+    return _packed(Channels.of(layout, tuple(types), srgb), [values[..., i] for i in range(4)])
+
+
+@_quiet
+def encode_depth(depth: Numbers | None, stencil: Numbers | None, layout: PixelLayout) -> Bytes:
+    """The rows of a depth surface; a part that is None is stored as 0.
+
+    :raises UsageError: the format holds neither depth nor stencil, or arrays have other shapes than (height, width).
+    """
+    given = [a for a in (depth, stencil) if a is not None]
+    if not given or any(a.ndim != 2 or a.shape != given[0].shape for a in given):
+        raise UsageError("depth and stencil have one shape (height, width)")
+    empty = np.zeros(given[0].shape, np.uint8)
+    return _packed(Channels.of_depth(layout), [empty if a is None else a for a in (depth, stencil)])
+
+
+def _packed(channels: Channels, values: Sequence[Numbers]) -> Bytes:
+    """Rows of elements whose channels have these values, arrays of shape (height, width)."""
+    (height, width), size = values[0].shape, channels.bytes
+    assert isinstance(size, int)
+    k = _lang(height * width)
+    colour = [_taken(k, one.reshape(-1), channel) for one, channel in zip(values, channels.channels, strict=True)]
+    words = channels.pack(k, colour, _tables_at(k), Rounding.DOUBLE, types=_EVERY_TYPE)
+    found = np.empty((height * width, len(words)), np.uint32)
+    for i, word in enumerate(words):
+        found[:, i] = k.to_array(word).view(np.uint32)
+    return np.ascontiguousarray(found.view(np.uint8)[:, :size]).reshape(height, -1)
+
+
+def _taken(k: ArrayLang, values: Numbers, channel: Channel) -> Value:
+    """Values of one channel as `Channels.pack` takes them: bits of integers, else f32, or f64 to be rounded once."""
+    if channel.type in (UINT, SINT):
+        whole = values.dtype.kind != "f"
+        exact = values.astype(np.int64) if whole else np.nan_to_num(np.trunc(values.astype(np.float64)), nan=0.0)
+        low, high = (0, (1 << 32) - 1) if channel.type == UINT else (-(1 << 31), (1 << 31) - 1)
+        bits = np.clip(exact, low, high).astype(np.int64).astype(np.uint32)
+        return k.from_array(bits.view(np.float32))
+    return k.from_array(values.astype(np.float32 if channel.type in _AS_F32 else np.float64))
+
+
+# Parts
+
+
+def _elements(rows: Bytes, layout: PixelLayout) -> Bytes:
+    """Rows as (height, elements, bytes of one)."""
+    if not layout.bytes:
+        raise UsageError(f"the format {layout.name} has no description")
+    if rows.ndim != 2 or rows.dtype != np.uint8 or rows.shape[1] % layout.bytes:
+        raise UsageError(f"rows of {layout.name} have uint8 elements of {layout.bytes} bytes, not {rows.shape}")
+    return rows.reshape(rows.shape[0], rows.shape[1] // layout.bytes, layout.bytes)
+
+
+@cache
+def _tables() -> Bytes:
+    """`srgb_tables` as memory of lanes, from byte 0 on."""
+    data = srgb_tables()
+    return np.frombuffer(data + bytes(-len(data) % 8), np.uint8)
+
+
+def _lang(count: int) -> ArrayLang:
+    return ArrayLang(count, _tables())
+
+
+def _tables_at(k: ArrayLang) -> Value:
+    return k.i64(0)
+
+
+def _words(elements: Bytes) -> tuple[ArrayLang, tuple[Value, ...]]:
+    """The words of elements, one vector for each."""
+    size = elements.shape[2]
+    flat = np.ascontiguousarray(elements).reshape(-1, size)
+    if size in (1, 2):
+        words = flat.view(f"<u{size}").astype(np.int32)
+    elif size % 4:
+        words = np.pad(flat, ((0, 0), (0, -size % 4))).view("<i4")
+    else:
+        words = flat.view("<i4")
+    k = _lang(len(flat))
+    return k, tuple(k.from_array(np.ascontiguousarray(words[:, i])) for i in range(words_of(size)))
+
+
+# Compressed formats
+
+
+def _decode_blocks(elements: Bytes, layout: PixelLayout, types: Sequence[str], srgb: bool) -> Numbers:
+    codec = blocks.codec(layout, types, srgb)
+    values = blocks.texels(elements, layout, codec)
+    if values.dtype == np.uint8:
+        return decode(values.reshape(values.shape[0], -1), COLOR_TARGET.named(_RGBA8), srgb=srgb)
+    if codec.srgb:  # 8 bits, too
+        values[..., :3] = _values_of_bytes(SRGB)[np.rint(values[..., :3] * 255).astype(np.uint8)]
+    elif srgb and layout.name in _SRGB_FLOATS:
+        values[..., :3] = srgb_to_linear(values[..., :3])
+    for channel, type in enumerate(types):
+        if type.endswith("16"):  # through half floats
+            values[..., channel] = values[..., channel].astype(np.float16)
+    return values

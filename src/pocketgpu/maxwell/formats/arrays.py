@@ -130,7 +130,8 @@ def _values_of_bytes(type: int) -> NDArray[np.float32]:
     """The value of each byte, f32: UNORM or SRGB."""
     k = _lang(256)
     codes = k.from_array(np.arange(256, dtype=np.int32))
-    return k.to_array(decode_channel(k, Channel(type, 0, 0, 8), codes, _tables_at(k), Quotient.DOUBLE)).astype(np.float32)
+    values = decode_channel(k, Channel(type, 0, 0, 8), codes, _tables_at(k), Quotient.DOUBLE)
+    return k.to_array(values).astype(np.float32)
 
 
 @_quiet

@@ -270,7 +270,7 @@ class Raster:
         raster, viewports = take(RASTER.size), take(VIEWPORT.size * VIEWPORT_COUNT)
         record = self.words(raster, RASTER.size // 4)
         table_of = self.words(viewports, VIEWPORT.size // 4 * VIEWPORT_COUNT)
-        raster_state.encode(state, layout.read, record, table_of)
+        raster_state.RasterEncoder({}).encode(state, layout.read, record, table_of)
         if not only_set_up:
             raster_state.limit(table_of, WIDTH, HEIGHT)
         wanted = {a: PERSPECTIVE for a in flat if a >= 0x80} if inputs is None else inputs

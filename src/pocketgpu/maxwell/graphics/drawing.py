@@ -31,6 +31,7 @@ from .plans import FIRST_VERTEX, MAX_PLANS, PIXEL, PLAN_ROOM, SECOND_VERTEX, Pla
 from .programs import Programs, StageProgram
 from .quick_table import QuickTable, Rooms
 from .raster import raster_shapes
+from .raster_state import RasterEncoder
 from .records import (
     ATTRIBUTE_SPACE,
     FRAGMENTS,
@@ -107,6 +108,7 @@ class Drawing:
         self.room = VertexRoom(take(0), CAPACITY, _PAGE_VECTORS)
         take(self.room.size)
         self.vertex_input = VertexInput(self.memory, self.engine, self.room, host.switches)
+        self._raster = RasterEncoder(host.switches)
         self._plans_at = take(MAX_PLANS * PLAN_ROOM)
         self._region, self._scratch = take(REGION.size), take(setup.SCRATCH_SIZE)
         self._walk = take(native.WALK_SIZE)
@@ -318,7 +320,7 @@ class Drawing:
                 self.quick.clear()
             at = self._plans_at + len(self._plans) * PLAN_ROOM
             pixel = self.programs.stages[PIXEL].record if PIXEL in programs else 0
-            plan = make_plan(self.memory, at, state, programs, self.host.switches, {"PROGRAM": pixel})
+            plan = make_plan(self.memory, at, state, programs, self.host.switches, self._raster, {"PROGRAM": pixel})
             self._plans[key] = plan
         return plan
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ...facts.maxwell import B197
 from ..engines.state import State
+from ..formats.samples import sample_count
 from ..sass.stage_io import VIEWPORT_MASK
 from .headers import LINEAR
 from .planes import GROUP, HEAD_SIZE, plane_offset
@@ -61,18 +62,15 @@ _OF_A_VIEWPORT = (
     "SET_SCISSOR_HORIZONTAL", "SET_SCISSOR_VERTICAL",
 )  # fmt: skip
 RASTER_NAMES = tuple(dict.fromkeys((*_GENERAL, *_OF_ALL_VIEWPORTS, *_OF_A_VIEWPORT)))
-"""The methods that `encode` and `pixel_inputs` read."""
+"""The methods that `RasterEncoder` and `pixel_inputs` read."""
 POSITION, LAYER, VIEWPORT_INDEX, POINT_SIZE, DISTANCES = 0x70, 0x64, 0x68, 0x6C, 0x2C0
 _VIEWPORT_CHOICES = VIEWPORT_INDEX >> 2, VIEWPORT_MASK >> 2
 """Addresses in attribute space of what set-up reads itself."""
-SAMPLES = {0: 1, 1: 2, 2: 4, 3: 8, 4: 8, 5: 2, 6: 16, 8: 4, 9: 4, 10: 8, 11: 8}
-"""SET_ANTI_ALIAS to samples of a pixel; of modes with virtual coverage the samples that have colours."""
 _MODES = {0x1B00: POINT, 0x1B01: LINE, 0x1B02: FILL}
 _CULL = {0x404: 1, 0x405: 2, 0x408: 3}
 _COUNTER_CLOCKWISE = 0x901
 _XYZ, _Z = 3, 5
 """SET_VIEWPORT_CLIP_CONTROL.GEOMETRY_CLIP that cut at near and far plane."""
-_SWITCHES = ("raster.lower_left", "raster.window_clip_end", "raster.offset_step", "raster.window_offset")
 _STEP_OF_24_BITS = 2.0**-24
 _DEPTH_STEPS = {"Z16": 2.0**-16, "ZF32": 0.0}
 _SIGN = -(1 << 31)
@@ -93,11 +91,6 @@ Words = NDArray[np.int32]
 def float_word(v: float) -> int:
     """The bits of an f32 as a signed number."""
     return int(np.float32(v).view(np.int32))
-
-
-def sample_count(state: State) -> int:
-    """Samples of a pixel of the targets."""
-    return SAMPLES.get(state.field("SET_ANTI_ALIAS", "SAMPLES"), 1)
 
 
 def _multisampled(state: State) -> bool:
@@ -153,37 +146,41 @@ class _Known:
         return found
 
 
-_known, _known_viewports = _Known(), _Known()
+class RasterEncoder:
+    """Makes RASTER and VIEWPORT records of registers, and keeps what it made for the next draw in the same state.
 
-
-_NO_SWITCHES: Mapping[str, str] = {}
-
-
-def encode(
-    state: State, vertex_map: Words, raster: Words, viewports: Words, switches: Mapping[str, str] = _NO_SWITCHES
-) -> None:
-    """Fill a RASTER record and VIEWPORT_COUNT VIEWPORT records (i32 words). Words that do not count are left alone:
-    places in RASTER, all but the first viewport if the program chooses none.
-
-    vertex_map: where attributes are in pages, for who reads them (VERTICES.MAP). switches: by name; what is not there
-    has its default.
+    :param switches: by name; what is not there has its default.
     """
-    registers = state.registers
-    chosen = "".join(switches.get(name, "") + " " for name in _SWITCHES).encode()
-    key = registers[_GENERAL_PLACES].tobytes() + vertex_map.tobytes() + chosen
-    raster[_OWN] = _known.get(key, lambda: _general(state, vertex_map, switches))
-    size, positions = VIEWPORT.size // 4, vertex_map[_POSITIONS].tobytes() + chosen
-    mirrors = switches.get("raster.lower_left") == "mirror"
-    moves = switches.get("raster.window_offset") != "ignore"
-    several = any(int(vertex_map[word]) != PAGE_ZERO for word in _VIEWPORT_CHOICES)
-    for n in range(VIEWPORT_COUNT if several else 1):
-        words = registers[_VIEWPORT_PLACES[n]]
-        make = partial(_viewport, words, vertex_map, mirrors, moves)
-        viewports[n * size : (n + 1) * size] = _known_viewports.get(words.tobytes() + positions, make)
+
+    def __init__(self, switches: Mapping[str, str]) -> None:
+        self._control_step = switches.get("raster.offset_step") == "control"
+        self._window_clip_cut = int(switches.get("raster.window_clip_end") != "inclusive")
+        self._mirrors = switches.get("raster.lower_left") == "mirror"
+        self._moves = switches.get("raster.window_offset") != "ignore"
+        self._known, self._known_viewports = _Known(), _Known()
+
+    def encode(self, state: State, vertex_map: Words, raster: Words, viewports: Words) -> None:
+        """Fill a RASTER record and VIEWPORT_COUNT VIEWPORT records (i32 words).
+
+        Words that do not count are left alone: places in RASTER, all but the first viewport if the program chooses
+        none.
+
+        :param vertex_map: where attributes are in pages, for who reads them (VERTICES.MAP).
+        """
+        registers = state.registers
+        key = registers[_GENERAL_PLACES].tobytes() + vertex_map.tobytes()
+        general = partial(_general, state, vertex_map, self._control_step, self._window_clip_cut)
+        raster[_OWN] = self._known.get(key, general)
+        size, positions = VIEWPORT.size // 4, vertex_map[_POSITIONS].tobytes()
+        several = any(int(vertex_map[word]) != PAGE_ZERO for word in _VIEWPORT_CHOICES)
+        for n in range(VIEWPORT_COUNT if several else 1):
+            words = registers[_VIEWPORT_PLACES[n]]
+            make = partial(_viewport, words, vertex_map, self._mirrors, self._moves)
+            viewports[n * size : (n + 1) * size] = self._known_viewports.get(words.tobytes() + positions, make)
 
 
-def _general(state: State, vertex_map: Words, switches: Mapping[str, str]) -> Words:
-    """All of RASTER that registers decide."""
+def _general(state: State, vertex_map: Words, control_step: bool, window_clip_cut: int) -> Words:
+    """All of RASTER that registers decide. For the last two see `_faces` and `_masks`."""
     raster = np.zeros(RASTER.size // 4, np.int32)
     r = _Record(RASTER.offsets, raster)
     field = state.field
@@ -199,10 +196,10 @@ def _general(state: State, vertex_map: Words, switches: Mapping[str, str]) -> Wo
     slot = 4 * field("SET_ATTRIBUTE_POINT_SIZE", "SLOT")
     r.put("POINT_SIZE_AT", optional(slot) if own_size and slot < ATTRIBUTE_SPACE else -1)
     _clip(state, r, vertex_map)
-    _faces(state, r, switches.get("raster.offset_step") == "control")
+    _faces(state, r, control_step)
     _lines_and_points(state, r)
     _samples(state, r)
-    _masks(state, r, int(switches.get("raster.window_clip_end") != "inclusive"))
+    _masks(state, r, window_clip_cut)
     r.put("HALF", 128 * field("SET_VIEWPORT_PIXEL", "CENTER"))
     r.put("CONSERVATIVE", field("SET_CONSERVATIVE_RASTER", "ENABLE"))
     r.put("FILL_VIA_TRIANGLE", field("SET_FILL_VIA_TRIANGLE", "MODE"))
@@ -229,6 +226,7 @@ def _clip(state: State, r: _Record, vertex_map: Words) -> None:
 
 
 def _faces(state: State, r: _Record, controlled: bool) -> None:
+    """controlled: whether SET_DEPTH_BIAS_CONTROL decides about the step of a depth offset."""
     field, number = state.field, state.float
     drops = _CULL.get(field("OGL_SET_CULL_FACE"), 0) if field("OGL_SET_CULL", "ENABLE") else 0
     r.put("CULL", drops)
@@ -287,6 +285,7 @@ def _samples(state: State, r: _Record) -> None:
 
 
 def _masks(state: State, r: _Record, left_out: int) -> None:
+    """left_out: pixels at the far end of a window rectangle that are no part of it."""
     field = state.field
     windows = 0
     if field("SET_WINDOW_CLIP_ENABLE"):
@@ -364,7 +363,7 @@ def _viewport(registers: NDArray[np.uint32], vertex_map: Words, mirrors: bool, m
 
 
 def limit(viewports: Words, width: int, height: int) -> None:
-    """Let no viewport reach beyond a target of this size in pixels (used after `encode`)."""
+    """Let no viewport reach beyond a target of this size in pixels (used after `RasterEncoder.encode`)."""
     table = viewports.reshape(-1, VIEWPORT.size // 4)
     for name, size in (("RIGHT", width), ("BOTTOM", height)):
         column = table[:, VIEWPORT.offsets[name] // 4]

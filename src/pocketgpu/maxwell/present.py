@@ -139,7 +139,7 @@ def to_picture(data: bytes, surface: Shown) -> NDArray[np.uint8]:
         shape, strides = (surface.height, surface.row), (surface.stride, 1)
         rows = np.lib.stride_tricks.as_strided(raw, shape, strides, writeable=False)
     rows = np.ascontiguousarray(rows[:, : surface.row])
-    pixels = picture(rows, shown_layout(surface.format))[..., :3]
+    pixels = picture(rows, shown_layout(surface.format), count=3)
     if surface.transform & FLIP_X:
         pixels = pixels[:, ::-1]
     if surface.transform & FLIP_Y:

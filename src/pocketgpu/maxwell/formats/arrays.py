@@ -13,6 +13,7 @@ small floats to the nearest even mantissa; NaN becomes 0 in normalised and integ
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -23,6 +24,7 @@ from pocketgpu.arena import Bytes
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, PixelLayout
 from pocketgpu.lanes import ArrayLang, Value
+from pocketgpu.maxwell.formats import components
 from pocketgpu.maxwell.formats.channels import NUMBER_INTEGER, UNORM_TYPES, Channels
 from pocketgpu.maxwell.formats.components import (
     ABSENT,
@@ -39,15 +41,13 @@ from pocketgpu.maxwell.formats.components import (
     Quotient,
     Rounding,
 )
-from pocketgpu.maxwell.formats.components import (
-    decode as decode_channel,
-)
 from pocketgpu.maxwell.formats.srgb import srgb_tables, srgb_to_linear
-from pocketgpu.maxwell.formats.words import words_of
+from pocketgpu.maxwell.formats.words import Words, words_of
 from pocketgpu.maxwell.textures import blocks
 
 Numbers = NDArray[Any]
 _EVERY_TYPE = range(ZERO + 1)
+_PIECE = 1 << 14  # elements that are converted at once: what the processor's caches hold
 _AS_F32 = (FLOAT32, FLOAT16, FLOAT11, FLOAT10, SRGB)  # types whose values are rounded to f32 first
 _SRGB_FLOATS = ("DXT1", "DXT23", "DXT45")  # compressed formats that mix sRGB colours to more than 8 bits
 _RGBA8, _INTEGER_RGBA8 = "A8B8G8R8", "AU8BU8GU8RU8"
@@ -95,21 +95,49 @@ def dtype_of(channels: Channels) -> Any:
 
 def _decode_words(elements: Bytes, channels: Channels, srgb: bool) -> Numbers:
     """Colours of elements, taken apart in words."""
-    k, words = _words(elements)
-    integer, dtype = channels.numbers == NUMBER_INTEGER, dtype_of(channels)
-    one: Value | float = k.bits_f32(k.i32(1)) if integer else 1.0
-    colour = channels.unpack(k, words, _tables_at(k), Quotient.DOUBLE, one=one, types=_EVERY_TYPE)
-    values = np.empty((*elements.shape[:2], 4), dtype)
-    for i, (channel, value) in enumerate(zip(channels.channels, colour, strict=True)):
-        raw = k.to_array(value)
-        raw = raw.view(dtype) if integer else raw
-        if channel.type != ABSENT and not integer:
-            if channels.halves[i]:
-                raw = raw.astype(np.float16).astype(np.float64)
-            if srgb and i < 3 and channel.type != SRGB:
-                raw = srgb_to_linear(raw)
-        values[..., i] = raw.reshape(elements.shape[:2])
-    return values
+    dtype = dtype_of(channels)
+    values = np.empty((elements.shape[0] * elements.shape[1], 4), dtype)
+    for i, channel in enumerate(channels.channels):
+        if channel.type == ABSENT:
+            values[:, i] = i == 3
+    flat = elements.reshape(len(values), -1)
+    for start in range(0, len(values), _PIECE):
+        part = slice(start, start + _PIECE)
+        k, words = _words(flat[part])
+        for channel, places in _alike(channels):
+            found = _values(k, words, channel, [channels.channels[i] for i in places])
+            for i, raw in zip(places, found, strict=True):
+                if dtype is not np.float32:
+                    values[part, i] = raw.view(dtype)
+                    continue
+                if channels.halves[i]:
+                    raw = raw.astype(np.float16).astype(np.float64)
+                if channels.exponent is not None and i < 3:
+                    raw = raw * k.to_array(channels.scale(k, words))
+                values[part, i] = srgb_to_linear(raw) if srgb and i < 3 and channel.type != SRGB else raw
+    return values.reshape(*elements.shape[:2], 4)
+
+
+def _alike(channels: Channels) -> list[tuple[Channel, list[int]]]:
+    """The channels that a format has, by type and width: those that agree are converted at once."""
+    found: dict[Channel, list[int]] = {}
+    for i, channel in enumerate(channels.channels):
+        if channel.type != ABSENT:
+            found.setdefault(replace(channel, word=0, low=0), []).append(i)
+    return list(found.items())
+
+
+def _values(k: ArrayLang, words: Words, kind: Channel, channels: Sequence[Channel]) -> Numbers:
+    """Values of several channels of one kind, (channels, elements). kind: one of them, in the lowest bits."""
+    bits = []
+    for c in channels:
+        assert isinstance(c.word, int)
+        bits.append(k.to_array(words[c.word].lsr(c.low)))
+    whole = _lang(sum(map(len, bits)))
+    value = components.decode(
+        whole, kind, whole.from_array(np.concatenate(bits)), _tables_at(whole), Quotient.DOUBLE, types=_EVERY_TYPE
+    )
+    return whole.to_array(value).reshape(len(channels), -1)
 
 
 def _decode_bytes(elements: Bytes, channels: Channels, order: Sequence[int | None], srgb: bool) -> Numbers:
@@ -128,10 +156,23 @@ def _decode_bytes(elements: Bytes, channels: Channels, order: Sequence[int | Non
 @cache
 def _values_of_bytes(type: int) -> NDArray[np.float32]:
     """The value of each byte, f32: UNORM or SRGB."""
-    k = _lang(256)
-    codes = k.from_array(np.arange(256, dtype=np.int32))
-    values = decode_channel(k, Channel(type, 0, 0, 8), codes, _tables_at(k), Quotient.DOUBLE)
-    return k.to_array(values).astype(np.float32)
+    return _values_of_codes(Channel(type, 0, 0, 8)).astype(np.float32)
+
+
+def _values_of_codes(channel: Channel) -> Numbers:
+    """The value of each code of a channel."""
+    assert isinstance(channel.width, int)
+    codes = np.arange(1 << channel.width, dtype=np.int32)
+    k = _lang(len(codes))
+    value = components.decode(k, channel, k.from_array(codes), _tables_at(k), Quotient.DOUBLE)
+    return k.to_array(value)
+
+
+@cache
+def _bytes_of_codes(width: int) -> Bytes:
+    """The byte that shows each code of unorm."""
+    values = _values_of_codes(Channel(UNORM, 0, 0, width)).astype(np.float32)
+    return _codes([values], Channel(UNORM, 0, 0, 8))[0].astype(np.uint8)
 
 
 @_quiet
@@ -144,13 +185,14 @@ def decode_depth(rows: Bytes, layout: PixelLayout) -> tuple[NDArray[np.float64] 
     """
     channels = Channels.of_depth(layout)
     elements = _elements(rows, layout)
-    k, words = _words(elements)
-    depth, stencil = channels.unpack(k, words, None, Quotient.DOUBLE)
-    has_depth, has_stencil = (channel.type != ABSENT for channel in channels.channels)
-    shape = elements.shape[:2]
+    k, words = _words(elements.reshape(-1, layout.bytes))
+    depth, stencil = (
+        None if c.type == ABSENT else _values(k, words, replace(c, word=0, low=0), [c]).reshape(elements.shape[:2])
+        for c in channels.channels
+    )
     return (
-        k.to_array(depth).astype(np.float64).reshape(shape) if has_depth else None,
-        k.to_array(stencil).view(np.int32).astype(np.uint8).reshape(shape) if has_stencil else None,
+        None if depth is None else depth.astype(np.float64),
+        None if stencil is None else stencil.view(np.int32).astype(np.uint8),
     )
 
 
@@ -162,24 +204,52 @@ def to_rgba8(values: Numbers) -> Bytes:
     return encode(values, COLOR_TARGET.named(name)).reshape(values.shape)
 
 
-def picture(rows: Bytes, layout: PixelLayout, types: Sequence[str] = UNORM_TYPES, srgb: bool = False) -> Bytes:
-    """Rows of a surface as a picture: RGBA of 8 bits, shape (height, width, 4). sRGB stays sRGB, as screens want it.
+def picture(
+    rows: Bytes, layout: PixelLayout, types: Sequence[str] = UNORM_TYPES, srgb: bool = False, count: int = 4
+) -> Bytes:  # fmt: skip
+    """Rows of a surface as a picture: RGBA of 8 bits, shape (height, width, count). sRGB stays as it is, for screens.
 
     :param srgb: as for `decode`; only ASTC makes other codes of the same blocks then.
+    :param count: 3 leaves alpha out.
     :raises UsageError: as `decode`.
     """
     if layout.compressed:
         values = blocks.texels(_elements(rows, layout), layout, blocks.codec(layout, types, srgb))
-        return values if values.dtype == np.uint8 else to_rgba8(values)
+        return (values if values.dtype == np.uint8 else to_rgba8(values))[..., :count]
     if layout.components and layout.block == (1, 1):
-        order = Channels.of(layout, tuple(types)).bytes_of_channels
-        if order is not None:
-            elements = _elements(rows, layout)
-            found = np.empty((*elements.shape[:2], 4), np.uint8)
-            for i, byte in enumerate(order):
-                found[..., i] = (255 if i == 3 else 0) if byte is None else elements[..., byte]
-            return found
-    return to_rgba8(decode(rows, layout, types))
+        channels = Channels.of(layout, tuple(types))
+        if channels.bytes_of_channels is not None or _has_tables(channels):
+            return _pictured(_elements(rows, layout), channels, count)
+    return to_rgba8(decode(rows, layout, types))[..., :count]
+
+
+def _has_tables(channels: Channels) -> bool:
+    """Whether all channels are unorm of so few bits that a table has a byte for each code."""
+    narrow = (isinstance(c.width, int) and c.width <= 16 and c.type in (ABSENT, UNORM) for c in channels.channels)
+    return all(narrow) and not any(channels.halves)
+
+
+def _pictured(elements: Bytes, channels: Channels, count: int) -> Bytes:
+    """A picture of elements whose channels are bytes, or have tables of bytes."""
+    flat, order = elements.reshape(-1, elements.shape[2]), channels.bytes_of_channels
+    found = np.empty((len(flat), count), np.uint8)
+    for i, channel in enumerate(channels.channels[:count]):
+        if channel.type == ABSENT:
+            found[:, i] = 255 if i == 3 else 0
+    if order is not None:
+        for i, byte in enumerate(order[:count]):
+            if byte is not None:
+                found[:, i] = flat[:, byte]
+        return found.reshape(*elements.shape[:2], count)
+    for start in range(0, len(flat), _PIECE):
+        part = slice(start, start + _PIECE)
+        k, words = _words(flat[part])
+        for i, c in enumerate(channels.channels[:count]):
+            if c.type != ABSENT:
+                assert isinstance(c.word, int) and isinstance(c.width, int)
+                codes = k.to_array(c.code(k, words[c.word]))
+                found[part, i] = np.take(_bytes_of_codes(c.width), codes, mode="clip")
+    return found.reshape(*elements.shape[:2], count)
 
 
 # Encoding
@@ -220,13 +290,28 @@ def _packed(channels: Channels, values: Sequence[Numbers]) -> Bytes:
     """Rows of elements whose channels have these values, arrays of shape (height, width)."""
     (height, width), size = values[0].shape, channels.bytes
     assert isinstance(size, int)
-    k = _lang(height * width)
-    colour = [_taken(k, one.reshape(-1), channel) for one, channel in zip(values, channels.channels, strict=True)]
-    words = channels.pack(k, colour, _tables_at(k), Rounding.DOUBLE, types=_EVERY_TYPE)
-    found = np.empty((height * width, len(words)), np.uint32)
-    for i, word in enumerate(words):
-        found[:, i] = k.to_array(word).view(np.uint32)
+    count, flat = height * width, [one.reshape(-1) for one in values]
+    found = np.empty((count, channels.words), np.uint32)
+    for start in range(0, count, _PIECE):
+        part = slice(start, start + _PIECE)
+        k = _lang(len(found[part]))
+        codes: list[Value | None] = [None] * len(flat)
+        for channel, places in _alike(channels):
+            kept = [i for i in places if channels.stored[i]]
+            for i, code in zip(kept, _codes([flat[i][part] for i in kept], channel), strict=True):
+                codes[i] = k.from_array(code)
+        for i, word in enumerate(channels.assembled(k, codes, k.lanes)):
+            found[part, i] = k.to_array(word).view(np.uint32)
     return np.ascontiguousarray(found.view(np.uint8)[:, :size]).reshape(height, -1)
+
+
+def _codes(values: Sequence[Numbers], kind: Channel) -> Numbers:
+    """The codes of several channels of one kind, (channels, elements)."""
+    k = _lang(sum(map(len, values)))
+    code = components.encode(
+        k, kind, _taken(k, np.concatenate(values), kind), _tables_at(k), Rounding.DOUBLE, _EVERY_TYPE
+    )
+    return k.to_array(code).reshape(len(values), -1)
 
 
 def _taken(k: ArrayLang, values: Numbers, channel: Channel) -> Value:
@@ -267,10 +352,10 @@ def _tables_at(k: ArrayLang) -> Value:
     return k.i64(0)
 
 
-def _words(elements: Bytes) -> tuple[ArrayLang, tuple[Value, ...]]:
-    """The words of elements, one vector for each."""
-    size = elements.shape[2]
-    flat = np.ascontiguousarray(elements).reshape(-1, size)
+def _words(flat: Bytes) -> tuple[ArrayLang, Words]:
+    """The words of elements, (elements, bytes), one vector for each."""
+    size = flat.shape[1]
+    flat = np.ascontiguousarray(flat)
     if size in (1, 2):
         words = flat.view(f"<u{size}").astype(np.int32)
     elif size % 4:

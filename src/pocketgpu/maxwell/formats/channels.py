@@ -12,7 +12,7 @@ from functools import cache, partial
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.classes import enumerations
 from pocketgpu.facts.maxwell.formats import Component, PixelLayout
-from pocketgpu.lanes import F64, Lang, Value
+from pocketgpu.lanes import Lang, Value
 from pocketgpu.maxwell.formats.components import (
     ABSENT,
     INTEGERS,
@@ -200,16 +200,15 @@ class Channels:
                 missing = partial(_constant, k, one if i == _ALPHA else 0.0, words[0].lanes)
                 before = decode(k, channel, _select_word(k, words, channel.word), tables, quotient, missing, types)
                 if self.exponent is not None and i != _ALPHA:
-                    before = self._scale(k, words, before)
+                    before = before * self.scale(k, words)
             done.append((channel, before))
         return [value for _, value in done]
 
-    def _scale(self, k: Lang, words: Words, mantissa: Value) -> Value:
-        exponent = self.exponent
-        assert exponent is not None
-        code = exponent.code(k, _select_word(k, words, exponent.word))
-        scale = k.bits_f32((code + (_F32_BIAS - _EXPONENT_BIAS)) << _F32_MANTISSA)
-        return mantissa * (k.to_f64(scale) if mantissa.type is F64 else scale)
+    def scale(self, k: Lang, words: Words) -> Value:
+        """What the mantissas of red, green and blue are multiplied with (f32), in formats that have an exponent."""
+        assert self.exponent is not None
+        code = self.exponent.code(k, _select_word(k, words, self.exponent.word))
+        return k.bits_f32((code + (_F32_BIAS - _EXPONENT_BIAS)) << _F32_MANTISSA)
 
     def from_steps(self, k: Lang, steps: Colour) -> Colour:
         """The colour of what `unpack` gave with Quotient.STEPS, perhaps mixed since."""
@@ -223,19 +222,32 @@ class Channels:
         types: Collection[int] = OF_TARGETS,
     ) -> Words:  # fmt: skip
         """The words of an element of that colour. Luminance takes red; bits that the format ignores are 0."""
+        codes = [
+            encode(k, channel, value, tables, rounding, types) if stored else None
+            for value, channel, stored in zip(colour, self.channels, self.stored, strict=True)
+        ]
+        return self.assembled(k, codes, colour[0].lanes)
+
+    @property
+    def stored(self) -> tuple[bool, ...]:
+        """Which channels have bits of their own: not absent ones, and of luminance only red."""
+        return tuple(
+            not (isinstance(channel.type, int) and channel.type == ABSENT)
+            and not any(channel is before for before in self.channels[:i])
+            for i, channel in enumerate(self.channels)
+        )
+
+    def assembled(self, k: Lang, codes: Sequence[Value | None], lanes: int) -> Words:
+        """The words of an element whose channels have these codes; None for those that are not `stored`."""
         words: list[Value | None] = [None] * self.words
-        written: list[Channel] = []
-        for value, channel in zip(colour, self.channels, strict=True):
-            if (isinstance(channel.type, int) and channel.type == ABSENT) or any(channel is c for c in written):
+        for code, channel in zip(codes, self.channels, strict=True):
+            if code is None:
                 continue
-            written.append(channel)
-            code = encode(k, channel, value, tables, rounding, types)
             part = code if isinstance(channel.low, int) and not channel.low else code << channel.low
             for i in range(len(words)) if isinstance(channel.word, Value) else [channel.word]:
                 here = k.select(channel.word == i, part, 0) if isinstance(channel.word, Value) else part
                 before = words[i]
                 words[i] = here if before is None else before | here
-        lanes = colour[0].lanes
         out = [k.splat(0, lanes) if word is None else word for word in words]
         if isinstance(self.fixed, Value) or self.fixed:
             out[0] = out[0] | self.fixed

@@ -9,7 +9,7 @@ round to a code (`Rounding`). Source: OpenGL and Direct3D 11 for the meaning of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, partial
@@ -117,13 +117,17 @@ def decode(
     :param types: those that may occur where the type is read at run time.
     """
     zero = lambda: k.splat(k.f32(0.0), word.lanes)
-    bits = _Bits(k, channel, word)
-    cases: list[Callable[[], Value]] = [partial(f, k, bits, channel, quotient) for f in _DECODE]
-    cases = [absent or zero, *cases, zero]
-    cases[SRGB] = partial(_from_srgb, k, bits, tables)
-    if isinstance(channel.type, Value):  # all cases share these
-        _ = bits.code, bits.signed
-    found: Value = k.switch(channel.type, _possible(cases, types, zero))
+    bits = _Bits(k, channel, word, tables)
+
+    def case(type: int) -> Value:
+        if type in (ABSENT, ZERO):
+            return absent() if absent is not None and type == ABSENT else zero()
+        return _DECODE[type](k, bits, channel, quotient)
+
+    if isinstance(channel.type, int):
+        return case(channel.type)
+    _ = bits.code, bits.signed  # all cases share these
+    found: Value = k.switch(channel.type, _possible(case, types, zero))
     return found
 
 
@@ -134,18 +138,26 @@ def encode(
     """The code for a value, in the lowest bits of i32. Values that the type cannot hold become its nearest one; NaN
     becomes 0 but in floats. tables, types: as for `decode`, but all of the tables."""
     zero = lambda: k.splat(0, value.lanes)
-    cases: list[Callable[[], Value]] = [partial(f, k, value, channel, rounding) for f in _ENCODE]
-    cases = [zero, *cases, zero]
-    cases[SRGB] = partial(_to_srgb, k, value, tables)
-    found: Value = k.switch(channel.type, _possible(cases, types, zero))
+
+    def case(type: int) -> Value:
+        if type in (ABSENT, ZERO):
+            return zero()
+        if type == SRGB:
+            assert tables is not None, "sRGB needs its tables"
+            return encode_srgb(k, tables, value)
+        return _ENCODE[type](k, value, channel, rounding)
+
+    if isinstance(channel.type, int):
+        return case(channel.type)
+    found: Value = k.switch(channel.type, _possible(case, types, zero))
     return found
 
 
 def _possible(
-    cases: Sequence[Callable[[], Value]], types: Collection[int], zero: Callable[[], Value]
+    case: Callable[[int], Value], types: Collection[int], zero: Callable[[], Value]
 ) -> Sequence[Callable[[], Value]]:  # fmt: skip
     """The cases of a switch over types of which only some occur; the rest costs no code."""
-    return [case if type in types else zero for type, case in enumerate(cases[: max(types) + 1])]
+    return [partial(case, type) if type in types else zero for type in range(max(types) + 1)]
 
 
 def divided(k: Lang, steps: Value, channel: Channel, quotient: Quotient, signed: bool = False) -> Value:
@@ -155,10 +167,10 @@ def divided(k: Lang, steps: Value, channel: Channel, quotient: Quotient, signed:
 
 
 class _Bits:
-    """The bits of a channel in its word, taken out when first asked for."""
+    """The bits of a channel in its word, taken out when first asked for; and the tables of sRGB."""
 
-    def __init__(self, k: Lang, channel: Channel, word: Value) -> None:
-        self._k, self._channel, self.word = k, channel, word
+    def __init__(self, k: Lang, channel: Channel, word: Value, tables: Value | None) -> None:
+        self._k, self._channel, self.word, self.tables = k, channel, word, tables
 
     @cached_property
     def code(self) -> Value:
@@ -169,7 +181,7 @@ class _Bits:
         return self._channel.signed(self._k, self.word)
 
 
-# From codes. Each takes (k, bits, channel, quotient), in the order of the types from UNORM on.
+# From codes. Each takes (k, bits, channel, quotient), to a value.
 
 
 def _from_unorm(k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Value:
@@ -224,9 +236,9 @@ def _from_float(width: int, k: Lang, bits: _Bits, c: Channel, quotient: Quotient
     return float_of(k, bits.code, width)
 
 
-def _from_srgb(k: Lang, bits: _Bits, tables: Value | None) -> Value:
-    assert tables is not None, "sRGB needs its tables"
-    return decode_srgb(k, tables, bits.code)
+def _from_srgb(k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Value:
+    assert bits.tables is not None, "sRGB needs its tables"
+    return decode_srgb(k, bits.tables, bits.code)
 
 
 def _from_uscaled(k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Value:
@@ -242,14 +254,15 @@ def _from_uscaled32(k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Val
     return value if quotient is Quotient.DOUBLE else k.to_f32(value)
 
 
-_SMALL = (16, 11, 10)
-_DECODE: Sequence[Callable[..., Value]] = (
-    _from_unorm, _from_snorm, _from_uint, _from_sint, _from_float32, *(partial(_from_float, n) for n in _SMALL),
-    _from_srgb, _from_unorm32, _from_snorm32, _from_uscaled, _from_sscaled, _from_uscaled32,
-)  # fmt: skip
+_DECODE: Mapping[int, Callable[..., Value]] = {
+    UNORM: _from_unorm, SNORM: _from_snorm, UINT: _from_uint, SINT: _from_sint, FLOAT32: _from_float32,
+    FLOAT16: partial(_from_float, 16), FLOAT11: partial(_from_float, 11), FLOAT10: partial(_from_float, 10),
+    SRGB: _from_srgb, UNORM32: _from_unorm32, SNORM32: _from_snorm32, USCALED: _from_uscaled, SSCALED: _from_sscaled,
+    USCALED32: _from_uscaled32,
+}  # fmt: skip
 
 
-# To codes. Each takes (k, value, channel, rounding), in the same order.
+# To codes. Each takes (k, value, channel, rounding) to a code.
 
 
 def _to_unorm(k: Lang, v: Value, c: Channel, rounding: Rounding) -> Value:
@@ -333,11 +346,6 @@ def _to_float(width: int, k: Lang, v: Value, c: Channel, rounding: Rounding) -> 
     return float_to(k, v, width)
 
 
-def _to_srgb(k: Lang, v: Value, tables: Value | None) -> Value:
-    assert tables is not None, "sRGB needs its tables"
-    return encode_srgb(k, tables, v)
-
-
 def _to_uscaled(k: Lang, v: Value, c: Channel, rounding: Rounding) -> Value:
     assert isinstance(c.width, int)
     return _whole(k, k.clamp(_double(k, v), 0.0, float((1 << c.width) - 1)))
@@ -349,7 +357,8 @@ def _to_sscaled(k: Lang, v: Value, c: Channel, rounding: Rounding) -> Value:
     return _away(k, _double(k, v), -top, top - 1.0, 1.0, 0.0) & c.mask(k)
 
 
-_ENCODE: Sequence[Callable[..., Value]] = (
-    _to_unorm, _to_snorm, _to_uint, _to_sint, _to_float32, *(partial(_to_float, n) for n in _SMALL),
-    _to_srgb, _to_unorm32, _to_snorm32, _to_uscaled, _to_sscaled, _to_uscaled,
-)  # fmt: skip
+_ENCODE: Mapping[int, Callable[..., Value]] = {
+    UNORM: _to_unorm, SNORM: _to_snorm, UINT: _to_uint, SINT: _to_sint, FLOAT32: _to_float32,
+    FLOAT16: partial(_to_float, 16), FLOAT11: partial(_to_float, 11), FLOAT10: partial(_to_float, 10),
+    UNORM32: _to_unorm32, SNORM32: _to_snorm32, USCALED: _to_uscaled, SSCALED: _to_sscaled, USCALED32: _to_uscaled,
+}  # fmt: skip

@@ -19,7 +19,7 @@ from common import CAPTURES, Report, Series, cpu_time, geometric_mean, run, turn
 from guest import use_clock
 
 import pocketgpu
-from pocketgpu.capture.citrace import Trace
+from pocketgpu.capture.formats.citrace import Trace
 from pocketgpu.capture.replay import replay
 from pocketgpu.pica.n3ds import N3DS
 

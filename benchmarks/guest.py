@@ -11,7 +11,9 @@ from pocketgpu.builder import CommandList
 from pocketgpu.capture import replay
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.pica import PICA
-from pocketgpu.pica import batch, draws, external, n3ds
+from pocketgpu.pica import n3ds
+from pocketgpu.pica.external import registers as external
+from pocketgpu.pica.front import batch, draws
 from pocketgpu.pica.n3ds import N3DS
 
 COLOR, DEPTH = 0x18000000, 0x18200000

@@ -13,9 +13,9 @@ import numpy as np
 from common import Report, clock, run, turns
 
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.blocklinear import Layout
-from pocketgpu.maxwell.memory import MIB, GpuMemory
-from pocketgpu.maxwell.surface_copy import SurfaceSide, copy_rect, from_array, to_array
+from pocketgpu.maxwell.memory.blocklinear import Layout
+from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
+from pocketgpu.maxwell.memory.surface_copy import SurfaceSide, copy_rect, from_array, to_array
 
 PROMISED = 1.0  # GB/s
 A, B = 0x1_0000_0000, 0x2_0000_0000

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from common import SHARED, Report, ratio, run, turns
 
-from pocketgpu.capture import mxcap
 from pocketgpu.capture.channel_replay import Replay, make_machine
-from pocketgpu.maxwell.engines.draws import Draw
+from pocketgpu.capture.formats import mxcap
+from pocketgpu.maxwell.engines.threed.draws import Draw
 
 FOLDER = SHARED / "captures" / "switch"
 SCENES = ("ex03_cube", "ex07_mesh_lighting")

@@ -15,10 +15,10 @@ from common import Report, clock, run, turns
 
 from pocketgpu import Texture
 from pocketgpu.lanes import I32, I64, Lang, Value, kernel
-from pocketgpu.maxwell.compute import Device
+from pocketgpu.maxwell.compute.raw_module import Device
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.records import Call, packed
-from pocketgpu.maxwell.sass.work import LAUNCH, SCRATCH, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, SCRATCH, VECTOR
 
 SIZE, COUNT = 256, 2000
 

@@ -14,7 +14,7 @@ from common import Report, clock, run, turns
 
 from pocketgpu.builder import assemble
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
-from pocketgpu.pica.layout import BANK_INDEX, CHUNK, PACKET, PACKET_SIZE
+from pocketgpu.pica.core.layout import BANK_INDEX, CHUNK, PACKET, PACKET_SIZE
 from pocketgpu.pica.shader import Program
 from pocketgpu.pica.shader.interpreter import vertex_interpreter
 from pocketgpu.pica.shader.translate import vertex_program

@@ -16,20 +16,20 @@ from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import VERTEX
 from pocketgpu.facts.switches import choose
 from pocketgpu.lanes import I32, Engine, Lang, Value, kernel
-from pocketgpu.maxwell.engines.state import State
-from pocketgpu.maxwell.graphics.headers import layout_of
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.graphics.input.vertex_input import InputShape, VertexInput
+from pocketgpu.maxwell.graphics.input.vertex_records import INPUT, VertexRoom
+from pocketgpu.maxwell.graphics.input.vertex_stage import next_piece, run_vertices
+from pocketgpu.maxwell.graphics.programs.headers import layout_of
 from pocketgpu.maxwell.graphics.records import PRIMITIVES, VERTICES
-from pocketgpu.maxwell.graphics.tessellation_stage import (
+from pocketgpu.maxwell.graphics.stages.tessellation import (
     TessellationRoom,
     TessellationStage,
     begin_patches,
     tessellate,
 )
-from pocketgpu.maxwell.graphics.vertex_input import InputShape, VertexInput
-from pocketgpu.maxwell.graphics.vertex_records import INPUT, VertexRoom
-from pocketgpu.maxwell.graphics.vertex_stage import next_piece, run_vertices
-from pocketgpu.maxwell.memory import MIB, GpuMemory
-from pocketgpu.maxwell.sass.work import DONE, LAUNCH, WARP, WARPS
+from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
+from pocketgpu.maxwell.sass.thread_memory.work import DONE, LAUNCH, WARP, WARPS
 
 MESH, INDICES = 0x1_0000_0000, 0x1_0100_0000
 COUNT, STRIDE = 100_000, 24

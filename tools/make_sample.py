@@ -22,14 +22,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tools")]
 import sample_art as art  # noqa: E402
 
 from pocketgpu.builder import Buffer, CaptureBuilder, CommandList, assemble  # noqa: E402
-from pocketgpu.builder.matrices import (  # noqa: E402
-    UPRIGHT,
-    orthographic,
-    perspective,
-    rotation,
-    scaling,
-    translation,
-)
+from pocketgpu.builder.matrices import UPRIGHT, orthographic, perspective, rotation, scaling, translation  # noqa: E402
 
 FRAMES = 6
 HORIZON = 112

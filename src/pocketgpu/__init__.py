@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from pocketgpu.errors import UsageError as UsageError
     from pocketgpu.events import Event as Event
     from pocketgpu.inspect.inspection import debug as debug
-    from pocketgpu.maxwell.compute import RawModule as RawModule
+    from pocketgpu.maxwell.compute.raw_module import RawModule as RawModule
+    from pocketgpu.maxwell.compute.texture_objects import Surface as Surface
+    from pocketgpu.maxwell.compute.texture_objects import Texture as Texture
     from pocketgpu.maxwell.gm20b import GM20B as GM20B
-    from pocketgpu.maxwell.texture_objects import Surface as Surface
-    from pocketgpu.maxwell.texture_objects import Texture as Texture
     from pocketgpu.pica.n3ds import N3DS as N3DS
 
 __version__ = "0.1.0"
@@ -46,9 +46,9 @@ _HOMES: dict[str, tuple[str, str]] = {
     "GuestMemoryError": ("pocketgpu.errors", "GuestMemoryError"),
     "NoPictureError": ("pocketgpu.errors", "NoPictureError"),
     "PocketGPUError": ("pocketgpu.errors", "PocketGPUError"),
-    "RawModule": ("pocketgpu.maxwell.compute", "RawModule"),
-    "Surface": ("pocketgpu.maxwell.texture_objects", "Surface"),
-    "Texture": ("pocketgpu.maxwell.texture_objects", "Texture"),
+    "RawModule": ("pocketgpu.maxwell.compute.raw_module", "RawModule"),
+    "Surface": ("pocketgpu.maxwell.compute.texture_objects", "Surface"),
+    "Texture": ("pocketgpu.maxwell.compute.texture_objects", "Texture"),
     "UsageError": ("pocketgpu.errors", "UsageError"),
     "debug": ("pocketgpu.inspect.inspection", "debug"),
     "errors": ("pocketgpu.errors", ""),

@@ -26,8 +26,8 @@ if __name__ == "__main__":
 import numpy as np
 
 from pocketgpu.builder import Buffer, CaptureBuilder, CommandList, assemble
-from pocketgpu.capture.citrace import parse
-from pocketgpu.capture.container import unpack
+from pocketgpu.capture.formats.citrace import parse
+from pocketgpu.capture.formats.container import unpack
 from pocketgpu.capture.replay import replay
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.pica.n3ds import N3DS

@@ -30,7 +30,8 @@ if __name__ == "__main__":
 import numpy as np
 
 from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, PushBuffer, Surface, size_of
-from pocketgpu.capture import Capture, mxcap
+from pocketgpu.capture import Capture
+from pocketgpu.capture.formats import mxcap
 from pocketgpu.errors import CaptureError, NoPictureError
 from pocketgpu.maxwell.gm20b import GM20B
 

@@ -27,9 +27,9 @@ import numpy as np
 
 import pocketgpu
 from pocketgpu.capture import Capture
-from pocketgpu.capture.pgc.contents import Contents, FrameContents, Load
+from pocketgpu.capture.formats.pgc.contents import Contents, FrameContents, Load
+from pocketgpu.capture.formats.pgc.traces import PgcTrace
 from pocketgpu.capture.pgc.convert import contents_of
-from pocketgpu.capture.pgc.traces import PgcTrace
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
@@ -110,7 +110,7 @@ def ask(contents: Contents, name: str, r: random.Random, counts: Counter[str]) -
             assert answer.proved or overlaps, f"{place} is not proved:\n{answer}"
             assert str(answer) and answer.to_json()
             counts["answers"] += 1
-            counts["fragments"] += sum(len(t.draw.fragments) for t in getattr(answer, "touches", ()) if t.draw)
+            counts["fragments"] += len(getattr(answer, "fragments", ()))
         except PocketGPUError as error:
             counts[type(error).__name__] += 1
 

@@ -22,11 +22,11 @@ if __name__ == "__main__":
 from support.fuzz import load
 
 from pocketgpu.capture import Capture
-from pocketgpu.capture.pgc.contents import Contents, Load
-from pocketgpu.capture.pgc.traces import PgcTrace
+from pocketgpu.capture.formats.pgc.contents import Contents, Load
+from pocketgpu.capture.formats.pgc.traces import PgcTrace
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.inspect.diff import diff
-from pocketgpu.inspect.meshes import to_glb, to_obj
+from pocketgpu.inspect.model.meshes import to_glb, to_obj
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 SLOWEST = 60.0

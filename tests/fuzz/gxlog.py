@@ -20,7 +20,7 @@ if __name__ == "__main__":
     root = Path(__file__).resolve().parents[2]
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
-from pocketgpu.capture import gxlog
+from pocketgpu.capture.formats import gxlog
 from pocketgpu.capture.replay import Capture, replay
 from pocketgpu.errors import CaptureError
 from pocketgpu.pica.n3ds import N3DS

@@ -28,9 +28,9 @@ from pocketgpu.builder.maxwell import Grid, PushBuffer, Surface
 from pocketgpu.facts.maxwell import A140, B0B5, B06F, B1C0, B197, TWOD, Method, MethodBlock
 from pocketgpu.facts.maxwell.headers import QMD
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.memory import Backing
-from pocketgpu.maxwell.sass.assembler import assemble
-from pocketgpu.maxwell.stats import ChannelStats
+from pocketgpu.maxwell.host.stats import ChannelStats
+from pocketgpu.maxwell.memory.gpu_memory import Backing
+from pocketgpu.maxwell.sass.isa.assembler import assemble
 
 SLOWEST = 10.0
 COMPARED = 250

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from support.fuzz import command
 from support.raster_side import Raster, wild, wild_vertices
 
-from pocketgpu.maxwell.engines.state import State
-from pocketgpu.maxwell.graphics.headers import LINEAR, PERSPECTIVE
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.graphics.programs.headers import LINEAR, PERSPECTIVE
 
 VERTICES = 12
 INPUTS = {0x280: PERSPECTIVE, 0x284: LINEAR, 0x300: PERSPECTIVE, 0x304: PERSPECTIVE}

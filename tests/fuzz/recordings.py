@@ -28,7 +28,8 @@ if __name__ == "__main__":
 
 from support import switch_index
 
-from pocketgpu.capture import Capture, mxcap
+from pocketgpu.capture import Capture
+from pocketgpu.capture.formats import mxcap
 from pocketgpu.errors import CaptureError, NoPictureError
 from pocketgpu.maxwell.gm20b import GM20B
 

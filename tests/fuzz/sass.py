@@ -23,10 +23,10 @@ import numpy as np
 
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.facts.maxwell.sass import FORMS
-from pocketgpu.inspect.shader_files import open_shader
-from pocketgpu.maxwell.sass.assembler import assemble
-from pocketgpu.maxwell.sass.decoder import REFUSED, SassError, decode, match
-from pocketgpu.maxwell.sass.encoder import encode
+from pocketgpu.inspect.shaders.files import open_shader
+from pocketgpu.maxwell.sass.isa.assembler import assemble
+from pocketgpu.maxwell.sass.isa.decoder import REFUSED, SassError, decode, match
+from pocketgpu.maxwell.sass.isa.encoder import encode
 from pocketgpu.pica.shader.assembler import assemble as assemble_pica
 from pocketgpu.pica.shader.shbin import Executable, Shbin, outputs_of, write_shbin
 

@@ -27,10 +27,10 @@ from support.slow_sass import RZ, SEMANTICS, WARP, Thread, constant_of, execute,
 from pocketgpu.events import EventLog
 from pocketgpu.facts.maxwell.sass import FORMS, Form
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.memory import MIB, GpuMemory
-from pocketgpu.maxwell.sass.assembler import assemble
-from pocketgpu.maxwell.sass.decoder import decode, find_form
-from pocketgpu.maxwell.sass.launch import Code, Launcher
+from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
+from pocketgpu.maxwell.sass.isa.assembler import assemble
+from pocketgpu.maxwell.sass.isa.decoder import decode, find_form
+from pocketgpu.maxwell.sass.launch.launcher import Code, Launcher
 
 BUFFER, SIZE = 0x1_0000_0000, 1 << 17
 LANES = 32

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pocketgpu
-from pocketgpu.capture.gxlog import GxLog, MemoryEvent, SwapEvent
+from pocketgpu.capture.formats.gxlog import GxLog, MemoryEvent, SwapEvent
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.gsp import GX_COMMANDS
 from pocketgpu.facts.memory_map import VRAM

@@ -16,9 +16,9 @@ import pytest
 from PIL import Image
 
 import pocketgpu
-from pocketgpu.capture.citrace import LoadRun, WriteRun
 from pocketgpu.capture.dumps import Dump, physical, run_list
-from pocketgpu.capture.gxlog import GxLog, GxRun
+from pocketgpu.capture.formats.citrace import LoadRun, WriteRun
+from pocketgpu.capture.formats.gxlog import GxLog, GxRun
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.facts.memory_map import VRAM
 

@@ -18,10 +18,10 @@ from zoo_switch import SCENES
 
 import pocketgpu
 from pocketgpu.capture.channel_replay import Replay, make_machine
-from pocketgpu.capture.mxcap import ChannelLog
+from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.graphics import drawing
-from pocketgpu.maxwell.page_table import PHYSICAL
+from pocketgpu.maxwell.graphics.draw import drawing
+from pocketgpu.maxwell.memory.page_table import PHYSICAL
 
 MADE: Counter[str] = Counter()
 CELLS = 3

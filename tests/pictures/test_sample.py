@@ -16,7 +16,7 @@ import pytest
 from golden_files import digest
 
 import pocketgpu
-from pocketgpu.capture import container
+from pocketgpu.capture.formats import container
 from pocketgpu.cli import main
 from pocketgpu.pytest_plugin import AssertFrame, Render
 

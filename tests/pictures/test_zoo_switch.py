@@ -18,8 +18,8 @@ import pytest
 from zoo.gallery import write_gallery
 from zoo_switch import SCENES, Scene, Shown, show
 
-from pocketgpu.capture import mxcap
-from pocketgpu.maxwell.graphics import drawing
+from pocketgpu.capture.formats import mxcap
+from pocketgpu.maxwell.graphics.draw import drawing
 
 GOLDENS = Path(__file__).with_name("zoo_switch.json")
 NAMES = list(SCENES)

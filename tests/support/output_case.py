@@ -18,13 +18,13 @@ from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH, PixelLayout
 from pocketgpu.facts.maxwell.headers import SPH
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.blocklinear import Layout
-from pocketgpu.maxwell.engines.state import State
+from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.formats.srgb import srgb_tables
-from pocketgpu.maxwell.graphics.headers import Header
-from pocketgpu.maxwell.graphics.output_state import OutputState
+from pocketgpu.maxwell.graphics.output.state import OutputState
+from pocketgpu.maxwell.graphics.output.targets import Target
+from pocketgpu.maxwell.graphics.programs.headers import Header
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, LANE_X, LANE_Y
-from pocketgpu.maxwell.graphics.targets import Target
+from pocketgpu.maxwell.memory.blocklinear import Layout
 
 RECORD, TABLES, FRAGMENTS_AT, REGISTERS = 0x1000, 0x4000, 0x8000, 0xA000
 TARGETS, TARGET_ROOM = 0x10000, 0x10000

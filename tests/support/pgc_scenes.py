@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pocketgpu.capture.pgc import format as F
-from pocketgpu.capture.pgc.contents import (
+from pocketgpu.capture.formats.pgc import numbers as F
+from pocketgpu.capture.formats.pgc.contents import (
     Contents,
     Event,
     FrameContents,

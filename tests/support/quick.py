@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pocketgpu.maxwell.engines.draws import Draw
+from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.gm20b import GM20B
 
 

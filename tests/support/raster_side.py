@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.lanes import F32, I32, Engine, Lang, Value, kernel
-from pocketgpu.maxwell.engines.state import State
-from pocketgpu.maxwell.graphics import raster_state, setup
-from pocketgpu.maxwell.graphics.coverage import lane_x, lane_y
-from pocketgpu.maxwell.graphics.headers import PERSPECTIVE, Layout, layout_of
-from pocketgpu.maxwell.graphics.planes import GROUP, HEAD_SIZE
-from pocketgpu.maxwell.graphics.raster import raster_shapes
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.graphics.primitives import setup
+from pocketgpu.maxwell.graphics.primitives.planes import GROUP, HEAD_SIZE
+from pocketgpu.maxwell.graphics.programs.headers import PERSPECTIVE, Layout, layout_of
+from pocketgpu.maxwell.graphics.raster import raster_state
+from pocketgpu.maxwell.graphics.raster.blocks import raster_shapes
+from pocketgpu.maxwell.graphics.raster.coverage import lane_x, lane_y
 from pocketgpu.maxwell.graphics.records import (
     FRAGMENTS,
     PAGE_ONE,
@@ -33,8 +34,8 @@ from pocketgpu.maxwell.graphics.records import (
     VIEWPORT,
     VIEWPORT_COUNT,
 )
-from pocketgpu.maxwell.sass.stage_io import PIXEL
-from pocketgpu.maxwell.sass.work import BLOCK, DONE, LANES, LAUNCH, REGISTERS, VECTOR, WARP, WARPS
+from pocketgpu.maxwell.sass.stages.stage_io import PIXEL
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, DONE, LANES, LAUNCH, REGISTERS, VECTOR, WARP, WARPS
 
 WIDTH, HEIGHT = 64, 48
 ARENA = 4 << 20

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.maxwell.compute import Device
+from pocketgpu.maxwell.compute.raw_module import Device
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.records import Call, packed
-from pocketgpu.maxwell.sass.access import access
-from pocketgpu.maxwell.sass.atomics import atomic
-from pocketgpu.maxwell.sass.work import BLOCK, LAUNCH, SCRATCH, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.access import access
+from pocketgpu.maxwell.sass.thread_memory.atomics import atomic
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LAUNCH, SCRATCH, VECTOR
 
 LANES = 32
 _SHAPES = {"1d": 1, "2d": 2, "3d": 3, "1d_array": 1, "2d_array": 2, "cube": 3, "cube_array": 3}

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pocketgpu.builder.maxwell import PushBuffer
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, VERTEX
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.graphics.programs import STAGES
-from pocketgpu.maxwell.sass.assembler import assemble
+from pocketgpu.maxwell.graphics.programs.programs import STAGES
+from pocketgpu.maxwell.sass.isa.assembler import assemble
 
 from .stage_case import header
 

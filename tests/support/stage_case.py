@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from pocketgpu.events import EventLog
 from pocketgpu.facts.maxwell.headers import SPH
 from pocketgpu.lanes import I32, Engine, Lang, Value, kernel
-from pocketgpu.maxwell.engines.constants import Binding
-from pocketgpu.maxwell.graphics.headers import Layout, layout_of
-from pocketgpu.maxwell.graphics.programs import STAGES, Programs, StageLaunch
+from pocketgpu.maxwell.engines.common.constants import Binding
+from pocketgpu.maxwell.graphics.programs.headers import Layout, layout_of
+from pocketgpu.maxwell.graphics.programs.programs import STAGES, Programs, StageLaunch
+from pocketgpu.maxwell.graphics.programs.run_stage import run_stage
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, PAGE_ONE, PAGE_ZERO, PLANE
-from pocketgpu.maxwell.graphics.stages import run_stage
-from pocketgpu.maxwell.memory import MIB, GpuMemory
-from pocketgpu.maxwell.sass.assembler import assemble
-from pocketgpu.maxwell.sass.stage_io import PIXEL
-from pocketgpu.maxwell.sass.work import BLOCK
+from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
+from pocketgpu.maxwell.sass.isa.assembler import assemble
+from pocketgpu.maxwell.sass.stages.stage_io import PIXEL
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK
 
 CODE, DATA = 0x1_0000_0000, 0x1_0010_0000
 """Where programs and data lie that tests put into the GPU's memory."""
@@ -136,7 +136,7 @@ class StageCase:
 
     def run(self, mask: int = ALL) -> None:
         self.engine.get(call_stage)(self.stage.record, self.slot, mask)
-        self.stage.settle("here")
+        self.stage.tell_failures("here")
 
 
 class PixelCase(StageCase):

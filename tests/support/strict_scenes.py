@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pocketgpu.builder import Assembly, Buffer, CaptureBuilder, CommandList, assemble
-from pocketgpu.capture.citrace import parse
+from pocketgpu.capture.formats.citrace import parse
 from pocketgpu.capture.replay import Capture
 
 WIDTH, HEIGHT = 240, 400

@@ -16,7 +16,7 @@ import numpy as np
 from pocketgpu.builder.maxwell import PushBuffer, Surface
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.headers import SPH, TIC, TSC
-from pocketgpu.maxwell.sass.assembler import assemble
+from pocketgpu.maxwell.sass.isa.assembler import assemble
 
 PROGRAMS, DATA, TARGETS, OUT = 0x5_0010_0000, 0x5_0020_0000, 0x5_0030_0000, 0x5_0040_0000
 SIZES = {PROGRAMS: 0x6000, DATA: 0x8000, TARGETS: 0x10000, OUT: 0x4000}

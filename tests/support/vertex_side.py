@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.lanes import I32, Lang, Value, kernel
-from pocketgpu.maxwell.engines.draws import Draw
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.graphics.input.vertex_input import InputShape, VertexInput
+from pocketgpu.maxwell.graphics.input.vertex_records import INPUT, INPUT_PAGE, VertexRoom
+from pocketgpu.maxwell.graphics.input.vertex_stage import next_piece, run_vertices
 from pocketgpu.maxwell.graphics.records import PRIMITIVE_COLUMNS, PRIMITIVES, VERTICES
-from pocketgpu.maxwell.graphics.vertex_input import InputShape, VertexInput
-from pocketgpu.maxwell.graphics.vertex_records import INPUT, INPUT_PAGE, VertexRoom
-from pocketgpu.maxwell.graphics.vertex_stage import next_piece, run_vertices
-from pocketgpu.maxwell.sass.work import BLOCK, DONE, LAUNCH, VECTOR, WARP, WARPS
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, DONE, LAUNCH, VECTOR, WARP, WARPS
 
 from .engine_host import Bench
 

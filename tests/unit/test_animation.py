@@ -18,9 +18,9 @@ from PIL import Image, ImageSequence
 
 import pocketgpu.capture
 from pocketgpu.cli import main
-from pocketgpu.cli.animation import AnimatedGif, AnimatedPng, Animation, Pixels, compose
+from pocketgpu.cli.parts.animation import AnimatedGif, AnimatedPng, Animation, Pixels, compose
 from pocketgpu.errors import NoPictureError
-from pocketgpu.pica.display import Screen
+from pocketgpu.pica.display.screens import Screen
 
 
 def noise(seed: int, width: int = 400, height: int = 240) -> Pixels:

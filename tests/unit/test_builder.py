@@ -29,7 +29,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import BY_NAME
 from pocketgpu.facts.pica import PICA
-from pocketgpu.surface import decode
+from pocketgpu.pica.memory.surface import decode
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 import pocketgpu
-from pocketgpu.capture.citrace import InitialState
-from pocketgpu.capture.citrace_write import Load, RecordedEvent, Write, write_citrace
+from pocketgpu.capture.formats.citrace import InitialState
+from pocketgpu.capture.formats.citrace_write import Load, RecordedEvent, Write, write_citrace
 from pocketgpu.cli import main
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.switches import SWITCHES
-from pocketgpu.inspect import doubts, features
-from pocketgpu.inspect.capture_info import CaptureInfo, examine
-from pocketgpu.inspect.draw_state import DrawState, DrawStates
-from pocketgpu.pica.layout import KIND_ARRAYS, KIND_ELEMENTS, KIND_IMMEDIATE
+from pocketgpu.inspect.n3ds import doubts, features
+from pocketgpu.inspect.n3ds.capture_info import CaptureInfo, examine
+from pocketgpu.inspect.n3ds.draw_state import DrawState, DrawStates
+from pocketgpu.pica.core.layout import KIND_ARRAYS, KIND_ELEMENTS, KIND_IMMEDIATE
 
 LIST, VRAM = 0x20000000, 0x18000000
 
@@ -456,7 +456,7 @@ def test_info_of_what_is_no_capture(tmp_path: Path, capsys: Any) -> None:
 
 
 def test_no_draw_is_carried_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pocketgpu.pica.batch import DrawRunner
+    from pocketgpu.pica.front.batch import DrawRunner
 
     def refuse(*_: Any) -> None:
         raise AssertionError("a draw ran")

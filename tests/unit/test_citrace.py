@@ -22,9 +22,9 @@ import numpy as np
 import pytest
 
 from pocketgpu import capture as captures
-from pocketgpu.capture import container
-from pocketgpu.capture.citrace import SECTIONS, InitialState, LoadRun, NarrowWrite, WriteRun, parse
-from pocketgpu.capture.citrace_write import Load, RecordedEvent, Write, encode_citrace, write_citrace
+from pocketgpu.capture.formats import container
+from pocketgpu.capture.formats.citrace import SECTIONS, InitialState, LoadRun, NarrowWrite, WriteRun, parse
+from pocketgpu.capture.formats.citrace_write import Load, RecordedEvent, Write, encode_citrace, write_citrace
 from pocketgpu.capture.replay import replay
 from pocketgpu.errors import CaptureError, GuestMemoryError, NoPictureError, PocketGPUError, UsageError
 from pocketgpu.events import EventLog
@@ -379,13 +379,13 @@ def test_loads_of_nothing_may_stand_anywhere() -> None:
 
 
 def test_too_many_elements_are_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pocketgpu.capture.citrace._MOST_ELEMENTS", 2)
+    monkeypatch.setattr("pocketgpu.capture.formats.citrace._MOST_ELEMENTS", 2)
     assert parse(by_hand(*[element(0xE1)] * 2)).frame_count == 2
     assert failure(by_hand(*[element(0xE1)] * 3)).offset == 96
 
 
 def test_many_loads_of_one_large_range_do_not_fill_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pocketgpu.capture.citrace._MOST_COPIED", 1 << 20)
+    monkeypatch.setattr("pocketgpu.capture.formats.citrace._MOST_COPIED", 1 << 20)
     body = bytes(1 << 20)
     loads = [element(0xE2, 100 + i, (1 << 20) - i, FCRAM) for i in range(64)]
     trace = parse(by_hand(*loads, element(0xE1), body=body))

@@ -23,8 +23,9 @@ from PIL import Image
 
 import pocketgpu
 import pocketgpu.capture
-from pocketgpu.cli import main, options, terminal
+from pocketgpu.cli import main
 from pocketgpu.cli.app import COMMANDS, app
+from pocketgpu.cli.parts import options, terminal
 from pocketgpu.errors import CaptureError, GuestMemoryError, NoPictureError, PocketGPUError, UsageError
 from pocketgpu.events import Event
 from pocketgpu.facts.memory_map import FCRAM, VRAM

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pocketgpu import surface
 from pocketgpu.events import EventLog
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.formats import EXTERNAL_FORMATS
-from pocketgpu.memory import MIB, GuestMemory
-from pocketgpu.pica.display import ColorTable, Screen, scan_out
+from pocketgpu.pica.display.screens import ColorTable, Screen, scan_out
+from pocketgpu.pica.memory import surface
+from pocketgpu.pica.memory.guest import MIB, GuestMemory
 
 VRAM = 0x18000000
 FCRAM = 0x20000000

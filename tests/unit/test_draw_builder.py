@@ -9,7 +9,7 @@ from pocketgpu.builder.maxwell import PushBuffer, shader
 from pocketgpu.builder.maxwell.shaders import ALIGNMENT, PADDING
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.maxwell.graphics.headers import FLAT, HEADER_SIZE, LINEAR, PERSPECTIVE, Header
+from pocketgpu.maxwell.graphics.programs.headers import FLAT, HEADER_SIZE, LINEAR, PERSPECTIVE, Header
 
 
 def log(pb: PushBuffer) -> list[tuple[str, int]]:

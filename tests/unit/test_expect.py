@@ -14,7 +14,7 @@ from PIL import Image
 from support.plain_scenes import plain_scene
 
 from pocketgpu.cli import main
-from pocketgpu.cli.junit import Case, junit
+from pocketgpu.cli.parts.junit import Case, junit
 
 Told = tuple[int, dict[str, Any], dict[str, str | None]]
 """Exit code, what --json says, and what is wrong with each case of the JUnit file."""

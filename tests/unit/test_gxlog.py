@@ -13,9 +13,9 @@ import pytest
 import zstandard
 
 import pocketgpu
-from pocketgpu.capture import documents, gxlog
-from pocketgpu.capture.citrace import LoadRun, WriteRun
-from pocketgpu.capture.gxlog import GxLog, GxRun
+from pocketgpu.capture.formats import documents, gxlog
+from pocketgpu.capture.formats.citrace import LoadRun, WriteRun
+from pocketgpu.capture.formats.gxlog import GxLog, GxRun
 from pocketgpu.errors import CaptureError, NoPictureError
 
 FILL = [0x01000102, 0x1F000000, 0x00332211, 0x1F000000 + 240 * 400 * 3, 0, 0, 0, 0x101]

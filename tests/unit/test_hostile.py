@@ -20,7 +20,7 @@ import pytest
 from pocketgpu.builder import Buffer, CaptureBuilder, CommandList
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.pica import batch
+from pocketgpu.pica.front import batch
 from pocketgpu.pica.n3ds import N3DS
 
 LIST, DATA, VRAM, FCRAM_END = 0x20000000, 0x20100000, 0x18000000, 0x28000000

@@ -12,10 +12,10 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from pocketgpu import surface
 from pocketgpu.cli import main
 from pocketgpu.facts import formats
-from pocketgpu.inspect.pictures import OTHER_NAMES, format_named
+from pocketgpu.inspect.pictures.images import OTHER_NAMES, format_named
+from pocketgpu.pica.memory import surface
 
 
 def error_db(a: NDArray[np.uint8], b: NDArray[np.uint8]) -> float:
@@ -83,7 +83,7 @@ def test_each_block_is_at_least_as_good_as_its_mean_colour() -> None:
 
 def test_compressing_again_keeps_most_of_a_real_texture(shared_dir: Path) -> None:
     import pocketgpu
-    from pocketgpu.capture.citrace import LoadRun, Trace
+    from pocketgpu.capture.formats.citrace import LoadRun, Trace
 
     trace = pocketgpu.open(shared_dir / "captures" / "3ds" / "textured_cube.ctf.xz").trace
     assert isinstance(trace, Trace)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pocketgpu.errors import GuestMemoryError, UsageError
-from pocketgpu.memory import GUARD_SIZE, MIB, PAGE_SIZE, GuestMemory
+from pocketgpu.pica.memory.guest import GUARD_SIZE, MIB, PAGE_SIZE, GuestMemory
 
 VRAM = 0x18000000
 DSP = 0x1FF00000

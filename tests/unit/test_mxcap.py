@@ -16,8 +16,9 @@ import pytest
 
 import pocketgpu
 from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, PushBuffer, Surface, size_of
-from pocketgpu.capture import channel_replay, mxcap
-from pocketgpu.capture.mxcap import ChannelLog, Present
+from pocketgpu.capture import channel_replay
+from pocketgpu.capture.formats import mxcap
+from pocketgpu.capture.formats.mxcap import ChannelLog, Present
 from pocketgpu.errors import CaptureError, NoPictureError
 
 VA = 0x5_0000_0000

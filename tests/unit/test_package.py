@@ -17,7 +17,7 @@ import click
 import pytest
 
 from pocketgpu.cli.app import COMMANDS, app
-from pocketgpu.cli.outcome import Outcome
+from pocketgpu.cli.parts.outcome import Outcome
 
 ROOT = Path(__file__).resolve().parents[2]
 

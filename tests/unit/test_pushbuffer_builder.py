@@ -16,9 +16,9 @@ from pocketgpu.builder.maxwell.packets import MOST_DATA, header
 from pocketgpu.capture.channel_replay import Replay, make_machine
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B0B5, B197, TWOD
-from pocketgpu.maxwell.blocklinear import Layout, detile
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.stream import StreamReader
+from pocketgpu.maxwell.host.stream import StreamReader
+from pocketgpu.maxwell.memory.blocklinear import Layout, detile
 
 INC, NON_INC, IMMD, ONE_INC = 0x2000_0000, 0x6000_0000, 0x8000_0000, 0xA000_0000
 

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pocketgpu import surface
 from pocketgpu.errors import UsageError
 from pocketgpu.facts import formats
 from pocketgpu.facts.formats import PixelFormat
-from pocketgpu.surface import DEPTH_DTYPE, Layout
+from pocketgpu.pica.memory import surface
+from pocketgpu.pica.memory.surface import DEPTH_DTYPE, Layout
+from pocketgpu.pictures import to_image
 
 Colour = tuple[int, int, int, int]
 
@@ -245,7 +246,7 @@ def test_nonsense_is_refused(call: Callable[[], object]) -> None:
 @pytest.mark.parametrize(("shape", "mode"), [((2, 3), "L"), ((2, 3, 3), "RGB"), ((2, 3, 4), "RGBA")])
 def test_pictures(shape: tuple[int, ...], mode: str) -> None:
     pixels = np.arange(np.prod(shape), dtype=np.uint8).reshape(shape)
-    image = surface.to_image(pixels[::-1])
+    image = to_image(pixels[::-1])
     assert image.mode == mode
     assert image.size == (3, 2)
     assert np.array_equal(np.asarray(image), pixels[::-1])

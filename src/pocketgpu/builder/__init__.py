@@ -6,8 +6,8 @@ experiments. `docs/guides/triangle.md` draws a triangle with it.
 
 from __future__ import annotations
 
-from ..pica.shader.assembler import Assembly, ShaderError, assemble
-from .capture import CaptureBuilder
-from .command_list import Buffer, CommandList
+from pocketgpu.builder.capture import CaptureBuilder
+from pocketgpu.builder.command_list import Buffer, CommandList
+from pocketgpu.pica.shader.assembler import Assembly, ShaderError, assemble
 
 __all__ = ["Assembly", "Buffer", "CaptureBuilder", "CommandList", "ShaderError", "assemble"]

@@ -14,18 +14,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import surface
-from ..capture.citrace import InitialState
-from ..capture.citrace_write import Load, RecordedEvent, Write, encode_citrace, write_citrace
-from ..errors import UsageError
-from ..facts.external import EXTERNAL, LCD
-from ..facts.formats import BY_NAME, TEXTURE_FORMATS, PixelFormat
-from ..facts.memory_map import FCRAM, VRAM
-from ..facts.pica import PICA
-from ..facts.registers import RegisterBlock
-from .command_list import CommandList
-from .entries import Entries
-from .values import FieldValue, encode_register, register_of
+from pocketgpu.builder.command_list import CommandList
+from pocketgpu.builder.entries import Entries
+from pocketgpu.builder.values import FieldValue, encode_register, register_of
+from pocketgpu.capture.formats.citrace import InitialState
+from pocketgpu.capture.formats.citrace_write import Load, RecordedEvent, Write, encode_citrace, write_citrace
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.external import EXTERNAL, LCD
+from pocketgpu.facts.formats import BY_NAME, TEXTURE_FORMATS, PixelFormat
+from pocketgpu.facts.memory_map import FCRAM, VRAM
+from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.registers import RegisterBlock
+from pocketgpu.pica.memory import surface
 
 SCREENS = {"top": (0, 400), "bottom": (1, 320)}
 """Display controller and width of each screen; the height is 240."""

@@ -16,10 +16,10 @@ from typing import Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import UsageError
-from ..facts.pica_enums import ATTRIBUTE_TYPE, COLOR_FORMAT
-from .uploads import Uploads, pack_f24
-from .values import FieldValue
+from pocketgpu.builder.uploads import Uploads, pack_f24
+from pocketgpu.builder.values import FieldValue
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.pica_enums import ATTRIBUTE_TYPE, COLOR_FORMAT
 
 Operand: TypeAlias = str | tuple[str, str]
 """A combiner's operand: the name of its source, or source and modifier, such as ("texture 0", "1 - rgb")."""

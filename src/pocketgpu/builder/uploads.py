@@ -11,12 +11,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import UsageError
-from ..facts.pica import PICA
-from ..facts.pica_enums import LIGHT_LUT, PROCTEX_TABLE
-from ..facts.registers import encode_float
-from ..pica.shader.assembler import Assembly
-from .entries import Entries
+from pocketgpu.builder.entries import Entries
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica_enums import LIGHT_LUT, PROCTEX_TABLE
+from pocketgpu.facts.registers import encode_float
+from pocketgpu.pica.shader.assembler import Assembly
 
 UNITS = ("VSH", "GSH")
 

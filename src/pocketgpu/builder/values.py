@@ -9,8 +9,8 @@ import difflib
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from ..errors import UsageError
-from ..facts.registers import Field, Register, RegisterBlock
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.registers import Field, Register, RegisterBlock
 
 FieldValue: TypeAlias = int | float | bool | str
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import os
 
-from pocketgpu.capture import citrace, container, documents, gxlog, mxcap, pgc
+from pocketgpu.capture import pgc
+from pocketgpu.capture.formats import citrace, container, documents, gxlog, mxcap
 from pocketgpu.capture.replay import Capture, Frame
 from pocketgpu.errors import CaptureError
 

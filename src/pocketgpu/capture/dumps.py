@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pocketgpu.capture.citrace import InitialState
-from pocketgpu.capture.gxlog import start_state
+from pocketgpu.capture.formats.citrace import InitialState
+from pocketgpu.capture.formats.gxlog import start_state
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.facts.external import EXTERNAL, LCD, USER_OFFSET
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE, find
@@ -23,8 +23,8 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.pica.gsp.addresses import AddressMap
 
 if TYPE_CHECKING:
+    from pocketgpu.pica.front.targets import RenderTarget
     from pocketgpu.pica.n3ds import N3DS
-    from pocketgpu.pica.targets import RenderTarget
 
 LIST_ALIGNMENT = 16
 LIST_LIMIT = PICA.field("CMDBUF_SIZE0.size").mask * 8

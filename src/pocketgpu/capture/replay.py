@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
-from pocketgpu.capture.citrace import LoadRun, NarrowWrite, Trace, Words, WriteRun
-from pocketgpu.capture.gxlog import GxLog, GxRun
-from pocketgpu.capture.mxcap import ChannelLog
-from pocketgpu.capture.pgc.traces import PgcTrace
+from pocketgpu.capture.formats.citrace import LoadRun, NarrowWrite, Trace, Words, WriteRun
+from pocketgpu.capture.formats.gxlog import GxLog, GxRun
+from pocketgpu.capture.formats.mxcap import ChannelLog
+from pocketgpu.capture.formats.pgc.traces import PgcTrace
 from pocketgpu.errors import GuestMemoryError, NoPictureError
 from pocketgpu.events import Event, EventLog
 from pocketgpu.pica.gsp.addresses import AddressMap
@@ -24,7 +24,7 @@ from pocketgpu.pica.gsp.addresses import AddressMap
 if TYPE_CHECKING:
     from pocketgpu.facts.memory_map import Region
     from pocketgpu.maxwell.gm20b import GM20B
-    from pocketgpu.pica.display import Screen
+    from pocketgpu.pica.display.screens import Screen
     from pocketgpu.pica.gsp import Gsp
     from pocketgpu.pica.n3ds import N3DS
 

@@ -19,9 +19,9 @@ from typing import Any
 import click
 
 from pocketgpu import __version__
-from pocketgpu.cli import terminal
-from pocketgpu.cli.options import debug_option
-from pocketgpu.cli.outcome import ExitCode, Outcome
+from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts.options import debug_option
+from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.errors import CaptureError, GuestMemoryError, NoPictureError, PocketGPUError, UsageError
 
 _PROGRAM = "pocketgpu"
@@ -64,7 +64,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = getattr(importlib.import_module(f"pocketgpu.cli.{cmd_name}"), cmd_name)
+        command = getattr(importlib.import_module(f"pocketgpu.cli.commands.{cmd_name}"), cmd_name)
         return command if isinstance(command, click.Command) else None
 
     def resolve_command(

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from .language import Lang
-from .values import Value
+from pocketgpu.lanes.language import Lang
+from pocketgpu.lanes.values import Value
 
 Choice = int | Value
 

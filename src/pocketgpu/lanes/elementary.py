@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from .language import Lang
-from .values import F32, Value
+from pocketgpu.lanes.language import Lang
+from pocketgpu.lanes.values import F32, Value
 
 _TERMS = 9
 # 2**f = 1 + f ln 2 + f^2 * (...), |f| <= 0.5

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .values import Value
+from pocketgpu.lanes.values import Value
 
 if TYPE_CHECKING:
-    from .language import Lang
+    from pocketgpu.lanes.language import Lang
 
 NEAREST, DOWN, UP, ZERO = range(4)
 """Roundings: to nearest even, towards minus infinity, towards plus infinity, towards zero."""

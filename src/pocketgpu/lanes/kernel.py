@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from . import background, machine_code, object_cache, recipes
-from .llvm_eval import LLVMLang
-from .numpy_eval import ArenaViews, NumpyLang, scalar
-from .values import F32, I32, I64, LaneError, Type, Value
+from pocketgpu.lanes import background, machine_code, object_cache, recipes
+from pocketgpu.lanes.llvm_eval import LLVMLang
+from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang, scalar
+from pocketgpu.lanes.values import F32, I32, I64, LaneError, Type, Value
 
 _CTYPES: dict[str, Any] = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "f32": ctypes.c_float}
 NUMPY_LANES = 64

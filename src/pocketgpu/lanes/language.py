@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from . import fused
-from .values import BOOL, F32, F64, I32, I64, Array, LaneError, Operand, Type, Value, Var, fail, place
+from pocketgpu.lanes import fused
+from pocketgpu.lanes.values import BOOL, F32, F64, I32, I64, Array, LaneError, Operand, Type, Value, Var, fail, place
 
 _ARRAY_BYTES = 1 << 16  # arrays live on the stack, and a thread's stack can be as small as 512 KiB
 _OPERATIONS = {

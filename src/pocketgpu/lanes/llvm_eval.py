@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from . import machine_code
-from .language import Jump, Lang, Next
-from .values import BOOL, I32, I64, Array, Type, Value, Var, fail, place
+from pocketgpu.lanes import machine_code
+from pocketgpu.lanes.language import Jump, Lang, Next
+from pocketgpu.lanes.values import BOOL, I32, I64, Array, Type, Value, Var, fail, place
 
 _SCALAR = {
     "bool": "i1",

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from . import background, object_cache
+from pocketgpu.lanes import background, object_cache
 
 _ABI = 1  # raise when the meaning of a kernel's IR or its calling convention changes
 HURRIED = "; few passes"

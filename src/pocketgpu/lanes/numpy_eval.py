@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .language import Jump, Lang, Next
-from .values import BOOL, F32, F64, I32, Array, Type, Value, Var, fail
+from pocketgpu.lanes.language import Jump, Lang, Next
+from pocketgpu.lanes.values import BOOL, F32, F64, I32, Array, Type, Value, Var, fail
 
 _DTYPES: dict[str, Any] = {
     "bool": np.bool_, "i32": np.int32, "i64": np.int64, "f32": np.float32, "f64": np.float64,

@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import object_cache
+from pocketgpu.lanes import object_cache
 
 if TYPE_CHECKING:
-    from .kernel import Kernel
+    from pocketgpu.lanes.kernel import Kernel
 
 _PACKAGE = __name__.partition(".")[0]
 _LINK = b"link:"

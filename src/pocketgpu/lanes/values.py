@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .language import Lang
+    from pocketgpu.lanes.language import Lang
 
 
 class LaneError(TypeError):

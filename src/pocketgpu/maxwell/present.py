@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError
-from ..facts.maxwell.formats import SHOWN, shown_layout
-from ..surface import to_image, to_png
-from .blocklinear import Layout, detile
-from .formats.arrays import picture
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell.formats import SHOWN, shown_layout
+from pocketgpu.maxwell.formats.arrays import picture
+from pocketgpu.maxwell.memory.blocklinear import Layout, detile
+from pocketgpu.pictures import to_image, to_png
 
 if TYPE_CHECKING:
     from PIL.Image import Image

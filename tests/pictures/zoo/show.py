@@ -8,9 +8,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu import N3DS, surface
-from pocketgpu.capture.citrace_write import Load, Write
+from pocketgpu import N3DS
+from pocketgpu.capture.formats.citrace_write import Load, Write
 from pocketgpu.facts.formats import BY_NAME
+from pocketgpu.pica.memory import surface
 
 from .stage import Cell, Entry, Scene, Surface
 

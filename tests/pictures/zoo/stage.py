@@ -15,10 +15,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pocketgpu import surface
 from pocketgpu.builder import Buffer, CaptureBuilder, CommandList, assemble
 from pocketgpu.builder.capture import SCREENS
 from pocketgpu.facts.formats import BY_NAME
+from pocketgpu.pica.memory import surface
 
 Array = NDArray[Any]
 Color = Sequence[float]

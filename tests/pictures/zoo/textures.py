@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pocketgpu import surface
 from pocketgpu.facts.formats import BY_NAME, TEXTURE_FORMATS
 from pocketgpu.facts.pica_enums import WRAP
+from pocketgpu.pica.memory import surface
 
 from .stage import WHITE, Array, Scene, checker, each, letter, rgba, scene
 from .stage import grid as texels

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pocketgpu import surface
 from pocketgpu.facts.formats import BY_NAME, EXTERNAL_FORMATS
+from pocketgpu.pica.memory import surface
 
 from .stage import LETTER_F, Array, List, Scene, rgba, scene
 

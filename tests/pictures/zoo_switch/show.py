@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.capture.channel_replay import Replay
-from pocketgpu.maxwell.blocklinear import detile
 from pocketgpu.maxwell.formats import arrays
 from pocketgpu.maxwell.gm20b import GM20B
+from pocketgpu.maxwell.memory.blocklinear import detile
 
 from .stage import Cell, Entry, Scene, Surface
 

@@ -22,9 +22,9 @@ from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, PushBuffer, Shader,
 from pocketgpu.builder.maxwell import Surface as Target
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH, PixelLayout
-from pocketgpu.maxwell.blocklinear import Layout
-from pocketgpu.maxwell.engines.power_on import power_on
-from pocketgpu.maxwell.texture_objects import Image
+from pocketgpu.maxwell.compute.texture_objects import Image
+from pocketgpu.maxwell.engines.threed.power_on import power_on
+from pocketgpu.maxwell.memory.blocklinear import Layout
 
 Array = NDArray[Any]
 COLOR_NAMES = frozenset(layout.name for layout in COLOR_TARGET.values())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pocketgpu.builder import CaptureBuilder
-from pocketgpu.capture import citrace
+from pocketgpu.capture.formats import citrace
 from pocketgpu.capture.replay import Capture
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.external import EXTERNAL

@@ -26,7 +26,7 @@ from pocketgpu.inspect.stepping import (
     watch_launches,
     watch_stage,
 )
-from pocketgpu.maxwell.sass.work import FAULT_TEXT, UNMAPPED
+from pocketgpu.maxwell.sass.thread_memory.work import FAULT_TEXT, UNMAPPED
 
 PLANES = {0x7C: (0.5, 0.0, 0.0, 0), 0x80: (1.0, 0.25, 0.5, 5), 0x84: (-3.0, 1.0, 2.0, 77)}
 EVALUATORS = pytest.mark.parametrize("evaluator", ["llvm", "numpy"])

@@ -15,8 +15,8 @@ from support.kernel_cases import NAMES, Case
 from pocketgpu import RawModule
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.stepping import Trace, trace_thread, watch_launches
-from pocketgpu.maxwell import compute
-from pocketgpu.maxwell.sass import flow
+from pocketgpu.maxwell.compute import raw_module as compute
+from pocketgpu.maxwell.sass.program import flow
 
 needs_kernels = pytest.mark.skipif(not NAMES, reason="needs the folder ../shared/kernels")
 LONG = {"mandelbrot", "sgemm", "nbody"}

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from pocketgpu.errors import UsageError
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell import page_table
-from pocketgpu.maxwell.blocklinear import Layout, detile, mip_layout, tile
-from pocketgpu.maxwell.memory import MIB, GpuMemory
-from pocketgpu.maxwell.surface_copy import SurfaceSide, copy_rect, from_array, to_array
+from pocketgpu.maxwell.memory import page_table
+from pocketgpu.maxwell.memory.blocklinear import Layout, detile, mip_layout, tile
+from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
+from pocketgpu.maxwell.memory.surface_copy import SurfaceSide, copy_rect, from_array, to_array
 
 PAGE = 4096
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.channels import BUFFER, DATA, Sender, entry, header, immd, inc, load_macro, non_inc, one_inc
 
-from pocketgpu.maxwell.engines.base import Engine
+from pocketgpu.maxwell.engines.common.base import Engine
 from pocketgpu.maxwell.mme.assembler import assemble
 
 A = 0x280

@@ -10,7 +10,7 @@ from support.slow_surfaces import Slow, SlowMemory
 
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH
-from pocketgpu.maxwell.engines.threed import ThreeD
+from pocketgpu.maxwell.engines.threed.engine import ThreeD
 
 VA = 0x5_0000_0000
 SIZE = 0x80000

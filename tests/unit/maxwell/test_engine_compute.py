@@ -9,7 +9,7 @@ import pytest
 from support.engine_host import Bench
 
 from pocketgpu.facts.maxwell.headers import QMD
-from pocketgpu.maxwell.engines.compute import Compute, Launch
+from pocketgpu.maxwell.engines.compute.launch import Compute, Launch
 
 VA = 0x5_0000_0000
 AT = VA + 0x1000

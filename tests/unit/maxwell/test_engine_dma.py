@@ -10,7 +10,7 @@ from support.engine_host import Bench
 from support.slow_surfaces import Slow, SlowMemory
 
 from pocketgpu.facts.maxwell import B0B5
-from pocketgpu.maxwell.engines.dma import DmaCopy
+from pocketgpu.maxwell.engines.copy.dma import DmaCopy
 
 VA = 0x5_0000_0000
 HALF = 0x40000

@@ -9,10 +9,10 @@ from support.engine_host import Bench
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import VERTEX
-from pocketgpu.maxwell.engines import topology
-from pocketgpu.maxwell.engines.draws import Draw
-from pocketgpu.maxwell.engines.threed import ThreeD
-from pocketgpu.maxwell.engines.vertices import MAX_VERTICES, decode
+from pocketgpu.maxwell.engines.threed import topology
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.engines.threed.engine import ThreeD
+from pocketgpu.maxwell.engines.threed.vertices import MAX_VERTICES, decode
 
 VA = 0x5_0000_0000
 INDICES = VA + 0x8000

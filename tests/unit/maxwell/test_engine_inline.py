@@ -10,9 +10,9 @@ from support.engine_host import Bench
 from support.slow_surfaces import Slow, SlowMemory
 
 from pocketgpu.facts.maxwell import A140
-from pocketgpu.maxwell.engines.compute import Compute
-from pocketgpu.maxwell.engines.inline import InlineToMemory
-from pocketgpu.maxwell.engines.threed import ThreeD
+from pocketgpu.maxwell.engines.compute.launch import Compute
+from pocketgpu.maxwell.engines.inline.unit import InlineToMemory
+from pocketgpu.maxwell.engines.threed.engine import ThreeD
 
 VA = 0x5_0000_0000
 SIZE = 0x10000

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pocketgpu.capture import channel_replay, mxcap
-from pocketgpu.maxwell.engines.compute import Launch
-from pocketgpu.maxwell.engines.draws import Draw
-from pocketgpu.maxwell.engines.records import Blit, Clear, Copy, Report, Upload
+from pocketgpu.capture import channel_replay
+from pocketgpu.capture.formats import mxcap
+from pocketgpu.maxwell.engines.common.records import Blit, Clear, Copy, Report, Upload
+from pocketgpu.maxwell.engines.compute.launch import Launch
+from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.gm20b import GM20B
 
 NAMES = (

@@ -8,8 +8,8 @@ import pytest
 from support.engine_host import Bench
 
 from pocketgpu.facts.maxwell import B1C0, B197
-from pocketgpu.maxwell.engines.compute import Compute
-from pocketgpu.maxwell.engines.threed import ThreeD
+from pocketgpu.maxwell.engines.compute.launch import Compute
+from pocketgpu.maxwell.engines.threed.engine import ThreeD
 from pocketgpu.maxwell.gm20b import GM20B
 
 VA = 0x5_0000_0000

@@ -12,7 +12,7 @@ from support.engine_host import Bench
 from support.slow_surfaces import Slow, SlowMemory
 
 from pocketgpu.facts.maxwell.formats import TWOD as FORMATS
-from pocketgpu.maxwell.engines.twod import TwoD
+from pocketgpu.maxwell.engines.twod.engine import TwoD
 
 VA = 0x5_0000_0000
 HALF = 0x40000

@@ -19,8 +19,8 @@ from support.slow_formats import code_of, f32, integer_code, linear, value_of, w
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH, TEXTURE, TWOD, VERTEX, PixelLayout
 from pocketgpu.lanes import F32, F64, I32, I64, ArrayLang, Engine, Lang, Value, kernel
-from pocketgpu.maxwell.engines.vertices import TYPE_NAMES, types_of
-from pocketgpu.maxwell.formats.channels import UNORM_TYPES, Channels, written_bits
+from pocketgpu.maxwell.engines.threed.vertices import types_of
+from pocketgpu.maxwell.formats.channels import UNORM_TYPES, Channels, vertex_types, written_bits
 from pocketgpu.maxwell.formats.components import (
     ABSENT,
     OF_TARGETS,
@@ -289,7 +289,7 @@ def there_and_back(
 def choices(table: object, layout: PixelLayout) -> Iterator[tuple[str, ...]]:
     """What the types of a format can be, where it leaves them open."""
     if table is VERTEX:
-        yield from (types_of(layout, type) for type in TYPE_NAMES.values())
+        yield from (types_of(layout, type) for type in vertex_types().values())
         return
     yield UNORM_TYPES
     if table is TEXTURE and not all(c.type for c in layout.components):

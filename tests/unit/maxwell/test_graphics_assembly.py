@@ -10,9 +10,9 @@ from support.engine_host import Bench
 from support.vertex_side import VertexSide, model
 
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.maxwell.engines import topology
-from pocketgpu.maxwell.engines.draws import Draw
-from pocketgpu.maxwell.engines.threed import ThreeD
+from pocketgpu.maxwell.engines.threed import topology
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.engines.threed.engine import ThreeD
 from pocketgpu.maxwell.graphics.records import PRIMITIVE_FLAGS, PRIMITIVE_ID, PROVOKING, V0, V1, V2, V3, V4, V5
 
 VA = 0x5_0000_0000

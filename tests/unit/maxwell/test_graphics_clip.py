@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.raster_side import HEIGHT, WIDTH, Raster, clip_of, registers
 
-from pocketgpu.maxwell.graphics.headers import LINEAR, PERSPECTIVE
+from pocketgpu.maxwell.graphics.programs.headers import LINEAR, PERSPECTIVE
 
 Array = np.ndarray
 

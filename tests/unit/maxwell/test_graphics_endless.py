@@ -13,10 +13,10 @@ from support.switch_draws import EVALUATION, GEOMETRY, PATCHES, PIXEL, VERTEX_A,
 from pocketgpu.builder.maxwell import PushBuffer
 from pocketgpu.events import Event
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.maxwell import channel
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.graphics import drawing
-from pocketgpu.maxwell.graphics.programs import LIMIT
+from pocketgpu.maxwell.graphics.draw import drawing
+from pocketgpu.maxwell.graphics.programs.programs import LIMIT
+from pocketgpu.maxwell.host import channel
 from pocketgpu.maxwell.mme.assembler import assemble
 
 CODE = 0x5_0000_0000

@@ -9,11 +9,11 @@ from support.vertex_side import VertexSide
 
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import VERTEX
-from pocketgpu.maxwell.engines.draws import Draw
-from pocketgpu.maxwell.engines.threed import ThreeD
-from pocketgpu.maxwell.engines.vertices import TYPE_NAMES
-from pocketgpu.maxwell.graphics.vertex_input import InputShape
-from pocketgpu.maxwell.graphics.vertex_stage import run_vertices
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.engines.threed.engine import ThreeD
+from pocketgpu.maxwell.formats.channels import vertex_types
+from pocketgpu.maxwell.graphics.input.vertex_input import InputShape
+from pocketgpu.maxwell.graphics.input.vertex_stage import run_vertices
 
 VA, SIZE = 0x5_0000_0000, 0x8000
 END = VA + SIZE
@@ -82,7 +82,7 @@ def test_formats(format: int) -> None:
     """Every type of a format, in the special and in the general code, at places of all alignments, R and B swapped."""
     b = bench()
     side = VertexSide(b)
-    for type in TYPE_NAMES:
+    for type in vertex_types():
         variants = ((0, 0), (1, 1), (2, 0))
         for number, (offset, swap) in enumerate(variants):
             attribute(b, number, format, type, number, offset, swap)

@@ -10,18 +10,9 @@ import pytest
 from support.stage_case import StageCase
 
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.maxwell.engines.state import State
+from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics import records
-from pocketgpu.maxwell.graphics.geometry_stage import (
-    THREAD_ROOM,
-    GeometryRoom,
-    GeometryStage,
-    list_geometry,
-    run_geometry,
-    with_invocation,
-)
-from pocketgpu.maxwell.graphics.headers import layout_of
-from pocketgpu.maxwell.graphics.late_stages import Chain
+from pocketgpu.maxwell.graphics.programs.headers import layout_of
 from pocketgpu.maxwell.graphics.records import (
     LINE_LIST,
     POINT_LIST,
@@ -33,6 +24,15 @@ from pocketgpu.maxwell.graphics.records import (
     TRIANGLE_LIST,
     VERTICES,
 )
+from pocketgpu.maxwell.graphics.stages.geometry import (
+    THREAD_ROOM,
+    GeometryRoom,
+    GeometryStage,
+    list_geometry,
+    run_geometry,
+    with_invocation,
+)
+from pocketgpu.maxwell.graphics.stages.late_stages import Chain
 
 POINTS, LINE_STRIP, TRIANGLE_STRIP = 1, 6, 7
 X = 0x70
@@ -130,7 +130,7 @@ class GeometryCase(StageCase):
                 places = [at + (v >> 5) * size + 4 * (v & 31) for v in numbers]
                 *values, provoking = (float(self.words(place, 1, np.float32)[0]) for place in places)
                 out.append((values, provoking, row[PRIMITIVE_ID], row[PRIMITIVE_FLAGS]))
-        self.stage.settle("here")
+        self.stage.tell_failures("here")
         assert not list(self.events)
         return out
 

@@ -9,9 +9,9 @@ from support.vertex_side import VertexSide
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.maxwell.engines.draws import Draw
-from pocketgpu.maxwell.engines.threed import ThreeD
-from pocketgpu.maxwell.graphics.vertex_input import MAX_COUNT
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.engines.threed.engine import ThreeD
+from pocketgpu.maxwell.graphics.input.vertex_input import MAX_COUNT
 
 
 def test_any_registers() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.raster_side import HEIGHT, WIDTH, Raster, clip_of, registers
 
-from pocketgpu.maxwell.graphics.headers import PERSPECTIVE
+from pocketgpu.maxwell.graphics.programs.headers import PERSPECTIVE
 
 Array = np.ndarray
 

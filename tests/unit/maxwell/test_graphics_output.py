@@ -13,10 +13,10 @@ from support.slow_formats import encode
 
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH
 from pocketgpu.lanes import F32, I32, Engine, Lang, Value, kernel
-from pocketgpu.maxwell.blocklinear import Layout
 from pocketgpu.maxwell.formats.components import nearest_step
-from pocketgpu.maxwell.graphics.output_state import OutputState
+from pocketgpu.maxwell.graphics.output.state import OutputState
 from pocketgpu.maxwell.graphics.records import LANE_X, LANE_Y
+from pocketgpu.maxwell.memory.blocklinear import Layout
 
 FULL = 0xFFFFFFFF
 GOLDEN = "8af74f3f93f78813"

@@ -11,16 +11,16 @@ import pytest
 from support.stage_case import CODE, DATA, PixelCase, StageCase, call_stage, header
 
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.maxwell.engines.constants import Binding
-from pocketgpu.maxwell.engines.state import State
-from pocketgpu.maxwell.graphics import programs
-from pocketgpu.maxwell.graphics.headers import LINEAR, PERSPECTIVE, Header, layout_of, patch_layout
-from pocketgpu.maxwell.graphics.programs import StageProgram
+from pocketgpu.maxwell.engines.common.constants import Binding
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.graphics.programs import programs
+from pocketgpu.maxwell.graphics.programs.headers import LINEAR, PERSPECTIVE, Header, layout_of, patch_layout
+from pocketgpu.maxwell.graphics.programs.programs import StageProgram
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, LANE_X, LANE_Y
-from pocketgpu.maxwell.sass.assembler import assemble
-from pocketgpu.maxwell.sass.specialise import run_stage_warp
-from pocketgpu.maxwell.sass.stage_io import CONTROL, ENDS_STRIP, GEOMETRY, PIXEL, VERTEX
-from pocketgpu.maxwell.sass.work import LAUNCH
+from pocketgpu.maxwell.sass.isa.assembler import assemble
+from pocketgpu.maxwell.sass.stages.stage_io import CONTROL, ENDS_STRIP, GEOMETRY, PIXEL, VERTEX
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
+from pocketgpu.maxwell.sass.warp.specialise import run_stage_warp
 
 WAYS = [("numpy", "specialised"), ("numpy", "interpreter"), ("llvm", "specialised"), ("llvm", "interpreter")]
 QUICK = WAYS[:3]
@@ -545,7 +545,7 @@ def test_budget_of_a_draw(evaluator: str, tier: str) -> None:
             case.set_block(OUT_AT=page)
             case.engine.get(call_stage)(case.stage.record, case.slot, -1)
         assert [int(case.get(page, outputs, 0x70, np.int32)[9]) for page in pages] == [7, 7, 7, 0]
-        case.stage.settle("here")
+        case.stage.tell_failures("here")
     (event,) = case.events
     assert (event.kind, event.id, event.count) == ("hang", "draw.hang", 2) and "left out" in event.message
 

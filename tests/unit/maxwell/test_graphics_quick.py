@@ -13,10 +13,10 @@ from support.fuzz import load
 from support.switch_draws import PIXEL, VERTEX_B
 
 from pocketgpu.builder.maxwell import PushBuffer, Surface
-from pocketgpu.maxwell import channel
-from pocketgpu.maxwell.engines.draws import Draw
-from pocketgpu.maxwell.graphics import quick_table
-from pocketgpu.maxwell.log import Log
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.graphics.draw import quick_table
+from pocketgpu.maxwell.host import channel
+from pocketgpu.maxwell.host.log import Log
 from pocketgpu.maxwell.mme.assembler import assemble
 
 fuzz = load("quick_draws")
@@ -27,8 +27,8 @@ Build = Callable[[PushBuffer], object]
 
 @cache
 def stages(evaluator: str = "llvm", threads: int = 1) -> tuple[Any, Any]:
-    """A machine with quick draws, one without."""
-    return fuzz.Stage(True, evaluator, threads), fuzz.Stage(False, evaluator, threads)
+    """A machine with quick draws, one that prepares each draw anew."""
+    return fuzz.Stage("quick", evaluator, threads), fuzz.Stage("anew", evaluator, threads)
 
 
 def begin(pb: PushBuffer) -> None:

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from support.vertex_side import VertexSide
 
-from pocketgpu.capture import channel_replay, mxcap
-from pocketgpu.maxwell.engines.draws import Draw
+from pocketgpu.capture import channel_replay
+from pocketgpu.capture.formats import mxcap
+from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.graphics.records import PATCH_LIST, V0
 
 NAMES = (

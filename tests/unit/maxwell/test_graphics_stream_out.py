@@ -9,9 +9,9 @@ from support.vertex_side import VertexSide
 
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import VERTEX
-from pocketgpu.maxwell.engines.draws import Draw
-from pocketgpu.maxwell.engines.threed import ThreeD
-from pocketgpu.maxwell.graphics.stream_out import STREAM_OUT, StreamOut
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.engines.threed.engine import ThreeD
+from pocketgpu.maxwell.graphics.stages.stream_out import STREAM_OUT, StreamOut
 
 VA, SIZE = 0x5_0000_0000, 0x8000
 OUT = VA + 0x4000

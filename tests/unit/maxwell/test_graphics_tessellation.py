@@ -9,11 +9,11 @@ import pytest
 from support.stage_case import StageCase, header
 
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.maxwell.engines.state import State
-from pocketgpu.maxwell.graphics.geometry_stage import THREAD_ROOM, with_invocation
-from pocketgpu.maxwell.graphics.headers import layout_of, patch_layout
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.graphics.programs.headers import layout_of, patch_layout
 from pocketgpu.maxwell.graphics.records import PRIMITIVE_COLUMNS, PRIMITIVE_ID, PRIMITIVES, V0
-from pocketgpu.maxwell.graphics.tessellation_stage import (
+from pocketgpu.maxwell.graphics.stages.geometry import THREAD_ROOM, with_invocation
+from pocketgpu.maxwell.graphics.stages.tessellation import (
     TESSELLATION,
     TessellationRoom,
     TessellationStage,
@@ -22,7 +22,7 @@ from pocketgpu.maxwell.graphics.tessellation_stage import (
     run_evaluation,
     tessellate,
 )
-from pocketgpu.maxwell.sass.assembler import assemble
+from pocketgpu.maxwell.sass.isa.assembler import assemble
 
 PROGRAM_2 = 0x1_0000_4000
 CONTROL, EVALUATION = 2, 3
@@ -137,7 +137,7 @@ class TessellationCase(StageCase):
                 self.engine.get(run_evaluation)(record, self.slot, self.thread, 0, stage.pages)
                 out += self._points()
             first += int(self.words(record + TESSELLATION.COUNT, 1)[0])
-        self.programs.settle("here")
+        self.programs.tell_failures("here")
         assert not list(self.events)
         return out
 

@@ -15,24 +15,17 @@ import pytest
 
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.engines.state import State
-from pocketgpu.maxwell.graphics.headers import layout_of
-from pocketgpu.maxwell.graphics.records import (
-    LINE_LIST,
-    POINT_LIST,
-    PRIMITIVE_ID,
-    PROVOKING,
-    TRIANGLE_LIST,
-    VERTICES,
-)
-from pocketgpu.maxwell.graphics.tessellation_stage import (
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.graphics.programs.headers import layout_of
+from pocketgpu.maxwell.graphics.records import LINE_LIST, POINT_LIST, PRIMITIVE_ID, PROVOKING, TRIANGLE_LIST, VERTICES
+from pocketgpu.maxwell.graphics.stages.tessellation import (
     TESSELLATION,
     TessellationRoom,
     TessellationStage,
     begin_patches,
     tessellate,
 )
-from pocketgpu.maxwell.graphics.tessellator import (
+from pocketgpu.maxwell.graphics.stages.tessellator import (
     FRACTIONAL_EVEN,
     FRACTIONAL_ODD,
     INTEGER,
@@ -44,7 +37,7 @@ from pocketgpu.maxwell.graphics.tessellator import (
     QUADS,
     TRIANGLES,
 )
-from pocketgpu.maxwell.memory import MIB, GpuMemory
+from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 
 LEVELS = (
     *(f"SET_TESSELLATION_LOD_{name}" for name in ("U0_OR_DENSITY", "V0_OR_DETAIL", "U1_OR_W0", "V1")),

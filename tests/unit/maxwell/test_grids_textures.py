@@ -10,7 +10,7 @@ import pytest
 from pocketgpu.builder.maxwell import Grid, PushBuffer
 from pocketgpu.facts.maxwell.headers import TIC, TSC
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.sass.assembler import assemble
+from pocketgpu.maxwell.sass.isa.assembler import assemble
 
 BUFFER, CODE, OUT, QMD, BANK, HEADERS, SAMPLERS, TEXELS = (0x5_0000_0000 + i * 0x10_0000 for i in range(8))
 # Each thread reads texel (thread, 0) and stores its first component.

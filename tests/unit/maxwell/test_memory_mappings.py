@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pocketgpu.errors import GuestMemoryError, UsageError
 from pocketgpu.facts.maxwell.kinds import KINDS, kind_number
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
-from pocketgpu.maxwell import page_table
-from pocketgpu.maxwell.memory import MAX_MAPPINGS, MIB, GpuMemory
+from pocketgpu.maxwell.memory import page_table
+from pocketgpu.maxwell.memory.gpu_memory import MAX_MAPPINGS, MIB, GpuMemory
 
 PAGE = 4096
 BASE = 0x4_1000_0000
@@ -247,7 +247,7 @@ def test_capacity_and_tables_are_bounded() -> None:
 
 
 def test_there_is_an_end_to_mappings(memory: GpuMemory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pocketgpu.maxwell.memory.MAX_MAPPINGS", 3)
+    monkeypatch.setattr("pocketgpu.maxwell.memory.gpu_memory.MAX_MAPPINGS", 3)
     for i in range(3):
         memory.map(BASE + i * PAGE, PAGE)
     with pytest.raises(UsageError, match="more than 3"):

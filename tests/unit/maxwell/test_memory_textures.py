@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 from pocketgpu.capture.channel_replay import Replay, make_machine
-from pocketgpu.capture.mxcap import parse
+from pocketgpu.capture.formats.mxcap import parse
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B0B5, B197
 from pocketgpu.facts.maxwell.formats import TEXTURE
 from pocketgpu.facts.maxwell.headers import TIC
 from pocketgpu.facts.switches import choose
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.blocklinear import Layout, tile
 from pocketgpu.maxwell.formats.arrays import picture
 from pocketgpu.maxwell.formats.srgb import srgb_to_linear
-from pocketgpu.maxwell.memory import MIB, GpuMemory
-from pocketgpu.maxwell.texture_header import TextureHeader
+from pocketgpu.maxwell.formats.texture_header import TextureHeader
+from pocketgpu.maxwell.memory.blocklinear import Layout, tile
+from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 
 BASE = 0x5_4321_0000
 KINDS = {"ONE_D": 0, "TWO_D": 1, "THREE_D": 2, "CUBEMAP": 3, "ONE_D_ARRAY": 4, "TWO_D_ARRAY": 5, "TWO_D_NO_MIPMAP": 7,

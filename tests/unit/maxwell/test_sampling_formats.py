@@ -11,10 +11,10 @@ from support.sampling import bench, call_of
 
 from pocketgpu.facts.maxwell.formats import TEXTURE, PixelLayout
 from pocketgpu.facts.maxwell.headers import TIC
+from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.records import Call
 from pocketgpu.maxwell.sampling.store import Pools
-from pocketgpu.maxwell.texture_header import TextureHeader
 
 BASE, SIZE = 0x30_0000_0000, 1 << 17
 TEXELS = BASE + 4096

@@ -10,10 +10,10 @@ import pytest
 from pocketgpu.facts.maxwell.formats import TEXTURE
 from pocketgpu.facts.maxwell.headers import TIC
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.blocklinear import Layout, tile
 from pocketgpu.maxwell.formats.arrays import decode, picture
-from pocketgpu.maxwell.memory import MIB, GpuMemory
-from pocketgpu.maxwell.texture_header import TextureHeader
+from pocketgpu.maxwell.formats.texture_header import TextureHeader
+from pocketgpu.maxwell.memory.blocklinear import Layout, tile
+from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 
 BASE = 0x5_4321_0000
 COMPRESSED = [layout for layout in TEXTURE.values() if layout.compressed]

@@ -13,10 +13,10 @@ from support.pgc_scenes import same_event, same_frames, scene_3ds, scene_switch
 
 import pocketgpu
 from pocketgpu.capture import pgc
-from pocketgpu.capture.pgc import format as F
-from pocketgpu.capture.pgc import sections
-from pocketgpu.capture.pgc.contents import Contents, FrameContents, Load, Narrow
-from pocketgpu.capture.pgc.encoder import varint
+from pocketgpu.capture.formats.pgc import numbers as F
+from pocketgpu.capture.formats.pgc import sections
+from pocketgpu.capture.formats.pgc.contents import Contents, FrameContents, Load, Narrow
+from pocketgpu.capture.formats.pgc.encoder import varint
 from pocketgpu.cli import main
 from pocketgpu.errors import CaptureError
 
@@ -63,7 +63,7 @@ def test_equal_blocks_stand_in_the_file_once() -> None:
 
 
 def test_a_long_capture_has_several_sections(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pocketgpu.capture.pgc.encoder.SECTION_TARGET", 1000)
+    monkeypatch.setattr("pocketgpu.capture.formats.pgc.encoder.SECTION_TARGET", 1000)
     contents = scene_3ds(12)
     data = pgc.encode(contents)
     found = sections.scan(data)

@@ -11,7 +11,7 @@ import pytest
 
 import pocketgpu
 from pocketgpu.capture import pgc
-from pocketgpu.capture.pgc.contents import Contents, Event, FrameContents, Load, Store, Submit, Writes, bytes_of
+from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Load, Store, Submit, Writes, bytes_of
 from pocketgpu.capture.pgc.minimise import Keep, minimise
 from pocketgpu.capture.pgc.redact import redact
 

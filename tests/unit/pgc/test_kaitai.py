@@ -11,9 +11,9 @@ from support.pgc_scenes import scene_3ds, scene_switch
 
 import pocketgpu
 from pocketgpu.capture import pgc
-from pocketgpu.capture.pgc import format as F
-from pocketgpu.capture.pgc import sections
-from pocketgpu.capture.pgc.contents import Contents, Event, Load, Present, Store, Submit, Writes
+from pocketgpu.capture.formats.pgc import numbers as F
+from pocketgpu.capture.formats.pgc import sections
+from pocketgpu.capture.formats.pgc.contents import Contents, Event, Load, Present, Store, Submit, Writes
 
 ROOT = Path(__file__).resolve().parents[3]
 DESCRIPTION = parse_yaml((ROOT / "docs" / "formats" / "pgc.ksy").read_text(encoding="utf-8"))

@@ -12,7 +12,7 @@ from support.pgc_scenes import scene_3ds, scene_switch
 
 import pocketgpu
 from pocketgpu.capture import pgc
-from pocketgpu.capture.pgc.contents import (
+from pocketgpu.capture.formats.pgc.contents import (
     Contents,
     Event,
     Gx,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pocketgpu.errors import UsageError
-from pocketgpu.pica.clock import Clock
+from pocketgpu.pica.external.clock import Clock
 
 
 class Ticker:

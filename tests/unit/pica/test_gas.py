@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pocketgpu.facts.pica import PICA
-from pocketgpu.pica.layout import BANK_INDEX, BANKS
+from pocketgpu.pica.core.layout import BANK_INDEX, BANKS
 
 TEXTURE0 = 3
 SHADE = 7
@@ -26,7 +26,7 @@ def f16(value: float) -> int:
 
 
 def table(gpu: Any) -> np.ndarray:
-    return gpu.n3ds._core.bank("gas_lut")  # type: ignore[no-any-return]
+    return gpu.n3ds.bank("gas_lut")  # type: ignore[no-any-return]
 
 
 # -- registers and table ----------------------------------------------------------------------------------------------

@@ -17,10 +17,10 @@ import pytest
 
 from pocketgpu.facts.pica import PICA
 from pocketgpu.lanes import F32, I32, I64, Engine, Lang, Value, kernel
-from pocketgpu.pica.layout import BANK_INDEX, PACKET, PACKET_REGISTERS
-from pocketgpu.pica.proctex import ProcTex
-from pocketgpu.pica.registers import LiveRegisters, StaticRegisters
-from pocketgpu.pica.texture import Ratio
+from pocketgpu.pica.core.layout import BANK_INDEX, PACKET, PACKET_REGISTERS
+from pocketgpu.pica.core.registers import LiveRegisters, StaticRegisters
+from pocketgpu.pica.texture.proctex import ProcTex
+from pocketgpu.pica.texture.units import Ratio
 
 NOISE, RGB, ALPHA, COLOR, DIFFERENCE = 0, 2, 3, 4, 5
 ZERO, EDGE, REPEAT, MIRROR, PULSE = range(5)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pocketgpu import surface
 from pocketgpu.facts.formats import TEXTURE_FORMATS
+from pocketgpu.pica.memory import surface
 
 # General code draws any state, specialised code one: both must match the models here.
 pytestmark = pytest.mark.parametrize("tier", ["specialised", "general"], indirect=True)

@@ -9,7 +9,7 @@ import pytest
 
 from pocketgpu.facts.formats import TEXTURE_FORMATS
 from pocketgpu.lanes import Engine
-from pocketgpu.pica.texture_decode import decode_blocks, decode_texture, decode_tiles, decoder
+from pocketgpu.pica.texture.decode import decode_blocks, decode_texture, decode_tiles, decoder
 
 _SOURCE, _TARGET = 0x10000, 0x40000
 _AREA = 0x80000

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from pocketgpu.capture import pgc
-from pocketgpu.capture.pgc import decoder, sections
-from pocketgpu.capture.pgc import format as F
-from pocketgpu.capture.pgc.contents import Gx, Map, Narrow, Present, Submit, Swap, Unmap, Writes
+from pocketgpu.capture.formats.pgc import decoder, sections
+from pocketgpu.capture.formats.pgc import numbers as F
+from pocketgpu.capture.formats.pgc.contents import Gx, Map, Narrow, Present, Submit, Swap, Unmap, Writes
 from pocketgpu.errors import CaptureError
 from pocketgpu.facts.gsp import AddressRange
 

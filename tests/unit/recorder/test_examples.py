@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import pocketgpu
 from pocketgpu.capture import pgc
-from pocketgpu.capture.pgc.contents import Gx, Load, Present, Store, Submit, Swap, Writes, bytes_of
+from pocketgpu.capture.formats.pgc.contents import Gx, Load, Present, Store, Submit, Swap, Writes, bytes_of
 
 from .conftest import RECORDER, build
 

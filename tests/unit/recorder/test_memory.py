@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from pocketgpu.capture import pgc
-from pocketgpu.capture.pgc.contents import Load, Store, bytes_of
+from pocketgpu.capture.formats.pgc.contents import Load, Store, bytes_of
 
 from .conftest import BAD_CALL, N3DS, OK, SWITCH, Recorder, Surface
 

@@ -9,8 +9,8 @@ import numpy as np
 
 import pocketgpu
 from pocketgpu.capture import pgc
-from pocketgpu.capture.citrace import LoadRun, WriteRun
-from pocketgpu.capture.pgc.contents import Load
+from pocketgpu.capture.formats.citrace import LoadRun, WriteRun
+from pocketgpu.capture.formats.pgc.contents import Load
 from pocketgpu.capture.pgc.snapshot import state_of
 from pocketgpu.facts.memory_map import FCRAM, MIB, VRAM
 from pocketgpu.pica.n3ds import N3DS as Machine

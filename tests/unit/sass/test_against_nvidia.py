@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pocketgpu.inspect.shader_files import open_shader
+from pocketgpu.inspect.shaders.files import open_shader
 from pocketgpu.maxwell.sass import SassError, decode
-from pocketgpu.maxwell.sass.assembler import assemble
-from pocketgpu.maxwell.sass.elf import read_cubin
-from pocketgpu.maxwell.sass.encoder import encode
+from pocketgpu.maxwell.sass.files.elf import read_cubin
+from pocketgpu.maxwell.sass.isa.assembler import assemble
+from pocketgpu.maxwell.sass.isa.encoder import encode
 
 _INSTRUCTION = re.compile(r" +/\*[0-9a-f]{4,}\*/")
 _LABEL = re.compile(r"[.$\w]+:$")

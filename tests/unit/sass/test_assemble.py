@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pocketgpu.maxwell.sass import SassError, decode, decode_program
-from pocketgpu.maxwell.sass.assembler import assemble
-from pocketgpu.maxwell.sass.encoder import encode
-from pocketgpu.maxwell.sass.listing import Labels, Part, listing
+from pocketgpu.maxwell.sass.isa.assembler import assemble
+from pocketgpu.maxwell.sass.isa.encoder import encode
+from pocketgpu.maxwell.sass.isa.listing import Labels, Part, listing
 
 TEXTS = [
     "MOV R1, c[0x0][0x20]", "@!P3 IADD.X R9, R11, -R4", "IADD.PO R2, R3, 0x1", "IADD3.RS R3, R3.H0, R5, R6.H1",

@@ -6,9 +6,9 @@ import pytest
 
 from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.memory import MIB, GpuMemory
-from pocketgpu.maxwell.sass.assembler import assemble
-from pocketgpu.maxwell.sass.launch import Code, Launcher
+from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
+from pocketgpu.maxwell.sass.isa.assembler import assemble
+from pocketgpu.maxwell.sass.launch.launcher import Code, Launcher
 
 BUFFER, SIZE = 0x1_0000_0000, 1 << 16
 # Bytes of shared and local memory, and where the windows of generic addresses begin.

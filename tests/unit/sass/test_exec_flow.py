@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.memory import MIB, GpuMemory
-from pocketgpu.maxwell.sass.assembler import assemble
-from pocketgpu.maxwell.sass.launch import Code, Launcher
+from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
+from pocketgpu.maxwell.sass.isa.assembler import assemble
+from pocketgpu.maxwell.sass.launch.launcher import Code, Launcher
 
 BUFFER, SIZE = 0x1_0000_0000, 8192
 Run = Callable[..., NDArray[np.uint32]]

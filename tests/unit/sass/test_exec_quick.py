@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.memory import MIB, GpuMemory
-from pocketgpu.maxwell.sass.assembler import assemble
-from pocketgpu.maxwell.sass.launch import Code, Launcher
-from pocketgpu.maxwell.sass.quick import accesses, repeated
-from pocketgpu.maxwell.sass.residence import Residence
-from pocketgpu.maxwell.sass.specialise import flow_of
+from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
+from pocketgpu.maxwell.sass.isa.assembler import assemble
+from pocketgpu.maxwell.sass.launch.launcher import Code, Launcher
+from pocketgpu.maxwell.sass.program.residence import Residence
+from pocketgpu.maxwell.sass.warp.inline_access import accesses, repeated
+from pocketgpu.maxwell.sass.warp.specialise import flow_of
 
 LOW, SIZE = 0xFFFF_E000, 4 << 12
 """The buffer lies across the place where the lower word of addresses wraps; nothing is mapped beside it."""

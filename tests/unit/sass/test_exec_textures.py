@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from pocketgpu import Surface, Texture
 from pocketgpu.events import EventLog
-from pocketgpu.maxwell.compute import Device
+from pocketgpu.maxwell.compute.raw_module import Device
 from pocketgpu.maxwell.sass import decode_program
-from pocketgpu.maxwell.sass.assembler import assemble
-from pocketgpu.maxwell.sass.launch import Code
+from pocketgpu.maxwell.sass.isa.assembler import assemble
+from pocketgpu.maxwell.sass.launch.launcher import Code
 
 FIRST_HANDLE = 0x54  # word of constant bank 0: c[0x0][0x150]
 device_of = lru_cache(Device)

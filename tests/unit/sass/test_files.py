@@ -8,10 +8,10 @@ import pytest
 from support.fuzz import load
 
 from pocketgpu.errors import CaptureError, PocketGPUError, UsageError
-from pocketgpu.inspect.shader_files import kind_of, open_shader
-from pocketgpu.maxwell.sass.dksh import read_dksh
-from pocketgpu.maxwell.sass.elf import attributes, read_cubin
-from pocketgpu.maxwell.sass.graph import blocks_of
+from pocketgpu.inspect.shaders.files import kind_of, open_shader
+from pocketgpu.maxwell.sass.files.dksh import read_dksh
+from pocketgpu.maxwell.sass.files.elf import attributes, read_cubin
+from pocketgpu.maxwell.sass.program.graph import blocks_of
 from pocketgpu.pica.shader.shbin import Executable, Shbin, read_shbin, write_shbin
 
 fuzz = load("sass")

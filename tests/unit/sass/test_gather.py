@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from pocketgpu.maxwell.sass import SassError, decode_program
-from pocketgpu.maxwell.sass.assembler import assemble
-from pocketgpu.maxwell.sass.gather import LIMIT, Gathered, gather
-from pocketgpu.maxwell.sass.isa import Program
+from pocketgpu.maxwell.sass.isa.assembler import assemble
+from pocketgpu.maxwell.sass.isa.instruction import Program
+from pocketgpu.maxwell.sass.program.gather import LIMIT, Gathered, gather
 
 
 class Text:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pocketgpu.facts.maxwell.sass import CONTROL, CONTROL_BITS, ENUMS, FORMS, SPECIAL_REGISTERS, Bits
-from pocketgpu.maxwell.sass import reference
-from pocketgpu.maxwell.sass.decoder import REFUSED, find_form, match
+from pocketgpu.maxwell.sass.isa import reference
+from pocketgpu.maxwell.sass.isa.decoder import REFUSED, find_form, match
 
 
 def test_every_form_is_found_by_its_own_bits() -> None:

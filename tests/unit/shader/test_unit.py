@@ -11,8 +11,8 @@ import pytest
 
 from pocketgpu.errors import UsageError
 from pocketgpu.lanes import Engine
-from pocketgpu.pica.layout import BANK_INDEX, CHUNK, CONTROL, PACKET, PACKET_REGISTERS, PACKET_SIZE
-from pocketgpu.pica.registers import register_id
+from pocketgpu.pica.core.layout import BANK_INDEX, CHUNK, CONTROL, PACKET, PACKET_REGISTERS, PACKET_SIZE
+from pocketgpu.pica.core.registers import register_id
 from pocketgpu.pica.shader import Outputs, Program
 from pocketgpu.pica.shader.assembler import assemble
 from pocketgpu.pica.shader.interpreter import vertex_interpreter

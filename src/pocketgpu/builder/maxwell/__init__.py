@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from .capture import MaxwellCaptureBuilder
-from .grids import Grid
-from .packets import Packets
-from .pushbuffer import PushBuffer
-from .shaders import Shader, shader
-from .surface import Surface, size_of
+from pocketgpu.builder.maxwell.capture import MaxwellCaptureBuilder
+from pocketgpu.builder.maxwell.grids import Grid
+from pocketgpu.builder.maxwell.packets import Packets
+from pocketgpu.builder.maxwell.pushbuffer import PushBuffer
+from pocketgpu.builder.maxwell.shaders import Shader, shader
+from pocketgpu.builder.maxwell.surface import Surface, size_of
 
 __all__ = ["Grid", "MaxwellCaptureBuilder", "Packets", "PushBuffer", "Shader", "Surface", "shader", "size_of"]

@@ -16,11 +16,11 @@ from typing import Any, Final, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ...capture.mxcap import DOCUMENT, FORMAT, GPU, PAGE, VA_END, VERSION, ChannelLog, parse
-from ...errors import UsageError
-from ...facts.maxwell.formats import SHOWN
-from .packets import Packets
-from .surface import Surface
+from pocketgpu.builder.maxwell.packets import Packets
+from pocketgpu.builder.maxwell.surface import Surface
+from pocketgpu.capture.formats.mxcap import DOCUMENT, FORMAT, GPU, PAGE, VA_END, VERSION, ChannelLog, parse
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell.formats import SHOWN
 
 Segment: TypeAlias = Packets | tuple[int, int]
 """Words of a pushbuffer, or (GPU address, words) of ones that lie in memory already."""

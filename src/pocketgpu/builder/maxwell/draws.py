@@ -14,10 +14,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
-from ...errors import UsageError
-from ...facts.maxwell.formats import DEPTH
-from .packets import Packets
-from .shaders import PADDING, STAGES
+from pocketgpu.builder.maxwell.packets import Packets
+from pocketgpu.builder.maxwell.shaders import PADDING, STAGES
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell.formats import DEPTH
 
 _STAGE_COUNT: Final = 6
 _PIPELINE: Final = {"vertex_a": 0, **STAGES}

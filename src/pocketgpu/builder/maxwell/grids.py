@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...errors import UsageError
-from ...facts.maxwell.headers import QMD
-from ...facts.registers import Value
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell.headers import QMD
+from pocketgpu.facts.registers import Value
 
 QMD_BYTES = 256
 LOCAL_WINDOW, SHARED_WINDOW = 0x0100_0000, 0x0300_0000

@@ -13,9 +13,9 @@ from typing import Final, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UsageError
-from ...facts.maxwell import B06F, B197, CLASSES, SUBCHANNELS, WORDS, Method, MethodBlock
-from ..values import FieldValue, encode_register
+from pocketgpu.builder.values import FieldValue, encode_register
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell import B06F, B197, CLASSES, SUBCHANNELS, WORDS, Method, MethodBlock
 
 Words: TypeAlias = NDArray[np.uint32]
 Form: TypeAlias = Literal["auto", "inc", "non_inc", "one_inc", "immd"]

@@ -16,12 +16,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UsageError
-from ...facts.maxwell import B197
-from .draws import DrawPackets
-from .grids import LOCAL_WINDOW, SHARED_WINDOW, Grid, shifted
-from .packets import MOST_DATA
-from .surface import Surface
+from pocketgpu.builder.maxwell.draws import DrawPackets
+from pocketgpu.builder.maxwell.grids import LOCAL_WINDOW, SHARED_WINDOW, Grid, shifted
+from pocketgpu.builder.maxwell.packets import MOST_DATA
+from pocketgpu.builder.maxwell.surface import Surface
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell import B197
 
 Rectangle = tuple[int, int, int, int]
 """x, y, width, height in pixels."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ...errors import UsageError
-from ...facts.maxwell.formats import COLOR_TARGET, PixelLayout
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell.formats import COLOR_TARGET, PixelLayout
 
 GOB_WIDTH: Final = 64
 GOB_HEIGHT: Final = 8

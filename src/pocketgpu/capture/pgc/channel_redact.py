@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Store, digest
 from pocketgpu.capture.pgc.channel_origins import LOST, Origin, Origins
-from pocketgpu.capture.pgc.contents import Contents, Event, FrameContents, Store, digest
 from pocketgpu.capture.pgc.texture_noise import noise
 from pocketgpu.facts.maxwell.formats import PixelLayout
-from pocketgpu.maxwell.page_table import PHYSICAL
+from pocketgpu.maxwell.memory.page_table import PHYSICAL
 
 if TYPE_CHECKING:
-    from pocketgpu.capture.pgc.traces import PgcLog
+    from pocketgpu.capture.formats.pgc.traces import PgcLog
 
 _BYTES = PixelLayout(0, "bytes", 1)
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from pocketgpu.arena import PAGE_SIZE
 from pocketgpu.capture.channel_replay import Replay
-from pocketgpu.capture.pgc import channel_state
-from pocketgpu.capture.pgc.contents import Contents, Event, FrameContents, Map, Store, Unmap
+from pocketgpu.capture.formats.pgc import channel_state
+from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Map, Store, Unmap
+from pocketgpu.capture.formats.pgc.traces import PgcLog
 from pocketgpu.capture.pgc.convert import channel_contents
-from pocketgpu.capture.pgc.traces import PgcLog
 from pocketgpu.facts.maxwell.kinds import kind_number
 from pocketgpu.maxwell.gm20b import GM20B
 

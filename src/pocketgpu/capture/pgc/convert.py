@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from pocketgpu.capture.citrace import LoadRun, NarrowWrite, Trace, WriteRun
-from pocketgpu.capture.gxlog import GxEvent, GxLog, LogEvent, MemoryEvent
-from pocketgpu.capture.mxcap import FORMATS, ChannelLog
-from pocketgpu.capture.mxcap import Present as Shown
-from pocketgpu.capture.pgc import format as F
-from pocketgpu.capture.pgc.contents import (
+from pocketgpu.capture.formats.citrace import LoadRun, NarrowWrite, Trace, WriteRun
+from pocketgpu.capture.formats.gxlog import GxEvent, GxLog, LogEvent, MemoryEvent
+from pocketgpu.capture.formats.mxcap import FORMATS, ChannelLog
+from pocketgpu.capture.formats.mxcap import Present as Shown
+from pocketgpu.capture.formats.pgc import numbers as F
+from pocketgpu.capture.formats.pgc.contents import (
     Contents,
     Event,
     FrameContents,
@@ -28,7 +28,7 @@ from pocketgpu.capture.pgc.contents import (
     Words,
     Writes,
 )
-from pocketgpu.capture.pgc.traces import PgcLog, PgcTrace, power_on
+from pocketgpu.capture.formats.pgc.traces import PgcLog, PgcTrace, power_on
 from pocketgpu.facts.maxwell.kinds import kind_number
 
 _MANY_FRAMES = 16

@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
-from pocketgpu.capture.pgc import format as F
-from pocketgpu.capture.pgc import snapshot
-from pocketgpu.capture.pgc.contents import (
+from pocketgpu.capture.formats.pgc import numbers as F
+from pocketgpu.capture.formats.pgc.contents import (
     Contents,
     Event,
     FrameContents,
@@ -24,8 +23,9 @@ from pocketgpu.capture.pgc.contents import (
     bytes_of,
     digest,
 )
+from pocketgpu.capture.formats.pgc.traces import PgcLog, trace_of
+from pocketgpu.capture.pgc import snapshot
 from pocketgpu.capture.pgc.one_draw import one_draw
-from pocketgpu.capture.pgc.traces import PgcLog, trace_of
 from pocketgpu.capture.pgc.verify import pictures_of
 from pocketgpu.errors import NoPictureError, PocketGPUError
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pocketgpu.arena import PAGE_SIZE
-from pocketgpu.capture.pgc.contents import Contents, Event, Gx, Load, Narrow, State, Swap, Writes
+from pocketgpu.capture.formats.pgc.contents import Contents, Event, Gx, Load, Narrow, State, Swap, Writes
 from pocketgpu.capture.pgc.convert import state_records
 from pocketgpu.pica.gsp.addresses import AddressMap
 
@@ -37,7 +37,7 @@ def memory_of(machine: N3DS) -> list[Load]:
 
 def begin(machine: N3DS, contents: Contents) -> None:
     """Put a machine that was just switched on into the state that a capture starts with."""
-    from pocketgpu.capture.pgc.traces import PgcTrace
+    from pocketgpu.capture.formats.pgc.traces import PgcTrace
 
     trace = PgcTrace("", contents)
     machine.load_initial(**vars(trace.initial))

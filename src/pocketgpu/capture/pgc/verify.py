@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pocketgpu.capture.pgc import format as F
-from pocketgpu.capture.pgc.contents import Contents, FrameContents, digest
-from pocketgpu.capture.pgc.traces import PgcLog, PgcTrace
+from pocketgpu.capture.formats.pgc import numbers as F
+from pocketgpu.capture.formats.pgc.contents import Contents, FrameContents, digest
+from pocketgpu.capture.formats.pgc.traces import PgcLog, PgcTrace
 from pocketgpu.errors import CaptureError
 
 if TYPE_CHECKING:

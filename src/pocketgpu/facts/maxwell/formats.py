@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from pocketgpu.facts.maxwell.classes import parse_bits, table
+from pocketgpu.facts.maxwell.classes import TABLES
+from pocketgpu.facts.tables import parse_bits
 
 
 class Component(NamedTuple):
@@ -86,13 +87,14 @@ class FormatTable(Mapping[int, PixelLayout]):
 
 
 def _read(use: str) -> Iterator[PixelLayout]:
-    for row in table("formats.tsv")[1:]:
-        if row[0] != use:
+    for row in TABLES.read("formats"):
+        if row["use"] != use:
             continue
-        _, code, name, size, block, components, doc = [*row, *[""] * (7 - len(row))]
-        width, _, height = (block or "1x1").partition("x")
-        parts = tuple(_component(text) for text in components.split())
-        yield PixelLayout(int(code, 16), name, int(size), (int(width), int(height)), parts, doc)
+        width, _, height = (row["block"] or "1x1").partition("x")
+        parts = tuple(_component(text) for text in row["components"].split())
+        yield PixelLayout(
+            int(row["code"], 16), row["name"], int(row["bytes"]), (int(width), int(height)), parts, row["note"]
+        )
 
 
 def _component(text: str) -> Component:

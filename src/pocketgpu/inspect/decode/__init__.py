@@ -12,10 +12,10 @@ the words of a capture, `listing` and `jsonl` write what was found.
 
 from __future__ import annotations
 
-from .api import Decoded, decode, decode_file, decode_words, stream_of
-from .listing import Listed, parse_listing
-from .rows import BLOCKS, EFFECTS, ROW, WHAT
-from .stream import KINDS, SEGMENT, Stream
+from pocketgpu.inspect.decode.api import Decoded, decode, decode_file, decode_words, stream_of
+from pocketgpu.inspect.decode.listing import Listed, parse_listing
+from pocketgpu.inspect.decode.rows import BLOCKS, EFFECTS, ROW, WHAT
+from pocketgpu.inspect.decode.stream import KINDS, SEGMENT, Stream
 
 __all__ = [
     "BLOCKS",

@@ -13,13 +13,22 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import CaptureError, UsageError
-from . import jsonl, listing, select
-from .rows import GARBAGE, ISSUED, Rows, Words
-from .stream import GX, LIST, MOST_WORDS, PUSHBUFFER, RECORDED, SUBMISSION, Stream, StreamBuilder
+from pocketgpu.errors import CaptureError, UsageError
+from pocketgpu.inspect.decode import jsonl, listing, select
+from pocketgpu.inspect.decode.rows import GARBAGE, ISSUED, Rows, Words
+from pocketgpu.inspect.decode.stream import (
+    GX,
+    LIST,
+    MOST_WORDS,
+    PUSHBUFFER,
+    RECORDED,
+    SUBMISSION,
+    Stream,
+    StreamBuilder,
+)
 
 if TYPE_CHECKING:
-    from ...capture import Capture
+    from pocketgpu.capture import Capture
 
 KINDS: Final[Mapping[str, tuple[str, int]]] = {
     "pica": ("3DS", LIST),
@@ -107,8 +116,8 @@ def decode(
     :raises CaptureError: the file is none, or damaged.
     :raises UsageError: it has more command words than can be decoded at once (2^25).
     """
-    from ...capture import Capture as CaptureType
-    from ...capture import open as open_capture
+    from pocketgpu.capture import Capture as CaptureType
+    from pocketgpu.capture import open as open_capture
 
     opened = capture if isinstance(capture, CaptureType) else open_capture(capture)
     stream = stream_of(opened, switches)
@@ -125,17 +134,17 @@ def decode(
 
 def stream_of(capture: Capture, switches: Mapping[str, str] | None = None) -> Stream:
     """The words of a capture, with the places where they lie."""
-    from ...capture.mxcap import ChannelLog
+    from pocketgpu.capture.formats.mxcap import ChannelLog
 
     known = _streams.setdefault(capture, {})
     key = tuple(sorted((switches or {}).items()))
     if key not in known:
         if isinstance(capture.trace, ChannelLog):
-            from . import switch
+            from pocketgpu.inspect.decode import switch
 
             known[key] = switch.gather(capture.trace, switches)
         else:
-            from . import n3ds
+            from pocketgpu.inspect.decode import n3ds
 
             known[key] = n3ds.gather(capture.trace, switches)
     return known[key]
@@ -251,9 +260,9 @@ def _trace(
     evaluator: str = "llvm",
 ) -> Rows:
     if stream.console == "Switch":
-        from .maxwell_tracer import MaxwellTracer
+        from pocketgpu.inspect.decode.maxwell_tracer import MaxwellTracer
 
         return MaxwellTracer(stream, tolerant, macros, switches, evaluator).trace()
-    from .pica_tracer import PicaTracer
+    from pocketgpu.inspect.decode.pica_tracer import PicaTracer
 
     return PicaTracer(stream, tolerant, switches, evaluator).trace()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...lanes import I32, I64, Lang, Value
-from ...struct_words import Struct
-from .rows import ROW
-from .stream import SEGMENT
+from pocketgpu.inspect.decode.rows import ROW
+from pocketgpu.inspect.decode.stream import SEGMENT
+from pocketgpu.lanes import I32, I64, Lang, Value
+from pocketgpu.struct_words import Struct
 
 ROW_SIZE: Final = ROW.itemsize
 SEGMENT_SIZE: Final = SEGMENT.itemsize

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .names import fields, named
-from .rows import (
+from pocketgpu.inspect.decode.names import fields, named
+from pocketgpu.inspect.decode.rows import (
     BLOCKS,
     CHANGED,
     COMMAND,
@@ -29,10 +29,10 @@ from .rows import (
     Rows,
     effect_names,
 )
-from .select import place_of
+from pocketgpu.inspect.decode.select import place_of
 
 if TYPE_CHECKING:
-    from .api import Decoded
+    from pocketgpu.inspect.decode.api import Decoded
 
 SCHEMA: Final = "pocketgpu.decode"
 VERSION: Final = 1

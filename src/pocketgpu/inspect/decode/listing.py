@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UsageError
-from ...facts.maxwell import GPFIFO as GPFIFO_LAYOUT
-from . import names
-from .rows import (
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.list_entry import header_of
+from pocketgpu.facts.maxwell import GPFIFO as GPFIFO_LAYOUT
+from pocketgpu.inspect.decode import names
+from pocketgpu.inspect.decode.rows import (
     ADDRESS,
     CHANGED,
     COMMAND,
@@ -40,11 +41,11 @@ from .rows import (
     Words,
     effect_names,
 )
-from .select import place_of
-from .stream import GPFIFO, ISSUED_WRITES, JUMPED, KINDS, PUSHBUFFER
+from pocketgpu.inspect.decode.select import place_of
+from pocketgpu.inspect.decode.stream import GPFIFO, ISSUED_WRITES, JUMPED, KINDS, PUSHBUFFER
 
 if TYPE_CHECKING:
-    from .api import Decoded
+    from pocketgpu.inspect.decode.api import Decoded
 
 _RAW: Final = 17
 """Columns of two words."""
@@ -221,7 +222,7 @@ def _title(row: _Row) -> str:
 def _header(row: _Row, full: bool = True) -> str:
     """A header without a word of its own in the line."""
     if row.block == PICA_BLOCK:
-        extra = row.word >> 20 & 0xFF
+        extra = header_of(row.word).extra
         return f"(header: {extra + 1} words from {_title(row)})"
     layout = GPFIFO_LAYOUT["HEADER"]
     form = (layout["SEC_OP"].enum or {}).get(row.word >> 29, "")

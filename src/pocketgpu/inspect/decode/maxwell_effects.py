@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.maxwell import A140, B0B5, B06F, B1C0, B197, TWOD, MethodBlock
-from ...maxwell.layout import CLASS_FILES, FILE_WORDS, FILES, HOST_FILE
-from .rows import EFFECTS
+from pocketgpu.facts.maxwell import A140, B0B5, B06F, B1C0, B197, TWOD, MethodBlock
+from pocketgpu.inspect.decode.rows import EFFECTS
+from pocketgpu.maxwell.host.layout import CLASS_FILES, FILE_WORDS, FILES, HOST_FILE
 
 NONE, BEGIN, END, DRAW, WHOLE, INLINE = range(6)
 """Parts in a draw: what opens and closes it, what draws in between, what does all three, and an index for it."""

@@ -9,10 +9,28 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...facts.maxwell import B06F
-from ...lanes import BOOL, I32, I64, U8, Lang, Value, kernel
-from ...maxwell.dispatch import CODE
-from ...maxwell.layout import (
+from pocketgpu.facts.maxwell import B06F
+from pocketgpu.inspect.decode import maxwell_effects as roles
+from pocketgpu.inspect.decode.emit import CONTROL, ROW_SIZE, ROWS, SPARE, Rows
+from pocketgpu.inspect.decode.rows import (
+    CHANGED,
+    DATA,
+    EFFECTS,
+    ENTRY,
+    GARBAGE,
+    GPFIFO_BLOCK,
+    ISSUED,
+    NOT_REACHED,
+    PADDING,
+    PARAMETER,
+    ROW,
+)
+from pocketgpu.inspect.decode.rows import HEADER as HEADER_ROW
+from pocketgpu.inspect.decode.rows import IMMEDIATE as IMMEDIATE_ROW
+from pocketgpu.inspect.decode.stream import GPFIFO, SUBMISSION
+from pocketgpu.lanes import BOOL, I32, I64, U8, Lang, Value, kernel
+from pocketgpu.maxwell.host.dispatch import CODE
+from pocketgpu.maxwell.host.layout import (
     CHANNEL_COUNT,
     CLASS_FILES,
     FILE_WORDS,
@@ -22,7 +40,7 @@ from ...maxwell.layout import (
     OTHER_FILE,
     WorkLayout,
 )
-from ...maxwell.pushbuffer import (
+from pocketgpu.maxwell.host.pushbuffer import (
     CONSTANT_OFFSET,
     END_SEGMENT,
     HEADER,
@@ -40,24 +58,6 @@ from ...maxwell.pushbuffer import (
     go_on,
     header,
 )
-from . import maxwell_effects as roles
-from .emit import CONTROL, ROW_SIZE, ROWS, SPARE, Rows
-from .rows import (
-    CHANGED,
-    DATA,
-    EFFECTS,
-    ENTRY,
-    GARBAGE,
-    GPFIFO_BLOCK,
-    ISSUED,
-    NOT_REACHED,
-    PADDING,
-    PARAMETER,
-    ROW,
-)
-from .rows import HEADER as HEADER_ROW
-from .rows import IMMEDIATE as IMMEDIATE_ROW
-from .stream import GPFIFO, SUBMISSION
 
 ROWS_FULL, OTHER_CHANNEL = 16, 17
 """How the kernel ends beside the ways in which the parser does."""
@@ -131,11 +131,11 @@ class _Traced(Parser):
         k.store(I32, self.place(file, word), value)
         words = (k.load(I32, self.place(file, LINE_LENGTH)) + 3).lsr(2)
         total = k.to_i64(words, signed=False) * k.to_i64(k.load(I32, self.place(file, LINE_COUNT)), signed=False)
-        k.store(I64, self._left(file), total)
+        k.store(I64, self.inline_left(file), total)
 
-    def inline_data(self, file: Value, word: Value, value: Value) -> None:
+    def inline_data(self, file: Value, word: Value, value: Value, from_macro: bool) -> None:
         k = self.k
-        at = self._left(file)
+        at = self.inline_left(file)
         left = k.load(I64, at)
         k.store(I64, at, k.select(left != 0, left - 1, k.i64(0)))
 

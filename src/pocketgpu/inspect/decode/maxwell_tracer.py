@@ -9,15 +9,15 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.switches import DEFAULTS, departures
-from ...lanes import Engine
-from ...maxwell.layout import CHANNEL, CHANNEL_COUNT, CHANNEL_LAYOUT, FILE_WORDS, FILES, MACROS, WorkLayout
-from ...maxwell.pushbuffer import PARSE_CHOICES
-from . import maxwell_kernel as kernel
-from .maxwell_effects import effect_table
-from .rows import ROW, Rows
-from .stream import Stream
-from .tracer import Arena, finish_draws
+from pocketgpu.facts.switches import DEFAULTS, departures
+from pocketgpu.inspect.decode import maxwell_kernel as kernel
+from pocketgpu.inspect.decode.maxwell_effects import effect_table
+from pocketgpu.inspect.decode.rows import ROW, Rows
+from pocketgpu.inspect.decode.stream import Stream
+from pocketgpu.inspect.decode.tracer import Arena, finish_draws
+from pocketgpu.lanes import Engine
+from pocketgpu.maxwell.host.layout import CHANNEL, CHANNEL_COUNT, CHANNEL_LAYOUT, FILE_WORDS, FILES, MACROS, WorkLayout
+from pocketgpu.maxwell.host.pushbuffer import PARSE_CHOICES
 
 _START = 4096
 _LAYOUT = WorkLayout(_START)
@@ -56,7 +56,7 @@ def channel_bytes(block: NDArray[np.uint8], ram_words: int) -> tuple[bytes, ...]
 @cache
 def power_on(switches: tuple[tuple[str, str], ...] = ()) -> MaxwellState:
     """What a machine that was just switched on has; every channel begins like its first."""
-    from ...maxwell.gm20b import GM20B
+    from pocketgpu.maxwell.gm20b import GM20B
 
     machine = GM20B(switches=dict(switches))
     channel = machine.channel(0)

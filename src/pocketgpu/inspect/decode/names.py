@@ -6,13 +6,21 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
-from ...facts.external import EXTERNAL, LCD
-from ...facts.gsp import GX_COMMANDS
-from ...facts.maxwell import B06F, CLASSES, GPFIFO
-from ...facts.pica import PICA
-from ...facts.registers import Register
-from ...maxwell.layout import CLASS_FILES
-from .rows import BLOCKS, EXTERNAL_BLOCK, GPFIFO_BLOCK, GX_BLOCK, HOST_BLOCK, LCD_BLOCK, PICA_BLOCK
+from pocketgpu.facts.external import EXTERNAL, LCD
+from pocketgpu.facts.gsp import GX_COMMANDS, command_number, command_of, half_words
+from pocketgpu.facts.maxwell import B06F, CLASSES, GPFIFO
+from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.registers import Register
+from pocketgpu.inspect.decode.rows import (
+    BLOCKS,
+    EXTERNAL_BLOCK,
+    GPFIFO_BLOCK,
+    GX_BLOCK,
+    HOST_BLOCK,
+    LCD_BLOCK,
+    PICA_BLOCK,
+)
+from pocketgpu.maxwell.host.layout import CLASS_FILES
 
 TITLES: Final = ("3D", "compute", "inline", "2D", "DMA", "host", "?", "", "", "LCD", "GX", "GPFIFO")
 """What stands in front of a name for people, by number of the block."""
@@ -63,21 +71,21 @@ def fields(block: int, id: int, value: int) -> tuple[tuple[str, str], ...]:
 
 def gx_text(words: list[int]) -> str:
     """A GX command in words: its name, and what its words are."""
-    number = words[0] & 0xFF
-    if number >= len(GX_COMMANDS):
-        return f"unknown command {number}"
+    command = command_of(words)
+    if command is None:
+        return f"unknown command {command_number(words)}"
     parts = []
-    for word, value in zip(GX_COMMANDS[number].words, words[1:], strict=False):
+    for word, value in zip(command.words, words[1:], strict=False):
         if word.kind == "unused":
             continue
         if word.kind == "pair":
-            text = f"{value & 0xFFFF},{value >> 16}"
+            text = ",".join(map(str, half_words(value)))
         elif word.kind == "size":
             text = f"{value} bytes"
         else:
             text = f"{value:#010x}" if word.kind in ("address", "end", "value") else f"{value:#x}"
         parts.append(f"{word.name}={text}")
-    return f"{GX_COMMANDS[number].name} {' '.join(parts)}".rstrip()
+    return f"{command.name} {' '.join(parts)}".rstrip()
 
 
 def entry_text(low: int, high: int) -> str:

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.external import EXTERNAL, LCD
-from ...facts.pica import COUNT, PICA
-from ...facts.switches import DEFAULTS, departures
-from ...lanes import Engine
-from ...pica.command_list import WALK_CHOICES, effect_table
-from ...pica.layout import REGISTER_COUNT, WorkLayout
-from . import pica_kernel as kernel
-from .rows import Rows, Words
-from .stream import Stream
-from .tracer import Arena, finish_draws
+from pocketgpu.facts.external import EXTERNAL, LCD
+from pocketgpu.facts.pica import COUNT, PICA
+from pocketgpu.facts.switches import DEFAULTS, departures
+from pocketgpu.inspect.decode import pica_kernel as kernel
+from pocketgpu.inspect.decode.rows import Rows, Words
+from pocketgpu.inspect.decode.stream import Stream
+from pocketgpu.inspect.decode.tracer import Arena, finish_draws
+from pocketgpu.lanes import Engine
+from pocketgpu.pica.core.layout import REGISTER_COUNT, WorkLayout
+from pocketgpu.pica.front.command_list import WALK_CHOICES, effect_table
 
 _START = 4096
 _SIZE = 96 << 20
@@ -53,7 +53,8 @@ def _tables(private_ids: str) -> tuple[NDArray[Any], ...]:
     writable = np.full(kernel.EXTERNAL_COUNT, 0xFFFFFFFF, np.uint32)
     for register in EXTERNAL:
         writable[register.offset // 4] = register.writable
-    known = np.array([n >= 0x10 and (n >= 0x40 or PICA[n].known) for n in range(COUNT)], np.uint8)
+    request, state = PICA["FINALIZE"].offset, PICA["FACECULLING_CONFIG"].offset
+    known = np.array([n >= request and (n >= state or PICA[n].known) for n in range(COUNT)], np.uint8)
     effects = effect_table({"list.private_ids": private_ids})
     return effects, writable, np.array(kernel.EFFECT_OF_CODE, np.int32), known
 

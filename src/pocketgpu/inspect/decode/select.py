@@ -11,14 +11,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UsageError
-from ...facts.gsp import GX_COMMANDS
-from ...facts.lookup import BLOCKS, register_named
-from ...facts.maxwell import CLASSES
-from ...facts.registers import Field, Register
-from ..address import Address
-from .names import named
-from .rows import CHANGED, GX_BLOCK, IMMEDIATE, ISSUED, PARAMETER, Rows
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.gsp import GX_COMMANDS
+from pocketgpu.facts.lookup import BLOCKS, register_named
+from pocketgpu.facts.maxwell import CLASSES
+from pocketgpu.facts.registers import Field, Register
+from pocketgpu.inspect.decode.names import named
+from pocketgpu.inspect.decode.rows import CHANGED, GX_BLOCK, IMMEDIATE, ISSUED, PARAMETER, Rows
+from pocketgpu.inspect.model.address import Address
 
 Mask = NDArray[np.bool_]
 

@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UsageError
-from .rows import Rows, Words
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.decode.rows import Rows, Words
 
 KINDS: Final = ("list", "writes", "gx", "gpfifo", "pushbuffer")
 """What the words of a segment are: a command list; pairs of register address and value; GX commands of eight words;

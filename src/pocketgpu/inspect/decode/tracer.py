@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UsageError
-from .emit import CONTROL, ROW_SIZE, SEGMENT_SIZE
-from .rows import EFFECTS, ROW, Rows
-from .stream import Stream
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.decode.emit import CONTROL, ROW_SIZE, SEGMENT_SIZE
+from pocketgpu.inspect.decode.rows import EFFECTS, ROW, Rows
+from pocketgpu.inspect.decode.stream import Stream
 
 _PIECE = 1 << 16
 _ARENA_LIMIT = 0x7FFFF000

@@ -5,7 +5,7 @@ registers (structure.py), vertices (vertices.py), pixels of render targets and p
 names the place in both runs. `compare.diff` puts it together.
 """
 
-from .compare import diff
-from .report import Difference, Report
+from pocketgpu.inspect.diff.compare import diff
+from pocketgpu.inspect.diff.report import Difference, Report
 
 __all__ = ["Difference", "Report", "diff"]

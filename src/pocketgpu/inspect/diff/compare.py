@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ...errors import UsageError
-from ..address import Address
-from ..inspection import Inspection
-from ..n3ds.draw_log import DrawLog
-from ..n3ds.inspection import N3dsInspection
-from ..switch.inspection import SwitchInspection
-from .pixels import Pixels, pictures_of
-from .report import Difference, Report
-from .structure import Structure
-from .switch import SwitchSides, first_vertex_of
-from .vertices import first_vertex
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.diff.pixels import Pixels, pictures_of
+from pocketgpu.inspect.diff.report import Difference, Report
+from pocketgpu.inspect.diff.structure import Structure
+from pocketgpu.inspect.diff.switch import SwitchSides, first_vertex_of
+from pocketgpu.inspect.diff.vertices import first_vertex
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.n3ds.draw_log import DrawLog
+from pocketgpu.inspect.n3ds.inspection import N3dsInspection
+from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 MOST_PICTURES = 64
 """Pairs of pictures that a report keeps; of further ones it has the numbers only."""

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import GuestMemoryError
-from ..address import Address
-from ..comparing import as_pixels, compare
-from ..event import Event, Range
-from ..inspection import Inspection, Moment
-from ..switch.inspection import SwitchInspection
-from .alignment import Pair
-from .report import Difference, PictureDifference
+from pocketgpu.errors import GuestMemoryError
+from pocketgpu.inspect.diff.alignment import Pair
+from pocketgpu.inspect.diff.report import Difference, PictureDifference
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Event, Range
+from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.model.moment import Moment
+from pocketgpu.inspect.pictures.comparing import as_pixels, compare
+from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 DRAWN = ("draw", "fill", "clear", "transfer", "copy", "upload", "launch")
 """Kinds of events that make pixels."""

@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.lookup import register_named
-from ...facts.pica import PICA
-from ..changes import Change, change, changes_between
-from ..event import Event, Range, Words
-from ..inspection import Inspection
-from ..n3ds.command_words import registers_of
-from ..n3ds.draw_log import PLAIN, FrameLog
-from ..n3ds.tables import table_changes
-from .alignment import Pair, align, keys_of
-from .report import Difference
-from .switch import SwitchSides
+from pocketgpu.facts.lookup import register_named
+from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.diff.alignment import Pair, align, keys_of
+from pocketgpu.inspect.diff.report import Difference
+from pocketgpu.inspect.diff.switch import SwitchSides
+from pocketgpu.inspect.model.changes import Change, change, changes_between
+from pocketgpu.inspect.model.event import Event, Range, Words
+from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.n3ds.command_words import registers_of
+from pocketgpu.inspect.n3ds.draw_log import PLAIN, FrameLog
+from pocketgpu.inspect.n3ds.tables import table_changes
 
 MOST_MEMORY = 64
 """Loads whose bytes are looked at; of further ones it is only said that they differ."""

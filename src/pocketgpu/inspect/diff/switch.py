@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...capture.mxcap import ChannelLog
-from ...errors import GuestMemoryError, PocketGPUError
-from ...facts.maxwell import CLASSES
-from ...facts.maxwell.headers import GPFIFO
-from ...maxwell.layout import CLASS_FILES, FILE_WORDS
-from ...maxwell.stream import IMMEDIATE, INC, ONE_INC, Packet, StreamReader
-from ..changes import Change, change
-from ..event import Event, Range, Words
-from ..switch.inspection import SwitchInspection
-from ..switch.recorder import register_name
-from .alignment import SIGHTS, Pair, keys_of
-from .report import Difference
-from .vertices import rows_differ
+from pocketgpu.capture.formats.mxcap import ChannelLog
+from pocketgpu.errors import GuestMemoryError, PocketGPUError
+from pocketgpu.facts.maxwell import CLASSES
+from pocketgpu.facts.maxwell.headers import GPFIFO
+from pocketgpu.inspect.diff.alignment import SIGHTS, Pair, keys_of
+from pocketgpu.inspect.diff.report import Difference
+from pocketgpu.inspect.diff.vertices import rows_differ
+from pocketgpu.inspect.model.changes import Change, change
+from pocketgpu.inspect.model.event import Event, Range, Words
+from pocketgpu.inspect.switch.inspection import SwitchInspection
+from pocketgpu.inspect.switch.recorder import register_name
+from pocketgpu.maxwell.host.layout import CLASS_FILES, FILE_WORDS
+from pocketgpu.maxwell.host.stream import IMMEDIATE, INC, ONE_INC, Packet, StreamReader
 
 _DATA = ("LOAD_", "CALL_", "SET_MME_SHADOW_SCRATCH", "SET_FALCON", "NO_OPERATION", "PIPE_NOP")
 """Beginnings of the names of methods whose words are no state."""

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..event import Event
-from ..mesh import Vertices
-from ..n3ds.inspection import N3dsInspection
-from ..n3ds.vertices import VertexWatch
-from .alignment import Pair
-from .report import Difference
+from pocketgpu.inspect.diff.alignment import Pair
+from pocketgpu.inspect.diff.report import Difference
+from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.mesh import Vertices
+from pocketgpu.inspect.n3ds.inspection import N3dsInspection
+from pocketgpu.inspect.n3ds.vertices import VertexWatch
 
 
 def first_vertex(

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.pica import PICA
-from ...pica.layout import BANK_INDEX, BANKS
-from ...pica.registers import StaticRegisters
-from ...pica.shader.disassembler import disassemble
-from ...pica.vertex_fetch import GEOMETRY_ON
-from .targets import _Words
+from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
+from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.pica.core.layout import BANK_INDEX, BANKS
+from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.shader.disassembler import disassemble
 
 UNIFORMS = 96
 BOOLS = 16
@@ -92,9 +92,9 @@ def _plain(value: Any) -> Any:
 
 def programs_of(registers: NDArray[np.uint32], banks: Mapping[str, NDArray[np.uint32]]) -> dict[str, Program]:
     """The vertex program, and the geometry program if the stage is on. banks: words of "vs_code" and so on."""
-    get, found = StaticRegisters(_Words(registers)), {}
+    get, found = StaticRegisters(RegisterWords(registers)), {}
     for unit, short, prefix in (("vertex", "vs", "VSH"), ("geometry", "gs", "GSH")):
-        if unit == "geometry" and get("GEOSTAGE_CONFIG.mode") != GEOMETRY_ON:
+        if unit == "geometry" and get("GEOSTAGE_CONFIG.mode") != GEOMETRY_STAGE.ON:
             continue
         code, descriptors = banks[f"{short}_code"], banks[f"{short}_opdescs"]
         entry = min(get(f"{prefix}_ENTRYPOINT.entry"), len(code) - 1)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.pica import PICA
-from ...memory import GuestMemory
-from ...pica.registers import StaticRegisters
-from .targets import _Words
+from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.memory.guest import GuestMemory
 
 LOADERS = 12
 _MOST_COMPONENTS = 12
@@ -56,7 +56,7 @@ class VertexBuffer:
 
 def index_buffer(memory: GuestMemory, registers: NDArray[np.uint32]) -> IndexBuffer:
     """The index buffer that registers (0x300 words) name, for NUMVERTICES indices."""
-    get = StaticRegisters(_Words(registers))
+    get = StaticRegisters(RegisterWords(registers))
     wide = get("INDEXBUFFER_CONFIG.type") == 1
     size = 2 if wide else 1
     address = _base(registers) + get("INDEXBUFFER_CONFIG.offset") & ~(size - 1)
@@ -68,7 +68,7 @@ def index_buffer(memory: GuestMemory, registers: NDArray[np.uint32]) -> IndexBuf
 
 def vertex_buffers(registers: NDArray[np.uint32]) -> list[VertexBuffer]:
     """The loaders in use, by what registers (0x300 words) say."""
-    get, found = StaticRegisters(_Words(registers)), []
+    get, found = StaticRegisters(RegisterWords(registers)), []
     for loader in range(LOADERS):
         prefix = f"ATTRIBBUFFER{loader}"
         components = []

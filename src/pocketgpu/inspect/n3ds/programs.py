@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ...facts.shader_isa import F1C, descriptor
-from ...pica.shader.program import ENDED, HUNG, Exit, Node, ProgramGraph, TooComplex, opcode
+from pocketgpu.facts.shader_isa import F1C, descriptor
+from pocketgpu.pica.shader.program import ENDED, HUNG, Exit, Node, ProgramGraph, TooComplex, opcode
 
 Component = tuple[int, int]
 """An output register and a component of it, 0 for x."""

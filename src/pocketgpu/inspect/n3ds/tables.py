@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ...pica.layout import BANKS
-from ..changes import Change
+from pocketgpu.inspect.model.changes import Change
+from pocketgpu.pica.core.layout import BANKS
 
 _AXES = "xyzw"
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import surface
-from ...facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
-from ...memory import GuestMemory
-from ...pica.registers import StaticRegisters
-from ...pica.targets import RenderTarget
-from ...pica.transfer import tile_order
+from pocketgpu.arena import Readable
+from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
+from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.external.transfer import tile_order
+from pocketgpu.pica.front.targets import RenderTarget
+from pocketgpu.pica.memory import surface
+from pocketgpu.pictures import to_image, to_png
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -33,7 +34,7 @@ class Target:
     depth_format: PixelFormat | None
     flip: bool
     blocks: str
-    memory: GuestMemory
+    memory: Readable
 
     @property
     def array(self) -> NDArray[np.uint8]:
@@ -63,7 +64,7 @@ class Target:
     @property
     def image(self) -> Image:
         """The picture, without its alpha."""
-        return surface.to_image(self.array[..., :3])
+        return to_image(self.array[..., :3])
 
     def row(self, y: int) -> int:
         """The row of memory of a y as the viewport counts, and the other way round."""
@@ -88,12 +89,12 @@ class Target:
         return f"{text}, {self.depth_format.name} at {self.depth_address:#010x}"
 
     def _repr_png_(self) -> bytes:
-        return surface.to_png(self.array[..., :3])
+        return to_png(self.array[..., :3])
 
 
-def target_of(memory: GuestMemory, registers: NDArray[np.uint32], switches: Mapping[str, str]) -> Target | None:
+def target_of(memory: Readable, registers: NDArray[np.uint32], switches: Mapping[str, str]) -> Target | None:
     """The render target that registers (0x300 words) describe; None if it has no size or leaves memory."""
-    get = StaticRegisters(_Words(registers))
+    get = StaticRegisters(RegisterWords(registers))
     width, height = get("FRAMEBUFFER_DIM.width"), get("FRAMEBUFFER_DIM.height") + 1
     format = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
     blocks = switches["transfer.block32"] if get("FRAMEBUFFER_BLOCK32.enable") else ""
@@ -107,7 +108,7 @@ def target_of(memory: GuestMemory, registers: NDArray[np.uint32], switches: Mapp
     )  # fmt: skip
 
 
-class _Words(dict[int, int]):
+class RegisterWords(dict[int, int]):
     """Register words looked up in an array."""
 
     def __init__(self, registers: NDArray[np.uint32]) -> None:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import surface
-from ...facts.formats import TEXTURE_FORMATS
-from ...facts.pica import PICA
-from ...pica.n3ds import N3DS
-from ...pica.registers import StaticRegisters
-from ...pica.texture import TYPE_CUBE, TYPE_SHADOW_CUBE
-from ..event import Range
-from .targets import _Words
+from pocketgpu.facts.formats import TEXTURE_FORMATS
+from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.texture.units import CUBE_TYPES
+from pocketgpu.pictures import to_image
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -63,7 +63,7 @@ class Texture:
     @property
     def image(self) -> Image:
         """The same as a picture, with its alpha."""
-        return surface.to_image(self.array)
+        return to_image(self.array)
 
     def pictures(self) -> dict[str, NDArray[np.uint8]]:
         """All levels of all faces, by names such as "unit0", "unit0.level1", "unit0.face5.level2"."""
@@ -93,8 +93,7 @@ class Texture:
 
 def textures_of(machine: N3DS, registers: NDArray[np.uint32]) -> dict[int, Texture]:
     """Textures by unit, of units that name one with a size and in memory. registers: 0x300 words."""
-    runner = getattr(machine._core.runner, "_runner", machine._core.runner)
-    cache, get = runner.textures, StaticRegisters(_Words(registers))
+    cache, get = machine.textures, StaticRegisters(RegisterWords(registers))
     found = {}
     for unit in range(UNITS):
         source = cache.describe(registers, unit)
@@ -104,7 +103,7 @@ def textures_of(machine: N3DS, registers: NDArray[np.uint32]) -> dict[int, Textu
         kinds = PICA["TEXUNIT0_PARAM"]["type"].enum or {}
         code = get("TEXUNIT0_PARAM.type") if unit == 0 else 0
         # A cube needs all faces; without memory behind them only the first is there.
-        assert code not in (TYPE_CUBE, TYPE_SHADOW_CUBE) or len(source.faces) == len(FACES)
+        assert code not in CUBE_TYPES or len(source.faces) == len(FACES)
         at = cache.rows(source)
         texels = []
         for _ in source.faces:

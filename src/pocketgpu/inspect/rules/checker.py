@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ...errors import NoPictureError, UsageError
-from .rule import SEVERITIES, Found, Rule, RuleFinding
+from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.inspect.rules.rule import SEVERITIES, Found, Rule, RuleFinding
 
 if TYPE_CHECKING:
-    from ...capture import Capture
+    from pocketgpu.capture import Capture
 
 SCHEMA: Final = "pocketgpu.check/1"
 MOST_FINDINGS: Final = 50
@@ -76,18 +76,18 @@ def check(
 
     :raises NoPictureError: the capture has nothing to run.
     """
-    from .registry import RULES
+    from pocketgpu.inspect.rules.registry import RULES
 
     asked = tuple(rule for rule in (RULES if rules is None else rules) if rule.console == capture.console)
     record: Any
     if capture.console == "Switch":
-        from .switch.watch import watch as watch_switch
+        from pocketgpu.inspect.rules.switch.watch import watch as watch_switch
 
         record = watch_switch(capture, evaluator, progress)
     else:
         if not capture.frame_count:
             raise NoPictureError("the capture has no frames", location=capture.path, hint="A frame ends with a marker.")
-        from .n3ds.watch import watch as watch_3ds
+        from pocketgpu.inspect.rules.n3ds.watch import watch as watch_3ds
 
         record = watch_3ds(capture, evaluator, progress)
     findings = [finding for rule in asked for finding in _merged(rule, rule.look(record))]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .n3ds import (
+from pocketgpu.inspect.rules.n3ds import (
     cache_stale,
     display_format,
     display_never_written,
@@ -85,8 +85,8 @@ from .n3ds import (
     viewport_inverse,
     viewport_outside,
 )
-from .rule import Rule
-from .switch import (
+from pocketgpu.inspect.rules.rule import Rule
+from pocketgpu.inspect.rules.switch import (
     block_order,
     deadlock,
     fault,
@@ -101,7 +101,7 @@ from .switch import (
     unknown_method,
     unmapped,
 )
-from .switch import doubt as switch_doubt
+from pocketgpu.inspect.rules.switch import doubt as switch_doubt
 
 RULES: Final[tuple[Rule, ...]] = (
     list_no_finalize.RULE,

@@ -10,14 +10,14 @@ make, and the same for both consoles.
 
 from __future__ import annotations
 
-from .births import Birth
-from .machines import pixel_of, vertex_of, watch_launches, watch_stage
-from .n3ds import trace_primitive, trace_vertex
-from .step import Access, Change, Emitted, Step
-from .switch import listing_of, trace_thread
-from .trace import Registers, Trace
-from .values import Value
-from .warps import LaneWatch
+from pocketgpu.inspect.stepping.births import Birth
+from pocketgpu.inspect.stepping.machines import pixel_of, vertex_of, watch_launches, watch_stage
+from pocketgpu.inspect.stepping.n3ds import trace_primitive, trace_vertex
+from pocketgpu.inspect.stepping.step import Access, Change, Emitted, Step
+from pocketgpu.inspect.stepping.switch import listing_of, trace_thread
+from pocketgpu.inspect.stepping.trace import Registers, Trace
+from pocketgpu.inspect.stepping.values import Value
+from pocketgpu.inspect.stepping.warps import LaneWatch
 
 __all__ = [
     "Access",

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...maxwell.sass import flow
-from ...maxwell.sass.flow import FLAGS_BIT, PREDICATE_BIT
-from ...maxwell.sass.isa import PT, RZ
-from ...maxwell.sass.semantics import OPERATIONS
-from ...maxwell.sass.steps import Source, Step
+from pocketgpu.maxwell.sass.isa.operand import PT, RZ
+from pocketgpu.maxwell.sass.program import registers
+from pocketgpu.maxwell.sass.program.registers import FLAGS_BIT, PREDICATE_BIT
+from pocketgpu.maxwell.sass.program.steps import Source, Step
+from pocketgpu.maxwell.sass.semantics import OPERATIONS
 
 FLAGS = ("CC.carry", "CC.overflow", "CC.sign", "CC.zero")
 PREDICATES = tuple(f"P{n}" for n in range(PT))
@@ -80,8 +80,8 @@ def plan_of(step: Step) -> Plan:
     if step.op in OPERATIONS:
         reads = list(dict.fromkeys(_sources(step)))
         writes = list(dict.fromkeys(_results(step)))
-    reads += _rest(flow.reads(step), reads, "bits")
-    writes += _rest(flow.writes(step), writes, "f32" if step.op in FLOAT_RESULTS else "bits")
+    reads += _rest(registers.reads(step), reads, "bits")
+    writes += _rest(registers.writes(step), writes, "f32" if step.op in FLOAT_RESULTS else "bits")
     return Plan(tuple(reads), tuple(writes))
 
 

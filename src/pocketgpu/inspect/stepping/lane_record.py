@@ -8,16 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from ...lanes import BOOL, Kernel, Lang, kernel, run_once
-from ...maxwell.graphics.records import FRAGMENTS
-from ...maxwell.sass import Program, access, atomics
-from ...maxwell.sass.disassembler import instruction_text
-from ...maxwell.sass.isa import PT, RZ
-from ...maxwell.sass.semantics import Flags, Unit, bits
-from ...maxwell.sass.stage_io import PIXEL
-from ...maxwell.sass.steps import ALWAYS
-from ...maxwell.sass.steps import Step as Instruction
-from ...maxwell.sass.work import (
+from pocketgpu.inspect.stepping.instructions import FLAGS, FLOW, PREDICATES, Place, Plan, plan_of
+from pocketgpu.inspect.stepping.step import Access, Change, Step
+from pocketgpu.inspect.stepping.trace import Trace
+from pocketgpu.inspect.stepping.values import Value
+from pocketgpu.lanes import BOOL, Kernel, Lang, kernel, run_once
+from pocketgpu.maxwell.graphics.records import FRAGMENTS
+from pocketgpu.maxwell.sass import Program
+from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
+from pocketgpu.maxwell.sass.isa.operand import PT, RZ
+from pocketgpu.maxwell.sass.program.steps import ALWAYS
+from pocketgpu.maxwell.sass.program.steps import Step as Instruction
+from pocketgpu.maxwell.sass.semantics import Flags, Unit, bits
+from pocketgpu.maxwell.sass.stages.stage_io import PIXEL
+from pocketgpu.maxwell.sass.thread_memory import access, atomics
+from pocketgpu.maxwell.sass.thread_memory.work import (
     BANK_SIZE,
     BLOCK,
     DONE,
@@ -33,10 +38,6 @@ from ...maxwell.sass.work import (
     WARP,
     WARPS,
 )
-from .instructions import FLAGS, FLOW, PREDICATES, Place, Plan, plan_of
-from .step import Access, Change, Step
-from .trace import Trace
-from .values import Value
 
 LOADS, STORES, ATOMICS = ("LD", "LDL", "LDS"), ("ST", "STL", "STS"), ("ATOM", "ATOMS", "RED")
 SPACES = {"LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDL": "local", "STL": "local"}

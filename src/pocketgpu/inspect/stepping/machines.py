@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from ...lanes import Engine
-from ...maxwell.graphics.programs import Programs, StageLaunch
-from ...maxwell.graphics.records import FRAGMENTS, LANE_X, LANE_Y
-from ...maxwell.graphics.vertex_records import ELEMENTS, INPUT_PAGE, WANTED
-from ...maxwell.sass.interpreter import interpret_warp
-from ...maxwell.sass.launch import Code, Launcher
-from ...maxwell.sass.work import BLOCK, LANES, LAUNCH
-from .lane_record import Listing
-from .switch import listing_of
-from .warps import MOST, Choose, LaneWatch
+from pocketgpu.inspect.stepping.lane_record import Listing
+from pocketgpu.inspect.stepping.switch import listing_of
+from pocketgpu.inspect.stepping.warps import MOST, Choose, LaneWatch
+from pocketgpu.lanes import Engine
+from pocketgpu.maxwell.graphics.input.vertex_records import ELEMENTS, INPUT_PAGE, WANTED
+from pocketgpu.maxwell.graphics.programs.programs import Programs, StageLaunch
+from pocketgpu.maxwell.graphics.records import FRAGMENTS, LANE_X, LANE_Y
+from pocketgpu.maxwell.sass.launch.launcher import Code, Launcher
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH
+from pocketgpu.maxwell.sass.warp.interpreter import interpret_warp
 
 Words = np.ndarray[Any, np.dtype[np.uint32]]
 

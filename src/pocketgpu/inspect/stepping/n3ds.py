@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import UsageError
-from ...facts.shader_isa import F1C, Opcode, descriptor
-from ...lanes import Value as LaneValue
-from ...pica.shader.arithmetic import OPERATIONS, operation_name
-from ...pica.shader.disassembler import instruction_text
-from ...pica.shader.emission import EmissionLog
-from ...pica.shader.interpreter import DONE, OUTPUTS, Interpreter
-from ...pica.shader.limits import INSTRUCTION_LIMIT
-from ...pica.shader.program import opcode
-from ...pica.shader.unit import Program
-from .step import Change, Emitted, Step
-from .trace import Trace
-from .values import Value
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.shader_isa import F1C, Opcode, descriptor
+from pocketgpu.inspect.stepping.step import Change, Emitted, Step
+from pocketgpu.inspect.stepping.trace import Trace
+from pocketgpu.inspect.stepping.values import Value
+from pocketgpu.lanes import Value as LaneValue
+from pocketgpu.pica.shader.arithmetic import OPERATIONS, operation_name
+from pocketgpu.pica.shader.disassembler import instruction_text
+from pocketgpu.pica.shader.emission import EmissionLog
+from pocketgpu.pica.shader.interpreter import DONE, OUTPUTS, Interpreter
+from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT
+from pocketgpu.pica.shader.program import opcode
+from pocketgpu.pica.shader.unit import Program
 
 MOST = 4096
 """Steps that are kept by default; the unit itself stops a vertex after 65536."""

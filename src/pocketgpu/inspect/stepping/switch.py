@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...errors import UsageError
-from ...maxwell.compute import RawKernel
-from ...maxwell.sass import Program, decode_program
-from ...maxwell.sass.launch import LIMIT, Code, Result, three
-from ...maxwell.sass.work import BLOCK, LANES
-from .lane_record import NOT_ENDED, Listing
-from .trace import Trace
-from .warps import MOST, LaneWatch, only
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.stepping.lane_record import NOT_ENDED, Listing
+from pocketgpu.inspect.stepping.trace import Trace
+from pocketgpu.inspect.stepping.warps import MOST, LaneWatch, only
+from pocketgpu.maxwell.compute.raw_module import RawKernel
+from pocketgpu.maxwell.sass import Program, decode_program
+from pocketgpu.maxwell.sass.launch.launcher import LIMIT, Code, Result, three
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES
 
 Three = tuple[int, int, int]
 

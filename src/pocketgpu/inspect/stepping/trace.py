@@ -11,10 +11,10 @@ from functools import cached_property
 from html import escape
 from typing import Any
 
-from ...errors import UsageError
-from .births import Birth, births
-from .step import Step
-from .values import Value
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.stepping.births import Birth, births
+from pocketgpu.inspect.stepping.step import Step
+from pocketgpu.inspect.stepping.values import Value
 
 COPY_EVERY = 64
 """Steps between copies of all registers: what `at` starts from."""

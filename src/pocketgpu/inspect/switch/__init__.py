@@ -4,6 +4,6 @@
 stand `moments` (the state behind an event), `pixel_history` (who touched a pixel) and `why` (the answer).
 """
 
-from .inspection import SwitchInspection
+from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 __all__ = ["SwitchInspection"]

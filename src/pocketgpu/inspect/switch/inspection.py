@@ -9,26 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.capture import Capture
-from pocketgpu.capture.mxcap import ChannelLog
+from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.maxwell.layout import CLASS_FILES
-
-from ..address import Address
-from ..event import Event, Pass
-from ..inspection import Inspection, as_address, draw_of
-from ..wording import there_are
-from .answers import PixelAnswers
-from .funnel import DrawWhy, draw_why
-from .moments import SwitchMoment
-from .player import Player
-from .recorder import Recorder, Trace
-from .threads import ThreadWhy, thread_why
-from .touches import Finder
-from .why import Why
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.answer import Answer
+from pocketgpu.inspect.model.event import Event, Pass
+from pocketgpu.inspect.model.inspection import Inspection, as_address, draw_of
+from pocketgpu.inspect.model.wording import there_are
+from pocketgpu.inspect.switch.answers import PixelAnswers
+from pocketgpu.inspect.switch.funnel import draw_why
+from pocketgpu.inspect.switch.moments import SwitchMoment
+from pocketgpu.inspect.switch.player import Player
+from pocketgpu.inspect.switch.recorder import Recorder, Trace
+from pocketgpu.inspect.switch.threads import thread_why
+from pocketgpu.inspect.switch.touches import Finder
+from pocketgpu.maxwell.host.layout import CLASS_FILES
 
 if TYPE_CHECKING:
-    from ..stepping.trace import Trace as Steps
+    from pocketgpu.inspect.stepping.trace import Trace as Steps
 
 
 class SwitchInspection(Inspection):
@@ -170,11 +169,11 @@ class SwitchInspection(Inspection):
 
         :raises UsageError: there is no such vertex, fragment or thread, or the address names something else.
         """
-        from .stepping import trace_of
+        from pocketgpu.inspect.switch.stepping import trace_of
 
         return trace_of(self, as_address(place), most)
 
-    def why(self, place: Address | str) -> Why | ThreadWhy | DrawWhy:
+    def why(self, place: Address | str) -> Answer:
         """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right behind the
         draw ("f1/d17/px8,9", y as in the viewport). Of a thread ("f0/e9/b0,1,0/t3,0,0") what it did, of a
         draw ("f1/d17") how much of it was left behind each stage.

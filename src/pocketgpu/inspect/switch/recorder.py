@@ -14,21 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
-from pocketgpu.capture.mxcap import ChannelLog
+from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.facts.maxwell import CLASSES
 from pocketgpu.facts.maxwell.headers import GPFIFO
-from pocketgpu.maxwell.channel import Channel
-from pocketgpu.maxwell.engines.compute import Launch
-from pocketgpu.maxwell.engines.draws import Draw
+from pocketgpu.inspect.model.event import Event, Range, Words
+from pocketgpu.inspect.switch import describe
+from pocketgpu.inspect.switch.passes import Passes
+from pocketgpu.inspect.switch.player import LOAD, SHOW, SUBMISSION
+from pocketgpu.inspect.switch.surfaces import Surface
+from pocketgpu.maxwell.engines.compute.launch import Launch
+from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.layout import CLASS_FILES
-
-from ..event import Event, Range, Words
-from . import describe
-from .passes import Passes
-from .player import LOAD, SHOW, SUBMISSION
-from .surfaces import Surface
+from pocketgpu.maxwell.host.channel import Channel
+from pocketgpu.maxwell.host.layout import CLASS_FILES
 
 Spans = tuple[tuple[int, int], ...]
 """(arena offset, bytes) of stretches of memory."""
@@ -215,7 +214,7 @@ class Recorder:
     def _now(self) -> NDArray[np.uint32]:
         assert self.machine is not None
         memory = self.machine.memory
-        return memory.page_versions[: memory._top >> PAGE_SHIFT].copy()
+        return memory.page_versions[: memory.used_end >> PAGE_SHIFT].copy()
 
     def _changed(self) -> Spans:
         """Pages that were stamped since the event before, in stretches."""

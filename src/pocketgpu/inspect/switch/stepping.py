@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pocketgpu.errors import UsageError
-from pocketgpu.maxwell.engines.draws import STAGES, Draw
-from pocketgpu.maxwell.engines.queue_metadata import Launch
-from pocketgpu.maxwell.graphics.plans import PIXEL
-
-from ..address import Address
-from ..stepping.machines import pixel_of, vertex_of, watch_launches, watch_stage
-from ..stepping.trace import Trace
-from ..stepping.warps import MOST
-from .threads import check_thread, first_of_row
-from .vertices import fresh
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.stepping.machines import pixel_of, vertex_of, watch_launches, watch_stage
+from pocketgpu.inspect.stepping.trace import Trace
+from pocketgpu.inspect.stepping.warps import MOST
+from pocketgpu.inspect.switch.threads import check_thread, first_of_row
+from pocketgpu.inspect.switch.vertices import fresh
+from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
+from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw
+from pocketgpu.maxwell.graphics.draw.plans import PIXEL
 
 if TYPE_CHECKING:
-    from .inspection import SwitchInspection
+    from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 _HINT = "Such as f1/d17/v5, f1/d17/px8,9 or f0/e9/b0,0,0/t3,0,0."
 _MOST_FRAGMENTS = 64
@@ -96,7 +95,6 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
     drawing = machine.drawing
     before = drawing.tier
     drawing.tier = "general"
-    drawing.forget_repeats()  # a draw like the one before it would go on with its code
     name = f"{STAGES[pipeline]} program"
     try:
         with watch_stage(
@@ -105,7 +103,6 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
             player.replay_to(tick)
     finally:
         drawing.tier = before
-        drawing.forget_repeats()
         player.spoilt = True
     if watch.traces:
         trace = watch.traces[-1]

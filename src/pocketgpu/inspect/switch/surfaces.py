@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.capture.mxcap import Present
+from pocketgpu.capture.formats.mxcap import Present
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import PixelLayout, shown_layout
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.blocklinear import Layout
-from pocketgpu.maxwell.engines.planes import Plane
-from pocketgpu.maxwell.engines.state import State
+from pocketgpu.maxwell.engines.common.slices import Plane
+from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.formats import arrays
-from pocketgpu.maxwell.graphics.targets import Target, colour_slots, colour_target, depth_target
-from pocketgpu.maxwell.memory import GpuMemory
-from pocketgpu.maxwell.surface_copy import SurfaceSide, to_array
-from pocketgpu.surface import to_image
+from pocketgpu.maxwell.graphics.output.targets import Target, colour_slots, colour_target, depth_target
+from pocketgpu.maxwell.memory.blocklinear import Layout
+from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
+from pocketgpu.maxwell.memory.surface_copy import SurfaceSide, to_array
+from pocketgpu.pictures import to_image
 
 if TYPE_CHECKING:
     from PIL.Image import Image

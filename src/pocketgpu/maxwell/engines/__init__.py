@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from .base import Engine, EngineHost
-from .compute import Compute
-from .dma import DmaCopy
-from .inline import InlineToMemory
-from .threed import ThreeD
-from .twod import TwoD
+from pocketgpu.maxwell.engines.common.base import Engine, EngineHost
+from pocketgpu.maxwell.engines.compute.launch import Compute
+from pocketgpu.maxwell.engines.copy.dma import DmaCopy
+from pocketgpu.maxwell.engines.inline.unit import InlineToMemory
+from pocketgpu.maxwell.engines.threed.engine import ThreeD
+from pocketgpu.maxwell.engines.twod.engine import TwoD
 
 ENGINE_CLASSES: dict[int, type[Engine]] = {
     engine.class_id: engine for engine in (ThreeD, Compute, InlineToMemory, TwoD, DmaCopy)

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.maxwell.classes import enumerations
+from pocketgpu.facts.maxwell import B197, TIC
 from pocketgpu.facts.maxwell.formats import Component, PixelLayout
+from pocketgpu.facts.values import Values
 from pocketgpu.lanes import Lang, Value
 from pocketgpu.maxwell.formats.components import (
     ABSENT,
@@ -55,13 +56,20 @@ Colour = list[Value]
 
 
 @cache
-def type_names(enumeration: str) -> Mapping[int, str]:
-    """Names of types by code, of an enumeration of the facts (NUM_UNORM and so on); "unorm16" for NUM_UNORM_FORCE_FP16,
-    which passes through half floats."""
-    return {
-        code: name.removeprefix("NUM_").replace("_FORCE_FP16", "16").lower()
-        for code, name in enumerations()[enumeration].items()
-    }
+def texture_types() -> Mapping[int, str]:
+    """Names of types by the numbers of texture headers; "unorm16" and "snorm16" pass through half floats."""
+    return _type_names(TIC["BL"]["R_DATA_TYPE"].values)
+
+
+@cache
+def vertex_types() -> Mapping[int, str]:
+    """Names of types by NUMERICAL_TYPE of vertex attributes."""
+    return _type_names(B197["SET_VERTEX_ATTRIBUTE_A"]["NUMERICAL_TYPE"].values)
+
+
+def _type_names(values: Values) -> Mapping[int, str]:
+    names = {number: symbol.removeprefix("NUM_") for symbol, number in values.symbols.items()}
+    return {number: name.replace("_FORCE_FP16", _HALF).lower() for number, name in names.items()}
 
 
 def channel_of(component: Component, type: str) -> Channel:

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pocketgpu.facts.maxwell.classes import enumerations
+from pocketgpu.facts.maxwell import B197
 
 if TYPE_CHECKING:
-    from pocketgpu.maxwell.engines.state import State
+    from pocketgpu.maxwell.engines.common.state import State
 
 _MODE = re.compile(r"MODE_(\d)X(\d)(_|$)")
 _ONE = (1, 1)
@@ -23,8 +23,9 @@ _ONE = (1, 1)
 @cache
 def sample_grids() -> Mapping[int, tuple[int, int]]:
     """Samples of a pixel in x and y by number of the mode, which SET_ANTI_ALIAS and texture headers share."""
-    modes = ((code, _MODE.match(name)) for code, name in enumerations()["sample_mode"].items())
-    return {code: (int(found[1]), int(found[2])) for code, found in modes if found is not None}
+    modes = B197["SET_ANTI_ALIAS"]["SAMPLES"].values.symbols
+    found = ((number, _MODE.match(symbol)) for symbol, number in modes.items())
+    return {number: (int(mode[1]), int(mode[2])) for number, mode in found if mode is not None}
 
 
 def samples_of(state: State) -> tuple[int, int]:

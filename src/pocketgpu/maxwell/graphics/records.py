@@ -10,8 +10,8 @@ page is told by a *map*, a table of 256 words at index a / 4, so that no code de
 
 from __future__ import annotations
 
-from ...struct_words import Struct
-from ..sass.work import LANES, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
+from pocketgpu.struct_words import Struct
 
 # -- blocks of pixels --------------------------------------------------------------------------------------------------
 BLOCK_WIDTH, BLOCK_HEIGHT = 8, 4

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ...errors import UsageError
-from ...facts.maxwell import B197
-from . import isa, text
-from .isa import FIELDS, METHOD_ADDRESS, METHOD_STEP, NOP, RESULTS
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell import B197
+from pocketgpu.maxwell.mme import isa, text
+from pocketgpu.maxwell.mme.isa import FIELDS, METHOD_ADDRESS, METHOD_STEP, NOP, RESULTS
 
 _COMMENT = re.compile(r";|#|//")
 _LABEL = re.compile(r"\s*([A-Za-z_]\w*)\s*:(?!\s*0x|\s*\d)\s*")

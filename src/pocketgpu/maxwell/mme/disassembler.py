@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...facts.maxwell import B197
-from . import isa, text
-from .assembler import encode
-from .isa import FIELDS, METHOD_ADDRESS, METHOD_STEP, NOP, OPERATION_AT, REGISTER_FIELDS, RESULTS
+from pocketgpu.facts.maxwell import B197
+from pocketgpu.maxwell.mme import isa, text
+from pocketgpu.maxwell.mme.assembler import encode
+from pocketgpu.maxwell.mme.isa import FIELDS, METHOD_ADDRESS, METHOD_STEP, NOP, OPERATION_AT, REGISTER_FIELDS, RESULTS
 
 _UNTOUCHED = FIELDS["exit"].mask
 

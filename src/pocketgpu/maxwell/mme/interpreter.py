@@ -13,9 +13,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
-from ...lanes import I32, Lang, Value, Var
-from . import isa
-from .isa import FUNCTION_AT, FUNCTION_CODES, METHOD_ADDRESS, METHOD_STEP, OPERATION_AT, OPERATION_CODES, get
+from pocketgpu.lanes import I32, Lang, Value, Var
+from pocketgpu.maxwell.mme import isa
+from pocketgpu.maxwell.mme.isa import (
+    FUNCTION_AT,
+    FUNCTION_CODES,
+    METHOD_ADDRESS,
+    METHOD_STEP,
+    OPERATION_AT,
+    OPERATION_CODES,
+    get,
+)
 
 # What the engine is doing.
 IDLE, BUSY, WAITING = range(3)

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...facts.registers import Field
-from ...lanes import Lang, Value
+from pocketgpu.facts.registers import Field
+from pocketgpu.lanes import Lang, Value
 
 REGISTERS = 8  # register 0 reads 0 and keeps nothing
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import UsageError
-from ...lanes import I32, Engine, Lang, Value, kernel
-from ..layout import CHANNEL, CHANNEL_LAYOUT, FILE_WORDS, MME_WORDS
-from ..pushbuffer import FALCONS, ODD, SCRATCH, State
-from . import interpreter
-from .interpreter import BUSY, WAITING, MacroEngine
+from pocketgpu.errors import UsageError
+from pocketgpu.lanes import I32, Engine, Lang, Value, kernel
+from pocketgpu.maxwell.host.layout import CHANNEL, CHANNEL_LAYOUT, FILE_WORDS, MME_WORDS
+from pocketgpu.maxwell.host.pushbuffer import FALCONS, ODD, SCRATCH, State
+from pocketgpu.maxwell.mme import interpreter
+from pocketgpu.maxwell.mme.interpreter import BUSY, WAITING, MacroEngine
 
 BASE = 4096  # the first page of an arena stays zero
 LOG = BASE + CHANNEL_LAYOUT.staging

@@ -18,8 +18,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from . import isa
-from .isa import FIELDS, OPERATIONS, REGISTER_FIELDS, RESULTS, Operation, Result
+from pocketgpu.maxwell.mme import isa
+from pocketgpu.maxwell.mme.isa import FIELDS, OPERATIONS, REGISTER_FIELDS, RESULTS, Operation, Result
 
 REGISTER = "r[0-7]"
 _SIMPLE = r"(?:0x[0-9a-fA-F]+|\d+|@[A-Za-z_]\w*(?:\[\d+\])?)"

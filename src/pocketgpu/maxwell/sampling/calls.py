@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from . import records as r
-from .records import Call, SurfaceCall, packed
+from pocketgpu.maxwell.sampling import records as r
+from pocketgpu.maxwell.sampling.records import Call, SurfaceCall, packed
 
 RZ, ABSENT = 255, 256
 """The register that reads as zero, and what stands for no register."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...lanes import BOOL, Lang, Value
-from ...lanes.elementary import quick_log2
-from . import records as r
+from pocketgpu.lanes import BOOL, Lang, Value
+from pocketgpu.lanes.elementary import quick_log2
+from pocketgpu.maxwell.sampling import records as r
 
 ONE = 256
 _FARTHEST = float(1 << 30)

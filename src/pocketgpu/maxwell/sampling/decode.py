@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UsageError
-from ...lanes import Engine
-from ..formats.channels import NUMBER_INTEGER, Channels
-from ..memory import GpuMemory
-from ..texture_header import MAX_LEVEL_BYTES, TextureHeader
-from ..textures import blocks
-from . import records as r
+from pocketgpu.errors import UsageError
+from pocketgpu.lanes import Engine
+from pocketgpu.maxwell.formats.channels import NUMBER_INTEGER, Channels
+from pocketgpu.maxwell.formats.texture_header import MAX_LEVEL_BYTES, TextureHeader
+from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
+from pocketgpu.maxwell.sampling import records as r
+from pocketgpu.maxwell.textures import blocks
 
 MAX_SLICES = 2048
 """Layers and slices that textures of this chip can have."""

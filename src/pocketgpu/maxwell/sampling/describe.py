@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import astuple
 from typing import Any
 
-from ...facts.maxwell.headers import TIC, TSC, as_number, tic_of
-from ..formats.channels import CHANNELS, channel_of
-from ..formats.components import ABSENT, Channel
-from ..formats.small_floats import MANTISSA
-from ..formats.srgb import linear_words
-from ..texture_header import TextureHeader
-from . import records as r
-from .decode import is_integer, kind_of
+from pocketgpu.facts.maxwell.headers import TIC, TSC, as_number, tic_of
+from pocketgpu.maxwell.formats.channels import CHANNELS, channel_of
+from pocketgpu.maxwell.formats.components import ABSENT, Channel
+from pocketgpu.maxwell.formats.small_floats import MANTISSA
+from pocketgpu.maxwell.formats.srgb import linear_words
+from pocketgpu.maxwell.formats.texture_header import TextureHeader
+from pocketgpu.maxwell.sampling import records as r
+from pocketgpu.maxwell.sampling.decode import is_integer, kind_of
 
 _TARGETS: Mapping[str, int] = {name: code for code, name in (TIC["BL"]["TEXTURE_TYPE"].enum or {}).items()}
 _MOST_SAMPLES = (1, 2, 4, 6, 8, 10, 12, 16)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...lanes import I32, Lang, Value, kernel
-from . import coordinates as c
-from . import records as r
-from .lookup import Record, Request, each_texture
-from .records import Call
-from .sample import Sampling
-from .texels import compared, hand_over, level_start, load_texel, texel, texel_offsets
+from pocketgpu.lanes import I32, Lang, Value, kernel
+from pocketgpu.maxwell.sampling import coordinates as c
+from pocketgpu.maxwell.sampling import records as r
+from pocketgpu.maxwell.sampling.lookup import Record, Request, each_texture
+from pocketgpu.maxwell.sampling.records import Call
+from pocketgpu.maxwell.sampling.sample import Sampling
+from pocketgpu.maxwell.sampling.texels import compared, hand_over, level_start, load_texel, texel, texel_offsets
 
 
 def _same(word: Value) -> Value:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...lanes import F32, I32, I64, Lang, Value
-from ..sass.access import note_fault
-from ..sass.work import BANK_SIZE, BLOCK, LAUNCH, NO_TEXTURE, SCRATCH, VECTOR
-from .records import BOOK, ENTRY_WORDS, GOOD, HASH, PROBES, RECORD, TABLE_BITS, V_HANDLE
+from pocketgpu.lanes import F32, I32, I64, Lang, Value
+from pocketgpu.maxwell.sampling.records import BOOK, ENTRY_WORDS, GOOD, HASH, PROBES, RECORD, TABLE_BITS, V_HANDLE
+from pocketgpu.maxwell.sass.thread_memory.access import note_fault
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BLOCK, LAUNCH, NO_TEXTURE, SCRATCH, VECTOR
 
 _MULTIPLIER = HASH - (1 << 32)
 

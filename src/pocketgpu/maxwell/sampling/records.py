@@ -32,7 +32,7 @@ swizzled already; red, green and blue of SRGB8 are still to be made linear (the 
 
 from __future__ import annotations
 
-from ...struct_words import Struct
+from pocketgpu.struct_words import Struct
 
 MAX_LEVELS = 16
 TABLE_BITS = 11

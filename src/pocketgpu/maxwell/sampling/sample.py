@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...lanes import BOOL, F32, I32, Lang, Value, kernel
-from ..sass.work import LAUNCH
-from . import coordinates as c
-from . import records as r
-from .lookup import Record, Request, each_texture
-from .records import RECORD, Call
-from .texels import Colour, compared, finish, load_texel, texel, texel_offsets
+from pocketgpu.lanes import BOOL, F32, I32, Lang, Value, kernel
+from pocketgpu.maxwell.sampling import coordinates as c
+from pocketgpu.maxwell.sampling import records as r
+from pocketgpu.maxwell.sampling.lookup import Record, Request, each_texture
+from pocketgpu.maxwell.sampling.records import RECORD, Call
+from pocketgpu.maxwell.sampling.texels import Colour, compared, finish, load_texel, texel, texel_offsets
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
 
 _FULL = 255.0 * 65536.0
 

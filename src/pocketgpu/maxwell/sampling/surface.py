@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...lanes import I32, I64, Lang, Value, kernel
-from ..formats.channels import NUMBER_FLOAT, Channels
-from ..formats.components import FLOAT32, OF_TEXTURES, SINT, UINT, Channel, Quotient, Rounding
-from ..formats.words import Words
-from ..sass import access, atomics
-from ..sass.work import LAUNCH, OUTSIDE_SURFACE
-from . import records as r
-from .lookup import Record, Request, each_texture
-from .records import SurfaceCall
+from pocketgpu.lanes import I32, I64, Lang, Value, kernel
+from pocketgpu.maxwell.formats.channels import NUMBER_FLOAT, Channels
+from pocketgpu.maxwell.formats.components import FLOAT32, OF_TEXTURES, SINT, UINT, Channel, Quotient, Rounding
+from pocketgpu.maxwell.formats.words import Words
+from pocketgpu.maxwell.sampling import records as r
+from pocketgpu.maxwell.sampling.lookup import Record, Request, each_texture
+from pocketgpu.maxwell.sampling.records import SurfaceCall
+from pocketgpu.maxwell.sass.thread_memory import access, atomics
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, OUTSIDE_SURFACE
 
 _GOB = 512
 # What `clamp` can be; other numbers ignore what is outside, as IGN does.

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ...facts.maxwell.formats import COLOR_TARGET
-from ...lanes import BOOL, F32, I32, Lang, Value
-from ..formats.channels import Channels
-from ..formats.components import Quotient
-from ..sass.semantics.convert import pack16
-from ..sass.semantics.unit import Unit
-from ..sass.work import LAUNCH, SCRATCH, VECTOR
-from . import coordinates as c
-from . import records as r
-from .lookup import Record, Request
-from .records import BOOK, RECORD, Call
+from pocketgpu.facts.maxwell.formats import COLOR_TARGET
+from pocketgpu.lanes import BOOL, F32, I32, Lang, Value
+from pocketgpu.maxwell.formats.channels import Channels
+from pocketgpu.maxwell.formats.components import Quotient
+from pocketgpu.maxwell.sampling import coordinates as c
+from pocketgpu.maxwell.sampling import records as r
+from pocketgpu.maxwell.sampling.lookup import Record, Request
+from pocketgpu.maxwell.sampling.records import BOOK, RECORD, Call
+from pocketgpu.maxwell.sass.semantics.convert import pack16
+from pocketgpu.maxwell.sass.semantics.unit import Unit
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, SCRATCH, VECTOR
 
 Words = tuple[Value, Value, Value, Value]
 

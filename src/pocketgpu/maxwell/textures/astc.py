@@ -16,11 +16,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ...lanes import I32, Lang, Value
-from .astc_colours import ERROR, ends
-from .astc_integers import COLOURS, WEIGHTS, Range, Ranges, numbers, quint_bits, trit_bits
-from .bits import Words, field, lookup, low_bits, read, reverse
-from .sink import Sink
+from pocketgpu.lanes import I32, Lang, Value
+from pocketgpu.maxwell.textures.astc_colours import ERROR, ends
+from pocketgpu.maxwell.textures.astc_integers import COLOURS, WEIGHTS, Range, Ranges, numbers, quint_bits, trit_bits
+from pocketgpu.maxwell.textures.bits import Words, field, lookup, low_bits, read, reverse
+from pocketgpu.maxwell.textures.sink import Sink
 
 BLOCKS: Final = (
     (4, 4), (5, 4), (5, 5), (6, 5), (6, 6), (8, 5), (8, 6), (8, 8), (10, 5), (10, 6), (10, 8), (10, 10), (12, 10),

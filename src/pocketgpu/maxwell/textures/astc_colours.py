@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...lanes import Lang, Value
+from pocketgpu.lanes import Lang, Value
 
 # Ways whose colours have high dynamic range: luminance, base and scale, RGB direct, with either alpha.
 HDR: Final = 1 << 2 | 1 << 3 | 1 << 7 | 1 << 11 | 1 << 14 | 1 << 15

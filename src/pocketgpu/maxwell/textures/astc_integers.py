@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from ...lanes import Lang, Value
-from .bits import Words, low_bits, read
+from pocketgpu.lanes import Lang, Value
+from pocketgpu.maxwell.textures.bits import Words, low_bits, read
 
 PLAIN, TRITS, QUINTS = 0, 1, 2
 STEP: Final = 15

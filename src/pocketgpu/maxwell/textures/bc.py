@@ -13,9 +13,9 @@ specification, section 19.5.
 
 from __future__ import annotations
 
-from ...lanes import Lang, Value
-from .bits import Words, field
-from .sink import Row, Sink
+from pocketgpu.lanes import Lang, Value
+from pocketgpu.maxwell.textures.bits import Words, field
+from pocketgpu.maxwell.textures.sink import Row, Sink
 
 
 def decode_bc1(k: Lang, words: Words, sink: Sink) -> None:

@@ -13,10 +13,10 @@ import re
 from collections import defaultdict
 from typing import Final, NamedTuple
 
-from ...lanes import Lang, Value
-from .bits import Words, field, lookup, low_bits
-from .bptc import Indices, Weights, halves
-from .sink import Sink
+from pocketgpu.lanes import Lang, Value
+from pocketgpu.maxwell.textures.bits import Words, field, lookup, low_bits
+from pocketgpu.maxwell.textures.bptc import Indices, Weights, halves
+from pocketgpu.maxwell.textures.sink import Sink
 
 
 class Mode(NamedTuple):

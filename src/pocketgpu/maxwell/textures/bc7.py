@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from ...lanes import Lang, Value
-from .bits import Words, lookup, low_bits, read
-from .bptc import Indices, Weights, halves, thirds
-from .sink import Sink
+from pocketgpu.lanes import Lang, Value
+from pocketgpu.maxwell.textures.bits import Words, lookup, low_bits, read
+from pocketgpu.maxwell.textures.bptc import Indices, Weights, halves, thirds
+from pocketgpu.maxwell.textures.sink import Sink
 
 
 class Mode(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...lanes import Lang, Value
+from pocketgpu.lanes import Lang, Value
 
 Words = Sequence[Value]
 """A block as 32-bit words, lowest address first, one block in each lane."""

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SIZE, Bytes
 from pocketgpu.errors import UsageError
-
-from ...facts.maxwell.formats import PixelLayout
-from ...lanes import I32, I64, Engine, Lang, Value, kernel
-from . import astc, bc, bc6h, bc7, etc2
-from .sink import TEXEL_BYTES, Sink
+from pocketgpu.facts.maxwell.formats import PixelLayout
+from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
+from pocketgpu.maxwell.textures import astc, bc, bc6h, bc7, etc2
+from pocketgpu.maxwell.textures.sink import TEXEL_BYTES, Sink
 
 MAX_LANES: Final = 64
 """Rows of texels must have room for as many blocks as this, less one, beyond the last one."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ...lanes import Lang, Value
-from .bits import Words, lookup, low_bits, read
+from pocketgpu.lanes import Lang, Value
+from pocketgpu.maxwell.textures.bits import Words, lookup, low_bits, read
 
 # Texel i belongs to the second part of a block in two parts if bit i is set.
 HALVES: Final = (

@@ -9,9 +9,9 @@ Source: Khronos Data Format Specification, ETC2 Compressed Texture Image Formats
 
 from __future__ import annotations
 
-from ...lanes import Lang, Value
-from .bits import Words, big_endian, field, lookup
-from .sink import Row, Sink
+from pocketgpu.lanes import Lang, Value
+from pocketgpu.maxwell.textures.bits import Words, big_endian, field, lookup
+from pocketgpu.maxwell.textures.sink import Row, Sink
 
 # The two magnitudes of each intensity modifier table.
 SMALL = (2, 5, 9, 13, 18, 24, 33, 47)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ...lanes import F32, I32, Lang, Value
-from .bits import interleave
+from pocketgpu.lanes import F32, I32, Lang, Value
+from pocketgpu.maxwell.textures.bits import interleave
 
 TEXEL_BYTES: Final = {"unorm8": 4, "float": 16}
 Row = tuple[Value | float, Value | float, Value | float, Value | float]

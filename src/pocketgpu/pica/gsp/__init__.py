@@ -6,8 +6,8 @@ through the machine's public methods alone, like any other client.
 
 from __future__ import annotations
 
-from .addresses import AddressMap
-from .gsp import Gsp
-from .shared_memory import CommandQueue, FramebufferInfo, InterruptQueue, SharedMemory
+from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.gsp import Gsp
+from pocketgpu.pica.gsp.shared_memory import CommandQueue, FramebufferInfo, InterruptQueue, SharedMemory
 
 __all__ = ["AddressMap", "CommandQueue", "FramebufferInfo", "Gsp", "InterruptQueue", "SharedMemory"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ...errors import UsageError
-from ...facts.gsp import VIRT_TO_PHYS, AddressRange
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.gsp import VIRT_TO_PHYS, AddressRange
 
 _END = 1 << 32
 

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ...facts.gsp import (
+from pocketgpu.facts.gsp import (
     ALREADY_HELD,
     BUSY,
     CLIENTS,
@@ -23,8 +23,8 @@ from ...facts.gsp import (
     OK,
     Result,
 )
-from .machine import Refused
-from .shared_memory import SharedMemory
+from pocketgpu.pica.gsp.machine import Refused
+from pocketgpu.pica.gsp.shared_memory import SharedMemory
 
 _ENOUGH = 0x100
 """Entries after which a queue is as full as it gets."""

@@ -13,8 +13,8 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ...facts.external import USER_OFFSET
-from ...facts.gsp import (
+from pocketgpu.facts.external import USER_OFFSET
+from pocketgpu.facts.gsp import (
     BAD_ADDRESS,
     BAD_INDEX,
     BAD_REGISTER,
@@ -30,11 +30,11 @@ from ...facts.gsp import (
     REGISTERS_VIRT,
     Result,
 )
-from ...facts.memory_map import VRAM
-from .framebuffers import show, shown
-from .interrupts import Clients
-from .machine import Machine, Refused, Translator, address, write
-from .shared_memory import SharedMemory, words_of
+from pocketgpu.facts.memory_map import VRAM
+from pocketgpu.pica.gsp.framebuffers import show, shown
+from pocketgpu.pica.gsp.interrupts import Clients
+from pocketgpu.pica.gsp.machine import Machine, Refused, Translator, address, write
+from pocketgpu.pica.gsp.shared_memory import SharedMemory, words_of
 
 Data = bytes | bytearray | memoryview | Sequence[int]
 """Register data: bytes as a program has them in memory, or a list of words."""

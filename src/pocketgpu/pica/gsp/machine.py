@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ...facts.external import EXTERNAL, LCD
-from ...facts.gsp import BAD_ADDRESS, Result
-from ...facts.pica import PICA
-from .addresses import AddressMap
+from pocketgpu.facts.external import EXTERNAL, LCD
+from pocketgpu.facts.gsp import BAD_ADDRESS, Result
+from pocketgpu.facts.pica import PICA
+from pocketgpu.pica.gsp.addresses import AddressMap
 
 if TYPE_CHECKING:
-    from ...events import EventLog
-    from ...memory import GuestMemory
+    from pocketgpu.events import EventLog
+    from pocketgpu.pica.memory.guest import GuestMemory
+    from pocketgpu.pica.observer import Observer
 
 
 class Machine(Protocol):
@@ -28,6 +29,8 @@ class Machine(Protocol):
     def memory(self) -> GuestMemory: ...
     @property
     def events(self) -> EventLog: ...
+    @property
+    def observers(self) -> tuple[Observer, ...]: ...
     def write_registers(self, addresses: np.ndarray, values: np.ndarray, /) -> None: ...
     def read_register(self, physical: int, /) -> int: ...
     def at_work(self, unit: str, /) -> bool: ...

@@ -12,8 +12,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from ...errors import UsageError
-from ...facts.gsp import (
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.gsp import (
     CLIENTS,
     ENTRY_WORDS,
     FRAMEBUFFER_INFO,

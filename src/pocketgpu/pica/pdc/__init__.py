@@ -4,7 +4,7 @@
 shows what, `controller` the unit of the machine. The picture of a whole frame without time is `pica/display.py`.
 """
 
-from .limits import problems
-from .mode import Beat, DisplayMode, Problem, Span, display_mode
+from pocketgpu.pica.pdc.limits import problems
+from pocketgpu.pica.pdc.mode import Beat, DisplayMode, Problem, Span, display_mode
 
 __all__ = ["Beat", "DisplayMode", "Problem", "Span", "display_mode", "problems"]

@@ -18,11 +18,10 @@ import numpy as np
 from pocketgpu.events import EventKind
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.memory_map import VRAM
-from pocketgpu.memory import GuestMemory
-
-from ..display import ColorTable, Screen, fetch_rows, pixel_bits, row_colors
-from .mode import SCREENS, WORDS, Beat, DisplayMode, display_mode
-from .scan import DARK, NOWHERE, PIXELS, RED, ScanPlan, scan_plan
+from pocketgpu.pica.display.screens import ColorTable, Screen, fetch_rows, pixel_bits, row_colors
+from pocketgpu.pica.memory.guest import GuestMemory
+from pocketgpu.pica.pdc.mode import SCREENS, WORDS, Beat, DisplayMode, display_mode
+from pocketgpu.pica.pdc.scan import DARK, NOWHERE, PIXELS, RED, ScanPlan, scan_plan
 
 _LEAST_APART = 1024
 """Cycles between two wake-ups for the same kind of event: what happens in between is counted together with it. Lines

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from .mode import DisplayMode, Problem
+from pocketgpu.pica.pdc.mode import DisplayMode, Problem
 
 BACK_PORCH = 16
 """Clocks that the back porch needs at least."""

@@ -365,7 +365,7 @@ class DisplayMode:
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """What the documents warn of in this mode."""
-        from .limits import problems
+        from pocketgpu.pica.pdc.limits import problems
 
         return problems(self)
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from .mode import DisplayMode
+from pocketgpu.pica.pdc.mode import DisplayMode
 
 PIXELS = 240
 """Pixels of a line of either screen."""

@@ -1,5 +1,5 @@
 """The shader unit: programs, their translation into lane code, their interpreter, and their arithmetic."""
 
-from .unit import Emission, Outputs, Program
+from pocketgpu.pica.shader.unit import Emission, Outputs, Program
 
 __all__ = ["Emission", "Outputs", "Program"]

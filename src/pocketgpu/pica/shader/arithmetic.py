@@ -13,10 +13,10 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ...facts.shader_isa import Opcode
-from ...lanes import F32, Lang, Value, Var
-from ...lanes.elementary import exp2, log2
-from .rules import Rules
+from pocketgpu.facts.shader_isa import Opcode
+from pocketgpu.lanes import F32, Lang, Value, Var
+from pocketgpu.lanes.elementary import exp2, log2
+from pocketgpu.pica.shader.rules import Rules
 
 # LITP limits the shininess to this on both sides.
 LITP_BOUND = 0x7FFF / 0x100

@@ -37,8 +37,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ...errors import UsageError
-from ...facts.shader_isa import COMPARE_NAMES, F1C, F2, F3, F4, OPCODES, OPDESC_FIELDS, SEMANTICS, Format, Opcode
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.shader_isa import COMPARE_NAMES, F1C, F2, F3, F4, OPCODES, OPDESC_FIELDS, SEMANTICS, Format, Opcode
 
 UNUSED = 0x1F
 DESCRIPTORS, MAD_DESCRIPTORS = 128, 32

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...errors import UsageError
-from ...facts.shader_isa import COMPARE_NAMES, F1C, F2, F3, F4, OPCODES, Opcode, descriptor
-from .assembler import COMPONENTS, DESCRIPTORS, assemble
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.shader_isa import COMPARE_NAMES, F1C, F2, F3, F4, OPCODES, Opcode, descriptor
+from pocketgpu.pica.shader.assembler import COMPONENTS, DESCRIPTORS, assemble
 
 _INDICES = ("", "[a0.x]", "[a0.y]", "[aL]")
 _IDENTITY = 0x1B

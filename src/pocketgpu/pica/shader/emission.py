@@ -12,8 +12,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 
-from ...lanes import F32, I32, Lang, Value
-from ..layout import CHUNK
+from pocketgpu.lanes import F32, I32, Lang, Value
+from pocketgpu.pica.core.layout import CHUNK
 
 LOG_ENTRIES = 16
 ENTRY_ROWS = 65  # the last one is the state

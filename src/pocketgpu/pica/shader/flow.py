@@ -8,10 +8,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from ...control_flow import Block, Edge
-from ...errors import CaptureError
-from .disassembler import condition_text
-from .program import ENDED, HUNG, Exit, Node, ProgramGraph, TooComplex, opcode
+from pocketgpu.control_flow import Block, Edge
+from pocketgpu.errors import CaptureError
+from pocketgpu.pica.shader.disassembler import condition_text
+from pocketgpu.pica.shader.program import ENDED, HUNG, Exit, Node, ProgramGraph, TooComplex, opcode
 
 MOST_NODES, MOST_INSTRUCTIONS = 1 << 14, 1 << 18
 

@@ -7,8 +7,8 @@ output registers of all lanes, and which lanes emit, in the rows of an area (EMI
 
 from __future__ import annotations
 
-from ...lanes import F32, I32, I64, Lang, Value, kernel
-from ..layout import (
+from pocketgpu.lanes import F32, I32, I64, Lang, Value, kernel
+from pocketgpu.pica.core.layout import (
     BANK_INDEX,
     BANKS,
     CHUNK,
@@ -19,12 +19,12 @@ from ..layout import (
     PACKET_REGISTERS,
     UNIFORMS_SIZE,
 )
-from ..registers import LiveRegisters
-from .emission import Emission, Rows
-from .interpreter import Interpreter
-from .limits import settle
-from .rules import DEFAULT_RULES, Rules
-from .translate import Shader, Start, program_of
+from pocketgpu.pica.core.registers import LiveRegisters
+from pocketgpu.pica.shader.emission import Emission, Rows
+from pocketgpu.pica.shader.interpreter import Interpreter
+from pocketgpu.pica.shader.limits import settle
+from pocketgpu.pica.shader.rules import DEFAULT_RULES, Rules
+from pocketgpu.pica.shader.translate import Shader, Start, program_of
 
 CODE_WORDS = BANKS[BANK_INDEX["gs_code"]].words
 

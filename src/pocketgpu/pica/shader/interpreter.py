@@ -11,15 +11,27 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ...facts.shader_isa import CALL_DEPTH, F1, F1C, F1I, F5, F5I, IF_DEPTH, LOOP_DEPTH, OPCODES, OPDESC_FIELDS, Format
-from ...lanes import F32, I32, I64, Array, Lang, Value, Var, kernel
-from ..layout import BANK_INDEX, CHUNK, PACKET, PACKET_REGISTERS
-from ..registers import LiveRegisters, register_id
-from .arithmetic import OPERATIONS, Alu, operation_name
-from .limits import INSTRUCTION_LIMIT, settle
-from .program import CODE_WORDS, RETURNS, UNDEFINED
-from .rules import DEFAULT_RULES, END_WORD, Rules
-from .translate import Start, indexed_uniform, store_state
+from pocketgpu.facts.shader_isa import (
+    CALL_DEPTH,
+    F1,
+    F1C,
+    F1I,
+    F5,
+    F5I,
+    IF_DEPTH,
+    LOOP_DEPTH,
+    OPCODES,
+    OPDESC_FIELDS,
+    Format,
+)
+from pocketgpu.lanes import F32, I32, I64, Array, Lang, Value, Var, kernel
+from pocketgpu.pica.core.layout import BANK_INDEX, CHUNK, PACKET, PACKET_REGISTERS
+from pocketgpu.pica.core.registers import LiveRegisters, register_id
+from pocketgpu.pica.shader.arithmetic import OPERATIONS, Alu, operation_name
+from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT, settle
+from pocketgpu.pica.shader.program import CODE_WORDS, RETURNS, UNDEFINED
+from pocketgpu.pica.shader.rules import DEFAULT_RULES, END_WORD, Rules
+from pocketgpu.pica.shader.translate import Start, indexed_uniform, store_state
 
 DONE = 1 << 20  # a program counter beyond all code
 _FLOW = ("BREAK", "END", "BREAKC", "CALL", "CALLC", "CALLU", "IFU", "IFC", "LOOP", "JMPC", "JMPU")

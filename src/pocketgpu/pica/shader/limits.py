@@ -6,8 +6,8 @@ that what is stopped here would have been a hang, or minutes of nothing, on the 
 
 from __future__ import annotations
 
-from ...lanes import I32, Lang, Value
-from ..layout import CONTROL
+from pocketgpu.lanes import I32, Lang, Value
+from pocketgpu.pica.core.layout import CONTROL
 
 # Instructions that one vertex may run; beyond it the program is taken to hang.
 INSTRUCTION_LIMIT = 1 << 16

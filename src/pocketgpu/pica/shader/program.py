@@ -24,9 +24,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from ...facts.shader_isa import CALL_DEPTH, F0, IF_DEPTH, LOOP_DEPTH, OPCODES, Opcode
-from .limits import INSTRUCTION_LIMIT
-from .rules import DEFAULT_RULES, Rules
+from pocketgpu.facts.shader_isa import CALL_DEPTH, F0, IF_DEPTH, LOOP_DEPTH, OPCODES, Opcode
+from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT
+from pocketgpu.pica.shader.rules import DEFAULT_RULES, Rules
 
 # Beyond these a program takes too long to compile; calls and stacks multiply code, so 512 words can become more.
 MAX_NODES = 256

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ...facts.shader_isa import OPCODES
-from ...facts.switches import choose
+from pocketgpu.facts.shader_isa import OPCODES
+from pocketgpu.facts.switches import choose
 
 END_WORD = next(code for code, op in OPCODES.items() if op.name == "END") << 26
 

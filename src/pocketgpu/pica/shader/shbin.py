@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...errors import CaptureError, UsageError
-from ...facts.registers import decode_float, encode_float
+from pocketgpu.errors import CaptureError, UsageError
+from pocketgpu.facts.registers import decode_float, encode_float
 
 MAGIC = b"DVLB"
 TYPES = ("vertex", "geometry")

@@ -12,15 +12,15 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ...facts.shader_isa import F1C, descriptor
-from ...lanes import F32, I32, I64, Lang, Value, Var, kernel
-from ..layout import CHUNK, CONTROL, PACKET_REGISTERS
-from ..registers import LiveRegisters
-from .arithmetic import OPERATIONS, Alu, Operation, Vector, operation_name
-from .emission import Emission, EmissionLog
-from .limits import INSTRUCTION_LIMIT, settle
-from .program import ENDED, HUNG, Action, Exit, Node, ProgramGraph
-from .rules import DEFAULT_RULES, Rules
+from pocketgpu.facts.shader_isa import F1C, descriptor
+from pocketgpu.lanes import F32, I32, I64, Lang, Value, Var, kernel
+from pocketgpu.pica.core.layout import CHUNK, CONTROL, PACKET_REGISTERS
+from pocketgpu.pica.core.registers import LiveRegisters
+from pocketgpu.pica.shader.arithmetic import OPERATIONS, Alu, Operation, Vector, operation_name
+from pocketgpu.pica.shader.emission import Emission, EmissionLog
+from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT, settle
+from pocketgpu.pica.shader.program import ENDED, HUNG, Action, Exit, Node, ProgramGraph
+from pocketgpu.pica.shader.rules import DEFAULT_RULES, Rules
 
 # Rows of output that a run of the unit itself, outside of a draw, gets behind the 64 output components.
 COND_X, COND_Y, A0_X, A0_Y, A_L, EMIT_STATE, EMIT_COUNT, STUCK = range(64, 72)

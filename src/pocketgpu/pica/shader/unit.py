@@ -19,15 +19,26 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import UsageError
-from ...lanes import I32, I64, Engine, Lang, Value, kernel, run_once
-from ..layout import CHUNK, CONTROL, PACKET_REGISTERS, PACKET_SIZE
-from ..registers import register_id
-from .emission import ENTRY_ROWS, LOG_BYTES, LOG_ENTRIES
-from .interpreter import Interpreter, unit_interpreter
-from .program import CODE_WORDS, TooComplex, opcode
-from .rules import Rules, rules_of
-from .translate import A0_X, A_L, COND_X, COND_Y, EMIT_COUNT, EMIT_STATE, RESULT_ROWS, STUCK, program_of, unit_program
+from pocketgpu.errors import UsageError
+from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel, run_once
+from pocketgpu.pica.core.layout import CHUNK, CONTROL, PACKET_REGISTERS, PACKET_SIZE
+from pocketgpu.pica.core.registers import register_id
+from pocketgpu.pica.shader.emission import ENTRY_ROWS, LOG_BYTES, LOG_ENTRIES
+from pocketgpu.pica.shader.interpreter import Interpreter, unit_interpreter
+from pocketgpu.pica.shader.program import CODE_WORDS, TooComplex, opcode
+from pocketgpu.pica.shader.rules import Rules, rules_of
+from pocketgpu.pica.shader.translate import (
+    A0_X,
+    A_L,
+    COND_X,
+    COND_Y,
+    EMIT_COUNT,
+    EMIT_STATE,
+    RESULT_ROWS,
+    STUCK,
+    program_of,
+    unit_program,
+)
 
 MAX_WORDS = 4096  # of a geometry unit; a vertex unit has CODE_WORDS
 DESCRIPTORS = 128

@@ -15,7 +15,7 @@ from support.strict_scenes import HEIGHT, PROGRAM, WIDTH, Scene
 from pocketgpu.builder import CaptureBuilder, CommandList, assemble
 from pocketgpu.builder.gx import flush_cache_regions, process_command_list, request_dma
 from pocketgpu.builder.values import encode_register
-from pocketgpu.capture import gxlog
+from pocketgpu.capture.formats import gxlog
 from pocketgpu.capture.replay import Capture
 from pocketgpu.facts.gsp import VIRT_TO_PHYS
 from pocketgpu.facts.pica import PICA

@@ -17,7 +17,7 @@ from pocketgpu.facts.maxwell.headers import TIC, TSC
 from pocketgpu.inspect.rules.checker import check
 from pocketgpu.inspect.rules.registry import RULES, rule
 from pocketgpu.maxwell.mme.assembler import assemble as macro
-from pocketgpu.maxwell.sass.assembler import assemble
+from pocketgpu.maxwell.sass.isa.assembler import assemble
 
 VERTEX = "ALD.128 R0, a[0x80]\nALD.64 R4, a[0x90]\nAST.128 a[0x70], R0\nAST.64 a[0x80], R4\nEXIT"
 PIXEL = """

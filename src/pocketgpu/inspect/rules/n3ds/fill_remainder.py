@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..rule import Found, Rule
-from .record import N3dsRecord
+from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.inspect.rules.rule import Found, Rule
 
 _WIDTH_24 = (1, 3)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....memory import GuestMemory
+from pocketgpu.pica.memory.guest import GuestMemory
 
 GRANULE = 16
 """Bytes that are told apart. What begins or ends inside of 16 bytes counts as all of them, on the safe side."""

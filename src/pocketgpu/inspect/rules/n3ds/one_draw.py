@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ....facts.pica import PICA
-from ...draw_state import ZEROS
-from ...n3ds.programs import Program
-from . import (
+from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.n3ds.draw_state import ZEROS
+from pocketgpu.inspect.n3ds.programs import Program
+from pocketgpu.inspect.rules.n3ds import (
     lighting_off,
     outputs_position,
     scissor_empty,
@@ -22,7 +22,7 @@ from . import (
     vertex_stride,
     vertex_unloaded,
 )
-from .record import DrawRecord, N3dsRecord
+from pocketgpu.inspect.rules.n3ds.record import DrawRecord, N3dsRecord
 
 _RULES = (
     shader_no_end, uniform_nan, vertex_stride, vertex_attributes, vertex_unloaded, vertex_input_unfed,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..rule import Found, Rule
-from .record import N3dsRecord
+from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.inspect.rules.rule import Found, Rule
 
 _CLOCKS = {
     "position_z": (0x02,), "color": range(0x08, 0x0C), "texcoord0": (0x0C, 0x0D), "texcoord1": (0x0E, 0x0F),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....facts.shader_isa import SEMANTICS
-from ..rule import Found, Rule
-from .record import N3dsRecord
+from pocketgpu.facts.shader_isa import SEMANTICS
+from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.inspect.rules.rule import Found, Rule
 
 _POSITION = range(3)
 """Of x, y and z. A w that nobody gives is 1, which is what flat pictures want."""

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ....events import Event as Told
-from ....facts.external import EXTERNAL
-from ....pica.registers import field as register_field
-from ...draw_state import BRIGHT, LIGHT_COLORS, DrawState
-from ...event import Range
-from ..rule import Found
+from pocketgpu.events import Event as Told
+from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.n3ds.draw_state import BRIGHT, LIGHT_COLORS, DrawState
+from pocketgpu.inspect.rules.rule import Found
+from pocketgpu.pica.core.registers import field as register_field
 
 if TYPE_CHECKING:
-    from ....pica.draw_target import DrawTarget
-    from ...n3ds.programs import Program
+    from pocketgpu.inspect.n3ds.programs import Program
+    from pocketgpu.pica.front.draw_target import DrawTarget
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ....pica.shader.program import opcode
-from ..rule import Found, Rule
-from .record import N3dsRecord
+from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.inspect.rules.rule import Found, Rule
+from pocketgpu.pica.shader.program import opcode
 
 
 def look(record: N3dsRecord) -> Iterator[Found]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....facts.formats import DEPTH_FORMATS
-from ..rule import Found, Rule
-from .record import N3dsRecord
+from pocketgpu.facts.formats import DEPTH_FORMATS
+from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.inspect.rules.rule import Found, Rule
 
 _WITH_STENCIL = 3
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....pica.combiners import STAGES
-from ..rule import Found, Rule
-from .record import N3dsRecord
+from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.inspect.rules.rule import Found, Rule
+from pocketgpu.pica.fragment.combiners import STAGES
 
 _FIRST, _UNITS = 3, 3
 

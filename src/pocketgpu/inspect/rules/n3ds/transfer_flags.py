@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..rule import Found, Rule
-from .record import N3dsRecord
+from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.inspect.rules.rule import Found, Rule
 
 
 def look(record: N3dsRecord) -> Iterator[Found]:

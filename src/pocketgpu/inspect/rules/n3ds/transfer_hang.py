@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..rule import Rule
+from pocketgpu.inspect.rules.rule import Rule
 
 RULE = Rule(
     "transfer.hang",

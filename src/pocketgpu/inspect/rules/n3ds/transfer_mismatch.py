@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....facts.formats import FRAMEBUFFER_COLOR_FORMATS
-from ....pica.transfer import external_format
-from ..rule import Found, Rule
-from .record import N3dsRecord
+from pocketgpu.facts.formats import FRAMEBUFFER_COLOR_FORMATS
+from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.inspect.rules.rule import Found, Rule
+from pocketgpu.pica.external.transfer import external_format
 
 
 def look(record: N3dsRecord) -> Iterator[Found]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..rule import Found, Rule
-from .draws import DrawReader
-from .record import N3dsRecord
+from pocketgpu.inspect.rules.n3ds.draws import DrawReader
+from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.inspect.rules.rule import Found, Rule
 
 
 def look(record: N3dsRecord) -> Iterator[Found]:

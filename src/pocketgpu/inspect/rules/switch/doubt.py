@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..rule import Found, Rule
-from .record import SwitchRecord
+from pocketgpu.inspect.rules.rule import Found, Rule
+from pocketgpu.inspect.rules.switch.record import SwitchRecord
 
 
 def look(record: SwitchRecord) -> Iterator[Found]:

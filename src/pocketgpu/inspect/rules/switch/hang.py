@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..rule import Rule
+from pocketgpu.inspect.rules.rule import Rule
 
 _IDS = ("compute.hang", "draw.hang", "compute.chain", "mme.endless", "channel.words")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..rule import Rule
+from pocketgpu.inspect.rules.rule import Rule
 
 _IDS = (
     "channel.illegal_entry", "channel.illegal_header", "channel.illegal_method", "channel.unknown_class",

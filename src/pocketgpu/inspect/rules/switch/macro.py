@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..rule import Rule
+from pocketgpu.inspect.rules.rule import Rule
 
 _IDS = (
     "mme.missing_parameter", "mme.leftover_parameter", "mme.branch_in_slot", "mme.instruction", "mme.host_method",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ....events import Event as Told
-from ...doubts import Doubt
-from ...event import Range
-from ..rule import Found
+from pocketgpu.events import Event as Told
+from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.n3ds.doubts import Doubt
+from pocketgpu.inspect.rules.rule import Found
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from . import bits, convert, float32, float64, half, integer, special, video
-from .unit import OPERATIONS, Flags, Operation, Unit
+from pocketgpu.maxwell.sass.semantics import bits, convert, float32, float64, half, integer, special, video
+from pocketgpu.maxwell.sass.semantics.unit import OPERATIONS, Flags, Operation, Unit
 
 __all__ = [
     "OPERATIONS", "Flags", "Operation", "Unit", "bits", "convert", "float32", "float64", "half", "integer", "special",

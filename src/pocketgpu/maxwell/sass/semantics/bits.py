@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ....lanes import Value
-from .integer import _mask_select, _not, _select, pack_flags, set_word
-from .unit import Flags, Unit, combine, i32, operation
+from pocketgpu.lanes import Value
+from pocketgpu.maxwell.sass.semantics.integer import _mask_select, _not, _select, pack_flags, set_word
+from pocketgpu.maxwell.sass.semantics.unit import Flags, Unit, combine, i32, operation
 
 
 def _test(u: Unit, result: Value) -> Value:

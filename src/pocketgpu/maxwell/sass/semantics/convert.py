@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ....lanes import I64, Value
-from .float32 import directed, flush, saturate
-from .integer import _if, _select
-from .unit import Flag, Flags, Unit, i32, operation
+from pocketgpu.lanes import I64, Value
+from pocketgpu.maxwell.sass.semantics.float32 import directed, flush, saturate
+from pocketgpu.maxwell.sass.semantics.integer import _if, _select
+from pocketgpu.maxwell.sass.semantics.unit import Flag, Flags, Unit, i32, operation
 
 _SIGN64 = -(1 << 63)
 _INFINITY64 = 0x7FF << 52

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ....lanes import F32, F64, Value
-from ....lanes.fused import sum_to_odd
-from .integer import set_word
-from .unit import Flags, Unit, combine, operation
+from pocketgpu.lanes import F32, F64, Value
+from pocketgpu.lanes.fused import sum_to_odd
+from pocketgpu.maxwell.sass.semantics.integer import set_word
+from pocketgpu.maxwell.sass.semantics.unit import Flags, Unit, combine, operation
 
 _SIGN = -0x80000000
 _INFINITY = 0x7F800000

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ....lanes import F64, Value
-from ....lanes.fused import fma64
-from .float32 import compare, least
-from .integer import set_word
-from .unit import Flags, Unit, combine, operation
+from pocketgpu.lanes import F64, Value
+from pocketgpu.lanes.fused import fma64
+from pocketgpu.maxwell.sass.semantics.float32 import compare, least
+from pocketgpu.maxwell.sass.semantics.integer import set_word
+from pocketgpu.maxwell.sass.semantics.unit import Flags, Unit, combine, operation
 
 CANONICAL_NAN = 0x7FFFFFFF_FFFFFFFF
 _SIGN = -(1 << 63)

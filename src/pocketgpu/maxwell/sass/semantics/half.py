@@ -3,11 +3,11 @@ halves are exact but for one bit that remembers the rest, and rounded once."""
 
 from __future__ import annotations
 
-from ....lanes import F64, Value
-from ....lanes.fused import sum_to_odd
-from .convert import half_to_f32, pack16
-from .float32 import canonical, compare
-from .unit import Unit, combine, operation
+from pocketgpu.lanes import F64, Value
+from pocketgpu.lanes.fused import sum_to_odd
+from pocketgpu.maxwell.sass.semantics.convert import half_to_f32, pack16
+from pocketgpu.maxwell.sass.semantics.float32 import canonical, compare
+from pocketgpu.maxwell.sass.semantics.unit import Unit, combine, operation
 
 Pair = tuple[Value, Value]
 """The lower and the upper number of a register, as f64."""

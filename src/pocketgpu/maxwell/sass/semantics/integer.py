@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ....lanes import Value
-from .unit import Code, Flag, Flags, Unit, combine, i32, operation
+from pocketgpu.lanes import Value
+from pocketgpu.maxwell.sass.semantics.unit import Code, Flag, Flags, Unit, combine, i32, operation
 
 _MIN, _MAX = -0x80000000, 0x7FFFFFFF
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 
-from ....lanes import F64, Value
-from ....lanes.elementary import exp2, log2
-from .float32 import canonical, flush, saturate
-from .float64 import canonical as canonical64
-from .unit import Unit, operation
+from pocketgpu.lanes import F64, Value
+from pocketgpu.lanes.elementary import exp2, log2
+from pocketgpu.maxwell.sass.semantics.float32 import canonical, flush, saturate
+from pocketgpu.maxwell.sass.semantics.float64 import canonical as canonical64
+from pocketgpu.maxwell.sass.semantics.unit import Unit, operation
 
 _PI_2 = math.pi / 2
 # pi/2 as a sum: the first part has 33 bits, so that its product with a number of turns below 2**20 is exact.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ....lanes import BOOL, I32, Lang, Value
+from pocketgpu.lanes import BOOL, I32, Lang, Value
 
 LANES = 32
 

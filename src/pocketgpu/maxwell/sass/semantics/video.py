@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ....lanes import I64, Value
-from .integer import _both, _if, _mask_select, _select
-from .unit import Unit, combine, i32, operation
+from pocketgpu.lanes import I64, Value
+from pocketgpu.maxwell.sass.semantics.integer import _both, _if, _mask_select, _select
+from pocketgpu.maxwell.sass.semantics.unit import Unit, combine, i32, operation
 
 _COMMON = {"type_a": 4, "type_b": 4, "sat": 1, "op": 3}
 

@@ -1,0 +1,1 @@
+"""Readers and writers of capture files: CiTrace, GX logs, channel logs, and `.pgc` in a folder of its own."""

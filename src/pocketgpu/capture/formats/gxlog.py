@@ -1,0 +1,305 @@
+"""Reader of GX logs: NAME.gx.json with NAME.mem.bin beside it, a 3DS program's work as its system software got it.
+
+A log holds no registers, only what the program handed over: GX commands with virtual addresses, framebuffer entries,
+and the memory that they read. It begins at power-on, with the registers that start-up code leaves. So its replay runs
+the same code as a program on the machine would: `N3DS.gsp` checks and translates each command.
+
+The files come from strangers, and JSON can hold anything. Everything is checked before the first frame runs, and what
+is wrong is named by its place in the document ("events[12].words[3]").
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from pocketgpu.capture.formats import container
+from pocketgpu.capture.formats.citrace import InitialState, LoadRun, Words, WriteRun
+from pocketgpu.capture.formats.documents import Document, kind_of
+from pocketgpu.errors import CaptureError
+from pocketgpu.events import Event
+from pocketgpu.facts.external import EXTERNAL, EXTERNAL_BANK, LCD, LCD_BANK
+from pocketgpu.facts.external_init import CORE_START, START_WRITES
+from pocketgpu.facts.gsp import ENTRY_WORDS, AddressRange, command_of
+from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.switches import DEFAULTS
+from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.framebuffers import swap_writes
+from pocketgpu.pica.gsp.machine import Refused, Translator
+
+VERSION = 1
+_PACKINGS = ("", ".xz", ".zst", ".gz")
+_ADDRESS_END = 1 << 32
+_OLD_FCRAM_END = 0x28000000
+_NEW_FCRAM_END = 0x30000000
+_MOST_COPIED = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class GxRun:
+    """One GX command: eight words as the program wrote them. `element`: its number within its frame."""
+
+    element: int
+    words: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryEvent:
+    """Bytes `offset` to `offset + size` of the memory file go to physical address `phys`."""
+
+    phys: int
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class GxEvent:
+    """A GX command of eight words."""
+
+    words: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SwapEvent:
+    """A screen (0 top, 1 bottom) gets a new framebuffer: the entry as the program gave it (facts.gsp.ENTRY_WORDS),
+    and the register writes (physical address, value) that it leads to."""
+
+    screen: int
+    info: tuple[int, ...]
+    registers: tuple[tuple[int, int], ...]
+
+
+LogEvent: TypeAlias = MemoryEvent | GxEvent | SwapEvent
+Run: TypeAlias = WriteRun | LoadRun | GxRun
+
+
+def start_state() -> InitialState:
+    """The registers that a program's start-up code leaves; all that the table of START_WRITES does not name is at its
+    reset value, the shader units are empty."""
+    external, lcd, core = (np.zeros(count, np.uint32) for count in (0x400, 0x400, 0x300))
+    for block, words in ((EXTERNAL, external), (LCD, lcd)):
+        for register in block:
+            words[register.offset // 4] = register.reset
+    for name, value in CORE_START.items():
+        core[PICA[name].offset] = value
+    for offset, value, mask in START_WRITES:
+        written = EXTERNAL.get(offset)
+        # Selects are taken over by the hardware and read as 0 afterwards; the 3D core has registers of its own.
+        if written is not None and not written.name.endswith("_SELECT"):
+            external[offset // 4] = (int(external[offset // 4]) & ~mask) | (value & mask)
+    assert EXTERNAL_BANK.stride == LCD_BANK.stride == 1
+    return InitialState.of(external=external, lcd=lcd, pica=core)
+
+
+class GxLog:
+    """A parsed log. Made by `parse`.
+
+    virt_to_phys: the program's addresses. frames: the events of each frame. memory: the bytes of the memory file.
+    warnings: what is odd about the log.
+    initial: registers before the first event (see `start_state`).
+    """
+
+    def __init__(
+        self,
+        file: str,
+        memory: bytes,
+        ranges: tuple[AddressRange, ...],
+        frames: list[list[LogEvent]],
+        warnings: list[Event],
+    ) -> None:
+        self.file = file
+        self.virt_to_phys = ranges
+        self.frames = frames
+        self.frame_count = len(frames)
+        self.warnings = tuple(warnings)
+        self.initial = start_state()
+        self.memory = memory
+
+    @property
+    def needs_new_model(self) -> bool:
+        """Whether something reaches memory that only the newer model (256 MiB of FCRAM) has."""
+        translate = AddressMap(self.virt_to_phys).translate
+        for events in self.frames:
+            for event in events:
+                spans: list[tuple[int | None, int]] = []
+                if isinstance(event, MemoryEvent):
+                    spans.append((event.phys, event.size))
+                elif isinstance(event, GxEvent) and (command := command_of(event.words)) is not None:
+                    for word, value in zip(command.words, event.words[1:], strict=True):
+                        if word.kind == "address":
+                            spans.append((translate(value), 1))
+                elif isinstance(event, SwapEvent):
+                    spans += [(value, 1) for _, value in event.registers[:2]]
+                for start, size in spans:
+                    if start is not None and size and start < _NEW_FCRAM_END and start + size > _OLD_FCRAM_END:
+                        return True
+        return False
+
+    def runs(self, frame: int) -> list[Run]:
+        """What happens in frame `frame`, in order."""
+        if not 0 <= frame < self.frame_count:
+            raise IndexError(f"no frame {frame}: the log has {self.frame_count}")
+        events = self.frames[frame]
+        view = memoryview(self.memory)
+        # Bytes are stored fastest, but many loads of one large range must not fill the host's memory.
+        copy = sum(event.size for event in events if isinstance(event, MemoryEvent)) <= _MOST_COPIED
+        runs: list[Run] = []
+        for number, event in enumerate(events):
+            if isinstance(event, MemoryEvent):
+                data = view[event.offset : event.offset + event.size]
+                runs.append(LoadRun(number, event.phys, bytes(data) if copy else data, event.offset))
+            elif isinstance(event, GxEvent):
+                runs.append(GxRun(number, event.words))
+            else:
+                runs.append(WriteRun(number, *_columns(event.registers)))
+        return runs
+
+
+def _columns(pairs: tuple[tuple[int, int], ...]) -> tuple[Words, Words]:
+    table = np.array(pairs, np.uint64).reshape(-1, 2).astype(np.uint32)
+    return np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1])
+
+
+def memory_path(path: str | os.PathLike[str]) -> Path:
+    """Where the memory file of the log at `path` is, packed or not; the plain name if there is none."""
+    log = Path(path)
+    name = log.name
+    packing = next((p for p in _PACKINGS[1:] if name.lower().endswith(p)), "")
+    name = name[: len(name) - len(packing)]
+    for ending in (".json", ".gx"):
+        if name.lower().endswith(ending):
+            name = name[: -len(ending)]
+    plain = log.with_name(f"{name}.mem.bin")
+    candidates = (plain.with_name(plain.name + p) for p in (packing, *_PACKINGS))
+    return next((candidate for candidate in candidates if candidate.is_file()), plain)
+
+
+def read(path: str | os.PathLike[str], data: bytes) -> GxLog:
+    """The log at `path`, whose plain bytes are `data`; its memory file is read as well.
+
+    Raises CaptureError for a log that is no log, and for a memory file that is missing, damaged or too short.
+    """
+    return _Parser(os.fspath(path), data).parse(memory_path(path))
+
+
+def parse(data: bytes, memory: bytes, *, file: str = "") -> GxLog:
+    """A log from the plain bytes of both its files. `file` names it in errors. Raises CaptureError as `read` does."""
+    return _Parser(file, data).parse(memory)
+
+
+class _Parser(Document):
+    def __init__(self, file: str, data: bytes) -> None:
+        super().__init__(file, data)
+        self.memory = b""
+        self.memory_name = "the memory file"
+        self.translate = Translator(DEFAULTS)
+
+    # -- parsing ----------------------------------------------------------------------------------------------------
+    def parse(self, memory: bytes | Path) -> GxLog:
+        document = self.as_object(self.document(), "the document")
+        self.check_version(document, VERSION)
+        ranges = self.ranges(self.as_list(self.member(document, "virt_to_phys", "the document"), "virt_to_phys"))
+        self.translate.map = AddressMap(ranges)
+        listed = self.as_list(self.member(document, "events", "the document"), "events")
+        if isinstance(memory, bytes):
+            self.memory = memory
+        elif any(isinstance(event, dict) and event.get("type") == "memory" for event in listed):
+            self.read_memory(memory)
+        frames: list[list[LogEvent]] = []
+        current: list[LogEvent] = []
+        for number, item in enumerate(listed):
+            event = self.event(self.as_object(item, f"events[{number}]"), f"events[{number}]")
+            if event is None:
+                frames.append(current)
+                current = []
+            else:
+                current.append(event)
+        if current:
+            message = f"{len(current)} events after the last frame belong to no frame and are left out"
+            self.warn("capture.unfinished-frame", message, f"f{len(frames)}")
+        return GxLog(self.file, self.memory, ranges, frames, self.warnings)
+
+    def read_memory(self, path: Path) -> None:
+        self.memory_name = str(path)
+        if not path.is_file():
+            raise CaptureError(
+                "the memory file of the log is missing",
+                file=str(path),
+                hint="A GX log is two files: keep NAME.mem.bin beside NAME.gx.json.",
+            )
+        self.memory = container.read(path)
+
+    def ranges(self, listed: list[Any]) -> tuple[AddressRange, ...]:
+        found = []
+        for i, item in enumerate(listed):
+            place = f"virt_to_phys[{i}]"
+            entry = self.as_object(item, place)
+            virt, phys, size = (
+                self.number(self.member(entry, name, place), f"{place}.{name}", _ADDRESS_END + (name == "size"))
+                for name in ("virt", "phys", "size")
+            )
+            if not size or max(virt, phys) + size > _ADDRESS_END:
+                self.fail(
+                    f"{size} bytes from {virt:#x} and {phys:#x} are no range of addresses", place, "The log is damaged."
+                )
+            found.append(AddressRange(virt, phys, size))
+        return tuple(found)
+
+    def event(self, item: Mapping[str, Any], place: str) -> LogEvent | None:
+        """One event; None for the end of a frame."""
+        kind = self.member(item, "type", place)
+        if kind == "memory":
+            return self.memory_event(item, place)
+        if kind == "gx":
+            return GxEvent(self.words(self.member(item, "words", place), 8, f"{place}.words"))
+        if kind == "swap":
+            return self.swap_event(item, place)
+        if kind == "frame":
+            return None
+        shown = repr(kind[:40]) if isinstance(kind, str) else kind_of(kind)
+        self.fail(f"unknown type of event {shown}", f"{place}.type", "Known are memory, gx, swap and frame.")
+
+    def memory_event(self, item: Mapping[str, Any], place: str) -> MemoryEvent:
+        phys = self.number(self.member(item, "phys", place), f"{place}.phys")
+        offset = self.number(self.member(item, "offset", place), f"{place}.offset", 1 << 63)
+        size = self.number(self.member(item, "size", place), f"{place}.size", _ADDRESS_END + 1)
+        if phys + size > _ADDRESS_END:
+            self.fail(f"{size} bytes to {phys:#010x} leave the 32-bit address space", place)
+        if size and offset + size > len(self.memory):
+            self.fail(
+                f"bytes {offset} to {offset + size} of {self.memory_name}, which has {len(self.memory)}",
+                place,
+                "The memory file was cut short, or belongs to another log.",
+            )
+        return MemoryEvent(phys, offset, size)
+
+    def swap_event(self, item: Mapping[str, Any], place: str) -> SwapEvent:
+        screen = self.number(self.member(item, "screen", place), f"{place}.screen", 2)
+        info = self.words(self.member(item, "info", place), len(ENTRY_WORDS), f"{place}.info")
+        derived: list[tuple[int, int]] | None
+        reason = ""
+        try:
+            derived = swap_writes(screen, info, self.translate, recorded=True)
+        except Refused as refusal:
+            derived = None
+            reason = refusal.reason
+        if "registers" not in item:
+            if derived is None:
+                self.warn("capture.swap-unmapped", f"a framebuffer is left out: {reason}", place)
+            return SwapEvent(screen, info, tuple(derived or ()))
+        registers = []
+        for i, pair in enumerate(self.as_list(item["registers"], f"{place}.registers")):
+            where = f"{place}.registers[{i}]"
+            physical, value = self.words(pair, 2, where)
+            if physical & 3:
+                self.fail(f"register address {physical:#010x} is no multiple of 4", where)
+            registers.append((physical, value))
+        if derived is not None and dict(derived) != dict(registers):
+            message = "register writes of a framebuffer differ from what its entry leads to; the writes count"
+            self.warn("capture.swap-differs", message, place)
+        return SwapEvent(screen, info, tuple(registers))

@@ -1,0 +1,63 @@
+"""`pocketgpu cache`: the folder where code compiled for this processor is kept between runs."""
+
+from __future__ import annotations
+
+import click
+
+from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts.options import debug_option, json_option
+from pocketgpu.cli.parts.outcome import Outcome
+from pocketgpu.errors import UsageError
+
+
+@click.group(no_args_is_help=True)
+def cache() -> None:
+    """Show or empty the folder of compiled code.
+
+    POCKETGPU_CACHE names another folder; POCKETGPU_CACHE=off does without.
+    """
+
+
+@cache.command()
+@json_option
+@debug_option
+@click.pass_obj
+def info(outcome: Outcome) -> None:
+    """Show where compiled code is kept, and how much of it."""
+    from pocketgpu.inspect import health
+
+    state = health.cache_state()
+    outcome.extra["cache"] = state.to_dict()
+    if state.folder is None:
+        text = "off (POCKETGPU_CACHE=off): code is compiled in every run"
+    else:
+        status = "in use" if state.usable and state.exists else "made when first needed" if state.usable else "not used"
+        text = "\n".join(
+            [
+                f"folder    {state.folder} ({status}{': ' + state.reason if state.reason else ''})",
+                f"kernels   {state.entries}",
+                f"size      {health.in_words(state.bytes)} of at most {health.in_words(state.limit)}",
+            ]
+        )
+    outcome.show = lambda: terminal.say(text)
+
+
+@cache.command()
+@json_option
+@debug_option
+@click.pass_obj
+def clear(outcome: Outcome) -> None:
+    """Remove all compiled code; it is compiled again when needed."""
+    from pocketgpu.inspect import health
+
+    state = health.cache_state()
+    if state.exists and not state.usable:
+        raise UsageError(
+            "the cache folder is not ours to empty",
+            location=str(state.folder),
+            hint="Set POCKETGPU_CACHE to a folder of your own.",
+        )
+    files, size = health.clear_cache()
+    outcome.extra["cache"] = health.cache_state().to_dict() | {"removed": files, "removed_bytes": size}
+    what = f"removed {files} {'file' if files == 1 else 'files'}, {health.in_words(size)}"
+    outcome.show = lambda: terminal.say(f"{what}, from {state.folder}" if state.folder else "the cache is off")

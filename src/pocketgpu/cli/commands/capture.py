@@ -1,0 +1,239 @@
+"""`pocketgpu capture`: what can be done to captures: verify, repair, minimise, redact."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+
+import click
+
+from pocketgpu.cli.commands.convert import check_name
+from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts.options import capture_argument, debug_option, json_option, parsed, set_option, threads_option
+from pocketgpu.cli.parts.outcome import ExitCode, Outcome
+from pocketgpu.cli.parts.replay import describe_frame, open_capture
+from pocketgpu.errors import CaptureError, NoPictureError
+
+_out_argument = click.argument("out", type=click.Path(), metavar="OUT.pgc")
+
+
+@click.group(no_args_is_help=True)
+def capture() -> None:
+    """Verify, repair, minimise and redact captures.
+
+    'verify' and 'repair' are for .pgc files; 'pocketgpu convert' makes them.
+    """
+
+
+@capture.command()
+@capture_argument
+@threads_option
+@set_option
+@json_option
+@debug_option
+@click.pass_obj
+def verify(outcome: Outcome, capture: str, threads: int, switches: dict[str, str]) -> None:
+    """Replay a .pgc and compare each frame with what the file says that it shows.
+
+    Exit code 1 if a frame shows something else, 4 if the file does not know what any frame shows.
+    """
+    from pocketgpu.capture import pgc
+
+    opened = open_capture(capture)
+    outcome.add_events(opened.warnings)
+    progress = terminal.Progress()
+    different = unknown = 0
+    try:
+        for number, found in enumerate(pgc.check(opened, threads=threads, switches=switches)):
+            entry = describe_frame(found.frame)
+            entry["screens"] = {
+                name: {"expected": (found.expected or {}).get(name), "digest": digest}
+                for name, digest in found.found.items()
+            }
+            missing = [name for name in found.expected or {} if name not in found.found]
+            entry["screens"] |= {name: {"expected": (found.expected or {})[name], "digest": None} for name in missing}
+            entry["same"] = None if found.expected is None else found.same
+            unknown += found.expected is None
+            different += found.expected is not None and not found.same
+            outcome.frames.append(entry)
+            outcome.add_events(found.frame.warnings)
+            progress.show(f"frame {number + 1} of {opened.frame_count}")
+    finally:
+        terminal.clear_progress()
+    if unknown == opened.frame_count:
+        name = shlex.quote(capture)
+        raise NoPictureError(
+            "the capture does not know what its frames show",
+            location=capture,
+            hint=f"This puts in what they show now: pocketgpu convert {name} {name}",
+        )
+    outcome.extra |= {"different": different, "unknown": unknown}
+    outcome.show = lambda: terminal.say(_verified(outcome, capture, different, unknown))
+    if different:
+        raise click.exceptions.Exit(ExitCode.FINDINGS)
+
+
+def _verified(outcome: Outcome, capture: str, different: int, unknown: int) -> str:
+    same = len(outcome.frames) - different - unknown
+    parts = [f"{capture}: {same} of {_frames(len(outcome.frames))} as expected"]
+    for entry in outcome.frames[: terminal.MAX_ROWS]:
+        if entry["same"] is False:
+            names = [name for name, screen in entry["screens"].items() if screen["expected"] != screen["digest"]]
+            parts.append(f"f{entry['index']} shows something else: {', '.join(names)}")
+    if unknown:
+        parts.append(f"of {_frames(unknown)} nobody knows what they show")
+    return "\n".join((*parts, terminal.format_warnings(outcome.warnings)))
+
+
+@capture.command()
+@capture_argument
+@_out_argument
+@json_option
+@debug_option
+@click.pass_obj
+def repair(outcome: Outcome, capture: str, out: str) -> None:
+    """Keep what is whole of a damaged .pgc: all frames before the damage."""
+    from pocketgpu.capture import pgc
+    from pocketgpu.capture.formats import container
+
+    check_name(out)
+    found = pgc.rescue(container.read(capture), file=capture)
+    frames = len(found.contents.frames)
+    if found.damage is not None and not frames:
+        raise CaptureError(
+            "no frame is whole before the damage",
+            file=capture,
+            offset=found.damage.offset,
+            hint="Copy the file again, or record again.",
+        )
+    size = pgc.save(out, found.contents)
+    damage = None
+    if found.damage is not None:
+        damage = {"message": found.damage.message, "offset": found.damage.offset}
+    outcome.extra |= {"file": out, "bytes": size, "frame_count": frames, "damage": damage}
+    told = "nothing is damaged" if found.damage is None else f"damaged: {found.damage.message}"
+    if found.damage is not None and found.damage.offset is not None:
+        told += f" (byte {found.damage.offset:#x})"
+    outcome.show = lambda: terminal.say(f"{capture}: {told}\n{_frames(frames)} kept in {out}, {size:,} bytes")
+
+
+def _parse_keep(text: str) -> object:
+    from pocketgpu.capture.pgc.minimise import parse_keep
+
+    return parse_keep(text)
+
+
+@capture.command()
+@capture_argument
+@_out_argument
+@click.option(
+    "--keep",
+    metavar="f3/d17",
+    callback=parsed(_parse_keep),
+    help="Only a draw (f3/d17), a frame (f3) or frames (f3-f5), counted from 0.",
+)
+@click.option(
+    "--replays",
+    type=click.IntRange(1, 1 << 20),
+    default=2000,
+    show_default=True,
+    metavar="N",
+    help="The most replays that are made to find out what is needed.",
+)
+@threads_option
+@set_option
+@json_option
+@debug_option
+@click.pass_obj
+def minimise(
+    outcome: Outcome,
+    capture: str,
+    out: str,
+    keep: object,
+    replays: int,
+    threads: int,
+    switches: Mapping[str, str],
+) -> None:
+    """Leave out the memory that no kept event needs.
+
+    What is needed is found by replaying without it: what is shown stays the same to the byte. A kept draw is shown as
+    its frame would show it if it ended there: with the draws before it, without those behind.
+    """
+    from typing import cast
+
+    from pocketgpu.capture import pgc
+    from pocketgpu.capture.pgc.minimise import Keep
+    from pocketgpu.capture.pgc.minimise import minimise as make_small
+
+    check_name(out)
+    opened = open_capture(capture)
+    outcome.add_events(opened.warnings)
+    progress = terminal.Progress()
+    try:
+        found = make_small(
+            pgc.contents_of(opened.trace),
+            cast("Keep | None", keep),
+            threads=threads,
+            switches=switches,
+            replays=replays,
+            progress=lambda count: progress.show(f"replay {count}"),
+        )
+    finally:
+        terminal.clear_progress()
+    size = pgc.save(out, found.contents)
+    frames = len(found.contents.frames)
+    outcome.extra |= {
+        "file": out,
+        "bytes": size,
+        "frame_count": frames,
+        "memory_before": found.bytes_before,
+        "memory_after": found.bytes_after,
+        "replays": found.replays,
+    }
+    outcome.show = lambda: terminal.say(
+        f"{out}: {_frames(frames)}, {size:,} bytes\n"
+        f"{found.bytes_after:,} of {found.bytes_before:,} bytes of memory are needed ({found.replays:,} replays)"
+    )
+
+
+@capture.command()
+@capture_argument
+@_out_argument
+@threads_option
+@set_option
+@json_option
+@debug_option
+@click.pass_obj
+def redact(outcome: Outcome, capture: str, out: str, threads: int, switches: Mapping[str, str]) -> None:
+    """Put noise of the same format and size in the place of textures, so that a capture may be shared.
+
+    Memory that also holds vertices, indices or commands is left alone there. The capture then shows, and expects, the
+    noise.
+    """
+    from pocketgpu.capture import pgc
+    from pocketgpu.capture.pgc.redact import redact as make_noise
+
+    check_name(out)
+    opened = open_capture(capture)
+    outcome.add_events(opened.warnings)
+    found = make_noise(opened, threads=threads, switches=switches)
+    size = pgc.save(out, found.contents)
+    outcome.extra |= {
+        "file": out,
+        "bytes": size,
+        "textures": found.textures,
+        "bytes_replaced": found.replaced,
+        "bytes_left": found.left,
+        "bytes_lost": found.lost,
+    }
+    noun = "texture" if found.textures == 1 else "textures"
+    left = f", {found.left:,} left alone" if found.left else ""
+    if found.lost:
+        left += f", {found.lost:,} were not followed to where they come from and may still be there"
+    outcome.show = lambda: terminal.say(
+        f"{out}: {found.textures} {noun}, {found.replaced:,} bytes are noise now{left}; {size:,} bytes"
+    )
+
+
+def _frames(count: int) -> str:
+    return f"{count} frame" if count == 1 else f"{count} frames"

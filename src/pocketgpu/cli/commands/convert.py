@@ -1,0 +1,60 @@
+"""`pocketgpu convert`: any capture becomes a `.pgc`, which knows what it must show."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts.options import capture_argument, debug_option, json_option, set_option, threads_option
+from pocketgpu.cli.parts.outcome import Outcome
+from pocketgpu.cli.parts.replay import open_capture
+from pocketgpu.errors import UsageError
+
+PACKINGS = ("smallest", "zstd", "lzma", "stored")
+
+
+@click.command()
+@capture_argument
+@click.argument("out", type=click.Path(), metavar="OUT.pgc")
+@click.option("--no-pictures", is_flag=True, help="Do not replay: leave out what each frame must show.")
+@click.option(
+    "--packing",
+    type=click.Choice(PACKINGS),
+    default=PACKINGS[0],
+    show_default=True,
+    help="How sections are packed; zstd is quick, smallest tries all.",
+)
+@threads_option
+@set_option
+@json_option
+@debug_option
+@click.pass_obj
+def convert(
+    outcome: Outcome, capture: str, out: str, no_pictures: bool, packing: str, threads: int, switches: dict[str, str]
+) -> None:
+    """Write a capture as a .pgc.
+
+    CAPTURE is a recording of any kind that 'render' takes, a .pgc too: then it is packed anew, and gets the digests of
+    what it shows now. The capture is replayed for them, with --set if given.
+    """
+    from pocketgpu.capture import pgc
+
+    check_name(out)
+    opened = open_capture(capture)
+    outcome.add_events(opened.warnings)
+    contents = pgc.write(out, opened, pictures=not no_pictures, threads=threads, switches=switches, packing=packing)
+    before, after = os.path.getsize(capture), os.path.getsize(out)
+    outcome.extra |= {"file": out, "bytes": after, "bytes_before": before, "frame_count": len(contents.frames)}
+    noun = "frame" if len(contents.frames) == 1 else "frames"
+    outcome.show = lambda: terminal.say(
+        f"{out}: {len(contents.frames)} {noun}, {after:,} bytes ({before:,} before)\n"
+        f"{terminal.format_warnings(outcome.warnings)}"
+    )
+
+
+def check_name(out: str) -> None:
+    """What is written is a .pgc: another name would only mislead."""
+    if not out.lower().endswith(".pgc"):
+        raise UsageError("the capture that is written is a .pgc", location=out, hint="Let its name end in .pgc.")

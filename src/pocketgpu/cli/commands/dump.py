@@ -1,0 +1,106 @@
+"""`pocketgpu dump`: bytes of guest memory as they are after a frame."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts.options import (
+    FrameSpan,
+    MemoryRange,
+    capture_argument,
+    debug_option,
+    json_option,
+    parse_frame_address,
+    parse_memory_range,
+    parsed,
+    set_option,
+    threads_option,
+)
+from pocketgpu.cli.parts.outcome import Outcome
+from pocketgpu.cli.parts.replay import describe_frame, frames_of, open_capture, replay, write_file
+from pocketgpu.errors import GuestMemoryError, UsageError
+
+
+@click.command()
+@capture_argument
+@click.option(
+    "--at",
+    required=True,
+    metavar="fN",
+    callback=parsed(parse_frame_address),
+    help="The frame after which memory is read: f3.",
+)
+@click.option(
+    "--memory",
+    required=True,
+    metavar="ADDRESS:SIZE",
+    callback=parsed(parse_memory_range),
+    help="Address and bytes: 0x18000000:4096. Physical on a 3DS, as the GPU sees it on a Switch.",
+)
+@click.option("--out", required=True, metavar="FILE", help="File for the bytes; - writes them to stdout.")
+@threads_option
+@set_option
+@json_option
+@debug_option
+@click.pass_obj
+def dump(
+    outcome: Outcome, capture: str, at: int, memory: MemoryRange, out: str, threads: int, switches: dict[str, str]
+) -> None:
+    """Write guest memory after a frame to a file."""
+    import hashlib
+
+    if out == "-" and outcome.json:
+        raise UsageError("--out - and --json both want stdout", hint="Give --out the name of a file.")
+    opened = open_capture(capture)
+    wanted = frames_of(opened, FrameSpan(at, at))
+    outcome.add_events(opened.warnings)
+    data = b""
+    for frame in replay(opened, wanted, threads, switches):
+        if finish := getattr(frame.machine, "finish", None):
+            finish()
+        try:
+            data = frame.machine.memory.read(memory.address, memory.size)
+        except GuestMemoryError as error:
+            raise UsageError(
+                f"no guest memory holds {memory.size} bytes there",
+                location=f"--memory {memory.address:#010x}:{memory.size}",
+                hint=_hint(opened.console, frame.machine.memory),
+            ) from error
+        outcome.frames.append(describe_frame(frame))
+        outcome.add_events(frame.warnings)
+    digest = hashlib.sha256(data).hexdigest()
+    outcome.extra["memory"] = {
+        "at": f"f{at}",
+        "address": memory.address,
+        "size": memory.size,
+        "file": out,
+        "sha256": digest,
+    }
+    if out == "-":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        return
+    write_file(Path(out), data)
+    outcome.show = lambda: terminal.say(
+        f"{memory.size} bytes from {memory.address:#010x} after f{at} in {out}\n"
+        f"sha256 {digest}\n{terminal.format_warnings(outcome.warnings)}"
+    )
+
+
+def _hint(console: str, memory: Any) -> str:
+    """Where there is memory."""
+    if console == "3DS":
+        return f"Stay inside one region: {_ranges((r.name, r.base, r.end) for r, _ in memory.regions)}."
+    mapped = _ranges((f"{m.size >> 10} KiB", m.address, m.end) for m in memory.mappings)
+    return f"Mapped after this frame: {mapped or 'nothing'}."
+
+
+def _ranges(ranges: Iterable[tuple[str, int, int]]) -> str:
+    shown = [f"{name} {start:#010x} to {end - 1:#010x}" for name, start, end in ranges]
+    return ", ".join(shown[:8]) + (f" and {len(shown) - 8} more" if len(shown) > 8 else "")

@@ -1,0 +1,115 @@
+"""`pocketgpu events`: the run of a capture as a tree of frames, passes and events, with their addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts.options import debug_option, json_option, set_option
+from pocketgpu.cli.parts.outcome import Outcome
+from pocketgpu.cli.parts.replay import open_capture
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.model.wording import counted
+
+if TYPE_CHECKING:
+    from pocketgpu.inspect.model.event import Event
+    from pocketgpu.inspect.model.inspection import Inspection
+
+_MOST_FRAMES = 4
+
+
+@click.command()
+@click.argument("capture", type=click.Path(), metavar="CAPTURE")
+@click.argument("address", required=False, metavar="[ADDRESS]")
+@click.option("--draws", is_flag=True, help="Only draws.")
+@set_option
+@json_option
+@debug_option
+@click.pass_obj
+def events(outcome: Outcome, capture: str, address: str | None, draws: bool, switches: dict[str, str]) -> None:
+    """Tell what happens in a capture, event by event: frames, passes, draws, fills, copies.
+
+    ADDRESS is a frame (f3), a pass of it (f3/p1) or one event (f3/d17, f3/e412), which is then told in full, with its
+    words of the command stream. Without one: all frames, of a long capture the first ones.
+    """
+    from pocketgpu.inspect.inspection import debug
+    from pocketgpu.inspect.model.address import Address
+
+    opened = open_capture(capture)
+    outcome.add_events(opened.warnings)
+    run = debug(opened, switches)
+    only = None
+    if address is None:
+        count = run.frame_count if outcome.json else min(run.frame_count, _MOST_FRAMES)
+        frames = range(count)
+    else:
+        wanted = Address.parse(address)
+        if wanted.draw is not None or wanted.event is not None:
+            _one(outcome, run.event(wanted))
+            return
+        if wanted != wanted.place:
+            raise UsageError(
+                "this address names no frame, pass or event", location=address,
+                hint=f"'pocketgpu why' tells of pixels; the events of the frame are those of f{wanted.frame}.",
+            )  # fmt: skip
+        frames = range(wanted.frame, wanted.frame + 1)
+        only = None if wanted.pass_ is None else run.pass_of(wanted).number
+    outcome.extra["events"] = [
+        _plain(event) for frame in frames for event in run.events(frame)
+        if (not draws or event.draw is not None) and only in (None, event.pass_)
+    ]  # fmt: skip
+    outcome.show = lambda: terminal.say("\n".join(_tree(run, frames, only, draws, address is None)))
+
+
+def _tree(run: Inspection, frames: range, only: int | None, draws: bool, whole: bool) -> Iterator[str]:
+    for frame in frames:
+        found = run.events(frame)
+        draws_here = counted(sum(e.draw is not None for e in found), "draw")
+        yield f"frame {frame}: {draws_here}, {counted(len(found), 'event')}  f{frame}"
+        for row in run.passes(frame):
+            if only not in (None, row.number):
+                continue
+            yield f"  pass {row.number}: {row}"
+            yield from (f"    {event}" for event in row.events if not draws or event.draw is not None)
+    if whole and len(frames) < run.frame_count:
+        yield f"frames {len(frames)} to {run.frame_count - 1} are not shown; give one as ADDRESS"
+
+
+def _one(outcome: Outcome, event: Event) -> None:
+    found = _plain(event)
+    words = event.words
+    if words is not None:
+        found["words"] = {
+            "spans": [{"address": f"{one.address:#010x}", "size": one.size} for one in words.spans],
+            "values": [f"{word:#010x}" for word in words.values.tolist()],
+        }
+    outcome.extra["event"] = found
+
+    def show() -> None:
+        lines = [str(event)]
+        lines += [f"  {name}: {value}" for name, value in event.facts.items() if not isinstance(value, dict)]
+        lines += [f"  writes {one}" for one in event.writes] + [f"  reads {one}" for one in event.reads]
+        if words is not None:
+            where = ", ".join(map(str, words.spans)) or "not in guest memory"
+            lines.append(f"  {len(words.values)} words: {where}")
+            rows = [words.values[at : at + 8].tolist() for at in range(0, len(words.values), 8)]
+            lines += ["    " + " ".join(f"{word:08x}" for word in row) for row in rows[: terminal.MAX_ROWS]]
+            if len(rows) > terminal.MAX_ROWS:
+                lines.append(f"    and {8 * (len(rows) - terminal.MAX_ROWS)} more; --json has all")
+        if event.draw is not None:  # which has two addresses
+            lines.append(f"  {event.address} = {event.by_number}")
+        terminal.say("\n".join(lines))
+
+    outcome.show = show
+
+
+def _plain(event: Event) -> dict[str, Any]:
+    return {
+        "address": str(event.address), "event": str(event.by_number), "kind": event.kind, "title": event.title,
+        "pass": event.pass_, "facts": dict(event.facts),
+        "writes": [{"address": f"{one.address:#x}", "size": one.size} for one in event.writes],
+        "reads": [{"address": f"{one.address:#x}", "size": one.size} for one in event.reads],
+    }  # fmt: skip

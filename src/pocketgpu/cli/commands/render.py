@@ -1,0 +1,261 @@
+"""`pocketgpu render`: a capture becomes PNG files, an animation if asked for, and a summary; or is held to goldens."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts.expect import Expected, expect_options
+from pocketgpu.cli.parts.lists import PlacedFile, list_option, memory_option, registers_option, render_list
+from pocketgpu.cli.parts.options import (
+    FrameSpan,
+    MemoryRange,
+    debug_option,
+    json_option,
+    parse_frame_span,
+    parsed,
+    set_option,
+    threads_option,
+)
+from pocketgpu.cli.parts.outcome import ExitCode, Outcome
+from pocketgpu.cli.parts.replay import (
+    Shown,
+    describe_frame,
+    frames_of,
+    make_directory,
+    no_picture_hint,
+    open_capture,
+    replay,
+    write_file,
+    write_screens,
+)
+from pocketgpu.errors import NoPictureError, PocketGPUError, UsageError
+
+LAYOUTS = ("top", "bottom", "stereo", "both")
+
+
+@click.command()
+@click.argument("capture", type=click.Path(), metavar="[CAPTURE]", required=False)
+@list_option
+@memory_option
+@registers_option
+@click.option("--out", metavar="DIR", help="Folder for the pictures; created if needed.")
+@click.option(
+    "--frames",
+    metavar="A-B",
+    callback=parsed(parse_frame_span),
+    help="Only these frames, both included, counted from 0.",
+)
+@click.option(
+    "--layout",
+    type=click.Choice(LAYOUTS),
+    help="One picture a frame: a screen, both eyes side by side, or both screens.",
+)
+@click.option("--animate", metavar="FILE", help="All frames in one .gif or animated .png; 'both' if no --layout.")
+@click.option("--fps", type=click.IntRange(1, 1000), metavar="N", help="Frames a second of the animation.  [60]")
+@expect_options
+@threads_option
+@set_option
+@json_option
+@debug_option
+@click.pass_obj
+def render(
+    outcome: Outcome,
+    capture: str | None,
+    list_: MemoryRange | None,
+    memory: tuple[PlacedFile, ...],
+    registers: tuple[PlacedFile, ...],
+    out: str | None,
+    frames: FrameSpan | None,
+    layout: str | None,
+    animate: str | None,
+    fps: int | None,
+    expect: str | None,
+    tolerance: int | None,
+    junit: str | None,
+    report: str | None,
+    threads: int,
+    switches: dict[str, str],
+) -> None:
+    """Render a capture into PNG files.
+
+    Each frame gives one file a screen: f0.top.png, f0.bottom.png, f1.top.png and so on; with --layout one file a frame:
+    f0.stereo.png. At least one of --out, --animate and --expect says what for.
+
+    CAPTURE is a recording of a 3DS (.ctf, or .gx.json with its .mem.bin beside it) or of a Switch (.mxcap.zip), or
+    a .pgc of either, plain or compressed with xz, zstd or gzip. A second picture for the right eye is written as
+    f0.top-right.png where the recording shows one. A Switch has one screen: f0.screen.png.
+
+    With --list and --memory there is no capture: the command list runs on memory dumps, and each colour buffer that it
+    draws to becomes target0.png and so on, in memory order; those of a screen's size are turned upright. Addresses
+    are physical, or as programs see them.
+
+    With --expect, pictures are held against those of the same name in a folder that --out filled before: frames that
+    have one there, or those of --frames. Exit code 1 says that something differs or is missing.
+    """
+    if list_ is not None or memory or registers:
+        others = {"CAPTURE": capture, "--frames": frames, "--layout": layout, "--animate": animate, "--fps": fps}
+        others |= {"--expect": expect, "--tolerance": tolerance, "--junit": junit, "--report": report}
+        if list_ is None or not memory or out is None:
+            raise click.UsageError("Memory dumps need --list ADDRESS:SIZE, --memory FILE@ADDRESS and --out DIR.")
+        if given := [name for name, value in others.items() if value is not None]:
+            raise click.UsageError(f"{given[0]} does not go with --list: there is one list and no frame.")
+        render_list(outcome, list_, memory, registers, out, threads, switches)
+        return
+    if capture is None:
+        raise click.UsageError("Missing argument 'CAPTURE'.")
+    if out is None and animate is None and expect is None:
+        raise click.UsageError("Nothing says where the pictures go: give --out DIR, --animate FILE or --expect DIR.")
+    if fps is not None and animate is None:
+        raise click.UsageError("--fps is for animations: give --animate FILE as well.")
+    if expect is None:
+        if given := [
+            name
+            for name, value in (("--tolerance", tolerance), ("--junit", junit), ("--report", report))
+            if value is not None
+        ]:
+            raise click.UsageError(f"{given[0]} is for comparing: give --expect DIR as well.")
+        render_capture(outcome, capture, out, frames, threads, switches, layout=layout, animate=animate, fps=fps)
+        outcome.show = lambda: terminal.say(summary(outcome, capture, out))
+        return
+    if out is not None and os.path.realpath(out) == os.path.realpath(expect):
+        raise click.UsageError("--out would overwrite the goldens of --expect: name two folders.")
+    expected = Expected(expect, tolerance or 0, frames, layout)
+    span = frames if frames or out or animate else expected.span
+    try:
+        render_capture(
+            outcome, capture, out, span, threads, switches, layout=layout, animate=animate, fps=fps, expected=expected
+        )
+    except PocketGPUError as error:
+        expected.stop(capture, error)
+        raise
+    finally:
+        outcome.extra["expect"] = expected.to_dict()
+        expected.write(junit, report, capture)
+    outcome.show = lambda: terminal.say("\n".join([summary(outcome, capture, out), *expected.summary(report)]))
+    if expected.failed:
+        raise click.exceptions.Exit(ExitCode.FINDINGS)
+
+
+def render_capture(
+    outcome: Outcome,
+    path: str,
+    out: str | None,
+    span: FrameSpan | None,
+    threads: int,
+    switches: Mapping[str, str],
+    *,
+    layout: str | None = None,
+    animate: str | None = None,
+    fps: int | None = None,
+    expected: Expected | None = None,
+) -> None:
+    """Render the frames of `span` into the folder `out` and the file `animate`, noting each in `outcome`; hold them
+    against what is `expected`.
+
+    Raises NoPictureError if in all of them nothing was on any screen.
+    """
+    from pocketgpu.cli.parts import animation
+
+    film = animation.animation_for(animate, fps or animation.SCREEN_RATE) if animate else None
+    capture = open_capture(path)
+    wanted = frames_of(capture, span)
+    if layout is not None and capture.console == "Switch":
+        raise UsageError("this recording is of a console with one screen", location="--layout", hint="Leave it out.")
+    directory = make_directory(out) if out is not None else None
+    outcome.add_events(capture.warnings)
+    pictures = 0
+    for frame in replay(capture, wanted, threads, switches):
+        entry = describe_frame(frame)
+        screens: dict[str, Shown] = dict(frame.screens)
+        if layout is not None:
+            whole = animation.compose(screens, layout)
+            screens = {} if whole is None else {layout: animation.Composed(layout, whole)}
+        if film is not None:
+            shown = animation.compose(frame.screens, layout or "both")
+            if shown is not None:
+                film.add(shown)
+        entry["screens"] = write_screens(frame.index, screens, directory)
+        if expected is not None and expected.wants(frame.index):
+            entry["expected"] = expected.check(path, frame.index, screens, frame.milliseconds / 1000.0)
+        outcome.frames.append(entry)
+        outcome.add_events(frame.warnings)
+        pictures += len(screens)
+    if expected is not None:
+        expected.finish(path, capture.frame_count)
+    if not pictures:
+        reason, hint = no_picture_hint(capture)
+        raise NoPictureError(reason, location=path, hint=hint)
+    if film is not None and animate is not None:
+        data = film.finish()
+        write_file(Path(animate), data, "--animate")
+        width, height = film.size
+        outcome.extra["animation"] = {
+            "file": animate,
+            "width": width,
+            "height": height,
+            "frames": film.count,
+            "fps": film.fps,
+            "bytes": len(data),
+        }
+
+
+def summary(outcome: Outcome, capture: str, out: str | None) -> str:
+    """Frames, draws, triangles, time, paths and warnings, for reading."""
+    import statistics
+
+    frames = outcome.frames
+    counts = shown_counts(frames)
+    titles = (*(name.replace("_", " ") for name in counts), "ms")
+    columns = [("frame", False), *((title, True) for title in titles), ("", False)]
+    rows = [_row(entry, counts) for entry in frames[: terminal.MAX_ROWS]]
+    if len(frames) > len(rows):
+        rows.append(("...", *[""] * len(titles), f"{len(frames) - len(rows)} more, all of them with --json"))
+    times = [entry["milliseconds"] for entry in frames]
+    footer = (
+        "all" if len(frames) > 1 else "",
+        *(f"{sum(entry[key] for entry in frames):,}" if len(frames) > 1 else "" for key in counts),
+        f"{sum(times):.3f}" if len(frames) > 1 else "",
+        "",
+    )
+    noun = "frame" if len(frames) == 1 else "frames"
+    files = sum(len(entry["screens"]) for entry in frames)
+    film = outcome.extra.get("animation")
+    return "\n".join(
+        [
+            f"{len(frames)} {noun} of {capture}",
+            "",
+            terminal.format_table(columns, rows, footer if len(frames) > 1 else ()),
+            "",
+            f"{statistics.median(times):.3f} ms per frame (median), best {min(times):.3f} ms",
+            *([f"{files} {'picture' if files == 1 else 'pictures'} in {out}"] if out is not None else []),
+            *([f"{film['frames']} frames of {film['width']}x{film['height']} in {film['file']}"] if film else []),
+            terminal.format_warnings(outcome.warnings),
+        ]
+    )
+
+
+_COUNTS = ("draws", "triangles", "fragments", "clears", "copies", "blits", "uploads", "launches")
+
+
+def shown_counts(frames: list[dict[str, Any]]) -> list[str]:
+    """The counts that a table has columns for: those of a 3DS always, those of a Switch where there are any."""
+    known = [name for name in _COUNTS if frames and name in frames[0]]
+    if "fragments" in known:
+        return known
+    return [name for name in known if name == "draws" or any(frame[name] for frame in frames)]
+
+
+def _row(entry: dict[str, Any], counts: list[str]) -> tuple[str, ...]:
+    names = [Path(screen["file"]).name if "file" in screen else name for name, screen in entry["screens"].items()]
+    return (
+        f"f{entry['index']}",
+        *(f"{entry[key]:,}" for key in counts),
+        f"{entry['milliseconds']:.3f}",
+        " ".join(names) or "(nothing on any screen)",
+    )

@@ -1,0 +1,226 @@
+"""`pocketgpu state`: registers and resources right after an event, and files of them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts.options import capture_argument, debug_option, json_option, set_option
+from pocketgpu.cli.parts.outcome import Outcome
+from pocketgpu.cli.parts.replay import make_directory, open_capture, write_file
+from pocketgpu.errors import NoPictureError, UsageError
+
+if TYPE_CHECKING:
+    from pocketgpu.inspect.model.inspection import Inspection
+    from pocketgpu.inspect.n3ds.inspection import N3dsMoment
+    from pocketgpu.inspect.switch.moments import SwitchMoment
+
+    Moment = N3dsMoment | SwitchMoment
+
+_MOST_CONSTANTS = 64
+"""Words of a constant buffer that the text shows."""
+
+
+@click.command()
+@capture_argument
+@click.argument("address", metavar="ADDRESS")
+@click.option(
+    "--against", default="previous", show_default=True, metavar="WHAT",
+    help="Tell registers that differ from: reset, previous (the draw before), or another event's.",
+)  # fmt: skip
+@click.option("--textures", metavar="DIR", help="Write bound textures, all levels and faces, as PNG files.")
+@click.option("--mesh", metavar="FILE", help="Write the draw's triangles: .glb (glTF 2.0) or .obj.")
+@click.option(
+    "--space", default="output", show_default=True, metavar="SPACE",
+    help="Space of --mesh: output (divided by w), clip, input, or an input such as v2 (3DS) or a2 (Switch).",
+)  # fmt: skip
+@click.option("--vertices", metavar="FILE", help="Write inputs, outputs and triangles as arrays (.npz).")
+@click.option("--shaders", is_flag=True, help="Tell the programs, disassembled, with uniforms or constant buffers.")
+@click.option("--target", metavar="FILE", help="Write the colour target as a PNG file.")
+@set_option
+@json_option
+@debug_option
+@click.pass_obj
+def state(
+    outcome: Outcome, capture: str, address: str, against: str, textures: str | None, mesh: str | None, space: str,
+    vertices: str | None, shaders: bool, target: str | None, switches: dict[str, str],
+) -> None:  # fmt: skip
+    """Tell registers, textures, buffers, shaders and vertices at an event.
+
+    It is the state right after the event, with what differs from the draw before. ADDRESS is that of an event
+    (f1/d3, f1/e12), or f1 for the end of a frame.
+    """
+    from pocketgpu.inspect.inspection import debug
+
+    if mesh is not None and not mesh.lower().endswith((".glb", ".obj")):
+        raise click.UsageError(f"--mesh makes .glb and .obj files, not '{mesh}'.")
+    opened = open_capture(capture)
+    outcome.add_events(opened.warnings)
+    run = debug(opened, switches)
+    moment: Moment = run.seek(address)  # type: ignore[assignment]
+    at_end = moment.event is None or (moment.address.draw is None and moment.address.event is None)
+    lines = [
+        f"end of {'frame' if moment.address.pass_ is None else 'pass'}  {moment.address}"
+        if at_end
+        else str(moment.event)
+    ]
+    found: dict[str, Any] = {
+        "address": str(moment.address),
+        "event": None if moment.event is None else str(moment.event.by_number),
+        "registers": {name: f"{word:#010x}" for name, word in moment.registers().items()},
+    }
+    outcome.extra["state"] = found
+    _target(found, lines, moment, target)
+    missing = _missing(moment)
+    if not missing:
+        _resources(found, lines, moment, shaders)
+    elif textures or mesh or vertices or shaders:
+        raise UsageError(missing, location=str(moment.address), hint="Such as f1/d3.")
+    else:
+        lines.append(missing)
+    _changes(found, lines, run, moment, against)
+    _files(found, lines, moment, textures, mesh, space, vertices)
+    outcome.show = lambda: terminal.say("\n".join(lines))
+
+
+def _target(found: dict[str, Any], lines: list[str], moment: Moment, file: str | None) -> None:
+    target = moment.target
+    found["target"] = None if target is None else {"text": str(target)}
+    lines.append(f"target: {target if target is not None else 'none'}")
+    if file is None:
+        return
+    if target is None:
+        raise NoPictureError("the registers name no render target in memory", location=str(moment.address))
+    png = io.BytesIO()
+    target.image.save(png, format="PNG")
+    write_file(Path(file), png.getvalue())
+    found["target"]["file"] = file
+    lines.append(f"    in {file}")
+
+
+def _missing(moment: Moment) -> str:
+    """What a moment does not tell, in a sentence; "" if it tells all."""
+    from pocketgpu.inspect.switch.moments import SwitchMoment
+
+    if not isinstance(moment, SwitchMoment) or moment.runs_programs:
+        return ""
+    return "textures, programs, constants and vertices are told of draws and launches only"
+
+
+def _resources(found: dict[str, Any], lines: list[str], moment: Moment, shaders: bool) -> None:
+    from pocketgpu.inspect.switch.moments import SwitchMoment
+
+    textures = moment.textures
+    found["textures"] = [texture.to_json() for texture in textures.values()]
+    lines += [f"texture {texture}" for texture in textures.values()]
+    event = moment.event
+    is_draw = event is not None and event.draw is not None
+    if is_draw or not isinstance(moment, SwitchMoment):
+        found["vertex_buffers"] = [buffer.to_json() for buffer in moment.vertex_buffers]
+    programs = moment.programs
+    found["programs"] = [
+        {name: value for name, value in program.to_json().items() if shaders or name not in ("text", "uniforms")}
+        for program in programs.values()
+    ]
+    if is_draw:
+        lines += list(_draw(found, moment))
+    for program in programs.values():
+        lines.append(f"{program.unit} program {program.digest}, {program.size}")
+        lines += [f"    {line}" for line in str(program).splitlines()[1:]] if shaders else []
+    if isinstance(moment, SwitchMoment):
+        lines += list(_constants(found, moment, shaders))
+
+
+def _constants(found: dict[str, Any], moment: SwitchMoment, shaders: bool) -> Iterator[str]:
+    """Constant buffers of a Switch; with `shaders` what they hold."""
+    buffers = moment.buffers
+    found["constants"] = [
+        {name: value for name, value in buffer.to_json().items() if shaders or name != "data"} for buffer in buffers
+    ]
+    for buffer in buffers:
+        yield f"constants {buffer}"
+        if shaders:
+            yield from (f"    {line}" for line in buffer.lines(_MOST_CONSTANTS))
+
+
+def _changes(found: dict[str, Any], lines: list[str], run: Inspection, moment: Moment, against: str) -> None:
+    from pocketgpu.inspect.model.changes import lines_of
+
+    changes = moment.changes(against)
+    found["against"], found["changes"] = against, [change.to_json() for change in changes]
+    than = {"reset": "after reset", "previous": "at the draw before"}.get(against, f"at {against}")
+    before = run.draw_before(moment.address) if against == "previous" else None
+    if against == "previous" and before is None:
+        than = "after reset"
+    count = sum(not change.table for change in changes)
+    words = f" and {len(changes) - count} words of tables" if len(changes) > count else ""
+    lines.append(f"{count} registers{words} are not as {than}{f'  {before}' if before else ''}")
+    lines += [f"    {line}" for line in lines_of(changes)]
+
+
+def _draw(found: dict[str, Any], moment: Moment) -> Iterator[str]:
+    assert moment.event is not None
+    indices = moment.index_buffer if moment.event.facts.get("kind", "elements") == "elements" else None
+    if indices is not None:
+        found["index_buffer"] = indices.to_json()
+        yield f"indices: {indices}"
+    yield from (f"vertices: {buffer}" for buffer in moment.vertex_buffers)
+    vertices = moment.vertices
+    found["vertices"] = {
+        "count": len(vertices), "distinct": len(set(vertices.numbers.tolist())), "triangles": len(vertices.triangles),
+        "primitives": vertices.primitives, "attributes": [one.to_json() for one in vertices.attributes],
+        "inputs": list(vertices.inputs.dtype.names or ()), "outputs": list(vertices.outputs.dtype.names or ()),
+        "emitted": None if vertices.emitted is None else len(vertices.emitted),
+    }  # fmt: skip
+    yield from (f"    {attribute}" for attribute in vertices.attributes)
+    made = "" if vertices.emitted is None else f", {len(vertices.emitted)} emitted by {vertices.emitted_by}"
+    yield f"    {len(vertices)} vertices{made}, {len(vertices.triangles)} triangles"
+    if not len(vertices.shaded) and len(vertices):
+        yield "    what its programs put out is not there: none of its primitives came to raster"
+
+
+def _files(
+    found: dict[str, Any], lines: list[str], moment: Moment, textures: str | None, mesh: str | None, space: str,
+    vertices: str | None,
+) -> None:  # fmt: skip
+    from pocketgpu.inspect.pictures.comparing import to_png
+
+    files = found["files"] = []
+
+    def write(path: Path, data: bytes) -> None:
+        write_file(path, data)
+        files.append(str(path))
+
+    if textures is not None:
+        directory = make_directory(textures)
+        for texture in moment.textures.values():
+            try:
+                pictures = texture.pictures()
+            except UsageError as error:  # a header that cannot be read, or a format without a decoder
+                lines.append(f"no picture of {texture}: {error.message}")
+                continue
+            for name, pixels in pictures.items():
+                write(directory / f"{name}.png", to_png(pixels))
+    if mesh is not None:
+        from pocketgpu.inspect.model.meshes import to_glb, to_obj
+
+        made = moment.mesh(space)
+        write(Path(mesh), to_glb(made) if mesh.lower().endswith(".glb") else to_obj(made).encode("ascii"))
+        if made.left_out:
+            lines.append(f"{made.left_out} triangles have a corner without a place in this space, and are left out")
+    if vertices is not None:
+        import numpy as np
+
+        whole, data = moment.vertices, io.BytesIO()
+        names = ("numbers", "inputs", "outputs", "registers", "ids", "triangles")
+        arrays: dict[str, Any] = {name: getattr(whole, name) for name in names if hasattr(whole, name)}
+        if whole.emitted is not None:
+            arrays["emitted"] = whole.emitted
+        np.savez(data, **arrays)
+        write(Path(vertices), data.getvalue())
+    lines += [f"written: {name}" for name in files]

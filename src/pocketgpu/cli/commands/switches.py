@@ -1,0 +1,43 @@
+"""`pocketgpu switches`: every doubtful behaviour and what-if that --set can choose."""
+
+from __future__ import annotations
+
+import click
+
+from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts.options import debug_option, json_option
+from pocketgpu.cli.parts.outcome import Outcome
+
+
+@click.command()
+@json_option
+@debug_option
+@click.pass_obj
+def switches(outcome: Outcome) -> None:
+    """List what --set NAME=VALUE can choose.
+
+    A switch stands where the documents disagree or nobody knows, or offers a what-if. The default is named first.
+    """
+    from pocketgpu.facts.switches import SWITCHES
+
+    outcome.extra["switches"] = [
+        {
+            "name": switch.name,
+            "default": switch.default,
+            "alternatives": [str(value) for value in switch.alternatives],
+            "doc": switch.doc,
+            "sources": {str(value): str(source) for value, source in switch.sources.items()},
+        }
+        for switch in SWITCHES.values()
+    ]
+    outcome.show = lambda: terminal.say(_listing(outcome))
+
+
+def _listing(outcome: Outcome) -> str:
+    blocks = []
+    for entry in outcome.extra["switches"]:
+        values = [f"{entry['default']} (default)", *(v for v in entry["alternatives"] if v != entry["default"])]
+        lines = [f"{entry['name']} = {' | '.join(values)}", f"    {entry['doc']}"]
+        lines += [f"    {value}: {source}" for value, source in entry["sources"].items()]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)

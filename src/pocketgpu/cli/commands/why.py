@@ -1,0 +1,35 @@
+"""`pocketgpu why`: why a pixel has its colour, or why a draw left none."""
+
+from __future__ import annotations
+
+import click
+
+from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts.options import debug_option, json_option, set_option
+from pocketgpu.cli.parts.outcome import Outcome
+from pocketgpu.cli.parts.replay import open_capture
+
+
+@click.command()
+@click.argument("capture", type=click.Path(), metavar="CAPTURE")
+@click.argument("address", metavar="ADDRESS")
+@set_option
+@json_option
+@debug_option
+@click.pass_obj
+def why(outcome: Outcome, capture: str, address: str, switches: dict[str, str]) -> None:
+    """Tell why a pixel has its colour, with every value on the way; or what became of a draw.
+
+    ADDRESS is a pixel of a screen as 'render' writes it (f1/px200,120 is one of the top screen, f1/bottom/px10,20), a
+    pixel of a draw's render target (f1/d17/px8,9, y upwards), or a draw (f1/d17): how many of its vertices, triangles
+    and fragments each stage let pass, and what stopped the others.
+    """
+    from pocketgpu.inspect.inspection import debug
+    from pocketgpu.inspect.model.address import Address
+
+    wanted = Address.parse(address)
+    opened = open_capture(capture)
+    outcome.add_events(opened.warnings)
+    answer = debug(opened, switches).why(wanted)
+    outcome.extra["why"] = answer.to_json()
+    outcome.show = lambda: terminal.say(str(answer))

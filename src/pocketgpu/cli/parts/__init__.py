@@ -1,0 +1,1 @@
+"""What commands share: options, outcomes, words for terminals, files."""

@@ -1,0 +1,200 @@
+"""`pocketgpu render --expect DIR`: every picture against the golden of its name in a folder.
+
+A folder that `render --out` filled is a folder of goldens. Frames that have a golden there are expected, or those of
+--frames; each of their screens needs one, and each golden of theirs needs a screen. Goldens of another layout than the
+pictures' are left alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pocketgpu.cli.parts.junit import Case, junit
+from pocketgpu.cli.parts.options import F, FrameSpan
+from pocketgpu.cli.parts.replay import Shown, write_file
+from pocketgpu.errors import PocketGPUError, UsageError
+
+if TYPE_CHECKING:
+    from pocketgpu.inspect.pictures.findings import Finding
+
+_GOLDEN = re.compile(r"f(0|[1-9][0-9]{0,8})\.([\w-]+)\.png", re.ASCII)
+_COMPOSED = ("stereo", "both")
+"""Layouts of --layout whose name is no screen's."""
+_HINT = "If these are right: copy what is in candidates/ over the goldens, or render with --out into their folder."
+
+
+def expect_options(command: F) -> F:
+    """--expect and what goes with it, for a command that renders."""
+    for option in reversed(
+        (
+            click.option("--expect", metavar="DIR", help="Folder of goldens: fail where a picture is not its golden."),
+            click.option(
+                "--tolerance",
+                type=click.IntRange(0, 255),
+                metavar="N",
+                help="With --expect: by how much of 255 a channel may be off.  [0]",
+            ),
+            click.option("--junit", metavar="FILE", help="With --expect: results as a JUnit file, for CI services."),
+            click.option("--report", metavar="DIR", help="With --expect: folder for a page that shows what differs."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+class Expected:
+    """Goldens of a folder, and what became of each picture.
+
+    Raises UsageError for a folder that is missing or has no golden.
+    """
+
+    def __init__(
+        self, folder: str, tolerance: int = 0, span: FrameSpan | None = None, layout: str | None = None
+    ) -> None:
+        self.folder = folder
+        self.tolerance = tolerance
+        self.cases: list[Case] = []
+        self._findings: list[tuple[int, Finding]] = []  # with the index of the case
+        self._span = span
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError as error:
+            raise UsageError(
+                f"cannot read the folder of goldens: {error.strerror or error}",
+                location=folder,
+                hint="Make one with 'pocketgpu render CAPTURE --out DIR'.",
+            ) from error
+        found = [(match, name) for name in names if (match := _GOLDEN.fullmatch(name))]
+        self._goldens = {
+            (int(match[1]), match[2]): name
+            for match, name in found
+            if self._in_span(int(match[1])) and (match[2] == layout if layout else match[2] not in _COMPOSED)
+        }
+        if not self._goldens and span is None:
+            raise UsageError(
+                "the folder has no goldens: f0.top.png and so on",
+                location=folder,
+                hint="Make them with 'pocketgpu render CAPTURE --out DIR'.",
+            )
+        self._left = set(self._goldens)
+
+    @property
+    def span(self) -> FrameSpan:
+        """The frames to render: those of --frames, or up to the last that has a golden."""
+        return self._span or FrameSpan(0, max(index for index, _ in self._goldens))
+
+    @property
+    def failed(self) -> int:
+        """How many pictures are not as expected."""
+        return sum(case.wrong is not None for case in self.cases)
+
+    def _in_span(self, index: int) -> bool:
+        span = self._span
+        return span is None or (span.first <= index and (span.last is None or index <= span.last))
+
+    def wants(self, index: int) -> bool:
+        """Whether a frame's pictures are to be looked at."""
+        return self._span is not None or any(frame == index for frame, _ in self._goldens)
+
+    def check(
+        self, capture: str, index: int, screens: Mapping[str, Shown], seconds: float
+    ) -> dict[str, dict[str, Any]]:
+        """Hold the pictures of a frame against their goldens; returns what --json says of each screen."""
+        told: dict[str, dict[str, Any]] = {}
+        for screen in sorted({*screens, *(name for frame, name in self._goldens if frame == index)}):
+            self._left.discard((index, screen))
+            told[screen] = self._check(capture, index, screen, screens.get(screen), seconds)
+            seconds = 0.0  # of a frame, not of each picture
+        return told
+
+    def _check(self, capture: str, index: int, screen: str, shown: Shown | None, seconds: float) -> dict[str, Any]:
+        from pocketgpu.inspect.pictures.comparing import as_pixels, read_picture, to_png
+        from pocketgpu.inspect.pictures.findings import GOLDEN, OURS, Finding, hold, measures
+
+        name = f"f{index}.{screen}"
+        group = Path(capture).name
+        file = self._goldens.get((index, screen))
+        facts: tuple[tuple[str, str], ...] = (("capture", capture), ("frame", f"f{index}"), ("screen", screen))
+        pictures: tuple[tuple[str, bytes], ...] = ()
+        told: dict[str, Any] = {"file": None if file is None else str(Path(self.folder, file)), "same": False}
+        wrong: str | None
+        try:
+            golden = None if file is None else read_picture(Path(self.folder, file))
+            wrong = f"{name} has no golden in {self.folder}"
+        except UsageError as error:
+            golden, wrong = None, f"{name} has no golden to compare with: {error}"
+        if shown is None:
+            wrong = f"{name} shows nothing, and there is a golden"
+            pictures = () if golden is None else ((GOLDEN, to_png(golden)),)
+        elif golden is None:
+            pictures = ((OURS, to_png(as_pixels(shown))),)
+        else:
+            found, pictures = hold(as_pixels(shown), golden, self.tolerance)
+            wrong = None if found.same else f"{name} is not its golden: {found}"
+            told |= {"same": found.same, "differing": found.differing, "largest": found.largest}
+            facts += measures(found)
+        if wrong is not None:
+            finding = Finding(f"{group} {name}", file or f"{name}.png", wrong, facts, pictures)
+            self._findings.append((len(self.cases), finding))
+        details = "\n".join(f"{fact}: {value}" for fact, value in facts)
+        self.cases.append(Case(group, name, seconds, wrong, f"{wrong}\n{details}" if wrong else ""))
+        return told
+
+    def finish(self, capture: str, count: int) -> None:
+        """Goldens of frames that never came are findings too; count: the frames of the capture."""
+        for index, screen in sorted(self._left):
+            told = f"f{index}.{screen} is missing: the capture has {count} frames, f0 to f{count - 1}"
+            self.cases.append(Case(Path(capture).name, f"f{index}.{screen}", 0.0, told))
+        self._left.clear()
+
+    def stop(self, capture: str, error: PocketGPUError) -> None:
+        """Nothing more can be rendered: CI shall show that, too."""
+        self.cases.append(Case(Path(capture).name, "render", 0.0, error.message, str(error), kind="error"))
+
+    def write(self, junit_file: str | None, report: str | None, capture: str) -> None:
+        """Write what was asked for."""
+        from pocketgpu.inspect.pictures.report_folder import write_report
+
+        cases = list(self.cases)
+        if report is not None:
+            try:
+                sheets = write_report(Path(report), [finding for _, finding in self._findings], _HINT)
+            except OSError as error:
+                what = f"cannot write the report: {error.strerror or error}"
+                raise UsageError(what, location=report, hint="Choose another place with --report.") from error
+            for finding, path in sheets.items():
+                number = self._findings[finding][0]
+                cases[number] = replace(cases[number], attachment=str(path))
+        if junit_file is not None:
+            write_file(Path(junit_file), junit(f"pocketgpu render {Path(capture).name}", cases), "--junit")
+
+    def to_dict(self) -> dict[str, Any]:
+        """What --json says of all."""
+        failures = [{"name": case.name, "message": case.wrong} for case in self.cases if case.wrong is not None]
+        return {
+            "folder": self.folder,
+            "tolerance": self.tolerance,
+            "compared": len(self.cases),
+            "failed": self.failed,
+            "failures": failures,
+        }
+
+    def summary(self, report: str | None) -> list[str]:
+        """Lines for people."""
+        wrong = [case.wrong for case in self.cases if case.wrong is not None]
+        noun = "picture" if len(self.cases) == 1 else "pictures"
+        verdict = f"{len(wrong)} not as expected" if wrong else "all the same"
+        lines = [f"{len(self.cases)} {noun} held against {self.folder}: {verdict}"]
+        lines += [f"  {text}" for text in wrong[:16]]
+        if len(wrong) > 16:
+            lines.append(f"  ... {len(wrong) - 16} more, all of them with --json")
+        if wrong and report is not None:
+            lines.append(f"report: {Path(report, 'index.html')}")
+        return lines

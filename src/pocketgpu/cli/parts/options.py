@@ -1,0 +1,195 @@
+"""The words a user may type: options shared by the commands, each parsed into a typed value at the door.
+
+A value that parses here is safe to use further in; a value that does not is refused with the form it should have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from pocketgpu.cli.parts.outcome import Outcome
+
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+
+_ADDRESS_SPACE = 1 << 40
+"""What a Switch's GPU can address; a 3DS's end earlier, and its memory says so."""
+
+
+@dataclass(frozen=True)
+class FrameSpan:
+    """Frames first to last, both included, counted from 0; last None means to the end."""
+
+    first: int
+    last: int | None
+
+    def __str__(self) -> str:
+        if self.last == self.first:
+            return str(self.first)
+        return f"{self.first}-{'' if self.last is None else self.last}"
+
+
+@dataclass(frozen=True)
+class MemoryRange:
+    """`size` bytes of guest memory from `address`: physical on a 3DS, the GPU's on a Switch."""
+
+    address: int
+    size: int
+
+
+def parse_frame_span(text: str) -> FrameSpan:
+    """`A-B`, `A-`, `-B` or `A`; each number may carry the `f` of a printed address (`f0-f2`). ValueError if not."""
+    match = re.fullmatch(r"f?([0-9]{1,9})?(-)?(?:f?([0-9]{1,9}))?", text.strip())
+    first, dash, last = match.groups() if match else (None, None, None)
+    if (first is None and last is None) or (dash is None and last is not None):
+        raise ValueError(f"{text!r} is not a range of frames. Write 0-4 (both included, from 0), 3, or 3-.")
+    low = int(first or 0)
+    high = int(last) if last is not None else (None if dash else low)
+    if high is not None and high < low:
+        raise ValueError(f"{text!r} ends before it begins. Write the lower frame first.")
+    return FrameSpan(low, high)
+
+
+def parse_frame_address(text: str) -> int:
+    """`f3`: the moment after frame 3. ValueError for anything else."""
+    word = text.strip()
+    if re.fullmatch(r"f?[0-9]{1,9}", word):
+        return int(word.removeprefix("f"))
+    if re.match(r"f\d+/", word):
+        raise ValueError(f"{text!r} lies inside a frame. Memory can be read after whole frames: write f3.")
+    raise ValueError(f"{text!r} is not the address of a frame. Write f3 for the moment after frame 3.")
+
+
+def parse_memory_range(text: str) -> MemoryRange:
+    """`0x2018AC00:4096`: address and number of bytes, each decimal or with 0x. ValueError if not."""
+    number = "(0x[0-9a-f]{1,16}|[0-9]{1,19})"
+    match = re.fullmatch(f"{number}:{number}", text.strip(), re.IGNORECASE)
+    if match is None:
+        raise ValueError(f"{text!r} is not a range of memory. Write ADDRESS:SIZE such as 0x18000000:4096 (bytes).")
+    # Base 10 is spelled out because base 0 refuses leading zeros.
+    address, size = (int(part, 16 if part[:2].lower() == "0x" else 10) for part in match.groups())
+    if size == 0:
+        raise ValueError(f"{text!r} holds no byte. Give a size of at least 1.")
+    if address + size > _ADDRESS_SPACE:
+        raise ValueError(f"{text!r} reaches past the 40-bit address space.")
+    return MemoryRange(address, size)
+
+
+def parse_number(text: str) -> int:
+    """`0x18000000` or decimal, not negative. ValueError if not."""
+    word = text.strip()
+    if not re.fullmatch("0x[0-9a-f]{1,16}|[0-9]{1,19}", word, re.IGNORECASE):
+        raise ValueError(f"{text!r} is no number. Write it decimal or with 0x.")
+    return int(word, 16 if word[:2].lower() == "0x" else 10)
+
+
+def parsed(parse: Callable[[str], T]) -> Callable[[click.Context, click.Parameter, str | None], T | None]:
+    """A Click callback that turns the typed word into a value, and a ValueError into a usage error."""
+
+    def callback(ctx: click.Context, param: click.Parameter, text: str | None) -> T | None:
+        if text is None:
+            return None
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise click.BadParameter(str(error), ctx=ctx, param=param) from error
+
+    return callback
+
+
+def _parse_switches(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """Check each NAME=VALUE against the registry of switches; of two for the same name the last one counts."""
+    chosen: dict[str, str] = {}
+    if values:
+        # Loaded only when asked for: the registry is not needed to print --help.
+        from pocketgpu.facts.switches import parse
+
+        for text in values:
+            try:
+                name, value = parse(text)
+            except (ValueError, KeyError) as error:
+                reason = str(error.args[0]) if error.args else text
+                end = "" if reason.endswith((".", "?")) else "."
+                raise click.BadParameter(
+                    f"{reason}{end} 'pocketgpu switches' lists all of them.",
+                    ctx=ctx,
+                    param=param,
+                ) from error
+            chosen[name] = value
+    return chosen
+
+
+switches_of = _parse_switches
+"""The callback of an option that takes NAME=VALUE several times."""
+
+
+def _remember_json(ctx: click.Context, _param: click.Parameter, value: bool) -> bool:
+    ctx.ensure_object(Outcome).json |= value
+    return value
+
+
+def _remember_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    ctx.ensure_object(Outcome).debug |= value
+
+
+def debug_option(command: F) -> F:
+    return click.option(
+        "--debug",
+        is_flag=True,
+        expose_value=False,
+        callback=_remember_debug,
+        help="Show the traceback of an internal error (also POCKETGPU_DEBUG=1).",
+    )(command)
+
+
+def json_option(command: F) -> F:
+    return click.option(
+        "--json",
+        "json_",
+        is_flag=True,
+        expose_value=False,
+        callback=_remember_json,
+        help="Write one JSON object to stdout and nothing else.",
+    )(command)
+
+
+def json_lines_option(command: F) -> F:
+    return click.option(
+        "--json",
+        "json_",
+        is_flag=True,
+        expose_value=False,
+        callback=_remember_json,
+        help="Write JSON lines to stdout, an object each, and nothing else.",
+    )(command)
+
+
+def threads_option(command: F) -> F:
+    return click.option(
+        "--threads",
+        type=click.IntRange(1, 256),
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="Worker threads. The pictures are the same for any number.",
+    )(command)
+
+
+def set_option(command: F) -> F:
+    return click.option(
+        "--set",
+        "switches",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=_parse_switches,
+        help="Choose a doubtful behaviour or a what-if; may be repeated. See 'pocketgpu switches'.",
+    )(command)
+
+
+def capture_argument(command: F) -> F:
+    return click.argument("capture", type=click.Path(), metavar="CAPTURE")(command)

@@ -1,0 +1,155 @@
+"""What every replaying command does: open the capture, walk its frames, put pictures on disk.
+
+Only public Python calls are used here, the same that a user's program has.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pocketgpu.cli.parts.options import FrameSpan
+from pocketgpu.cli.parts.terminal import Progress, clear_progress
+from pocketgpu.errors import CaptureError, NoPictureError, UsageError
+
+if TYPE_CHECKING:
+    from pocketgpu.capture import Capture, Frame
+
+
+def open_capture(path: str) -> Capture:
+    """Open a capture; a file that is missing or may not be read is a CaptureError like a damaged one."""
+    from pocketgpu import capture
+
+    try:
+        return capture.open(path)
+    except OSError as error:
+        raise CaptureError(
+            f"cannot read the capture: {error.strerror or error}",
+            file=path,
+            hint="Check the path and its permissions.",
+        ) from error
+
+
+def frames_of(capture: Capture, span: FrameSpan | None) -> range:
+    """The frames of the capture that `span` names (None: all); an end past the last frame is cut there.
+
+    Raises NoPictureError if no frame is left.
+    """
+    count = capture.frame_count
+    if count <= 0:
+        raise NoPictureError(
+            "the capture holds no frame: nothing marks the end of one",
+            location=str(capture.path),
+            hint="Record until at least one picture was shown.",
+        )
+    if span is None:
+        return range(count)
+    if span.first >= count:
+        raise NoPictureError(
+            f"there is no frame {span}: the capture has {_plural(count, 'frame')}, f0 to f{count - 1}",
+            location=str(capture.path),
+            hint="Frames count from 0.",
+        )
+    return range(span.first, count if span.last is None else min(span.last + 1, count))
+
+
+def replay(capture: Capture, frames: range, threads: int, switches: Mapping[str, str]) -> Iterator[Frame]:
+    """Replay from the start of the capture and yield the asked-for frames, with progress on a terminal."""
+    progress = Progress()
+    try:
+        progress.show("preparing")
+        for done, frame in enumerate(capture.render(frames=frames, threads=threads, switches=dict(switches)), 1):
+            yield frame
+            progress.show(f"frame {done} of {len(frames)}")
+    finally:
+        clear_progress()
+
+
+def no_picture_hint(capture: Capture) -> tuple[str, str]:
+    """What to say, and to try, when no frame shows anything."""
+    if capture.console == "Switch":
+        reason = "nothing is shown: the surfaces of these frames lie where no memory is mapped"
+    else:
+        reason = "nothing is shown: in these frames no display controller points at an image in memory"
+    return reason, "Read the memory itself with 'pocketgpu dump'."
+
+
+def make_directory(path: str) -> Path:
+    """Create the folder for the pictures, with its parents."""
+    directory = Path(path)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise _cannot_write("cannot create the folder", path, error) from error
+    return directory
+
+
+def write_file(path: Path, data: bytes, option: str = "--out") -> None:
+    """Write a whole file or none: an interrupted run leaves no half of a picture under the final name.
+
+    option: what says where it goes, for the hint of the UsageError.
+    """
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        try:
+            partial.write_bytes(data)
+            os.replace(partial, path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+    except (OSError, ValueError) as error:
+        raise _cannot_write("cannot write the file", str(path), error, option) from error
+
+
+def describe_frame(frame: Frame) -> dict[str, Any]:
+    """The numbers of a frame as --json prints them; `screens` is still empty."""
+    return {
+        "index": int(frame.index),
+        "screens": {},
+        **{name: int(count) for name, count in frame.counts.items()},
+        "milliseconds": round(float(frame.milliseconds), 4),
+    }
+
+
+class Shown(Protocol):
+    """A picture with a name: a screen, or several composed."""
+
+    @property
+    def array(self) -> Any: ...
+    @property
+    def image(self) -> Any: ...
+
+
+def write_screens(index: int, screens: Mapping[str, Shown], directory: Path | None) -> dict[str, dict[str, Any]]:
+    """Write every screen of frame `index` as `f<index>.<screen>.png`; without a directory only describe them.
+
+    Returns per screen the file, the size in pixels and a SHA-256. The digest is that of the pixels, not of the PNG
+    file: the red, green and blue byte of each pixel, row after row from the top left of the upright picture.
+    """
+    import hashlib
+
+    written: dict[str, dict[str, Any]] = {}
+    for name, screen in screens.items():
+        entry = written[str(name)] = {}
+        if directory is not None:
+            path = directory / f"f{index}.{name}.png"
+            png = io.BytesIO()
+            screen.image.save(png, format="PNG")
+            write_file(path, png.getvalue())
+            entry["file"] = str(path)
+        height, width = screen.array.shape[:2]
+        digest = hashlib.sha256(screen.array.tobytes()).hexdigest()
+        entry |= {"width": int(width), "height": int(height), "sha256": digest}
+    return written
+
+
+def _cannot_write(what: str, path: str, error: OSError | ValueError, option: str = "--out") -> UsageError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return UsageError(f"{what}: {reason}", location=path, hint=f"Choose another place with {option}.")
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,160 @@
+"""`pocketgpu shader step`: a shader of either console, instruction by instruction."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pocketgpu.cli.commands.launch import Argument, sizes_of
+from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts.options import debug_option, json_option
+from pocketgpu.cli.parts.outcome import ExitCode, Outcome
+from pocketgpu.cli.parts.shader_input import pica_source, read
+from pocketgpu.errors import UsageError
+
+if TYPE_CHECKING:
+    from pocketgpu.inspect.stepping import Trace
+
+_ROWS = 100  # steps that are shown unless a part is asked for
+_ADDRESS = re.compile(r"f\d+/")
+_PLACE = re.compile(r"b(\d{1,9}(?:,\d{1,9}){0,2})/t(\d{1,9}(?:,\d{1,9}){0,2})")
+
+
+@click.command()
+@click.argument("file", type=click.Path(), metavar="FILE")
+@click.argument("values", nargs=-1, metavar="[REGISTER=X,Y,Z,W]... | ADDRESS")
+@click.option("--kernel", "-k", metavar="NAME", help="Which program of the file.")
+@click.option("--from", "first", type=click.IntRange(0), metavar="STEP", help="The first step that is shown.")
+@click.option("--to", "last", type=click.IntRange(0), metavar="STEP", help="The last step that is shown.")
+@click.option("--nan", is_flag=True, help="Only where the first NaN was born; the exit code is 1 if there is one.")
+@click.option("--most", type=click.IntRange(1), metavar="STEPS", help="Steps that are recorded at most.")
+@click.option("--grid", metavar="X[,Y[,Z]]", help="Kernels of the Switch: blocks of the grid (1).")
+@click.option("--block", metavar="X[,Y[,Z]]", help="Kernels of the Switch: threads of a block (32).")
+@click.option("--at", metavar="bX,Y,Z/tX,Y,Z", help="Kernels of the Switch: the block and the thread (b0/t0).")
+@click.option(
+    "--arg", "args", multiple=True, metavar="KIND:VALUE", help="Kernels of the Switch: an argument, as for 'launch'."
+)
+@click.option("--shared", type=click.IntRange(0), metavar="BYTES", help="Kernels of the Switch: dynamic shared memory.")
+@json_option
+@debug_option
+@click.pass_obj
+def step(
+    outcome: Outcome,
+    /,
+    file: str,
+    values: tuple[str, ...],
+    kernel: str | None,
+    first: int | None,
+    last: int | None,
+    nan: bool,
+    most: int | None,
+    **launch: Any,
+) -> None:
+    """Step through a shader: what each instruction read, wrote and did.
+
+    FILE is a .shbin or assembly text of the 3DS, run for one vertex or primitive: v0=1,0,0 sets an input, c8=..., b0=1
+    and i0=3,0,1 uniforms, as for 'run'. Or it is a cubin of the Switch: the grid is launched as by 'launch', and one
+    thread of it is followed. Or it is a capture, and behind it the address of a vertex: scene.pgc f1/d17/v5.
+    Captures of the 3DS also have primitives of geometry programs (f1/d17/t3), those of the Switch pixels of a draw's
+    target (f1/d17/px8,9) and threads of a launch (f0/e9/b0,0,0/t3,0,0).
+    """
+    from pocketgpu.inspect.shaders.files import kind_of
+
+    options = {"most": most} if most is not None else {}
+    given = [name for name, value in launch.items() if value not in (None, ())]
+    if len(values) == 1 and _ADDRESS.match(values[0]):
+        if given or kernel is not None:
+            raise UsageError("a capture has its own inputs", location="--" + [*given, "kernel"][0])
+        trace = _in_capture(outcome, file, values[0], most)
+    elif kind_of(read(file)) == "cubin":
+        if values:
+            raise UsageError(f"{values[0]!r} sets no argument of a kernel", hint="Use --arg, as for 'launch'.")
+        trace = _thread(outcome, file, kernel, launch, options)
+    else:
+        if given:
+            option = "--" + ("arg" if given[0] == "args" else given[0])
+            raise UsageError("this is for kernels of the Switch", location=option, hint="v0=1,2,3 sets an input.")
+        trace = _vertex(file, kernel, values, options)
+    begin = first or 0
+    end = last if last is not None else None if first is not None or outcome.json else _ROWS - 1
+    outcome.extra["trace"] = _only_nan(trace) if nan else trace.to_json(begin, end)
+    outcome.show = lambda: terminal.say(_nan_text(trace) if nan else _table(trace, begin, end))
+    if trace.hung or (nan and trace.first_nan is not None):
+        raise click.exceptions.Exit(ExitCode.FINDINGS)
+
+
+def _in_capture(outcome: Outcome, file: str, address: str, most: int | None) -> Trace:
+    from pocketgpu.cli.parts.replay import open_capture
+    from pocketgpu.inspect.inspection import debug
+    from pocketgpu.inspect.model.address import Address
+
+    wanted = Address.parse(address)
+    opened = open_capture(file)
+    outcome.add_events(opened.warnings)
+    return debug(opened).trace(wanted, most)
+
+
+def _vertex(file: str, kernel: str | None, values: tuple[str, ...], options: dict[str, Any]) -> Trace:
+    from pathlib import Path
+
+    from pocketgpu.inspect.stepping import trace_vertex
+    from pocketgpu.pica.shader import Program
+
+    source = pica_source(file, kernel)
+    program = Program(source.code, source.descriptors, source.entry)
+    return trace_vertex(program, *source.inputs(values), name=kernel or Path(file).name, **options)
+
+
+def _thread(
+    outcome: Outcome, file: str, kernel: str | None, launch: dict[str, Any], options: dict[str, Any]
+) -> Trace:  # fmt: skip
+    from pocketgpu.inspect.stepping import trace_thread
+    from pocketgpu.maxwell.compute.raw_module import RawModule
+
+    module = RawModule(file)
+    if kernel is None:
+        if len(module.kernels) != 1:
+            known = ", ".join(module.kernels) or "none"
+            raise UsageError("which kernel?", location="--kernel", hint=f"The file has: {known}.")
+        kernel = module.kernels[0]
+    grid, block = sizes_of(launch["grid"] or "1", "--grid"), sizes_of(launch["block"] or "32", "--block")
+    match = _PLACE.fullmatch(launch["at"] or "b0/t0")
+    if match is None:
+        raise UsageError(f"{launch['at']!r} names no thread", location="--at", hint="Such as b1,0,0/t5,0,0 or b1/t5.")
+    where, which = (tuple(int(number) for number in part.split(",")) for part in match.groups())
+    arguments = [Argument(text).value for text in launch["args"]]
+    trace = trace_thread(
+        module.get_function(kernel), grid, block, arguments, at=(where, which), shared_mem=launch["shared"] or 0,
+        **options,
+    )  # fmt: skip
+    outcome.add_events(module.events)
+    return trace
+
+
+def _only_nan(trace: Trace) -> dict[str, Any]:
+    whole = trace.to_json(0, -1)
+    names = ("console", "program", "lane", "steps_in_all", "cut", "hung", "first_nan", "nans_from_outside")
+    return {name: whole[name] for name in names}
+
+
+def _nan_text(trace: Trace) -> str:
+    outside = [str(birth) for birth in trace.nans if not birth.computed]
+    first = trace.first_nan
+    return "\n".join([str(first) if first is not None else f"no NaN was born in {len(trace)} steps", *outside])
+
+
+def _table(trace: Trace, first: int, last: int | None) -> str:
+    part = trace.part(first, last)
+    rows = [(str(one.index), f"{one.address:#06x}", one.text, one.read_text, one.happened) for one in part]
+    columns = [("step", True), ("address", True), ("instruction", False), ("read", False), ("written", False)]
+    if not part:
+        return f"{trace.title}\nnone of them is in the range of --from and --to; they are 0 to {len(trace) - 1}"
+    lines = [trace.title, terminal.format_table(columns, rows)]
+    left = len(trace) - part[-1].index - 1
+    if left > 0:
+        lines.append(f"... {left} more, with --from and --to")
+    if trace.first_nan is not None:
+        lines.append(f"first NaN: {trace.first_nan}")
+    return "\n".join(lines)

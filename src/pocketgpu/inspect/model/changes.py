@@ -1,0 +1,74 @@
+"""Registers that differ, with the fields of them that do: between two moments, or between two captures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pocketgpu.facts.lookup import register_named
+from pocketgpu.facts.registers import Register
+
+MOST_FIELDS = 6
+"""Fields that a line of text names."""
+MOST_WORDS = 8
+"""Words of one table that a text names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A register with two words. fields: (name, old value, new value) in words, of those that differ; empty where no
+    source describes the bits. table: of a word in a memory behind FIFO registers, which one ("vs_uniforms"…)."""
+
+    register: str
+    old: int
+    new: int
+    fields: tuple[tuple[str, str, str], ...] = ()
+    table: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "register": self.register, "old": f"{self.old:#010x}", "new": f"{self.new:#010x}",
+            "fields": [{"name": name, "old": old, "new": new} for name, old, new in self.fields],
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        if self.old == self.new and self.fields:  # something that has no words
+            return f"{self.register} {self.fields[0][1]} -> {self.fields[0][2]}"
+        text = f"{self.register} {self.old:#010x} -> {self.new:#010x}"
+        if not self.fields:
+            return text
+        parts = [f"{name} {old} -> {new}" for name, old, new in self.fields[:MOST_FIELDS]]
+        parts += [f"{len(self.fields) - MOST_FIELDS} more"] if len(self.fields) > MOST_FIELDS else []
+        return f"{text} ({', '.join(parts)})"
+
+
+def change(name: str, old: int, new: int, register: Register | None = None) -> Change:
+    """One register's change; register: what it is, if that is known."""
+    parts = []
+    for field in register.fields if register is not None else ():
+        if not field.view and (old ^ new) & field.mask:
+            parts.append((field.name, field.text(old), field.text(new)))
+    return Change(name, old, new, tuple(parts))
+
+
+def changes_between(
+    old: Mapping[str, int], new: Mapping[str, int], lookup: Callable[[str], Register | None] = register_named
+) -> list[Change]:
+    """All registers whose words differ, in the order of `new`. A register that one side lacks counts as 0 there."""
+    names = dict.fromkeys([*new, *old])
+    pairs = ((name, old.get(name, 0), new.get(name, 0)) for name in names)
+    return [change(name, a, b, lookup(name)) for name, a, b in pairs if a != b]
+
+
+def lines_of(changes: Sequence[Change]) -> Iterator[str]:
+    """A line for each change; of tables with many, the first and how many more."""
+    counts = Counter(one.table for one in changes if one.table)
+    seen: Counter[str] = Counter()
+    for one in changes:
+        seen[one.table] += 1
+        if not one.table or seen[one.table] <= MOST_WORDS:
+            yield str(one)
+        elif seen[one.table] == MOST_WORDS + 1:
+            yield f"{one.table}: {counts[one.table] - MOST_WORDS} words more; --json has them all"

@@ -1,0 +1,26 @@
+"""The macros that a recording loads."""
+
+from __future__ import annotations
+
+from pocketgpu.capture import Capture
+from pocketgpu.capture.channel_replay import Replay, make_machine
+from pocketgpu.capture.formats.mxcap import ChannelLog
+from pocketgpu.errors import UsageError
+
+
+def macros_of(capture: Capture) -> dict[int, list[int]]:
+    """Number to instruction words, as they are when the recording ends; of the first channel that has some.
+
+    :raises UsageError: it is no recording of a Switch.
+    """
+    log = capture.trace
+    if not isinstance(log, ChannelLog):
+        raise UsageError("only recordings of a Switch have macros", location=str(capture.path))
+    machine = make_machine(log)
+    machine.engine_classes = {}  # pushbuffers and macros only; nothing is copied or cleared
+    running = Replay(log, machine)
+    for number in range(len(log.submissions)):
+        running.run(number)
+    machine.finish()
+    found = (channel.macros() for channel in machine.channels.values())
+    return next((macros for macros in found if macros), {})

@@ -1,0 +1,447 @@
+"""Kernels of a cubin as functions, in the manner of CuPy's raw modules.
+
+    module = pocketgpu.RawModule(path="kernel.cubin")
+    sgemm = module.get_function("sgemm")
+    sgemm((4, 4), (16, 16), (a, b, c, np.int32(64), np.float32(0.75)))
+
+Textures and surfaces are arguments like arrays (see texture_objects.py); references of a module get theirs by `bind`.
+
+Arrays are copied to the GPU before a launch and what the kernel wrote is copied back into them after it. What a kernel
+did wrong (memory that is not there, loops without an end) is in `module.events`; nothing is raised for it.
+"""
+
+from __future__ import annotations
+
+import struct
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.errors import CaptureError, UsageError
+from pocketgpu.events import EventLog
+from pocketgpu.lanes import Engine
+from pocketgpu.maxwell.compute.texture_objects import DESCRIPTOR, SLOTS, Slots, Surface, Texture
+from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
+from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
+from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES, Textures
+from pocketgpu.maxwell.sass.files.elf import Cubin, Kernel, Relocation, read_cubin
+from pocketgpu.maxwell.sass.launch.launcher import (
+    LIMIT,
+    LOCAL_WINDOW,
+    SHARED_WINDOW,
+    Code,
+    Launcher,
+    Result,
+    Watch,
+    three,
+)
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE
+from pocketgpu.struct_words import Struct
+
+WORK_SIZE = 320 * MIB
+TEXTURE_ROOM = 256 * MIB
+"""Host memory for copies of textures that kernels sample."""
+FIRST_ADDRESS = 1 << 32
+"""Where memory begins that kernels see: compilers take what is below 4 GiB for shared and local memory."""
+GAP = 1 << 16
+"""Bytes that nothing is mapped at behind each array, so that reaching beyond it is seen."""
+CALL_STACK = 1024
+"""Bytes of local memory for functions whose depth of calls the compiler cannot know, as CUDA's own default."""
+
+# The head of constant bank 0, before the parameters, as CUDA's compiler has it.
+BANK0 = Struct("SHARED_WINDOW", "LOCAL_WINDOW", "BLOCK:3", "GRID:3", "STACK_POINTER")
+R_32, R_64, R_G32, R_G64 = 1, 2, 3, 4
+"""Relocations of NVIDIA's ELF files that write an address: words and pairs."""
+R_TEXTURE, R_IMMEDIATE, R_SURFACE = 6, 42, 52
+"""Those that want the handle of a texture or surface, and the immediate of an instruction."""
+DESCRIPTOR_SIZE_SYMBOL = ".nv.unified.texrefDescSize"
+DESCRIPTORS_AT = 0xB0
+"""Where bank 0 has the address of the table with a descriptor for each texture."""
+_IMMEDIATE_BIT = 20
+
+
+class Device:
+    """A GPU's memory, its compiler and its launcher, shared by the modules of a process.
+
+    :param evaluator: "llvm", or "numpy" for the slow oracle.
+    :param threads: of the host, used where a kernel's blocks may run at once.
+    """
+
+    def __init__(self, evaluator: str = "llvm", threads: int = 1) -> None:
+        self.memory = GpuMemory(work_size=WORK_SIZE + TEXTURE_ROOM)
+        self.engine = Engine(self.memory.arena, evaluator)
+        start = self.memory.work_offset
+        self.textures = Textures(self.memory, self.engine, (start + WORK_SIZE, TEXTURE_ROOM))
+        self.launcher = Launcher(self.memory, self.engine, EventLog(), (start, WORK_SIZE), threads, self.textures)
+        self.lock = threading.RLock()
+        self._next = FIRST_ADDRESS
+        self._spare: dict[int, list[GpuMapping]] = {}
+
+    @cached_property
+    def slots(self) -> Slots:
+        """Headers and samplers of textures; memory for them is taken when the first one is made."""
+        sizes = (HEADER_BYTES, SAMPLER_BYTES, DESCRIPTOR)
+        slots = Slots(self.memory, *(self.memory.map(self._step(SLOTS * size), SLOTS * size) for size in sizes))
+        self.textures.pools = slots.pools
+        return slots
+
+    def _step(self, size: int) -> int:
+        """The next free address, for so many bytes."""
+        at = self._next
+        self._next += size + GAP
+        return at
+
+    def allocate(self, size: int) -> GpuMapping:
+        """Mapped memory of at least so many bytes; its contents are what the last owner left."""
+        pages = max(4096, (size + 4095) & -4096)
+        spare = self._spare.get(pages)
+        if spare:
+            return spare.pop()
+        return self.memory.map(self._step(pages), pages)
+
+    def release(self, mapping: GpuMapping) -> None:
+        """Give memory back for others."""
+        self._spare.setdefault(mapping.size, []).append(mapping)
+
+
+_devices: dict[tuple[str, int], Device] = {}
+
+
+def device(evaluator: str = "llvm", threads: int = 1) -> Device:
+    """The device of this process for an evaluator and a number of threads."""
+    key = (evaluator, threads)
+    if key not in _devices:
+        _devices[key] = Device(evaluator, threads)
+    return _devices[key]
+
+
+class RawModule:
+    """The kernels of a cubin.
+
+    :param path: of the file; or `code`, its bytes.
+    :param evaluator: "llvm" or "numpy".
+    :param threads: of the host.
+    :raises CaptureError: it cannot be read, is no cubin for SM 5.x, or is damaged.
+    :raises UsageError: neither or both of path and code are given.
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        code: bytes | None = None,
+        evaluator: str = "llvm",
+        threads: int = 1,
+    ) -> None:
+        if (path is None) == (code is None):
+            raise UsageError("a module is made of a path or of code")
+        self.file = "" if path is None else str(path)
+        if path is not None:
+            try:
+                code = Path(path).read_bytes()
+            except OSError as error:
+                raise CaptureError(
+                    f"cannot read the file: {error.strerror or error}", file=self.file,
+                    hint="Check the path and its permissions.",
+                ) from None  # fmt: skip
+        assert code is not None
+        self.cubin: Cubin = read_cubin(code, self.file)
+        self.device = device(evaluator, threads)
+        self.events = EventLog()
+        self._functions: dict[str, RawKernel] = {}
+        self._globals: dict[int, GpuMapping] = {}
+        self._banks: dict[int, bytearray] = {}
+        self.bound: dict[str, Texture | Surface] = {}
+        self._load()
+
+    @property
+    def kernels(self) -> list[str]:
+        """Names of the kernels."""
+        return list(self.cubin.kernels)
+
+    def get_function(self, name: str) -> RawKernel:
+        """A kernel by name.
+
+        :raises UsageError: there is none.
+        """
+        if name not in self._functions:
+            kernel = self.cubin.kernels.get(name)
+            if kernel is None:
+                known = ", ".join(self.cubin.kernels) or "none"
+                raise UsageError(f"there is no kernel {name!r}", location=self.file, hint=f"There are: {known}.")
+            self._functions[name] = RawKernel(self, kernel)
+        return self._functions[name]
+
+    def bind(self, name: str, texture: Texture | Surface) -> None:
+        """Give a module's texture or surface reference (`texture<float4, 2> name`) its texture.
+
+        :raises UsageError: the module has no reference of the name.
+        """
+        known = sorted({r.symbol.name for r in self.cubin.relocations if r.type in (R_TEXTURE, R_SURFACE)})
+        if name not in known:
+            hint = f"There are: {', '.join(known)}." if known else "It has none."
+            raise UsageError(f"there is no texture reference {name!r}", location=self.file, hint=hint)
+        if not isinstance(texture, Texture | Surface):
+            raise UsageError(f"a texture reference takes a Texture or a Surface, not {type(texture).__name__}")
+        self.bound[name] = texture
+
+    def references(self, kernel: str) -> list[tuple[int, str]]:
+        """Texture and surface references of a kernel: (offset in bank 0, name)."""
+        wanted = [s.index for s in self.cubin.sections if s.name == f".nv.constant0.{kernel}"]
+        handles = [r for r in self.cubin.relocations if r.type in (R_TEXTURE, R_SURFACE)]
+        return [(r.offset, r.symbol.name) for r in handles if r.section in wanted]
+
+    def code_of(self, kernel: Kernel) -> bytes:
+        """A kernel's code with the immediates that only a loader knows."""
+        code = bytearray(kernel.code)
+        for relocation in self.cubin.relocations:
+            at = relocation.offset
+            if relocation.section != kernel.section.index or relocation.type != R_IMMEDIATE or at + 8 > len(code):
+                continue
+            if relocation.symbol.name == DESCRIPTOR_SIZE_SYMBOL:
+                mask = 0xFFFFFFFF << _IMMEDIATE_BIT
+                word = int.from_bytes(code[at : at + 8], "little") & ~mask | DESCRIPTOR << _IMMEDIATE_BIT
+                code[at : at + 8] = word.to_bytes(8, "little")
+        return bytes(code)
+
+    def get_global(self, name: str) -> NDArray[np.uint8]:
+        """The bytes of a `__device__` or `__constant__` variable, writable.
+
+        :raises UsageError: there is none.
+        """
+        for symbol in self.cubin.symbols:
+            if symbol.name == name and symbol.kind == 1 and 0 < symbol.section < len(self.cubin.sections):
+                start, end = symbol.value, symbol.value + symbol.size
+                if symbol.section in self._globals:
+                    mapping = self._globals[symbol.section]
+                    self.device.memory.touch_spans(mapping.address + start, max(end - start, 1))
+                    return self.device.memory.view(mapping.address, mapping.size)[start:end]
+                bank = self._bank_of(self.cubin.sections[symbol.section].name)
+                if bank is not None and bank in self._banks:
+                    return np.frombuffer(self._banks[bank], np.uint8)[start:end]
+        raise UsageError(f"there is no variable {name!r}", location=self.file)
+
+    @staticmethod
+    def _bank_of(section: str) -> int | None:
+        bank = section.removeprefix(".nv.constant")
+        return int(bank) if section.startswith(".nv.constant") and bank.isdigit() else None
+
+    def _load(self) -> None:
+        """Put global variables into memory, and their addresses where they are wanted."""
+        memory = self.device.memory
+        for section in self.cubin.sections:
+            if section.name in (".nv.global", ".nv.global.init") and section.size:
+                mapping = self._globals[section.index] = self.device.allocate(section.size)
+                data = section.data or bytes(section.size)
+                memory.write(mapping.address, data + bytes(mapping.size - len(data)))
+            bank = self._bank_of(section.name)
+            if bank is not None:
+                self._banks[bank] = bytearray(section.data)
+        for relocation in self.cubin.relocations:
+            self._relocate(relocation)
+
+    def _relocate(self, relocation: Relocation) -> None:
+        section = self.cubin.sections[relocation.section] if relocation.section < len(self.cubin.sections) else None
+        if section is None or not section.name.startswith((".nv.constant", ".nv.global")):
+            return
+        if relocation.type in (R_TEXTURE, R_SURFACE):
+            return  # handles are known at a launch
+        symbol = relocation.symbol
+        base = self._globals[symbol.section].address if symbol.section in self._globals else 0
+        value = (base + symbol.value + relocation.addend) & 0xFFFF_FFFF_FFFF_FFFF
+        if relocation.type not in (R_32, R_64, R_G32, R_G64):
+            raise UsageError(f"{section.name} has a relocation of type {relocation.type}", location=self.file)
+        data = struct.pack("<Q", value)[: 4 if relocation.type in (R_32, R_G32) else 8]
+        if relocation.section in self._globals:
+            self.device.memory.write(self._globals[relocation.section].address + relocation.offset, data)
+        else:
+            bank = self._bank_of(section.name)
+            if bank is not None:
+                self._banks[bank][relocation.offset : relocation.offset + len(data)] = data
+
+    def constants(self, kernel: str) -> dict[int, bytes]:
+        """Constant banks of a kernel but for bank 0, with what was written into variables since."""
+        banks = self.cubin.constants(kernel)
+        banks.update({bank: bytes(data) for bank, data in self._banks.items()})
+        banks.pop(0, None)
+        return banks
+
+
+class RawKernel:
+    """A kernel: call it with grid, block and arguments."""
+
+    def __init__(self, module: RawModule, kernel: Kernel) -> None:
+        self.module, self.kernel, self.name = module, kernel, kernel.name
+        # Texts can begin with other functions.
+        start = next((s.value for s in kernel.functions if s.name == kernel.name), 0)
+        targets = {a for branch in kernel.indirect for a in branch.targets}
+        targets |= {s.value for s in kernel.functions if s.name != kernel.name} if kernel.indirect else set()
+        targets |= self._table_words()
+        self.code = Code(kernel.name, module.code_of(kernel), max(kernel.registers, 1), start, tuple(sorted(targets)))
+
+    def _table_words(self) -> set[int]:
+        """Words of the kernel's own constants that could be code addresses: its tables of jumps."""
+        data = self.module.cubin.constants(self.name).get(2, b"")
+        words = {word for (word,) in struct.iter_unpack("<I", data[: len(data) & -4])}
+        return {word for word in words if 0 < word < len(self.kernel.code) and word % 8 == 0}
+
+    @cached_property
+    def local_size(self) -> int:
+        """Bytes of local memory of a thread."""
+        size = self.kernel.local_size
+        calls = any(step.op == "CAL" for step in self.code.flow.steps)
+        return (size + CALL_STACK if calls else size + 7) & -8
+
+    def __call__(
+        self,
+        grid: Sequence[int],
+        block: Sequence[int],
+        args: Sequence[Any] = (),
+        *,
+        shared_mem: int = 0,
+        limit: int = LIMIT,
+        count: bool = False,
+        tier: str = "auto",
+        watch: Watch | None = None,
+    ) -> Result:
+        """Launch the kernel and wait for its end.
+
+        :param grid, block: blocks of the grid, threads of a block: one to three sizes each.
+        :param args: one for each parameter: arrays, NumPy scalars, numbers of Python, bytes of a struct, textures and
+            surfaces, None for a null pointer. Arrays that cannot be written are read only.
+        :param shared_mem: bytes of dynamic shared memory.
+        :param limit: instructions after which a warp is taken to hang.
+        :param count: count instructions times lanes at work as well.
+        :param tier: "interpreter" or "specialised" to run on one kind of code only.
+        :param watch: who looks on (sass/launch.py); the stepping of `inspect` does.
+        :raises UsageError: arguments do not fit the kernel's parameters, or a size is out of range.
+        """
+        device = self.module.device
+        with device.lock:
+            arguments = _Arguments(device)
+            try:
+                bank = self._bank0(three(grid, "grid"), three(block, "block"), args, arguments)
+                constants = self.module.constants(self.name)
+                constants[0] = bank
+                device.launcher.events = self.module.events
+                result = device.launcher.launch(
+                    self.code,
+                    grid,
+                    block,
+                    constants,
+                    self.kernel.shared_size + shared_mem,
+                    self.local_size,
+                    limit,
+                    count,
+                    tier=tier,
+                    watch=watch,
+                )
+                arguments.take_back()
+            finally:
+                arguments.release()
+        return result
+
+    def _bank0(
+        self, grid: tuple[int, int, int], block: tuple[int, int, int], args: Sequence[Any], arguments: _Arguments
+    ) -> bytes:  # fmt: skip
+        parameters = self.kernel.parameters
+        if len(args) != len(parameters):
+            raise UsageError(f"kernel {self.name} takes {len(parameters)} arguments, not {len(args)}")
+        base = self.kernel.parameter_base
+        bank = bytearray(min(base + self.kernel.parameter_size, BANK_SIZE))
+        head = struct.pack("<9I", SHARED_WINDOW, LOCAL_WINDOW, *block, *grid, self.local_size)
+        bank[BANK0.SHARED_WINDOW : BANK0.size] = head
+        for n, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
+            data = arguments.bytes_of(value, parameter.size, f"argument {n} of {self.name}")
+            at = base + parameter.offset
+            bank[at : at + parameter.size] = data
+        if self.code.textures:
+            bank[DESCRIPTORS_AT : DESCRIPTORS_AT + 8] = struct.pack("<Q", arguments.device.slots.table.address)
+        for offset, name in self.module.references(self.name):
+            texture = self.module.bound.get(name)
+            if texture is None:
+                hint = f'module.bind("{name}", pocketgpu.Texture(...))'
+                raise UsageError(f"the texture reference {name!r} of {self.name} has no texture", hint=hint)
+            bank.extend(bytes(max(0, min(offset + 4, BANK_SIZE) - len(bank))))
+            bank[offset : offset + 4] = struct.pack("<I", arguments.handle_of(texture))
+        return bytes(bank)
+
+
+class _Arguments:
+    """The arrays of one launch in the device's memory."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.arrays: dict[tuple[int, int], tuple[NDArray[Any], GpuMapping]] = {}
+        self.surfaces: list[Surface] = []
+
+    def bytes_of(self, value: Any, size: int, name: str) -> bytes:
+        """An argument as the bytes of its parameter."""
+        if isinstance(value, np.ndarray) and value.ndim:
+            data = struct.pack("<Q", self._address(value))
+        elif value is None:
+            data = bytes(8)
+        elif isinstance(value, bytes | bytearray | memoryview):
+            data = bytes(value)
+        elif isinstance(value, Texture | Surface):
+            data = struct.pack("<Q", self.handle_of(value))
+        elif isinstance(value, np.generic | np.ndarray):
+            data = value.tobytes()
+        elif isinstance(value, bool | int):
+            data = self._integer(int(value), size, name)
+        elif isinstance(value, float):
+            data = struct.pack("<d" if size == 8 else "<f", value)
+        else:
+            raise UsageError(f"{name}: a {type(value).__name__} is nothing that a kernel takes")
+        if len(data) != size:
+            raise UsageError(f"{name} has {size} bytes, not {len(data)}")
+        return data
+
+    def handle_of(self, texture: Texture | Surface) -> int:
+        """The handle of a texture or surface, its texels in the device's memory."""
+        if isinstance(texture, Surface):
+            if texture not in self.surfaces:
+                self.surfaces.append(texture)
+                return texture.handle(self.device)
+            return texture.place(self.device).handle
+        return texture.handle(self.device)
+
+    @staticmethod
+    def _integer(value: int, size: int, name: str) -> bytes:
+        if not -(1 << (8 * size - 1)) <= value < 1 << (8 * size):
+            raise UsageError(f"{name}: {value} does not fit {size} bytes")
+        return (value & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
+
+    def _address(self, array: NDArray[Any]) -> int:
+        key = (array.__array_interface__["data"][0], array.nbytes)
+        if key not in self.arrays:
+            mapping = self.device.allocate(array.nbytes)
+            self.arrays[key] = (array, mapping)
+            view = self._view(mapping)
+            view[: array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+            view[array.nbytes :] = 0
+            self.device.memory.touch_spans(mapping.address, mapping.size)
+        return self.arrays[key][1].address
+
+    def _view(self, mapping: GpuMapping) -> NDArray[np.uint8]:
+        return self.device.memory.view(mapping.address, mapping.size)
+
+    def take_back(self) -> None:
+        """What the kernel wrote into the arrays that it was given."""
+        for array, mapping in self.arrays.values():
+            if array.flags.writeable:
+                array[...] = self._view(mapping)[: array.nbytes].view(array.dtype).reshape(array.shape)
+        for surface in self.surfaces:
+            surface.take_back(self.device)
+
+    def release(self) -> None:
+        for _, mapping in self.arrays.values():
+            self.device.release(mapping)
+
+
+__all__ = ["Device", "RawKernel", "RawModule", "device"]

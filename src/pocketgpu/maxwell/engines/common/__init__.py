@@ -1,0 +1,1 @@
+"""What several engines use: registers by name, records, semaphores, conditions, fills."""

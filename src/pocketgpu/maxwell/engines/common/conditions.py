@@ -1,0 +1,70 @@
+"""Conditional rendering: whether work counts at all.
+
+Source: class headers for the modes; what is compared is agreed on by simulators: CONDITIONAL asks whether 64 bits are
+other than zero, the others compare the values of two reports of 16 bytes each.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pocketgpu.facts.maxwell import MethodBlock
+from pocketgpu.maxwell.engines.common.base import EngineHost, Registers
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.common.windows import read
+
+FALSE, TRUE, CONDITIONAL, EQUAL, NOT_EQUAL = range(5)
+USE, ALWAYS, NEVER = range(3)
+
+
+def power_on(block: MethodBlock, registers: Registers) -> None:
+    """Work counts until somebody says otherwise; zero would mean never. (Drivers rely on it: few set these.)"""
+    for name in ("SET_RENDER_ENABLE_C", "SET_GLOBAL_RENDER_ENABLE_C"):
+        method = block.get(name)
+        if method is not None:
+            registers[method.word] = TRUE
+
+
+def _holds(host: EngineHost, state: State, prefix: str) -> bool:
+    mode = state.field(f"{prefix}_C", "MODE")
+    if mode in (FALSE, TRUE):
+        return mode == TRUE
+    if mode > NOT_EQUAL:
+        host.report("warning", "render_enable.mode", f"{prefix}_C has the unknown mode {mode}: taken as TRUE")
+        return True
+    at = state.address(f"{prefix}_A")
+    size = 8 if mode == CONDITIONAL else 24
+    data = read(host, at, size, "conditional rendering")
+    first = int.from_bytes(data[:8], "little")
+    if mode == CONDITIONAL:
+        return first != 0
+    return (first == int.from_bytes(data[16:24], "little")) == (mode == EQUAL)
+
+
+@cache
+def _plain(block: MethodBlock) -> tuple[tuple[int, int], ...]:
+    """Words with what they hold where nothing depends on anything."""
+    words = [
+        (block[name].word, TRUE) for name in ("SET_RENDER_ENABLE_C", "SET_GLOBAL_RENDER_ENABLE_C") if name in block
+    ]
+    if "SET_RENDER_ENABLE_OVERRIDE" in block:
+        words.append((block["SET_RENDER_ENABLE_OVERRIDE"].word, USE))
+    return tuple(words)
+
+
+def plain(state: State) -> bool:
+    """Whether work of this class is done, and nothing that could change decides about it."""
+    return all(state.at(word) == value for word, value in _plain(state.block))
+
+
+def enabled(host: EngineHost, state: State) -> bool:
+    """Whether work of this class is done now: SET_RENDER_ENABLE, its override, and the global condition."""
+    if plain(state):
+        return True
+    if "SET_RENDER_ENABLE_OVERRIDE" in state.block:
+        override = state.field("SET_RENDER_ENABLE_OVERRIDE", "MODE")
+        if override in (ALWAYS, NEVER):
+            return override == ALWAYS
+    if not _holds(host, state, "SET_RENDER_ENABLE"):
+        return False
+    return "SET_GLOBAL_RENDER_ENABLE_C" not in state.block or _holds(host, state, "SET_GLOBAL_RENDER_ENABLE")

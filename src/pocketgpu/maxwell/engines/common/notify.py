@@ -1,0 +1,26 @@
+"""NOTIFY: a note in memory that work has come this far, in all classes behind the graphics front end."""
+
+from __future__ import annotations
+
+import struct
+
+from pocketgpu.maxwell.engines.common.base import EngineHost
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.common.windows import write
+
+TICKS_TO_NS = (625, 384)
+"""614.4 MHz to nanoseconds."""
+_AWAKEN = 1
+
+
+def notify(host: EngineHost, state: State, value: int) -> None:
+    """NOTIFY was written: 16 bytes at SET_NOTIFY, a time in nanoseconds and a status of 0.
+
+    The header gives address and types only; the form of the 16 bytes is that of the vendor's notifiers elsewhere, and
+    whether they are written at all is the switch notify.write.
+    """
+    if host.switches["notify.write"] == "now":
+        ns = host.timestamp() * TICKS_TO_NS[0] // TICKS_TO_NS[1]
+        write(host, state.address("SET_NOTIFY_A"), struct.pack("<QIHH", ns, 0, 0, 0), "notification")
+    if value & _AWAKEN:
+        host.interrupt("notify")

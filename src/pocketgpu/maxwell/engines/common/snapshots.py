@@ -1,0 +1,48 @@
+"""Copies of register files that cost little: records keep what changed since an earlier copy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.maxwell.engines.common.base import Registers
+
+_MAX_CHANGES = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A register file as it was: a whole copy, and the pairs of words that differ from it."""
+
+    whole: Registers
+    places: NDArray[np.int64]
+    values: NDArray[np.uint64]
+
+    @property
+    def registers(self) -> Registers:
+        """The register file as an array of its own."""
+        registers = self.whole.copy()
+        registers.view(np.uint64)[self.places] = self.values
+        return registers
+
+
+class Snapshots:
+    """Takes snapshots of one live register file."""
+
+    def __init__(self, registers: Registers) -> None:
+        self._live = registers
+        self._pairs = registers.view(np.uint64)  # half as many to compare
+        self._whole: Registers | None = None
+        self._whole_pairs = self._pairs
+
+    def take(self) -> Snapshot:
+        """The register file as it is now."""
+        if self._whole is not None:
+            places = (self._pairs != self._whole_pairs).nonzero()[0]
+            if len(places) <= _MAX_CHANGES:
+                return Snapshot(self._whole, places, self._pairs[places])
+        self._whole = self._live.copy()
+        self._whole_pairs = self._whole.view(np.uint64)
+        return Snapshot(self._whole, np.empty(0, np.int64), np.empty(0, np.uint64))

@@ -1,0 +1,1 @@
+"""The compute class, B1C0."""

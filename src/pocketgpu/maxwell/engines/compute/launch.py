@@ -1,0 +1,140 @@
+"""The compute class B1C0: grids of threads, launched by queue metadata (QMDs) in memory.
+
+A launch is SEND_PCAS_A, the QMD's address divided by 256, and then SEND_SIGNALING_PCAS_B with SCHEDULE. The grid runs
+at once and to its end. Its releases follow, then the grid of the QMD that depends on it. Programs have no header. All
+caches are those of the host, which look at memory themselves, so nothing is to be done where they are to be emptied.
+
+Source: class header clb1c0.h, and the header of QMDs. Neither says what a queue in a QMD holds, and no driver of the
+Switch uses one: they are an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell import B1C0
+from pocketgpu.maxwell.engines.common import conditions, semaphores
+from pocketgpu.maxwell.engines.common.base import Engine, EngineHost, Registers
+from pocketgpu.maxwell.engines.common.notify import notify
+from pocketgpu.maxwell.engines.common.report import ReportUnit
+from pocketgpu.maxwell.engines.common.snapshots import Snapshots
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.common.windows import read
+from pocketgpu.maxwell.engines.compute.queue_metadata import QMD_BYTES, VERSIONS, Launch
+from pocketgpu.maxwell.engines.inline.unit import InlineUnit
+
+MAX_CHAIN = 256
+"""Grids that one launch may lead to by QMDs that depend on others."""
+STEPS_PER_TICK = 4
+"""How fast time passes for grids: instructions of warps in a tick of 614.4 MHz. Rough: the chip can do several times
+that, and does less where it waits for memory. Programs see it in time stamps only."""
+
+
+_MODES = {
+    "FP32_NAN_BEHAVIOR": "floats are handled as without it",
+    "FP32_NARROW_INSTRUCTION": "denormals are kept all the same",
+    "DEPENDENT_QMD_FIELD_COPY": "nothing is copied",
+}
+"""Modes that no driver of the Switch sets, and what becomes of them."""
+
+
+class Compute(Engine):
+    """The compute engine of one channel."""
+
+    class_id: ClassVar[int] = B1C0.class_id
+
+    def __init__(self, host: EngineHost, channel: int, registers: Registers) -> None:
+        super().__init__(host, channel, registers)
+        conditions.power_on(B1C0, registers)
+        self._state = State(B1C0, registers)
+        self._snapshots = Snapshots(registers)
+        self.inline = InlineUnit(host, B1C0, registers)
+        effects: dict[str, Callable[[int], None]] = {
+            "SEND_SIGNALING_PCAS_B": self._launch,
+            "SET_REPORT_SEMAPHORE_D": ReportUnit(host, B1C0, registers).run,
+            "NOTIFY": partial(notify, host, self._state),
+        }
+        for name, effect in effects.items():
+            self.effects[B1C0[name].word] = effect
+
+    def staged_complete(self, data: NDArray[np.uint8]) -> None:
+        """Inline data for the last LAUNCH_DMA has come."""
+        self.inline.complete(data)
+
+    def _launch(self, value: int) -> None:
+        host = self.host
+        if not B1C0["SEND_SIGNALING_PCAS_B"]["SCHEDULE"].raw(value) or not conditions.enabled(host, self._state):
+            return
+        address: int | None = self._state.word("SEND_PCAS_A") << 8
+        left = MAX_CHAIN
+        while address is not None and left:
+            left -= 1
+            launch = self._take(address)
+            self._run(launch)
+            for which in range(2):
+                if launch.field(f"SEMAPHORE_RELEASE_ENABLE{which}"):
+                    self._release(launch, f"RELEASE{which}_")
+            address = self._next(launch)
+        if address is not None:
+            host.report("hang", "compute.chain", f"more than {MAX_CHAIN} QMDs that depend on each other")
+
+    def _take(self, address: int) -> Launch:
+        """The launch that the QMD at an address describes, on record."""
+        host = self.host
+        words = np.frombuffer(read(host, address, QMD_BYTES, "queue metadata"), "<u4").astype(np.uint32)
+        launch = Launch(host.place, address, words, self._snapshots.take())
+        if launch.version not in VERSIONS and launch.version != (0, 0):
+            major, minor = launch.version
+            host.report("warning", "compute.version", f"a QMD of version {major}.{minor}: read as 1.7")
+        host.stats.launches += 1
+        host.log.append(launch)
+        for one in host.observers:
+            one.launch_recorded(launch)
+        return launch
+
+    def _run(self, launch: Launch) -> None:
+        """Run its grid."""
+        host = self.host
+        if launch.flag("IS_QUEUE"):
+            host.report("warning", "compute.queue", "a QMD that is a queue: nothing is run")
+            return
+        for name, text in _MODES.items():
+            if launch.flag(name):
+                host.report("warning", "compute.mode", f"{name}: {text}")
+        try:
+            result = launch.result = host.launch(launch, self._state, partial(read, host))
+        except UsageError as error:
+            host.report("fault", "compute.launch", f"a grid that is left out: {error}")
+            return
+        host.stats.add_launch(result.steps, result.seconds)
+        host.spend(result.steps // STEPS_PER_TICK)
+
+    def _next(self, launch: Launch) -> int | None:
+        """Address of the QMD that runs when this grid has ended."""
+        found = launch.dependent
+        if found is None:
+            return None
+        kind = launch.structure["DEPENDENT_QMD_TYPE"]
+        if (kind.enum or {}).get(kind.raw(launch.number)) != "GRID":
+            self.host.report("warning", "compute.queue", "a QMD with a queue that depends on it: nothing is run")
+            return None
+        return found
+
+    def _release(self, launch: Launch, name: str) -> None:
+        get = lambda part: launch.field(name + part)
+        address, payload = get("ADDRESS_UPPER") << 32 | get("ADDRESS_LOWER"), get("PAYLOAD")
+        if get("REDUCTION_ENABLE"):
+            op = semaphores.reduction_name(launch.structure[f"{name}REDUCTION_OP"], launch.number)
+            signed = get("REDUCTION_FORMAT") == 1
+            semaphores.reduction(self.host, address, op, payload, signed, "release of a grid")
+        else:
+            semaphores.release(self.host, address, payload, not get("STRUCTURE_SIZE"), "release of a grid")
+
+
+__all__ = ["Compute", "Launch"]

@@ -1,0 +1,1 @@
+"""The copy engine, class B0B5."""

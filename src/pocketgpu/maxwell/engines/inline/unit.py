@@ -1,0 +1,123 @@
+"""Inline-to-memory: words of the pushbuffer that go to memory. Classes A140, B197 and B1C0 each have their own state.
+
+The parser gathers the words that LAUNCH_DMA asks for; when the last one has come they are stored where the registers
+say. Every line is padded to 4 bytes in the data. Widths and origins count bytes. Whether an origin counts for a pitch
+target no source says (switch inline.pitch_origin). Source: class header cla140.h; padding and completion are what
+simulators agree on.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell import A140, MethodBlock
+from pocketgpu.maxwell.engines.common import conditions, semaphores
+from pocketgpu.maxwell.engines.common.base import Engine, EngineHost, Registers
+from pocketgpu.maxwell.engines.common.notify import notify
+from pocketgpu.maxwell.engines.common.records import Upload
+from pocketgpu.maxwell.engines.common.slices import Plane
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.common.windows import report_missed, spend
+from pocketgpu.maxwell.memory.places import Places
+from pocketgpu.maxwell.memory.surface_copy import SurfaceSide, from_array
+
+_RELEASE = 2  # COMPLETION_TYPE
+
+
+class InlineUnit:
+    """The upload state of one class."""
+
+    def __init__(self, host: EngineHost, block: MethodBlock, registers: Registers) -> None:
+        self._host, self._block = host, block
+        self._state = State(block, registers)
+        self._method = block["LAUNCH_DMA"]
+
+    def complete(self, data: NDArray[np.uint8]) -> None:
+        """All words of the last launch are here."""
+        state = self._state
+        value = state.word("LAUNCH_DMA")
+        length, lines = state.word("LINE_LENGTH_IN"), state.word("LINE_COUNT")
+        if length and lines:
+            self._store(bool(self._method["DST_MEMORY_LAYOUT"].raw(value)), length, lines, data)
+        self._finish(value)
+
+    def _store(self, pitch: bool, length: int, lines: int, data: NDArray[np.uint8]) -> None:
+        """Put lines where they belong."""
+        host = self._host
+        padded = (length + 3) & -4
+        lines = min(lines, len(data) // padded)
+        rows = np.ascontiguousarray(data[: lines * padded].reshape(lines, padded)[:, :length])
+        try:
+            side = self.side(pitch)
+            missed = from_array(host.memory, host.engine, side, rows)
+        except UsageError as error:
+            host.report("fault", "engine.range", f"inline data: {error}")
+            return
+        if missed:
+            report_missed(host, "inline data", side.address, rows.size, missed)
+        spend(host, rows.size)
+        layout = "block-linear" if side.layout is not None else "pitch"
+        host.log.append(Upload(host.place, self._block.class_id, side.address, layout, length, lines))
+        host.stats.uploads += 1
+        if host.observers:
+            self._tell(Places.of_surface(side, length, lines), padded)
+
+    def _tell(self, target: Places, padded: int) -> None:
+        """Tell of lines that were stored."""
+        words = self._host.inline_words
+        if words is not None:
+            words = words[: len(target.rows) * padded >> 2]
+        for one in self._host.observers:
+            one.uploaded(target, words, padded)
+
+    def side(self, pitch: bool) -> SurfaceSide:
+        """Where the registers say that inline data goes; `pitch`: to plain rows.
+
+        :raises UsageError: there is no such surface.
+        """
+        state = self._state
+        va = state.address("OFFSET_OUT_UPPER")
+        x, y = state.field("SET_DST_ORIGIN_BYTES_X"), state.field("SET_DST_ORIGIN_SAMPLES_Y")
+        if pitch:
+            if self._host.switches["inline.pitch_origin"] == "ignore":
+                x = y = 0
+            return SurfaceSide(va, x, y, pitch=state.signed("PITCH_OUT"))
+        plane = Plane.blocks(
+            va & -512, state.word("SET_DST_WIDTH"), state.word("SET_DST_HEIGHT"),
+            state.field("SET_DST_BLOCK_SIZE", "HEIGHT"), state.field("SET_DST_BLOCK_SIZE", "DEPTH"),
+        )  # fmt: skip
+        return SurfaceSide(plane.va, x, y, state.word("SET_DST_LAYER"), layout=plane.layout)
+
+    def _finish(self, value: int) -> None:
+        host, state = self._host, self._state
+        bit = lambda name: self._method[name].raw(value)
+        if bit("COMPLETION_TYPE") == _RELEASE:
+            at, payload = state.address("SET_I2M_SEMAPHORE_A"), state.word("SET_I2M_SEMAPHORE_C")
+            if bit("REDUCTION_ENABLE"):
+                op = semaphores.reduction_name(self._method["REDUCTION_OP"], value)
+                semaphores.reduction(host, at, op, payload, bit("REDUCTION_FORMAT") == 1, "upload semaphore")
+            else:
+                semaphores.release(host, at, payload, not bit("SEMAPHORE_STRUCT_SIZE"), "upload semaphore")
+        if bit("INTERRUPT_TYPE"):
+            host.interrupt("notify")
+
+
+class InlineToMemory(Engine):
+    """Class A140: uploads and nothing else."""
+
+    class_id: ClassVar[int] = A140.class_id
+
+    def __init__(self, host: EngineHost, channel: int, registers: Registers) -> None:
+        super().__init__(host, channel, registers)
+        conditions.power_on(A140, registers)
+        self.inline = InlineUnit(host, A140, registers)
+        self.effects[A140["NOTIFY"].word] = partial(notify, host, State(A140, registers))
+
+    def staged_complete(self, data: NDArray[np.uint8]) -> None:
+        """Inline data for the last LAUNCH_DMA has come."""
+        self.inline.complete(data)

@@ -1,0 +1,1 @@
+"""The 3D class B197: triggers, clears, and draws as records."""

@@ -1,0 +1,74 @@
+"""Draws that kernels have made by themselves (graphics/draw/quick.py), as the notes that they left of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.maxwell.engines.common.base import Registers
+from pocketgpu.maxwell.engines.common.constants import Bindings
+from pocketgpu.maxwell.engines.common.snapshots import Snapshot
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.host.log import Later
+from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
+from pocketgpu.struct_words import Struct
+
+LOGGED = Struct(
+    "SUBMISSION", "SEGMENT", "WORD",  # the place
+    "WHOLE", "CHANGES",  # the whole register file that it differs from, and in how many words
+    "FIRST", "COUNT", "INDEX_BYTES", "TOPOLOGY", "INSTANCE", "PRIMITIVE",
+)  # fmt: skip
+"""A draw. The words of the register file that differ follow it, as pairs of number and value."""
+
+
+@dataclass
+class Drawn(Later):
+    """Draws whose records are made later. words: LOGGED records; wholes: the register files that they name."""
+
+    count: int
+    words: NDArray[np.uint32]
+    wholes: tuple[Registers, ...]
+    constants: Bindings
+    memory: GpuMemory
+    switches: Mapping[str, str]
+
+    def records(self) -> list[Draw]:
+        """The draws."""
+        return self._records
+
+    @property
+    def last(self) -> Draw:
+        """The last one."""
+        return self._records[-1]
+
+    @cached_property
+    def _records(self) -> list[Draw]:
+        found, at = [], 0
+        for _ in range(self.count):
+            size = LOGGED.size // 4 + 2 * int(self.words[at + LOGGED.CHANGES // 4])
+            found.append(self._record(self.words[at : at + size]))
+            at += size
+        return found
+
+    def _record(self, words: NDArray[np.uint32]) -> Draw:
+        get = lambda name: int(words[LOGGED.offsets[name] // 4])
+        whole, changes = self.wholes[get("WHOLE")], words[LOGGED.size // 4 :].reshape(-1, 2)
+        numbers = changes[:, 0].astype(np.int64)
+        places = np.unique(numbers >> 1)
+        pairs = whole.reshape(-1, 2)[places]
+        pairs[np.searchsorted(places, numbers >> 1), numbers & 1] = changes[:, 1]
+        snapshot = Snapshot(whole, places, pairs.reshape(-1).view(np.uint64))
+        size = get("INDEX_BYTES")
+        return Draw(
+            f"s{get('SUBMISSION')}/e{get('SEGMENT')}+{get('WORD')}",
+            "DRAW_INDEX_BUFFER" if size else "DRAW_VERTEX_ARRAY",
+            get("TOPOLOGY"), get("FIRST"), get("COUNT"), size, get("INSTANCE"), snapshot,
+            self.constants, self.memory, self.switches, None, get("PRIMITIVE"),
+        )  # fmt: skip
+
+
+__all__ = ["LOGGED", "Drawn"]

@@ -1,0 +1,220 @@
+"""Draws as records: the state of the whole class, and vertex inputs that are decoded on demand.
+
+Every DRAW_* method between BEGIN and END has a record of its own, and so has each instance. A record reads memory when
+it is asked, not when the draw came; `freeze` reads everything at once.
+Source: class header B197; what counts as the number of a vertex and of an instance is what simulators agree on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.facts.maxwell import B197
+from pocketgpu.maxwell.engines.common.base import Registers
+from pocketgpu.maxwell.engines.common.constants import Bindings
+from pocketgpu.maxwell.engines.common.snapshots import Snapshot
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.threed import topology, vertices
+from pocketgpu.maxwell.memory.gpu_memory import PartlyReadable
+
+STAGES = ("vertex A", "vertex B", "tessellation control", "tessellation evaluation", "geometry", "pixel")
+"""Shader stages by number of the pipeline."""
+
+
+@dataclass(frozen=True)
+class Shader:
+    """A stage that is switched on. address: GPU address of the program's header. group: of constant buffers."""
+
+    stage: int
+    address: int
+    registers: int
+    group: int
+
+
+def shaders_of(state: State) -> list[Shader]:
+    """The stages that registers switch on, in order of the pipeline."""
+    region = state.address("SET_PROGRAM_REGION_A")
+    return [
+        Shader(
+            stage,
+            region + state.word("SET_PIPELINE_PROGRAM", stage) & 0xFF_FFFF_FFFF,
+            state.field("SET_PIPELINE_REGISTER_COUNT", "V", stage),
+            state.field("SET_PIPELINE_BINDING", "GROUP", stage),
+        )
+        for stage in range(len(STAGES))
+        if state.field("SET_PIPELINE_SHADER", "ENABLE", stage)
+    ]
+
+
+@dataclass(eq=False)
+class Draw:
+    """One draw. first, count: vertices, or indices where `index_bytes` is not 0.
+
+    method: the method that drew. topology: as BEGIN numbers them. inline: the indices, where they came in the
+    pushbuffer. instance counts from 0, without `base_instance`. first_primitive: the number of the first primitive.
+    """
+
+    place: str
+    method: str
+    topology: int
+    first: int
+    count: int
+    index_bytes: int
+    instance: int
+    snapshot: Snapshot
+    constants: Bindings
+    memory: PartlyReadable
+    switches: Mapping[str, str]
+    inline: NDArray[np.uint32] | None = None
+    first_primitive: int = 0
+    missed: int = field(default=0)
+    """Bytes of inputs that were not mapped, as far as inputs have been read."""
+
+    @property
+    def topology_name(self) -> str:
+        """NVIDIA's name of the topology."""
+        return topology.name(self.topology)
+
+    @property
+    def indexed(self) -> bool:
+        """Whether vertices are chosen by indices."""
+        return self.index_bytes != 0 or self.inline is not None
+
+    @property
+    def registers(self) -> Registers:
+        """A copy of all registers as they were."""
+        return self.snapshot.registers
+
+    @cached_property
+    def state(self) -> State:
+        """The registers by name."""
+        return State(B197, self.registers)
+
+    @property
+    def base_vertex(self) -> int:
+        """SET_GLOBAL_BASE_VERTEX_INDEX as a signed number."""
+        return self.state.signed("SET_GLOBAL_BASE_VERTEX_INDEX")
+
+    @property
+    def base_instance(self) -> int:
+        """SET_GLOBAL_BASE_INSTANCE_INDEX."""
+        return self.state.word("SET_GLOBAL_BASE_INSTANCE_INDEX")
+
+    @property
+    def restart(self) -> int | None:
+        """The index that begins a new primitive, None if there is none."""
+        state = self.state
+        on = state.field("SET_DA_PRIMITIVE_RESTART", "ENABLE")
+        if not self.indexed:
+            on = on and state.field("SET_DA_PRIMITIVE_RESTART_VERTEX_ARRAY", "ENABLE")
+        return state.word("SET_DA_PRIMITIVE_RESTART_INDEX") if on else None
+
+    @cached_property
+    def indices(self) -> NDArray[np.uint32]:
+        """Indices as they stand in the buffer, restart indices among them; for a draw without, the vertex numbers.
+
+        Indices after the limit of the buffer, or where nothing is mapped, are 0.
+
+        :raises UsageError: the draw has more than `vertices.MAX_VERTICES` of them.
+        """
+        if self.inline is not None:
+            return self.inline
+        vertices.check_count(self.count)
+        if not self.index_bytes:
+            return np.arange(self.first, self.first + self.count, dtype=np.int64).astype(np.uint32)
+        size, state = self.index_bytes, self.state
+        base, limit = state.address("SET_INDEX_BUFFER_A"), state.address("SET_INDEX_BUFFER_C")
+        at = base + size * self.first
+        inside = max(0, min(self.count, (limit + 1 - at) // size))
+        data, missed = self.memory.try_read(at, inside * size)
+        self.missed += missed
+        out = np.zeros(self.count, np.uint32)
+        out[:inside] = np.frombuffer(data, f"<u{size}")
+        return out
+
+    @cached_property
+    def runs(self) -> list[NDArray[np.uint32]]:
+        """The indices, cut where a primitive restarts."""
+        return topology.runs(self.indices, self.restart)
+
+    @property
+    def primitives(self) -> int:
+        """How many primitives the draw makes."""
+        patch = self.state.field("SET_PATCH", "SIZE")
+        return sum(topology.primitives(self.topology, len(run), patch) for run in self.runs)
+
+    @property
+    def generated(self) -> tuple[int, int]:
+        """How many vertices and primitives come in; nothing is cut in a draw that is too large."""
+        if self.count > vertices.MAX_VERTICES or self.restart is None:
+            patch = self.state.field("SET_PATCH", "SIZE")
+            return self.count, topology.primitives(self.topology, self.count, patch)
+        return sum(len(run) for run in self.runs), self.primitives
+
+    @cached_property
+    def vertex_numbers(self) -> NDArray[np.int64]:
+        """The element of a stream that each index means: base vertex included, 32 bits, restart indices left out."""
+        parts = [run.astype(np.int64) for run in self.runs]
+        numbers = np.concatenate(parts) if parts else np.empty(0, np.int64)
+        if self.indexed or self.switches["draw.array_base_vertex"] == "add":
+            numbers = (numbers + self.base_vertex) & 0xFFFFFFFF
+        return numbers
+
+    @property
+    def vertex_ids(self) -> NDArray[np.uint32]:
+        """What a program reads as the vertex number: the index and SET_VERTEX_ID_BASE. Draws without indices count
+        from 0, unless SET_DA_OUTPUT lets the start be included."""
+        state = self.state
+        ids = np.concatenate(self.runs) if self.runs else np.empty(0, np.uint32)
+        if not self.indexed and not state.field("SET_DA_OUTPUT", "VERTEX_ID_USES_ARRAY_START"):
+            ids = ids - np.uint32(self.first & 0xFFFFFFFF)
+        return ids + np.uint32(state.word("SET_VERTEX_ID_BASE"))
+
+    @cached_property
+    def streams(self) -> dict[int, vertices.Stream]:
+        """Vertex streams that are on."""
+        return vertices.streams(self.state)
+
+    @cached_property
+    def attributes(self) -> list[vertices.Attribute]:
+        """Attributes that are read from a stream."""
+        return [a for a in vertices.attributes(self.state) if a.active and a.stream in self.streams and a.format]
+
+    @cached_property
+    def inputs(self) -> dict[int, NDArray[Any]]:
+        """Attribute number to its values, (n, 4), one row for each of `vertex_numbers`.
+
+        :raises UsageError: the draw has more than `vertices.MAX_VERTICES` of them.
+        """
+        found = {}
+        numbers = self.vertex_numbers
+        for a in self.attributes:
+            assert a.format is not None
+            stream = self.streams[a.stream]
+            chosen = vertices.elements(
+                stream, numbers, self.instance, self.base_instance, self.switches["draw.zero_frequency"]
+            )
+            at = stream.address + chosen * stream.stride + a.offset
+            raw, missed = vertices.fetch(self.memory, at, a.format.bytes, stream.address, stream.limit)
+            self.missed += missed
+            found[a.number] = vertices.decode(raw, a.format, a.type, a.swap)
+        return found
+
+    @property
+    def shaders(self) -> list[Shader]:
+        """The stages that are on, in order of the pipeline."""
+        return shaders_of(self.state)
+
+    def freeze(self) -> Draw:
+        """Read indices and inputs now. Returns the draw itself.
+
+        :raises UsageError: the draw has more than `vertices.MAX_VERTICES` vertices.
+        """
+        _ = self.inputs
+        return self

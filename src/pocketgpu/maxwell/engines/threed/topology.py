@@ -1,0 +1,83 @@
+"""Topologies: their numbers in the two places that name them, and how many primitives a run of vertices makes.
+
+Source: class header B197. BEGIN and SET_PRIMITIVE_TOPOLOGY number them differently.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.facts.maxwell import B197
+
+# Words of SET_PRIMITIVE_TOPOLOGY's names to those of BEGIN; legacy names say more, which changes nothing here.
+_WORDS = {
+    "POINT": "POINTS", "LINELIST": "LINES", "LINESTRIP": "LINE_STRIP", "TRIANGLELIST": "TRIANGLES",
+    "TRIANGLESTRIP": "TRIANGLE_STRIP", "TRIANGLEFAN": "TRIANGLE_FAN", "PATCH": "PATCH",
+}  # fmt: skip
+
+
+@cache
+def begin_names() -> dict[int, str]:
+    """Names of topologies by the number that BEGIN has."""
+    return dict(B197["BEGIN"]["OP"].enum or {})
+
+
+@cache
+def separate() -> dict[int, int]:
+    """Number of SET_PRIMITIVE_TOPOLOGY to that of BEGIN."""
+    numbers = {name: number for number, name in begin_names().items()}
+    found = {}
+    for number, name in (B197["SET_PRIMITIVE_TOPOLOGY"]["V"].enum or {}).items():
+        plain = next((to for word, to in _WORDS.items() if word in name), "")
+        found[number] = numbers[name if name in numbers else plain]
+    return found
+
+
+def name(topology: int) -> str:
+    """The name of a topology by the number that BEGIN has."""
+    return begin_names().get(topology, f"topology {topology}")
+
+
+def primitives(topology: int, vertices: int, patch: int) -> int:
+    """Primitives of an unbroken run of vertices; left-over vertices make none. patch: vertices of a patch."""
+    n = vertices
+    match name(topology):
+        case "POINTS":
+            return n
+        case "LINES":
+            return n // 2
+        case "LINE_LOOP":
+            return n if n > 1 else 0
+        case "LINE_STRIP":
+            return max(n - 1, 0)
+        case "TRIANGLES":
+            return n // 3
+        case "TRIANGLE_STRIP" | "TRIANGLE_FAN":
+            return max(n - 2, 0)
+        case "QUADS" | "LINELIST_ADJCY":
+            return n // 4
+        case "QUAD_STRIP":
+            return max((n - 2) // 2, 0)
+        case "POLYGON":
+            return int(n > 2)
+        case "LINESTRIP_ADJCY":
+            return max(n - 3, 0)
+        case "TRIANGLELIST_ADJCY":
+            return n // 6
+        case "TRIANGLESTRIP_ADJCY":
+            return max((n - 4) // 2, 0)
+        case "PATCH":
+            return n // patch if patch else 0
+    return 0
+
+
+def runs(indices: NDArray[np.uint32], restart: int | None) -> list[NDArray[np.uint32]]:
+    """Indices cut where the restart index stands; empty runs are left out."""
+    if restart is None:
+        return [indices] if len(indices) else []
+    cuts = np.flatnonzero(indices == np.uint32(restart))
+    starts, ends = np.append(0, cuts + 1), np.append(cuts, len(indices))
+    return [indices[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True) if b > a]

@@ -1,0 +1,1 @@
+"""The 2D engine, class 902D."""

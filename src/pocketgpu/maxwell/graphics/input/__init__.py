@@ -1,0 +1,1 @@
+"""From vertex streams and indices to shaded vertices and primitives."""

@@ -1,0 +1,1 @@
+"""The end of the pixel pipeline: tests, blending and writes into targets."""

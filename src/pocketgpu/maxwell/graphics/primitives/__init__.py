@@ -1,0 +1,1 @@
+"""From primitives to shapes: culling, clipping, planes of attributes, set-up."""

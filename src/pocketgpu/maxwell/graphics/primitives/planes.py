@@ -1,0 +1,306 @@
+"""Planes of a primitive: how its attributes vary over the screen.
+
+All of them are sums of the vertices' values with weights that are linear on the screen. Three weights are enough for
+any primitive: of the first vertex's value, and of the differences of the other two from it. So a value that is the same
+at all vertices is the same everywhere, bit for bit, unless perspective divides it.
+
+A primitive's planes lie in the order of PLANE_NAMES and then of the inputs; behind them (at a multiple of 64 bytes) are
+constants and slopes of those that programs interpolate as f64, from which `move` makes the planes of a block.
+
+For a primitive that was clipped the weights come from its clip positions (Olano and Greer, "Triangle scan conversion
+using 2D homogeneous coordinates"): clipping makes no new attributes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pocketgpu.lanes import F32, F64, I32, Lang, Value
+from pocketgpu.maxwell.graphics.primitives.assembled import (
+    AT,
+    CORNER_VECTORS,
+    INVERSE_W,
+    LAYER,
+    NUMBER,
+    PROVOKING_AT,
+    SUBPIXEL_BITS,
+    SUBPIXELS,
+    VIEWPORT_NUMBER,
+    WINDOW_Z,
+    Batch,
+)
+from pocketgpu.maxwell.graphics.primitives.clip import Clipper
+from pocketgpu.maxwell.graphics.records import PIXEL_INPUT, PLANE, PLANE_NAMES, RASTER
+
+GROUP = 8
+HEAD_SIZE = len(PLANE_NAMES) * PLANE.size
+DOUBLES = 64
+"""Bytes of the f64 words of depth and 1 / w: constant, slope along x, along y; the same for each input of a group
+follows, eight constants first."""
+GROUP_DOUBLES = 3 * 8 * GROUP
+_MOVED = ("Z", "INVERSE_W")
+Linear = list[Value]
+"""Constant, slope along x, slope along y: f64, x and y in pixels from the origin."""
+
+
+def plane_offset(name: str) -> int:
+    """Offset of one of the planes that every primitive has."""
+    return PLANE_NAMES.index(name) * PLANE.size
+
+
+Count = TypeVar("Count", int, Value)
+
+
+def doubles_offset(groups: Count) -> Count:
+    """Where the f64 words begin, from the planes of a primitive with so many groups of inputs."""
+    return (groups * (GROUP * PLANE.size) + (HEAD_SIZE + 63)) & -64
+
+
+def planes_size(groups: Count) -> Count:
+    """Bytes of the planes of a primitive with so many groups of inputs, a multiple of 64."""
+    return doubles_offset(groups) + groups * GROUP_DOUBLES + DOUBLES
+
+
+@dataclass
+class Weights:
+    """weights: of the first vertex, and of the differences of the second and the third.
+
+    perspective, plain: what values of each vertex are multiplied by before, for inputs with and without perspective.
+    inverse_w, depth: 1 / w and window depth. origin: the pixel where x = y = 0.
+    """
+
+    weights: list[Linear]
+    perspective: list[Value]
+    plain: list[Value]
+    inverse_w: Linear
+    depth: Linear
+    origin: tuple[Value, Value]
+
+
+def _constant(k: Lang, v: float) -> Value:
+    return k.const(v, F64)
+
+
+def _mix(weights: list[Linear], values: list[Value]) -> Linear:
+    """The plane of values (f64) of the vertices."""
+    terms = [values[0], *(v - values[0] for v in values[1:])]
+    out = []
+    for i in range(3):
+        total = terms[0] * weights[0][i]
+        for term, weight in zip(terms[1:], weights[1:], strict=False):
+            total = total + term * weight[i]
+        out.append(total)
+    return out
+
+
+class PlaneMaker:
+    """Makes the weights of one primitive of a batch, and its planes."""
+
+    def __init__(self, batch: Batch, clipper: Clipper) -> None:
+        self.k, self.batch, self.clipper = batch.k, batch, clipper
+        self.kind = batch.kind
+
+    # -- weights ----------------------------------------------------------------------------------------------------
+    def weights(self, lane: Value, origin: tuple[Value, Value], clipped: Value) -> Weights:
+        """The weights of the primitive in a lane whose corners the clipper has."""
+        k, kind = self.k, self.kind
+        count = 3 * 3 + 2 * kind + 6
+
+        def simple() -> tuple[Value, ...]:
+            return self._flatten(self._simple(lane, origin))
+
+        def hard() -> tuple[Value, ...]:
+            return self._flatten(self._clipped(lane, origin))
+
+        flat = list(simple() if kind == 1 else k.branch(clipped, hard, simple))
+        assert len(flat) == count
+        take = lambda n: [flat.pop(0) for _ in range(n)]
+        linear = [take(3) for _ in range(3)]
+        return Weights(linear, take(kind), take(kind), take(3), take(3), origin)
+
+    @staticmethod
+    def _flatten(w: Weights) -> tuple[Value, ...]:
+        return (*(v for one in w.weights for v in one), *w.perspective, *w.plain, *w.inverse_w, *w.depth)
+
+    def _of_corners(self, vector: int, lane: Value) -> list[Value]:
+        """A number of each vertex (f64)."""
+        read = lambda n: self.k.to_f64(self.batch.number(n * CORNER_VECTORS + vector, lane))
+        return [read(n) for n in range(self.kind)]
+
+    def _along(self, origin: tuple[Value, Value]) -> Linear:
+        """How far along the line from the first corner to the second: 0 to 1."""
+        k, c = self.k, self.clipper
+        x, y = ([k.to_f64(v[i]) for i in range(2)] for v in (c.x, c.y))
+        dx, dy = x[1] - x[0], y[1] - y[0]
+        square = dx * dx + dy * dy
+        scale = 1.0 / k.select(square == 0.0, _constant(k, 1.0), square)
+        ox, oy = (k.to_f64(v << SUBPIXEL_BITS) for v in origin)
+        at = ((ox - x[0]) * dx + (oy - y[0]) * dy) * scale
+        return [at, dx * scale * float(SUBPIXELS), dy * scale * float(SUBPIXELS)]
+
+    def _simple(self, lane: Value, origin: tuple[Value, Value]) -> Weights:
+        """Of a primitive all of whose corners are on the screen: from its corners as they were snapped."""
+        k = self.k
+        zero, one = _constant(k, 0.0), _constant(k, 1.0)
+        nothing, everywhere = [zero, zero, zero], [one, zero, zero]
+        if self.kind == 3:
+            weights = [everywhere, *self._areas(origin)]
+        elif self.kind == 2:
+            weights = [everywhere, self._along(origin), nothing]
+        else:
+            weights = [everywhere, nothing, nothing]
+        inverse = self._of_corners(INVERSE_W, lane)
+        depth = _mix(weights, self._of_corners(WINDOW_Z, lane))
+        return Weights(weights, inverse, [one] * self.kind, _mix(weights, inverse), depth, origin)
+
+    def _areas(self, origin: tuple[Value, Value]) -> list[Linear]:
+        """Weights of the second and third corner of a triangle: areas between a point and its edges."""
+        k, c = self.k, self.clipper
+        x, y = ([k.to_i64(v[i]) for i in range(3)] for v in (c.x, c.y))
+        ox, oy = (k.to_i64(v << SUBPIXEL_BITS) for v in origin)
+        dx1, dy1, dx2, dy2 = x[1] - x[0], y[1] - y[0], x[2] - x[0], y[2] - y[0]
+        px, py = ox - x[0], oy - y[0]
+        area = k.to_f64(dx1 * dy2 - dx2 * dy1)
+        scale = 1.0 / k.select(area == 0.0, _constant(k, 1.0), area)
+        pixel = scale * float(SUBPIXELS)
+        slope = lambda v: k.to_f64(v) * pixel
+        second = [k.to_f64(px * dy2 - py * dx2) * scale, slope(dy2), -slope(dx2)]
+        third = [k.to_f64(py * dx1 - px * dy1) * scale, -slope(dy1), slope(dx1)]
+        return [second, third]
+
+    def _clipped(self, lane: Value, origin: tuple[Value, Value]) -> Weights:
+        """Of a primitive that was clipped: what each vertex has of value / w, from clip positions."""
+        k, c = self.k, self.clipper
+        vertices, (scale, offset) = c.vertices(lane), c.viewport(lane)
+        w = [v[3] for v in vertices]
+        one, zero = _constant(k, 1.0), _constant(k, 0.0)
+        if self.kind == 3:
+            half = k.to_f64(self.batch.of(RASTER.HALF)) * (1.0 / SUBPIXELS)
+            x, y = (
+                [v[a] * scale[a] + (offset[a] + half - k.to_f64(origin[a])) * v[3] for v in vertices] for a in range(2)
+            )
+            parts = []
+            for i, j in ((1, 2), (2, 0), (0, 1)):
+                parts.append([x[i] * y[j] - x[j] * y[i], y[i] * w[j] - y[j] * w[i], x[j] * w[i] - x[i] * w[j]])
+            det = w[0] * parts[0][0] + x[0] * parts[0][1] + y[0] * parts[0][2]
+            inverse = 1.0 / k.select(det == 0.0, one, det)
+            parts = [[v * inverse for v in part] for part in parts]
+        else:
+            # The ends that are left have weights of both vertices.
+            along = self._along(origin)
+            parts = []
+            for n in range(2):
+                ends = []
+                for i in range(2):
+                    total = c.weights[0][i] * w[0] + c.weights[1][i] * w[1]
+                    ends.append(c.weights[n][i] / total)
+                difference = ends[1] - ends[0]
+                parts.append([ends[0] + difference * along[0], difference * along[1], difference * along[2]])
+        whole = [parts[0][i] + parts[1][i] + (parts[2][i] if self.kind == 3 else zero) for i in range(3)]
+        weights = [whole, parts[1], parts[2] if self.kind == 3 else [zero, zero, zero]]
+        depth = [v * scale[2] for v in _mix(weights, [v[2] for v in vertices])]
+        depth[0] = depth[0] + offset[2]
+        return Weights(weights, [one] * self.kind, w, whole, depth, origin)
+
+    # -- planes -----------------------------------------------------------------------------------------------------
+    def store(self, at: Value, lane: Value, w: Weights, front: Value, sprite: list[list[Value]] | None) -> None:
+        """Write the planes of a primitive from `at` on.
+
+        front: 1 or 0. sprite: planes (f32) of s and t on a point.
+        """
+        k, batch = self.k, self.batch
+        zero = k.f32(0.0)
+        half = k.to_f32(batch.of(RASTER.HALF)) * (1.0 / SUBPIXELS)
+        bits = lambda v: [k.bits_f32(v), zero, zero, k.bits_f32(v)]
+        narrow = lambda linear: [k.to_f32(v) for v in linear]
+        x, y = (k.to_f32(v) - half for v in w.origin)
+        first = lambda linear: [*linear, linear[0]]
+        s, t = sprite if sprite is not None else [[zero] * 3, [zero] * 3]
+        planes = {
+            "ZERO": [zero] * 4,
+            "ONE": [k.f32(1.0), zero, zero, k.f32(1.0)],
+            "X": [x, k.f32(1.0), zero, x],
+            "Y": [y, zero, k.f32(1.0), y],
+            "Z": first(narrow(w.depth)),
+            "INVERSE_W": first(narrow(w.inverse_w)),
+            "FRONT": bits(-front),
+            "PRIMITIVE_ID": bits(batch.word(NUMBER, lane)),
+            "LAYER": bits(batch.word(LAYER, lane)),
+            "VIEWPORT": bits(batch.word(VIEWPORT_NUMBER, lane)),
+            "POINT_S": first(s),
+            "POINT_T": first(t),
+        }
+        for name, values in planes.items():
+            for word, v in enumerate(values):
+                k.store(F32, at + (plane_offset(name) + 4 * word), v)
+        doubles = at + doubles_offset(batch.of(RASTER.INPUT_GROUPS))
+        for n, v in enumerate((*w.depth, *w.inverse_w)):
+            k.store(F64, doubles + 8 * n, v)
+        self._inputs(at + HEAD_SIZE, doubles + DOUBLES, lane, w, front, sprite)
+
+    def _inputs(
+        self, at: Value, doubles: Value, lane: Value, w: Weights, front: Value, sprite: list[list[Value]] | None
+    ) -> None:
+        """The planes of what the program reads, eight at a time."""
+        k, batch, kind = self.k, self.batch, self.kind
+        wide = lambda v: k.fit(v, F64, GROUP)
+        weights = [[wide(v) for v in one] for one in w.weights]
+        perspective, plain = ([wide(v) for v in values] for values in (w.perspective, w.plain))
+        places = [batch.word(n * CORNER_VECTORS + AT, lane) for n in range(kind)]
+        provoking = batch.word(PROVOKING_AT, lane)
+        back = (front == 0) & (batch.of(RASTER.TWO_SIDED) != 0)
+        side = k.select(back, PIXEL_INPUT.BACK, PIXEL_INPUT.FRONT)
+        table = batch.of(RASTER.INPUTS)
+        for group in k.range(0, batch.of(RASTER.INPUT_GROUPS)):
+            entry = table + group * PIXEL_INPUT.size
+            source = k.load(I32, entry + side, GROUP)
+            straight = k.load(F32, entry + PIXEL_INPUT.LINEAR, GROUP) != 0.0
+            values = [
+                k.to_f64(k.gather(F32, source + place)) * k.select(straight, p, q)
+                for place, p, q in zip(places, plain, perspective, strict=True)
+            ]
+            out = _mix(weights, values)
+            flat = k.bits_f32(k.gather(I32, source + provoking))
+            if sprite is not None:
+                kind_of = k.load(I32, entry + PIXEL_INPUT.SPRITE, GROUP)
+                s, t = ([wide(k.to_f64(v)) for v in one] for one in sprite)
+                for i in range(3):
+                    constant = k.select(kind_of == 4, 1.0 if i == 0 else 0.0, wide(0.0))
+                    made = k.select(kind_of == 1, s[i], k.select(kind_of == 2, t[i], constant))
+                    out[i] = k.select(kind_of == 0, out[i], made)
+            for i, v in enumerate(out):
+                k.store(F64, doubles + group * GROUP_DOUBLES + 8 * GROUP * i, v)
+            out = [k.to_f32(v) for v in out]
+            pairs = [k.shuffle(a, [j // 2 + (j & 1) * GROUP for j in range(2 * GROUP)], b) for a, b in (
+                (out[0], out[1]), (out[2], flat),
+            )]  # fmt: skip
+            order = [j // 4 * 2 + (j & 1) + (j >> 1 & 1) * 2 * GROUP for j in range(4 * GROUP)]
+            k.store(F32, at + group * (PLANE.size * GROUP), k.shuffle(pairs[0], order, pairs[1]))
+
+
+def move(k: Lang, planes: Value, groups: Value, to: Value, x: Value, y: Value, origin: tuple[Value, Value]) -> None:
+    """Make pixel x, y the origin of planes: constants of the copy at `to`, from the f64 words of `planes`.
+
+    origin: the pixel that was it. Constants of planes without slope stay.
+    """
+    far = [k.to_f64(v - o) for v, o in zip((x, y), origin, strict=True)]
+    doubles = planes + doubles_offset(groups)
+
+    def constant(at: Value, step: int, lanes: int) -> Value:
+        c, dx, dy = (k.load(F64, at + step * i, lanes) for i in range(3))
+        return k.to_f32(c + dx * k.fit(far[0], F64, lanes) + dy * k.fit(far[1], F64, lanes))
+
+    for n, name in enumerate(_MOVED):
+        k.store(F32, to + plane_offset(name), constant(doubles + 24 * n, 8, 1))
+    for name, far_of in zip("XY", far, strict=True):
+        start = k.load(F32, planes + plane_offset(name))
+        k.store(F32, to + plane_offset(name), start + k.to_f32(far_of))
+    for name in ("POINT_S", "POINT_T"):
+        place = plane_offset(name)
+        c, dx, dy = (k.to_f64(k.load(F32, planes + (place + 4 * i))) for i in range(3))
+        k.store(F32, to + place, k.to_f32(c + dx * far[0] + dy * far[1]))
+    places = k.pattern_of([PLANE.size * n for n in range(GROUP)])
+    for group in k.range(0, groups):
+        found = constant(doubles + DOUBLES + group * GROUP_DOUBLES, 8 * GROUP, GROUP)
+        k.scatter(F32, places + (to + HEAD_SIZE + group * (GROUP * PLANE.size)), found)

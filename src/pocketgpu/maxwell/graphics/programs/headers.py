@@ -1,0 +1,237 @@
+"""What a shader program's header says of it: what comes in, what goes out, how much of everything it wants.
+
+The maps of a header have a bit (for inputs of pixel programs mostly two) for each word of attribute space, so the
+address of an attribute follows from the place of its field.
+Source: NVIDIA's public description of the Kepler shader program header; the bit of the viewport mask is a driver's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.facts.maxwell.headers import SPH, BitField, BitStructure, as_number
+from pocketgpu.maxwell.graphics.records import MAP_WORDS, MAX_TARGETS, PAGE_DUMP, PAGE_SLOTS, PAGE_ZERO
+from pocketgpu.maxwell.sass.stages.stage_io import CONTROL, PIXEL, VERTEX, VIEWPORT_MASK
+from pocketgpu.maxwell.sass.thread_memory.work import VECTOR
+
+HEADER_SIZE = 0x50
+"""Bytes of a header; code follows."""
+VERSION = 3
+PATCH_GENERIC = 0x20
+"""Where the attributes of a patch begin that have no meaning of their own."""
+# Parts of a map: first bit, address of the first word, bits of a word.
+_VTG_IN, _VTG_OUT = ((160, 0, 1),), ((400, 0, 1),)
+_PS_IN = ((160, 0x000, 1), (192, 0x080, 2), (464, 0x2C0, 1), (480, 0x300, 2))
+_VIEWPORT_MASK_BIT = 632
+_LEVELS = ("TESSELLATION_LOD", "TESSELLATION_INTERIOR")
+"""Fields of words that belong to a patch, not to a vertex."""
+
+FLAT, PERSPECTIVE, LINEAR = 1, 2, 3
+"""How a pixel program's input is interpolated."""
+
+
+def _words(structure: BitStructure, kind: str, parts: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, BitField]]:
+    """(address, field) of each word of a map."""
+    parts = sorted(parts, reverse=True)
+    for one in structure.elements():
+        if kind in one.name and not any(level in one.name for level in _LEVELS):
+            first, address, bits = next(part for part in parts if part[0] <= one.lo)
+            yield address + 4 * ((one.lo - first) // bits), one
+
+
+_VTG_INPUTS = tuple(_words(SPH["VTG"], "IMAP", _VTG_IN))
+_VTG_OUTPUTS = tuple(_words(SPH["VTG"], "OMAP", _VTG_OUT))
+_PS_INPUTS = tuple(_words(SPH["PS"], "IMAP", _PS_IN))
+
+
+@dataclass(frozen=True)
+class Header:
+    """A header of 0x50 bytes, read. `number`: all of it as a number."""
+
+    number: int
+
+    @staticmethod
+    def of(data: bytes) -> Header:
+        """From its bytes."""
+        return Header(as_number(data[:HEADER_SIZE]))
+
+    def _get(self, name: str) -> int:
+        return self.structure[name].raw(self.number)
+
+    @cached_property
+    def structure(self) -> BitStructure:
+        """The table of its fields."""
+        return SPH["PS"] if SPH["PS"]["SPH_TYPE"].raw(self.number) == 2 else SPH["VTG"]
+
+    @cached_property
+    def stage(self) -> int:
+        """Stage that it is for: VERTEX to PIXEL, or a number that is none."""
+        return self._get("SHADER_TYPE")
+
+    @property
+    def fits(self) -> bool:
+        """Whether type and stage go together."""
+        pixel = self.structure is SPH["PS"]
+        vtg = self._get("SPH_TYPE") == 1
+        return self.stage == PIXEL if pixel else vtg and VERTEX <= self.stage < PIXEL
+
+    @cached_property
+    def kills(self) -> bool:
+        """Whether KIL has an effect."""
+        return bool(self._get("KILLS_PIXELS"))
+
+    @cached_property
+    def many_targets(self) -> bool:
+        """Whether outputs go to targets of their own; else the first goes to all."""
+        return bool(self._get("MRT_ENABLE"))
+
+    @cached_property
+    def stores(self) -> bool:
+        """Whether the program can change memory."""
+        return bool(self._get("DOES_GLOBAL_STORE"))
+
+    @cached_property
+    def local_size(self) -> int:
+        """Bytes of local memory of a thread."""
+        return self._get("SHADER_LOCAL_MEMORY_LOW_SIZE") + self._get("SHADER_LOCAL_MEMORY_HIGH_SIZE")
+
+    @cached_property
+    def patch_words(self) -> int:
+        """Words of a patch that have no meaning of their own."""
+        return self._get("PER_PATCH_ATTRIBUTE_COUNT")
+
+    @cached_property
+    def threads(self) -> int:
+        """Threads for each patch (control) or primitive (geometry)."""
+        return max(self._get("THREADS_PER_INPUT_PRIMITIVE"), 1)
+
+    @cached_property
+    def topology(self) -> int:
+        """What a geometry program emits: 1 points, 6 line strips, 7 triangle strips."""
+        return self._get("OUTPUT_TOPOLOGY")
+
+    @cached_property
+    def most_vertices(self) -> int:
+        """Vertices that a geometry program's invocation can emit."""
+        return self._get("MAX_OUTPUT_VERTEX_COUNT")
+
+    @cached_property
+    def streams(self) -> int:
+        """Streams that a geometry program writes, a bit each."""
+        return self._get("STREAM_OUT_MASK")
+
+    @cached_property
+    def pass_through(self) -> bool:
+        """Whether a geometry program hands its vertices on (bit 24, by a driver's name for it)."""
+        return bool(self.number >> 24 & 1) and self.structure is SPH["VTG"]
+
+    @cached_property
+    def inputs(self) -> Mapping[int, int]:
+        """Addresses of the words that come in; for pixels with how they are interpolated.
+
+        FLAT to LINEAR; 1 where that does not matter.
+        """
+        table = _PS_INPUTS if self.structure is SPH["PS"] else _VTG_INPUTS
+        return {address: raw for address, one in table if (raw := one.raw(self.number))}
+
+    @cached_property
+    def outputs(self) -> tuple[int, ...]:
+        """Addresses of the words that go out, ascending; none for pixels."""
+        if self.structure is SPH["PS"]:
+            return ()
+        found = [address for address, one in _VTG_OUTPUTS if one.raw(self.number)]
+        return tuple(sorted({*found, *([VIEWPORT_MASK] if self.number >> _VIEWPORT_MASK_BIT & 1 else [])}))
+
+    # -- pixels -----------------------------------------------------------------------------------------------------
+    @cached_property
+    def targets(self) -> tuple[int, ...]:
+        """For each target the components that the program gives, a bit each."""
+        if self.structure is not SPH["PS"]:
+            return ()
+        names = ("OMAP_RED", "OMAP_GREEN", "OMAP_BLUE", "OMAP_ALPHA")
+        get = lambda name, n: self.structure[name](n).raw(self.number)
+        return tuple(sum(get(name, n) << c for c, name in enumerate(names)) for n in range(MAX_TARGETS))
+
+    @cached_property
+    def target_registers(self) -> tuple[int | None, ...]:
+        """For each target the first of its four registers: targets follow each other, those without components have
+        none."""
+        count, found = 0, []
+        for mask in self.targets:
+            found.append(4 * count if mask else None)
+            count += bool(mask)
+        return tuple(found)
+
+    @property
+    def _behind_targets(self) -> int:
+        return 4 * sum(map(bool, self.targets))
+
+    @cached_property
+    def mask_register(self) -> int | None:
+        """Register of the sample mask, None if the program gives none."""
+        return self._behind_targets if self.structure is SPH["PS"] and self._get("OMAP_SAMPLE_MASK") else None
+
+    @cached_property
+    def depth_register(self) -> int | None:
+        """Register of the depth, None if the program gives none. The one of the mask is left out even if unused."""
+        return self._behind_targets + 1 if self.structure is SPH["PS"] and self._get("OMAP_DEPTH") else None
+
+    @cached_property
+    def output_registers(self) -> tuple[int, ...]:
+        """Registers that matter at the end of a pixel program."""
+        colours = [n + c for n, mask in zip(self.target_registers, self.targets, strict=True) if n is not None
+                   for c in range(4) if mask >> c & 1]  # fmt: skip
+        return tuple(n for n in (*colours, self.mask_register, self.depth_register) if n is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where attributes lie in a page: MAP_WORDS byte offsets for who writes and for who reads; vectors of a page."""
+
+    written: NDArray[np.int32]
+    read: NDArray[np.int32]
+    vectors: int
+
+
+def layout_of(addresses: Iterable[int]) -> Layout:
+    """A page with a slot for each of these words. What is written to others is lost; who reads them finds zero."""
+    written = np.full(MAP_WORDS, PAGE_DUMP, np.int32)
+    read = np.full(MAP_WORDS, PAGE_ZERO, np.int32)
+    count = 0
+    for count, address in enumerate(sorted(set(addresses)), 1):
+        written[address >> 2] = read[address >> 2] = PAGE_SLOTS + (count - 1) * VECTOR
+    return Layout(written, read, PAGE_SLOTS // VECTOR + count)
+
+
+def patch_layout(header: Header) -> Layout:
+    """The page of patches that a control program makes: levels, then its own words."""
+    assert header.stage == CONTROL
+    return layout_of(range(0, min(PATCH_GENERIC + 4 * header.patch_words, 4 * MAP_WORDS), 4))
+
+
+def packed(stage: int, inputs: Mapping[int, int], outputs: Iterable[int], fields: Mapping[str, int]) -> bytes:
+    """The bytes of a header, the reverse of what `Header` reads.
+
+    inputs: words that come in, with how a pixel program has them interpolated. outputs: words that go out. Addresses
+    that no map has are left out. fields: others by the names of the table, `NAME(3)` for elements.
+
+    :raises KeyError: there is no such field.
+    :raises ValueError: a value does not fit into its field.
+    """
+    pixel = stage == PIXEL
+    values = {"SPH_TYPE": 2 if pixel else 1, "VERSION": VERSION, "SHADER_TYPE": stage, **fields}
+    tables = (
+        (_PS_INPUTS if pixel else _VTG_INPUTS, inputs),
+        (() if pixel else _VTG_OUTPUTS, dict.fromkeys(outputs, 1)),
+    )
+    for table, wanted in tables:
+        values |= {one.name: min(wanted[a], (1 << one.width) - 1) for a, one in table if a in wanted}
+    image = b"".join(word.to_bytes(4, "little") for word in SPH["PS" if pixel else "VTG"].pack(values))
+    if pixel or VIEWPORT_MASK not in tables[1][1]:
+        return image
+    return (int.from_bytes(image, "little") | 1 << _VIEWPORT_MASK_BIT).to_bytes(HEADER_SIZE, "little")

@@ -1,0 +1,153 @@
+"""A program of one stage of a draw: what it reads and writes, and which kernels it needs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.lanes import Engine
+from pocketgpu.maxwell.graphics.programs.headers import Header, Layout, layout_of
+from pocketgpu.maxwell.sampling.records import LOAD
+from pocketgpu.maxwell.sass.launch.launcher import Code
+from pocketgpu.maxwell.sass.program.flow import Flow
+from pocketgpu.maxwell.sass.program.registers import reads, writes
+from pocketgpu.maxwell.sass.stages.stage_io import SC, Y_DIRECTION
+from pocketgpu.maxwell.sass.thread_memory.access import GENERIC, GLOBAL
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BANKS, STEP, SlotLayout
+from pocketgpu.maxwell.sass.warp.encoding import encode, handles_of, operations_of
+from pocketgpu.maxwell.sass.warp.machine import Machine
+from pocketgpu.maxwell.sass.warp.specialise import flow_of
+
+PROGRAM_ROOM = 2 << 20
+"""Bytes for the instructions of a program that is interpreted; longer ones are not."""
+
+
+class StageProgram:
+    """A program of one stage. `header`: what its header says; `flow`: its blocks; `address`: where it was seen last.
+
+    :raises SassError: its code cannot be read.
+    """
+
+    def __init__(self, code: Code, header: Header) -> None:
+        self.code, self.header, self.address = code, header, 0
+        self.flow: Flow = flow_of(*code.key, header.output_registers)
+        self.prepared: dict[int, tuple[list[int], NDArray[np.int32]]] = {}
+        """For a stage of the pipeline, once there is nothing left to choose: its slots, its launch record."""
+        self.asked = False
+        """Whether specialised code was asked for."""
+
+    @cached_property
+    def steps(self) -> list[Any]:
+        """The steps that can be executed."""
+        return [self.flow.steps[i] for i in sorted(self.flow.reached)]
+
+    @cached_property
+    def static(self) -> dict[str, Any]:
+        """What specialised code depends on."""
+        data, start, indirect = self.code.key
+        return {
+            "code": data, "start": start, "indirect": indirect, "stage": self.header.stage,
+            "outputs": self.header.output_registers,
+        }  # fmt: skip
+
+    @cached_property
+    def registers(self) -> int:
+        """Registers that need room."""
+        named = sum(1 << n for n in self.header.output_registers)
+        for step in self.steps:
+            named |= reads(step) | writes(step)
+        beyond = max(self.header.mask_register or 0, self.header.depth_register or 0, 3) + 1
+        return max((named & ((1 << 255) - 1)).bit_length(), beyond)
+
+    @cached_property
+    def jumps(self) -> bool:
+        """Whether it goes where only running it tells."""
+        return any(step.indirect is not None for step in self.steps)
+
+    @cached_property
+    def operations(self) -> set[str]:
+        """Operations that the interpreter needs."""
+        return operations_of(self.flow.steps, self.flow.reached, self.header.stage)
+
+    @property
+    def fits_interpreter(self) -> bool:
+        """Whether it is short enough to be interpreted."""
+        return len(self.flow.steps) * STEP.size <= PROGRAM_ROOM
+
+    def encoded(self, engine: Engine) -> NDArray[np.uint32]:
+        """The instructions as the interpreter of an engine takes them."""
+        if self._encoded is None or self._encoded[0] is not engine:
+            handles = handles_of(engine, self.operations)
+            self._encoded = engine, encode(self.flow.steps, handles, self.header.stage)
+        return self._encoded[1]
+
+    _encoded: tuple[Engine, NDArray[np.uint32]] | None = None
+
+    @cached_property
+    def accesses(self) -> set[tuple[int, int, bool]]:
+        """Memory instructions that need a kernel of their own: (space, size, whether they store)."""
+        loads, stores = ("LD", "LDL", "LDS"), ("ST", "STL", "STS")
+        found = {(Machine.space_of(s), s.mods.get("size", 4) & 7, s.op in stores)
+                 for s in self.steps if s.op in loads + stores}  # fmt: skip
+        return {one for one in found if one[0] != GENERIC}
+
+    @cached_property
+    def changes_memory(self) -> bool:
+        """Whether it can store or do atomics: then the order of pixels can matter to others."""
+        return any(
+            (s.op == "ST" and Machine.space_of(s) in (GENERIC, GLOBAL)) or s.op in ("ATOM", "RED")
+            or (s.texture is not None and s.texture.action != LOAD)
+            for s in self.steps
+        )  # fmt: skip
+
+    @cached_property
+    def asks_registers(self) -> bool:
+        """Whether what it does depends on words that `StageLaunch.follow` sets."""
+        return any(
+            s.op == "F2I" or (s.op == "IPA" and s.mods["op"] == SC) or (s.op == "S2R" and s.mods["sr"] == Y_DIRECTION)
+            or (s.op in ("LD", "ST", "ATOM", "RED") and Machine.space_of(s) == GENERIC)
+            for s in self.steps
+        )  # fmt: skip
+
+    @cached_property
+    def textures(self) -> tuple[int, ...]:
+        """Kernels on textures and surfaces that it needs (sampling/records.py numbers them)."""
+        return tuple(sorted({s.texture.kernel for s in self.steps if s.texture is not None}))
+
+    @cached_property
+    def handle_bytes(self) -> int:
+        """Bytes that it can see of the constant bank with handles of textures."""
+        return max((4 * s.texture.handle + 4 for s in self.steps if s.texture is not None), default=0)
+
+    def banks(self, texture_bank: int) -> dict[int, int]:
+        """Constant banks and how many bytes of each it can see, where that bank has the handles of textures."""
+        if texture_bank < BANKS and self.handle_bytes > self.constants.get(texture_bank, 0):
+            return self.constants | {texture_bank: self.handle_bytes}
+        return self.constants
+
+    @cached_property
+    def outputs(self) -> Layout:
+        """The page of its outputs."""
+        return layout_of(self.header.outputs)
+
+    @cached_property
+    def constants(self) -> dict[int, int]:
+        """Constant banks that it reads and how many bytes of each it can see."""
+        seen: dict[int, int] = {}
+        for step in self.steps:
+            for source in step.sources:
+                if source.kind == "const":
+                    seen[source.n] = max(seen.get(source.n, 0), (source.offset & (BANK_SIZE - 4)) + 8)
+            if step.op == "LDC":
+                for bank in range(BANKS) if step.mods.get("mode", 0) >= 2 else (step.mods["bank"],):
+                    seen[bank] = BANK_SIZE
+            if step.indirect is not None and hasattr(step.indirect, "bank"):
+                seen[step.indirect.bank] = BANK_SIZE
+        return {bank: min(size, BANK_SIZE) for bank, size in sorted(seen.items()) if bank < BANKS}
+
+    def layout(self) -> SlotLayout:
+        """Offsets in a slot."""
+        return SlotLayout(1, self.registers, 0, self.header.local_size)

@@ -1,0 +1,431 @@
+"""What registers say about set-up and raster, as words of RASTER and VIEWPORT records, and the table of pixel inputs.
+
+What is left to who draws are places: VERTICES, PRIMITIVES, VIEWPORTS, INPUTS, OUTPUT, PROGRAM; and EARLY, DEPTH_WANTED
+and ALPHAS, which depend on programs and targets. Sources: class header B197; drivers, where headers only have names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.facts.maxwell import B197
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.formats.samples import sample_count
+from pocketgpu.maxwell.graphics.primitives.planes import GROUP, HEAD_SIZE, plane_offset
+from pocketgpu.maxwell.graphics.programs.headers import LINEAR
+from pocketgpu.maxwell.graphics.raster.blocks import INSIDE_ANY, KILL_ABOVE, KILL_BELOW, NOTHING, OUTSIDE_ALL
+from pocketgpu.maxwell.graphics.records import (
+    ATTRIBUTE_SPACE,
+    FILL,
+    LINE,
+    MAP_WORDS,
+    MAX_SAMPLES,
+    PAGE_ONE,
+    PAGE_ZERO,
+    PIXEL_INPUT,
+    PLANE,
+    POINT,
+    RASTER,
+    VIEWPORT,
+    VIEWPORT_COUNT,
+)
+from pocketgpu.maxwell.sass.stages.stage_io import VIEWPORT_MASK
+
+_GENERAL = (
+    "SET_RT_LAYER", "SET_OFFSET_RENDER_TARGET_INDEX", "SET_ATTRIBUTE_POINT_SIZE", "SET_VIEWPORT_PIXEL",
+    "SET_CONSERVATIVE_RASTER", "SET_FILL_VIA_TRIANGLE", "SET_VIEWPORT_SCALE_OFFSET", "SET_USER_CLIP_ENABLE",
+    "SET_USER_CLIP_OP", "SET_VIEWPORT_CLIP_CONTROL", "SET_VIEWPORT_Z_CLIP", "OGL_SET_CULL", "OGL_SET_CULL_FACE",
+    "OGL_SET_FRONT_FACE", "SET_WINDOW_ORIGIN", "SET_FRONT_POLYGON_MODE", "SET_BACK_POLYGON_MODE", "SET_TWO_SIDED_LIGHT",
+    "SET_POLY_OFFSET_FILL", "SET_POLY_OFFSET_LINE", "SET_POLY_OFFSET_POINT", "SET_SLOPE_SCALE_DEPTH_BIAS",
+    "SET_DEPTH_BIAS", "SET_DEPTH_BIAS_CLAMP", "SET_ZT_FORMAT", "SET_ALIASED_LINE_WIDTH_ENABLE",
+    "SET_ALIASED_LINE_WIDTH_FLOAT", "SET_LINE_WIDTH_FLOAT", "SET_ANTI_ALIAS", "SET_ANTI_ALIAS_ENABLE",
+    "SET_ANTI_ALIASED_LINE", "SET_LINE_STIPPLE", "SET_LINE_STIPPLE_PARAMETERS", "SET_LINE_MODE_POLYGON_CLIP",
+    "SET_POINT_SIZE", "SET_POINT_SPRITE", "SET_POINT_SPRITE_SELECT", "SET_ANTI_ALIASED_POINT",
+    "SET_ANTI_ALIAS_SAMPLE_POSITIONS", "SET_NONMULTISAMPLED_Z", "SET_HYBRID_ANTI_ALIAS_CONTROL", "SET_SAMPLE_MASK",
+    "SET_SAMPLE_MASK_X0_Y0", "SET_SAMPLE_MASK_X1_Y0", "SET_SAMPLE_MASK_X0_Y1", "SET_SAMPLE_MASK_X1_Y1",
+    "SET_WINDOW_CLIP_ENABLE", "SET_WINDOW_CLIP_TYPE", "SET_WINDOW_CLIP_HORIZONTAL", "SET_WINDOW_CLIP_VERTICAL",
+    "SET_POLYGON_STIPPLE", "SET_POLYGON_STIPPLE_PATTERN", "SET_DEPTH_BIAS_CONTROL", "SET_POLY_SMOOTH",
+)  # fmt: skip
+_OF_ALL_VIEWPORTS = (
+    "SET_VIEWPORT_SCALE_OFFSET", "SET_VIEWPORT_CLIP_CONTROL", "SET_SURFACE_CLIP_HORIZONTAL",
+    "SET_SURFACE_CLIP_VERTICAL", "SET_WINDOW_ORIGIN", "SET_WINDOW_OFFSET_X", "SET_WINDOW_OFFSET_Y",
+)  # fmt: skip
+_OF_A_VIEWPORT = (
+    "SET_VIEWPORT_COORDINATE_SWIZZLE", "SET_VIEWPORT_SCALE_X", "SET_VIEWPORT_SCALE_Y", "SET_VIEWPORT_SCALE_Z",
+    "SET_VIEWPORT_OFFSET_X", "SET_VIEWPORT_OFFSET_Y", "SET_VIEWPORT_OFFSET_Z", "SET_VIEWPORT_CLIP_MIN_Z",
+    "SET_VIEWPORT_CLIP_MAX_Z", "SET_VIEWPORT_CLIP_HORIZONTAL", "SET_VIEWPORT_CLIP_VERTICAL", "SET_SCISSOR_ENABLE",
+    "SET_SCISSOR_HORIZONTAL", "SET_SCISSOR_VERTICAL",
+)  # fmt: skip
+RASTER_NAMES = tuple(dict.fromkeys((*_GENERAL, *_OF_ALL_VIEWPORTS, *_OF_A_VIEWPORT)))
+"""The methods that `RasterEncoder` and `pixel_inputs` read."""
+POSITION, LAYER, VIEWPORT_INDEX, POINT_SIZE, DISTANCES = 0x70, 0x64, 0x68, 0x6C, 0x2C0
+_VIEWPORT_CHOICES = VIEWPORT_INDEX >> 2, VIEWPORT_MASK >> 2
+"""Addresses in attribute space of what set-up reads itself."""
+_MODES = {0x1B00: POINT, 0x1B01: LINE, 0x1B02: FILL}
+_CULL = {0x404: 1, 0x405: 2, 0x408: 3}
+_COUNTER_CLOCKWISE = 0x901
+_XYZ, _Z = 3, 5
+"""SET_VIEWPORT_CLIP_CONTROL.GEOMETRY_CLIP that cut at near and far plane."""
+_STEP_OF_24_BITS = 2.0**-24
+_DEPTH_STEPS = {"Z16": 2.0**-16, "ZF32": 0.0}
+_SIGN = -(1 << 31)
+_MOST = (1 << 15) - 1
+_PLAIN = {
+    POSITION: "X", POSITION + 4: "Y", POSITION + 8: "Z", POSITION + 12: "INVERSE_W", 0x60: "PRIMITIVE_ID",
+    LAYER: "LAYER", VIEWPORT_INDEX: "VIEWPORT", 0x2E0: "POINT_S", 0x2E4: "POINT_T", 0x3FC: "FRONT",
+}  # fmt: skip
+"""Inputs of pixel programs that set-up makes."""
+_FRONT_COLORS, _COLOR_BYTES = range(0x280, 0x2A0), 0x20
+_TEXTURES = range(0x300, 0x3A0)
+_S, _T, _NOTHING, _ONE = 1, 2, 3, 4
+_FROM_S = 2
+
+Words = NDArray[np.int32]
+
+
+def float_word(v: float) -> int:
+    """The bits of an f32 as a signed number."""
+    return int(np.float32(v).view(np.int32))
+
+
+def _multisampled(state: State) -> bool:
+    """Whether shapes cover samples one by one; then nothing has smooth edges."""
+    return sample_count(state) > 1 and bool(state.field("SET_ANTI_ALIAS_ENABLE"))
+
+
+class _Record:
+    """Words of a record by name."""
+
+    def __init__(self, offsets: Mapping[str, int], words: Words) -> None:
+        self._offsets, self.words = offsets, words
+
+    def put(self, name: str, *values: int) -> None:
+        at = self._offsets[name] // 4
+        self.words[at : at + len(values)] = np.array(values, np.int64).astype(np.uint32).view(np.int32)
+
+    def put_float(self, name: str, *values: float) -> None:
+        at = self._offsets[name] // 4
+        self.words[at : at + len(values)] = np.array(values, np.float32).view(np.int32)
+
+
+def _places(names: Iterable[str]) -> NDArray[np.intp]:
+    """The words of methods, all elements of those that have some."""
+    methods = [B197[name] for name in names]
+    return np.array([m.word + n * m.stride for m in methods for n in range(m.count or 1)])
+
+
+_GENERAL_PLACES, _COMMON_PLACES = _places(_GENERAL), _places(_OF_ALL_VIEWPORTS)
+_VIEWPORT_NAMES = (*_OF_ALL_VIEWPORTS, *_OF_A_VIEWPORT)
+_VIEWPORT_PLACES = [
+    np.array([*_COMMON_PLACES, *(B197[name].word + n * B197[name].stride for name in _OF_A_VIEWPORT)])
+    for n in range(VIEWPORT_COUNT)
+]
+_OWN = slice(RASTER.LAYER_AT // 4, RASTER.DEPTH_WANTED // 4)
+"""The words of RASTER that registers decide."""
+_POSITIONS = slice(POSITION >> 2, (POSITION >> 2) + 4)
+_MOST_KNOWN = 4096
+
+
+class _Known:
+    """Words by the registers that they were made of: most draws have seen theirs before."""
+
+    def __init__(self) -> None:
+        self._found: dict[bytes, Words] = {}
+
+    def get(self, key: bytes, make: Callable[[], Words]) -> Words:
+        found = self._found.get(key)
+        if found is None:
+            if len(self._found) >= _MOST_KNOWN:
+                self._found.clear()
+            found = self._found[key] = make()
+        return found
+
+
+class RasterEncoder:
+    """Makes RASTER and VIEWPORT records of registers, and keeps what it made for the next draw in the same state.
+
+    :param switches: by name; what is not there has its default.
+    """
+
+    def __init__(self, switches: Mapping[str, str]) -> None:
+        self._control_step = switches.get("raster.offset_step") == "control"
+        self._window_clip_cut = int(switches.get("raster.window_clip_end") != "inclusive")
+        self._mirrors = switches.get("raster.lower_left") == "mirror"
+        self._moves = switches.get("raster.window_offset") != "ignore"
+        self._known, self._known_viewports = _Known(), _Known()
+
+    def encode(self, state: State, vertex_map: Words, raster: Words, viewports: Words) -> None:
+        """Fill a RASTER record and VIEWPORT_COUNT VIEWPORT records (i32 words).
+
+        Words that do not count are left alone: places in RASTER, all but the first viewport if the program chooses
+        none.
+
+        :param vertex_map: where attributes are in pages, for who reads them (VERTICES.MAP).
+        """
+        key = state.values(_GENERAL_PLACES).tobytes() + vertex_map.tobytes()
+        general = partial(_general, state, vertex_map, self._control_step, self._window_clip_cut)
+        raster[_OWN] = self._known.get(key, general)
+        size, positions = VIEWPORT.size // 4, vertex_map[_POSITIONS].tobytes()
+        several = any(int(vertex_map[word]) != PAGE_ZERO for word in _VIEWPORT_CHOICES)
+        for n in range(VIEWPORT_COUNT if several else 1):
+            words = state.values(_VIEWPORT_PLACES[n])
+            make = partial(_viewport, words, vertex_map, self._mirrors, self._moves)
+            viewports[n * size : (n + 1) * size] = self._known_viewports.get(words.tobytes() + positions, make)
+
+
+def _general(state: State, vertex_map: Words, control_step: bool, window_clip_cut: int) -> Words:
+    """All of RASTER that registers decide. For the last two see `_faces` and `_masks`."""
+    raster = np.zeros(RASTER.size // 4, np.int32)
+    r = _Record(RASTER.offsets, raster)
+    field = state.field
+    place = lambda address: int(vertex_map[address >> 2])
+    optional = lambda address: -1 if place(address) == PAGE_ZERO else place(address)
+    from_program = field("SET_RT_LAYER", "CONTROL") != 0
+    r.put("LAYER_AT", place(LAYER) if from_program else -1)
+    r.put("LAYER", field("SET_RT_LAYER", "V"))
+    r.put("LAYER_BY_VIEWPORT", field("SET_OFFSET_RENDER_TARGET_INDEX", "BY_VIEWPORT_INDEX"))
+    r.put("VIEWPORT_AT", optional(VIEWPORT_INDEX))
+    r.put("VIEWPORT_MASK_AT", optional(VIEWPORT_MASK))
+    own_size = field("SET_ATTRIBUTE_POINT_SIZE", "ENABLE")
+    slot = 4 * field("SET_ATTRIBUTE_POINT_SIZE", "SLOT")
+    r.put("POINT_SIZE_AT", optional(slot) if own_size and slot < ATTRIBUTE_SPACE else -1)
+    _clip(state, r, vertex_map)
+    _faces(state, r, control_step)
+    _lines_and_points(state, r)
+    _samples(state, r)
+    _masks(state, r, window_clip_cut)
+    r.put("HALF", 128 * field("SET_VIEWPORT_PIXEL", "CENTER"))
+    r.put("CONSERVATIVE", field("SET_CONSERVATIVE_RASTER", "ENABLE"))
+    r.put("FILL_VIA_TRIANGLE", field("SET_FILL_VIA_TRIANGLE", "MODE"))
+    return raster[_OWN]
+
+
+def _transforms(state: State) -> bool:
+    return bool(state.field("SET_VIEWPORT_SCALE_OFFSET", "ENABLE"))
+
+
+def _clip(state: State, r: _Record, vertex_map: Words) -> None:
+    field = state.field
+    planes = [n for n in range(8) if field("SET_USER_CLIP_ENABLE", f"PLANE{n}")]
+    r.put("USER_PLANES", sum(1 << n for n in planes))
+    r.put("USER_CULLS", sum(field("SET_USER_CLIP_OP", f"PLANE{n}") << n for n in planes))
+    r.put("DISTANCES", *(int(vertex_map[(DISTANCES >> 2) + n]) for n in range(8)))
+    cuts = field("SET_VIEWPORT_CLIP_CONTROL", "GEOMETRY_CLIP") in (_XYZ, _Z) and _transforms(state)
+    r.put("CLIP_Z", int(cuts))
+    r.put("NEAR_ZERO", field("SET_VIEWPORT_Z_CLIP", "RANGE"))
+    below = 0 if field("SET_VIEWPORT_CLIP_CONTROL", "PIXEL_MIN_Z") else KILL_BELOW
+    above = 0 if field("SET_VIEWPORT_CLIP_CONTROL", "PIXEL_MAX_Z") else KILL_ABOVE
+    # What is cut off needs no killing, and rounding would take pixels at the cut.
+    r.put("DEPTH_KILL", 0 if cuts else below | above)
+
+
+def _faces(state: State, r: _Record, controlled: bool) -> None:
+    """controlled: whether SET_DEPTH_BIAS_CONTROL decides about the step of a depth offset."""
+    field, number = state.field, state.float
+    drops = _CULL.get(field("OGL_SET_CULL_FACE"), 0) if field("OGL_SET_CULL", "ENABLE") else 0
+    r.put("CULL", drops)
+    # y goes down, so what is counter-clockwise to a viewer has a negative area.
+    negative = int(field("OGL_SET_FRONT_FACE") == _COUNTER_CLOCKWISE) ^ field("SET_WINDOW_ORIGIN", "FLIP_Y")
+    r.put("FRONT_NEGATIVE", negative)
+    r.put("MODES", *(_MODES.get(field(f"SET_{side}_POLYGON_MODE"), FILL) for side in ("FRONT", "BACK")))
+    r.put("TWO_SIDED", field("SET_TWO_SIDED_LIGHT", "ENABLE"))
+    names = ((FILL, "FILL"), (LINE, "LINE"), (POINT, "POINT"))
+    r.put("OFFSETS", sum(field(f"SET_POLY_OFFSET_{name}", "ENABLE") << bit for bit, name in names))
+    r.put_float("OFFSET_SLOPE", number("SET_SLOPE_SCALE_DEPTH_BIAS"))
+    r.put_float("OFFSET_UNITS", number("SET_DEPTH_BIAS") / 2)  # drivers store twice the units
+    r.put_float("OFFSET_CLAMP", number("SET_DEPTH_BIAS_CLAMP"))
+    names_of = state.block["SET_ZT_FORMAT"]["V"].enum or {}
+    format = names_of.get(field("SET_ZT_FORMAT"), "")
+    step = _DEPTH_STEPS.get(format.split("_")[0], _STEP_OF_24_BITS)
+    if controlled and not field("SET_DEPTH_BIAS_CONTROL", "DEPTH_FORMAT_DEPENDENT"):
+        step = _STEP_OF_24_BITS
+    r.put_float("OFFSET_STEP", step)
+
+
+def _lines_and_points(state: State, r: _Record) -> None:
+    field, number = state.field, state.float
+    aliased = field("SET_ALIASED_LINE_WIDTH_ENABLE")
+    r.put_float("LINE_WIDTH", number("SET_ALIASED_LINE_WIDTH_FLOAT" if aliased else "SET_LINE_WIDTH_FLOAT"))
+    samples = _multisampled(state)
+    r.put("LINE_SMOOTH", int(bool(field("SET_ANTI_ALIASED_LINE", "ENABLE")) and not samples))
+    r.put("LINE_STIPPLE", field("SET_LINE_STIPPLE", "ENABLE"))
+    r.put("STIPPLE_FACTOR", field("SET_LINE_STIPPLE_PARAMETERS", "FACTOR"))
+    r.put("STIPPLE_PATTERN", field("SET_LINE_STIPPLE_PARAMETERS", "PATTERN"))
+    r.put("GENERATED_EDGES", int(field("SET_LINE_MODE_POLYGON_CLIP", "GENERATED_EDGE") == 0))
+    r.put_float("POINT_SIZE", number("SET_POINT_SIZE"))
+    r.put("POINT_SPRITE", field("SET_POINT_SPRITE", "ENABLE"))
+    r.put("SPRITE_LOWER", int(field("SET_POINT_SPRITE_SELECT", "ORIGIN") == 0))
+    r.put("POINT_SMOOTH", int(bool(field("SET_ANTI_ALIASED_POINT", "ENABLE")) and not samples))
+
+
+def _samples(state: State, r: _Record) -> None:
+    field = state.field
+    count = sample_count(state)
+    on = _multisampled(state)
+    r.put("SAMPLES", count)
+    r.put("MULTISAMPLE", int(on))
+    for axis in "XY":
+        at = [field("SET_ANTI_ALIAS_SAMPLE_POSITIONS", f"{axis}{s & 3}", s >> 2) for s in range(MAX_SAMPLES)]
+        r.put(f"SAMPLE_{axis}", *(at if on else [8] * MAX_SAMPLES))
+    # A mask for each pixel of a quad; quads have four lanes in a row.
+    masked = field("SET_SAMPLE_MASK", "RASTER_OUT_ENABLE")
+    masks = [field(f"SET_SAMPLE_MASK_X{n & 1}_Y{n >> 1}") if masked else -1 for n in range(4)]
+    quads = [sum((mask >> s & 1) << n for n, mask in enumerate(masks)) for s in range(MAX_SAMPLES)]
+    r.put("SAMPLES_LEFT", *(0x11111111 * quad for quad in quads))
+    r.put("CENTRE_DEPTH", field("SET_NONMULTISAMPLED_Z"))
+    passes = field("SET_HYBRID_ANTI_ALIAS_CONTROL", "PASSES")
+    passes |= field("SET_HYBRID_ANTI_ALIAS_CONTROL", "PASSES_EXTENDED") << 4
+    r.put("PASSES", min(max(passes, 1), count) if on else 1)
+
+
+def _masks(state: State, r: _Record, left_out: int) -> None:
+    """left_out: pixels at the far end of a window rectangle that are no part of it."""
+    field = state.field
+    windows = 0
+    if field("SET_WINDOW_CLIP_ENABLE"):
+        windows = (INSIDE_ANY, OUTSIDE_ALL, NOTHING, NOTHING)[field("SET_WINDOW_CLIP_TYPE")]
+        for n in range(8):
+            across = [field("SET_WINDOW_CLIP_HORIZONTAL", name, n) for name in ("XMIN", "XMAX")]
+            down = [field("SET_WINDOW_CLIP_VERTICAL", name, n) for name in ("YMIN", "YMAX")]
+            at = RASTER.WINDOWS // 4 + 4 * n
+            r.words[at : at + 4] = (across[0], down[0], across[1] - left_out, down[1] - left_out)
+    r.put("WINDOW_CLIPS", windows)
+    stipple = field("SET_POLYGON_STIPPLE", "ENABLE")
+    r.put("POLYGON_STIPPLE", stipple)
+    if stipple:
+        r.put("POLYGON_PATTERN", *(state.word("SET_POLYGON_STIPPLE_PATTERN", n) for n in range(32)))
+    smooth = int(bool(field("SET_POLY_SMOOTH", "ENABLE")) and not _multisampled(state))
+    r.put("POLY_SMOOTH", smooth)
+    r.put("MASKED", int(bool(windows or stipple or smooth or field("SET_LINE_STIPPLE", "ENABLE"))))
+
+
+Bits = Callable[[int], int]
+
+
+def _pair(name: str, first: str, second: str) -> tuple[str, Bits, Bits]:
+    """A method and how to take two of its fields from its word."""
+    return name, B197[name][first].raw, B197[name][second].raw
+
+
+_SWIZZLE = [B197["SET_VIEWPORT_COORDINATE_SWIZZLE"][axis].raw for axis in "XYZW"]
+_LOWER = B197["SET_WINDOW_ORIGIN"]["MODE"].raw
+_ZERO_TO_ONE = B197["SET_VIEWPORT_CLIP_CONTROL"]["MIN_Z_ZERO_MAX_Z_ONE"].raw
+_EXTENTS = [
+    _pair(f"{name}_{axis}", start, size)
+    for name, starts in (("SET_SURFACE_CLIP", "X Y"), ("SET_VIEWPORT_CLIP", "X0 Y0"))
+    for axis, start, size in zip(("HORIZONTAL", "VERTICAL"), starts.split(), ("WIDTH", "HEIGHT"), strict=True)
+]
+_SCISSOR = [_pair("SET_SCISSOR_HORIZONTAL", "XMIN", "XMAX"), _pair("SET_SCISSOR_VERTICAL", "YMIN", "YMAX")]
+
+
+_WINDOW_OFFSETS = [(name, B197[name]["V"]) for name in ("SET_WINDOW_OFFSET_X", "SET_WINDOW_OFFSET_Y")]
+
+
+def _viewport(registers: NDArray[np.uint32], vertex_map: Words, mirrors: bool, moves: bool) -> Words:
+    """A VIEWPORT record, of the words of _VIEWPORT_NAMES. mirrors: whether an origin at the lower left does; moves:
+    whether the window's offset does."""
+    words = dict(zip(_VIEWPORT_NAMES, registers.tolist(), strict=True))
+    number = dict(zip(_VIEWPORT_NAMES, registers.view(np.float32).tolist(), strict=True))
+    at = POSITION >> 2
+    swizzle = [get(words["SET_VIEWPORT_COORDINATE_SWIZZLE"]) for get in _SWIZZLE]
+    source = [int(vertex_map[at + (code >> 1)]) for code in swizzle]
+    scale = [number[f"SET_VIEWPORT_SCALE_{axis}"] for axis in "XYZ"]
+    offset = [number[f"SET_VIEWPORT_OFFSET_{axis}"] for axis in "XYZ"]
+    if mirrors and _LOWER(words["SET_WINDOW_ORIGIN"]):
+        scale[1] = -scale[1]
+    if not words["SET_VIEWPORT_SCALE_OFFSET"] & 1:  # positions are places on the screen
+        scale, offset = [1.0] * 3, [0.0] * 3
+        source[3], swizzle[3] = PAGE_ONE, 0
+    for axis, (name, field) in enumerate(_WINDOW_OFFSETS if moves else ()):
+        offset[axis] += float(field.decode(words[name]))
+    low, high = number["SET_VIEWPORT_CLIP_MIN_Z"], number["SET_VIEWPORT_CLIP_MAX_Z"]
+    if _ZERO_TO_ONE(words["SET_VIEWPORT_CLIP_CONTROL"]):
+        low, high = 0.0, 1.0
+    sides: list[list[tuple[int, int]]] = [[], []]
+    for n, (name, start, size) in enumerate(_EXTENTS):
+        first = start(words[name])
+        sides[n & 1].append((first, first + size(words[name]) - 1))
+    if words["SET_SCISSOR_ENABLE"] & 1:
+        for side, (name, least, most) in zip(sides, _SCISSOR, strict=True):
+            side.append((least(words[name]), most(words[name]) - 1))
+    (left, right), (top, bottom) = ((max(v[0] for v in side), min(_MOST, *(v[1] for v in side))) for side in sides)
+    v = _Record(VIEWPORT.offsets, np.zeros(VIEWPORT.size // 4, np.int32))
+    v.put("SOURCE", *source, *(_SIGN if code & 1 else 0 for code in swizzle))
+    v.put_float("SCALE", *scale, *offset, min(low, high), max(low, high))
+    v.put("LEFT", left, top, right, bottom)
+    return v.words
+
+
+def limit(viewports: Words, width: int, height: int) -> None:
+    """Let no viewport reach beyond a target of this size in pixels (used after `RasterEncoder.encode`)."""
+    table = viewports.reshape(-1, VIEWPORT.size // 4)
+    for name, size in (("RIGHT", width), ("BOTTOM", height)):
+        column = table[:, VIEWPORT.offsets[name] // 4]
+        np.minimum(column, size - 1, out=column)
+
+
+@dataclass(frozen=True, eq=False)
+class PixelInputs:
+    """What a pixel program reads: PIXEL_INPUT records (`table`), how many (`groups`), and the map for LAUNCH.IN_MAP."""
+
+    table: Words
+    groups: int
+    map: Words
+
+
+def pixel_inputs(state: State, inputs: Mapping[int, int], vertex_map: Words) -> PixelInputs:
+    """The inputs of a pixel program by its header (`Header.inputs`: address to kind of interpolation)."""
+    read = [address for address in sorted(inputs) if address not in _PLAIN]
+    groups = -(-len(read) // GROUP)
+    table = np.zeros((max(groups, 1), PIXEL_INPUT.size // 4), np.int32)
+    columns = {name: at // 4 for name, at in PIXEL_INPUT.offsets.items()}
+    table[:, columns["FRONT"] : columns["FRONT"] + 2 * GROUP] = PAGE_ZERO
+    map = np.zeros(MAP_WORDS, np.int32)
+    for address, name in _PLAIN.items():
+        map[address >> 2] = plane_offset(name)
+    for n, address in enumerate(read):
+        row, column = table[n // GROUP], n % GROUP
+        front = int(vertex_map[address >> 2])
+        back = int(vertex_map[(address + _COLOR_BYTES) >> 2]) if address in _FRONT_COLORS else front
+        row[columns["FRONT"] + column], row[columns["BACK"] + column] = front, back
+        row[columns["LINEAR"] + column] = float_word(1.0) if inputs[address] == LINEAR else 0
+        row[columns["SPRITE"] + column] = _sprite(state, address)
+        map[address >> 2] = HEAD_SIZE + n * PLANE.size
+    return PixelInputs(table.reshape(-1), groups, map)
+
+
+def _sprite(state: State, address: int) -> int:
+    """What a point with sprites shows instead of a texture coordinate."""
+    if address not in _TEXTURES or not state.field("SET_POINT_SPRITE", "ENABLE"):
+        return 0
+    number, component = divmod(address - _TEXTURES.start, 16)
+    if not state.field("SET_POINT_SPRITE_SELECT", f"TEXTURE{number}"):
+        return 0
+    mode = state.field("SET_POINT_SPRITE_SELECT", "RMODE")
+    r = _NOTHING if mode == 0 else _S if mode == _FROM_S else 0
+    return (_S, _T, r, _ONE)[component // 4]
+
+
+def alpha_registers(first_registers: Iterable[int | None]) -> int:
+    """RASTER.ALPHAS of `Header.target_registers`, as the signed word that it is."""
+    bits = sum(1 << (n + 3) for n in first_registers if n is not None)
+    return bits - (bits >> 31 << 32)
+
+
+_LEFT_OUT = (
+    ("SET_TIR", "MODE", "samples of raster are those of the targets"),
+    ("SET_CLIP_ID_TEST", "ENABLE", "clip ids are not tested"),
+    ("SET_LINE_MULTISAMPLE_OVERRIDE", "ENABLE", "lines have samples as everything has"),
+    ("SET_VIEWPORT_INCREASE_SNAP_GRID_PRECISION", "X_BITS", "corners have 8 bits below the pixel"),
+    ("SET_VIEWPORT_INCREASE_SNAP_GRID_PRECISION", "Y_BITS", "corners have 8 bits below the pixel"),
+)
+
+
+def left_out(state: State) -> tuple[str, ...]:
+    """What the registers ask of raster that it does not do, as texts for events."""
+    return tuple(f"{name}: {text}" for name, part, text in _LEFT_OUT if state.field(name, part))

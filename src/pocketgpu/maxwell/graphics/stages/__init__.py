@@ -1,0 +1,1 @@
+"""Stages between the vertex program and raster: tessellation, geometry, transform feedback."""

@@ -1,0 +1,1 @@
+"""Channels: what is submitted, the pushbuffer parser, host methods, waits and syncpoints."""

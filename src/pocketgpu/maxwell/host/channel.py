@@ -1,0 +1,486 @@
+"""One channel: what was submitted to it, its engines, and the compiled parser's stops.
+
+The parser does everything plain by itself. Here is what it comes back for: methods with an effect, inline data that is
+complete, things to tell, and the end of the pieces of pushbuffer that it was given.
+
+Source: NVIDIA's header of the channel class A06F for GPFIFO entries; recorded drivers for what spans them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.facts.maxwell import SUBCHANNELS
+from pocketgpu.facts.maxwell.headers import GPFIFO
+from pocketgpu.maxwell.host import pushbuffer
+from pocketgpu.maxwell.host.dispatch import CODE, block_of
+from pocketgpu.maxwell.host.layout import (
+    CHANNEL,
+    CHANNEL_LAYOUT,
+    CLASS_FILES,
+    CONSTANT_GROUPS,
+    COUNTER,
+    COUNTERS,
+    DRAW_STATE,
+    FILE_WORDS,
+    FILES,
+    FRONT_END_FILES,
+    HOST_FILE,
+    MACROS,
+    MAX_RUNS,
+    OTHER_FILE,
+    RUN,
+    STAGING_SIZE,
+    WorkLayout,
+)
+from pocketgpu.maxwell.host.methods import HostMethods
+from pocketgpu.maxwell.host.waits import Wait
+from pocketgpu.maxwell.mme.interpreter import BUSY
+from pocketgpu.maxwell.observer import Segment
+
+if TYPE_CHECKING:
+    from pocketgpu.maxwell.engines.common.base import Effect, Engine
+    from pocketgpu.maxwell.gm20b import GM20B
+    from pocketgpu.maxwell.memory.places import Offsets
+
+WORD_BUDGET = 1 << 28
+"""Words of pushbuffer in one submission, more than a gigabyte of them."""
+INLINE_LIMIT = 256 << 20
+"""Bytes of inline data that one upload may have."""
+
+MOST_EFFECTS_SHIFT = 17
+"""Methods that engines act upon count for macros as so large a part of their budget: 1 / 2^17."""
+_QUICK = CHANNEL.QUICK // 4
+_MACRO_STATE, _MACRO_LEFT = CHANNEL.MME_STATE // 4, CHANNEL.MME_BUDGET // 4
+_ENTRY = GPFIFO["ENTRY"]
+_GET, _GET_HI, _LENGTH, _OPCODE = (_ENTRY[name] for name in ("GET", "GET_HI", "LENGTH", "OPCODE"))
+
+# What the parser found odd: kind of event, id, message.
+_ODD = {
+    "missing_parameter": ("fault", "mme.missing_parameter", "a macro fetches a parameter that never comes; it gets 0"),
+    "leftover_parameter": ("fault", "mme.leftover_parameter", "a parameter for a macro that does not wait for one"),
+    "branch_in_slot": ("warning", "mme.branch_in_slot", "a branch in the delay slot of a branch"),
+    "instruction": ("fault", "mme.instruction", "an instruction or an address that the macro engine does not have"),
+    "macro_method": ("fault", "mme.host_method", "a macro sends a method of the host"),
+    "macro_call": ("fault", "mme.nested_call", "a macro calls a macro"),
+    "ram_overflow": ("fault", "mme.ram", "a load beyond the end of the macro engine's memory"),
+    "header": ("fault", "channel.illegal_header", "a method header of a reserved form"),
+    "inline_data": ("warning", "inline.not_expected", "inline data that no launch has asked for"),
+    "constant": ("fault", "channel.constant_unmapped", "words for a constant buffer go where no memory is"),
+}
+
+
+@dataclass
+class Submission:
+    """GPFIFO entries as they were handed in; `next` is the first that the parser has not been given."""
+
+    number: int
+    entries: NDArray[np.uint64]
+    next: int = 0
+    words: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class ChannelState:
+    """What a channel held; see `Channel.save`. block: bytes of its part of the work area. pieces: inline data that came
+    so far, by class. engines: what each of them keeps in Python, by register file."""
+
+    block: NDArray[np.uint8]
+    pieces: tuple[tuple[NDArray[np.uint8], ...], ...]
+    reference: int
+    waiting: Wait | None
+    yielded: bool
+    submission: int
+    queue: tuple[Submission, ...]
+    fresh: bool
+    engines: dict[int, object]
+
+
+class Channel:
+    """Made by the machine; `id` is the number under which programs submit, `index` the place in the work area."""
+
+    def __init__(self, machine: GM20B, id: int, index: int) -> None:
+        self.machine, self.id, self.index = machine, id, index
+        base = machine.layout.channel(index)
+        arena = machine.memory.arena
+        part = lambda offset, size: arena[base + offset : base + offset + size]
+        part(0, CHANNEL_LAYOUT.staging)[:] = 0  # a machine before this one may have used it
+        self.state = part(CHANNEL_LAYOUT.state, CHANNEL.size).view(np.int32)
+        self._words = self.state.data
+        first = CHANNEL.STATUS // 4
+        self._told = self._words[first : first + 7]
+        unsigned = part(CHANNEL_LAYOUT.state, CHANNEL.size).view(np.uint32).data
+        self.counters = part(CHANNEL_LAYOUT.counters, 8 * len(COUNTERS)).view(np.int64)
+        self._constants = self.counters[COUNTER["constbuf_words_inline"] // 8 :].data
+        self._version = self._stamped = -1
+        self._place = ""  # as long as the parser stands still
+        self.macro_counts = part(CHANNEL_LAYOUT.macro_counts, 8 * MACROS).view(np.int64)
+        size = 4 * FILE_WORDS * FILES
+        self.files = part(CHANNEL_LAYOUT.registers, size).view(np.uint32).reshape(FILES, FILE_WORDS)
+        self.shadows = part(CHANNEL_LAYOUT.shadows, size).view(np.uint32).reshape(FILES, FILE_WORDS)
+        self.mme_code = part(CHANNEL_LAYOUT.mme_code, 4 * machine.ram_words).view(np.uint32)
+        self.mme_starts = part(CHANNEL_LAYOUT.mme_starts, 4 * MACROS).view(np.uint32)
+        self.mme_known = part(CHANNEL_LAYOUT.mme_known, 4 * MACROS).view(np.uint32)
+        """1 for each of `mme_starts` that was loaded."""
+        self._runs = part(CHANNEL_LAYOUT.runs, RUN.size * MAX_RUNS).view(np.int32).reshape(MAX_RUNS, RUN.size // 4)
+        self._staging = part(CHANNEL_LAYOUT.staging, FRONT_END_FILES * STAGING_SIZE).reshape(FRONT_END_FILES, -1)
+        self._pieces: list[list[NDArray[np.uint8]]] = [[] for _ in range(FRONT_END_FILES)]
+        self._inline_words: list[list[Offsets]] = [[] for _ in range(FRONT_END_FILES)]
+        self.inline_words: Offsets | None = None
+        """While an engine is given inline data, where its words stood; None unless an observer wants to know."""
+        self.host_registers = self.files[HOST_FILE]
+        self.reference = 0
+        """What the last SET_REFERENCE published."""
+        self.waiting: Wait | None = None
+        self.yielded = False
+        self.submission = 0
+        self._queue: deque[Submission] = deque()
+        self._fresh = True
+        convention = machine.switches["channel.unbound"] == "convention"
+        for subchannel in range(8):
+            usual = SUBCHANNELS.get(subchannel) if convention else None
+            self.put("BINDINGS", CLASS_FILES.index(usual.class_id) if usual else OTHER_FILE, subchannel)
+        self._effects: dict[int, Effect] = {}
+        self.engines: dict[int, Engine] = {}
+        for file, class_id in enumerate(CLASS_FILES):
+            made = machine.engine_classes.get(class_id)
+            if made is not None:
+                engine = self.engines[file] = made(machine, id, self.files[file])
+                self._listen(file, engine.effects)
+                machine.defer(file, engine.deferred)
+                machine.defer(file, engine.drawing, "draw")
+                if engine.drawing:
+                    first, groups = CHANNEL.DRAW_TOPOLOGY // 4, CHANNEL.GROUPS // 4
+                    words = unsigned[first : first + len(DRAW_STATE)], unsigned[groups : groups + CONSTANT_GROUPS]
+                    engine.attach(*words)
+                    self._drawing = engine
+        self.shadows[:] = self.files  # what engines are at power-on, their shadow is
+        self._listen(HOST_FILE, HostMethods(self).effects)
+
+    def _listen(self, file: int, effects: dict[int, Effect]) -> None:
+        self._effects.update({file * FILE_WORDS + word: effect for word, effect in effects.items()})
+        self.machine.ask(file, effects)
+
+    # -- state words ------------------------------------------------------------------------------------------------
+    def get(self, name: str, index: int = 0) -> int:
+        """A word of the channel's state by its name in `layout.CHANNEL`; `index`: of those that are several."""
+        return int(self._words[getattr(CHANNEL, name) // 4 + index])
+
+    def put(self, name: str, value: int, index: int = 0) -> None:
+        """Change a word of the state. Nothing may be running."""
+        self._words[getattr(CHANNEL, name) // 4 + index] = value
+
+    @property
+    def subchannel(self) -> int:
+        """That of the packet at hand."""
+        return self.get("SUBCHANNEL")
+
+    def bind(self, file: int) -> None:
+        """The subchannel of the packet at hand writes to this register file from now on."""
+        self.put("BINDINGS", file, self.subchannel)
+
+    def macros(self) -> dict[int, list[int]]:
+        """The macros loaded so far, by number: the words from each start address to the next, or to the last loaded."""
+        known = np.flatnonzero(self.mme_known)
+        starts = {int(n): int(self.mme_starts[n]) for n in known}
+        ends = sorted({*starts.values(), self.get("MME_TOP")})
+        return {
+            n: self.mme_code[start : min((end for end in ends if end > start), default=start)].tolist()
+            for n, start in starts.items()
+        }
+
+    @property
+    def place(self) -> str:
+        """Where the parser is: "s3/e2+17", the word last read."""
+        if not self._place:
+            run = self._runs[max(self.get("RUN"), 0)]
+            word = int(run[RUN.FIRST // 4]) + (self.get("POSITION") - int(run[RUN.OFFSET // 4])) // 4 - 1
+            self._place = f"s{self.submission}/e{self.get('ENTRY')}+{max(word, 0)}"
+        return self._place
+
+    @property
+    def constant_words(self) -> int:
+        """Words that it has written into constant buffers so far."""
+        return int(self._constants[0])
+
+    @property
+    def work(self) -> int:
+        """A number that grows with everything done."""
+        return int(self.counters[COUNTER["methods"] // 8] + self.counters[COUNTER["macro_steps"] // 8])
+
+    # -- checkpoints ------------------------------------------------------------------------------------------------
+    def save(self) -> ChannelState:
+        """What it holds, in the middle of a packet as well. Nothing may be running."""
+        # Inline data is copied only where some is under way: it is most of a channel's room.
+        staged = any(self.get("INLINE_STAGED", file) for file in range(FRONT_END_FILES))
+        return ChannelState(
+            self._block(CHANNEL_LAYOUT.size if staged else CHANNEL_LAYOUT.staging).copy(),
+            tuple(map(tuple, self._pieces)), self.reference, self.waiting, self.yielded, self.submission,
+            tuple(replace(one) for one in self._queue), self._fresh,
+            {file: engine.save() for file, engine in self.engines.items()},
+        )  # fmt: skip
+
+    def restore(self, state: ChannelState) -> None:
+        """Be as `save` found it."""
+        self._block(len(state.block))[:] = state.block
+        self._pieces = [list(pieces) for pieces in state.pieces]
+        self._inline_words = [[] for _ in range(FRONT_END_FILES)]
+        self.reference, self.waiting, self.yielded = state.reference, state.waiting, state.yielded
+        self.submission, self._fresh = state.submission, state.fresh
+        self._queue = deque(replace(one) for one in state.queue)
+        for file, kept in state.engines.items():
+            self.engines[file].restore(kept)
+        self._place = ""
+        self.open_version()
+
+    def _block(self, size: int) -> NDArray[np.uint8]:
+        """The first bytes of its part of the work area. Staged inline data is the end of that."""
+        start = self.machine.layout.channel(self.index)
+        return self.machine.memory.arena[start : start + size]
+
+    def open_version(self) -> None:
+        """Have what it writes from now on stamped with a new version."""
+        self._version = -1
+
+    # -- submissions ------------------------------------------------------------------------------------------------
+    def submit(self, number: int, entries: NDArray[np.uint64]) -> None:
+        """Put entries at the end of the queue."""
+        self._queue.append(Submission(number, entries))
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.waiting is None and not self._queue
+
+    def drop(self) -> None:
+        """Forget what is left to do."""
+        self.waiting = None
+        self._queue.clear()
+        self._fresh = True
+        for name in ("RUNS", "RUN", "POSITION", "END", "REMAINING", "MME_STATE"):
+            self.put(name, 0)
+
+    def _load(self) -> bool:
+        """Give the parser the next pieces of pushbuffer; whether there are any."""
+        while self._queue:
+            head = self._queue[0]
+            if head.next == 0:
+                self.submission = head.number
+                self.put("ODD_SEEN", 0)
+                self.put("SUBMISSION", head.number)
+                self.put("MME_BUDGET", self.machine.macro_budget)
+                self.put("MME_COST", self.machine.macro_budget >> MOST_EFFECTS_SHIFT)
+            first = head.next
+            runs = self._pieces_of(head)
+            if self.machine.observers and first < head.next:
+                self._tell_segments(head, first, runs)
+            if runs:
+                self._runs[: len(runs)] = runs
+                self.put("RUNS", len(runs))
+                self.put("RUN", -1)
+                return True
+            self._queue.popleft()
+        return False
+
+    def _tell_segments(self, submission: Submission, first: int, runs: Sequence[tuple[int, int, int, int]]) -> None:
+        """Tell of the entries from `first` to where the submission is now."""
+        pieces: dict[int, list[tuple[int, int]]] = {}
+        for offset, words, number, _ in runs:
+            pieces.setdefault(number, []).append((offset, words))
+        segments = tuple(
+            Segment(number, int(submission.entries[number]), tuple(pieces.get(number, ())))
+            for number in range(first, submission.next)
+        )
+        for one in self.machine.observers:
+            one.segments_read(self, submission.number, segments)
+
+    def _pieces_of(self, submission: Submission) -> list[tuple[int, int, int, int]]:
+        """The next pieces of a submission, as `RUN` has them."""
+        runs: list[tuple[int, int, int, int]] = []
+        memory, entries = self.machine.memory, submission.entries
+        while submission.next < len(entries) and len(runs) < MAX_RUNS // 2:
+            number, entry = submission.next, int(entries[submission.next])
+            submission.next += 1
+            length = _LENGTH.raw(entry)
+            if length == 0:
+                self._control(number, entry)
+                continue
+            if submission.words + length > WORD_BUDGET:
+                text = f"more than {WORD_BUDGET} words in one submission"
+                self.machine.events.report("hang", "channel.words", text, f"s{submission.number}/e{number}")
+                submission.next = len(entries)
+                break
+            submission.words += length
+            address = _GET_HI.raw(entry) << 32 | _GET.raw(entry) << _GET.lo
+            offset = memory.offset_of(address, 4 * length)
+            spans = [(offset, 4 * length)] if offset is not None else memory.spans(address, 4 * length)
+            first = 0
+            for start, size in spans:
+                if start is None:
+                    text = f"no memory for a pushbuffer at {address + 4 * first:#x}; the rest of the entry is left out"
+                    place = f"s{submission.number}/e{number}+{first}"
+                    self.machine.events.report("fault", "channel.unmapped_pushbuffer", text, place)
+                    break
+                runs.append((start, size // 4, number, first))
+                first += size // 4
+        return runs
+
+    def _control(self, number: int, entry: int) -> None:
+        """An entry without words."""
+        if (_OPCODE.enum or {}).get(_OPCODE.raw(entry)) in ("NOP", "GP_CRC", "PB_CRC"):
+            return
+        place = f"s{self._queue[0].number}/e{number}"
+        self.machine.events.report("fault", "channel.illegal_entry", f"a GPFIFO entry {entry:#018x}", place)
+
+    # -- running ----------------------------------------------------------------------------------------------------
+    def run(self) -> bool:
+        """Go on until nothing is left, something must be waited for, or others are let go first.
+
+        Returns whether anything was done.
+        """
+        machine, worked = self.machine, False
+        if self._words[_QUICK]:
+            machine.drawing.quick.follow()
+        self.yielded = False
+        while True:
+            if self.waiting is not None:
+                if not self.waiting.over(machine.memory, machine.syncpoints, machine.switches):
+                    return worked
+                self.waiting, worked = None, True
+            elif self.yielded:
+                return worked
+            if self._fresh:
+                self._place = ""
+                if not self._load():
+                    return worked
+                self._fresh = False
+            worked = True
+            self._step()
+            for one in machine.observers:
+                one.stopped(self)
+
+    def _step(self) -> None:
+        """One run of the parser, and what it came back for."""
+        machine, memory = self.machine, self.machine.memory
+        # A version that nobody has stamped anything with yet need not be followed by another.
+        if memory.version != self._version or self._constants[0] != self._stamped:
+            self._version, self._stamped = memory.open_version(), self._constants[0]
+        started = perf_counter()
+        self._place = ""
+        machine.parse(self.index)
+        parsed = perf_counter()
+        seconds = machine.stats.seconds
+        seconds["parse"] += parsed - started
+        status, odd, file, word, value, deferred, drawn = self._told.tolist()
+        if drawn:
+            self.put("QUICK_DRAWS", 0)
+            # Nearly all of the time went into them.
+            seconds["draws"] += parsed - started
+            seconds["parse"] -= parsed - started
+            self._drawing.drew(drawn, status == pushbuffer.RESUME)
+        if deferred:
+            self._take_deferred(deferred)
+        if odd:
+            self._tell_odd(odd)
+        if status == pushbuffer.ENDED:
+            self._fresh = True
+            if machine.inline_places:
+                self._take_all_staged()
+            return
+        if status == pushbuffer.EFFECT:
+            self._effects[file * FILE_WORDS + word](value & 0xFFFFFFFF)
+        elif status == pushbuffer.UNKNOWN:
+            self._tell_unknown(file, word)
+        elif status in (pushbuffer.STAGED, pushbuffer.STAGE_FULL):
+            self._take_staged(file, status == pushbuffer.STAGED)
+        elif status == pushbuffer.MACRO_BUDGET:
+            text = f"macro {self.get('MME_MACRO')} does not end within {machine.macro_budget} instructions"
+            text += f" or {1 << MOST_EFFECTS_SHIFT} draws, clears and the like"
+            machine.report("hang", "mme.endless", text)
+        if self._words[_MACRO_STATE] == BUSY and status not in (pushbuffer.DRAWN, pushbuffer.RESUME):
+            cost = (machine.macro_budget >> MOST_EFFECTS_SHIFT) * (1 + deferred)
+            self._words[_MACRO_LEFT] = max(self._words[_MACRO_LEFT] - cost, 0)
+        seconds["effects"] += perf_counter() - parsed
+
+    def _take_deferred(self, count: int) -> None:
+        """Effects that could wait for this stop."""
+        first = CHANNEL.DEFERRED_METHODS // 4
+        methods = self._words[first : first + 3 * count].tolist()
+        self.put("DEFERRED", 0)
+        for file, word, value in zip(methods[::3], methods[1::3], methods[2::3], strict=True):
+            self._effects[file * FILE_WORDS + word](value & 0xFFFFFFFF)
+
+    def hurry(self, on: bool) -> None:
+        """Whether effects that could wait may not do so from now on."""
+        self.put("URGENT", int(on))
+
+    def _tell_odd(self, found: int) -> None:
+        self.put("ODD_SEEN", self.get("ODD_SEEN") | found)
+        self.put("ODD", 0)
+        for name, bit in pushbuffer.ODD.items():
+            if found & bit:
+                kind, id, text = _ODD[name]
+                if name == "header":
+                    text += f": {self.get('HEADER') & 0xFFFFFFFF:#010x}"
+                elif id.startswith("mme."):
+                    text += f" (macro {self.get('MME_MACRO')})"
+                self.machine.report("warning" if kind == "warning" else "fault", id, text)
+
+    def _tell_unknown(self, file: int, word: int) -> None:
+        """A word that the class does not have: told once for each, then only counted."""
+        block = block_of(file)
+        name = "the host" if file == HOST_FILE else f"class {block.class_id:#06x}" if block else "no class"
+        text = f"{name} has no method at word {word:#x}"
+        self.machine.report("warning", "channel.unknown_method", text)
+        self.machine.codes[file, word] = CODE["known_unknown"]
+
+    def _take_all_staged(self) -> None:
+        """Inline data that came so far, before other words are read, so that all can be told of."""
+        for file in range(FRONT_END_FILES):
+            if self.get("INLINE_STAGED", file):
+                self._take_staged(file, False)
+
+    def _take_staged(self, file: int, complete: bool) -> None:
+        """Inline data that came so far; all of it goes to the engine."""
+        count = self.get("INLINE_STAGED", file)
+        self.put("INLINE_STAGED", 0, file)
+        pieces, words = self._pieces[file], self._inline_words[file]
+        if not self.get("INLINE_TAKEN", file):
+            pieces.clear()  # of a launch before
+            words.clear()
+        self.put("INLINE_TAKEN", 1, file)
+        pieces.append(self._staging[file, : 4 * count].copy())
+        if self.machine.inline_places:
+            words.append(self._places_of_staged(file, count))
+        if sum(map(len, pieces)) > INLINE_LIMIT:
+            pieces.clear()
+            self.machine.report("fault", "inline.too_long", f"inline data of more than {INLINE_LIMIT} bytes")
+            self.state[CHANNEL.INLINE_LEFT // 4 + 2 * file :][:2] = 0
+        elif complete:
+            data = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+            pieces.clear()
+            found = np.concatenate(words) if words else np.empty(0, np.int64)
+            words.clear()
+            # None where a macro sent some, or nobody wanted to know when the first of them came.
+            self.inline_words = found if len(found) == len(data) >> 2 and (found >= 0).all() else None
+            engine = self.engines.get(file)
+            if engine is not None:
+                engine.staged_complete(data)
+            self.inline_words = None
+
+    def _places_of_staged(self, file: int, count: int) -> Offsets:
+        """Where `count` staged words stood; observers hear of them."""
+        machine = self.machine
+        start = WorkLayout.inline_places(machine.inline_places, self.index, file)
+        found = machine.memory.arena[start : start + 4 * count].view(np.int32).astype(np.int64)
+        for one in machine.observers:
+            if one.wants_inline:
+                one.inline_read(self, found[found >= 0])
+        return found

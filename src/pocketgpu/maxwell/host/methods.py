@@ -1,0 +1,119 @@
+"""The host methods of a channel (class B06F): binding, semaphores, syncpoints, fences, interrupts.
+
+They are words 0x00 to 0x3F of every subchannel. What only invalidates or flushes caches (FB_FLUSH, the MEM_OPs, WFI)
+has nothing to do here: everything is done in order, and memory is one.
+
+Sources: NVIDIA's header of class B06F; for syncpoints that of its sibling A26F.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pocketgpu.facts.maxwell import B06F
+from pocketgpu.facts.registers import Field
+from pocketgpu.maxwell.host.layout import CLASS_FILES, OTHER_FILE
+from pocketgpu.maxwell.host.reductions import reduce_word
+from pocketgpu.maxwell.host.waits import SyncpointWait, read_word
+
+if TYPE_CHECKING:
+    from pocketgpu.maxwell.host.channel import Channel
+
+SOFTWARE_ENGINE = 0x1F
+
+_SEMAPHORE_UPPER = B06F["SEMAPHOREA"]["OFFSET_UPPER"]
+_SEMAPHORE_LOWER = B06F["SEMAPHOREB"]["OFFSET_LOWER"]
+_SEMAPHORE = B06F["SEMAPHORED"]
+_SYNCPOINT = B06F["SYNCPOINTB"]
+_ACQUIRES = {"ACQUIRE": "equal", "ACQ_GEQ": "geq", "ACQ_AND": "and"}
+
+
+def _name(field: Field, word: int) -> str:
+    """The name that an enumerated field has for what a word holds, "" where it has none."""
+    return (field.enum or {}).get(field.raw(word), "")
+
+
+class HostMethods:
+    """The host's side of one channel: `effects` by word of the class."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel, self.machine = channel, channel.machine
+        self.registers = channel.host_registers
+        narrow = self.machine.switches["channel.syncpoint_index"] == "8-bits"
+        self._index_mask = 0xFF if narrow else 0xFFF
+        named: dict[str, Callable[[int], None]] = {
+            "SET_OBJECT": self._bind,
+            "ILLEGAL": self._illegal,
+            "SEMAPHORED": self._semaphore,
+            "NON_STALL_INTERRUPT": lambda value: self.machine.interrupt("non-stall"),
+            "SET_REFERENCE": self._reference,
+            "SYNCPOINTB": self._syncpoint,
+            "YIELD": self._yield,
+        }
+        self.effects = {B06F[name].word: effect for name, effect in named.items()}
+
+    def _bind(self, value: int) -> None:
+        """The subchannel of the header gets a class."""
+        method = B06F["SET_OBJECT"]
+        number = method["NVCLASS"].raw(value)
+        if number in CLASS_FILES:
+            self.channel.bind(CLASS_FILES.index(number))
+            return
+        self.channel.bind(OTHER_FILE)
+        if method["ENGINE"].raw(value) != SOFTWARE_ENGINE:
+            text = f"subchannel {self.channel.subchannel} is bound to class {number:#06x}, which this GPU does not have"
+            self.machine.report("fault", "channel.unknown_class", text)
+
+    def _illegal(self, value: int) -> None:
+        self.machine.report("fault", "channel.illegal_method", "the method ILLEGAL")
+
+    def _reference(self, value: int) -> None:
+        """All work before this has been done; publish the number."""
+        self.channel.reference = value
+
+    def _yield(self, value: int) -> None:
+        if B06F["YIELD"]["OP"].raw(value) != 0:
+            self.channel.yielded = True
+
+    # -- semaphores -------------------------------------------------------------------------------------------------
+    def _semaphore(self, value: int) -> None:
+        upper, lower, payload = (int(self.registers[B06F[f"SEMAPHORE{x}"].word]) for x in "ABC")
+        address = _SEMAPHORE_UPPER.raw(upper) << 32 | (lower & _SEMAPHORE_LOWER.mask)
+        operation = _name(_SEMAPHORE["OPERATION"], value)
+        if operation in _ACQUIRES:
+            self.machine.wait_semaphore(address, payload, _ACQUIRES[operation])
+        elif operation == "RELEASE":
+            short = _SEMAPHORE["RELEASE_SIZE"].raw(value) == 1
+            data = payload.to_bytes(4, "little")
+            if not short:
+                data += bytes(4) + self.machine.timestamp().to_bytes(8, "little")
+            self._store(address, data)
+        elif operation == "REDUCTION":
+            how = _name(_SEMAPHORE["REDUCTION"], value)
+            if how:
+                old = read_word(self.machine.memory, address)
+                new = reduce_word(how, old, payload, _SEMAPHORE["FORMAT"].raw(value) == 0)
+                self._store(address, new.to_bytes(4, "little"))
+            else:
+                self.machine.report("fault", "channel.semaphore", f"SEMAPHORED has no reduction in {value:#010x}")
+        else:
+            self.machine.report("fault", "channel.semaphore", f"SEMAPHORED has no single operation in {value:#010x}")
+
+    def _store(self, address: int, data: bytes) -> None:
+        self.machine.stats.semaphores += 1
+        if self.machine.memory.try_write(address, data):
+            self.machine.report("fault", "channel.semaphore_unmapped", f"no memory for a semaphore at {address:#x}")
+
+    # -- syncpoints -------------------------------------------------------------------------------------------------
+    def _syncpoint(self, value: int) -> None:
+        index = _SYNCPOINT["SYNCPT_INDEX"].raw(value) & self._index_mask
+        machine, operation = self.machine, _name(_SYNCPOINT["OPERATION"], value)
+        if operation == "WAIT":
+            machine.stats.syncpoint_waits += 1
+            threshold = int(self.registers[B06F["SYNCPOINTA"].word])
+            machine.wait(SyncpointWait(index, threshold, machine.place))
+        elif operation == "INCR":
+            machine.stats.syncpoint_increments += 1
+            machine.syncpoints.increment(index)
+        # Bases serve waits relative to them, which no driver of this console uses; they are kept as registers.

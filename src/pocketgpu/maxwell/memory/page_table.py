@@ -1,0 +1,92 @@
+"""From GPU virtual addresses to arena offsets, for kernels; and where a GPU's memory keeps its own books in the arena.
+
+Addresses have 40 bits and pages 4 KiB: two levels of 14 bits each. A word of the upper level is the arena offset of a
+lower table, a word of a lower table the arena offset of a page with the page's kind in the bits below 4096. Both are 0
+where nothing is mapped, and that needs no test: a table at offset 0 is all zeros, and a page at offset 0 reads as zero.
+
+The places are constants, so that machine code that looks up addresses is the same for every GPU.
+
+==============  =====================================================================================
+zeros           128 KiB that nobody writes: the table and the page of everything unmapped
+root            the upper level
+books           words that kernels and Python share (`VERSION`, `MISSED`)
+versions        a stamp for each page of the arena: `Arena.page_versions`, where kernels can write it
+staging         1 MiB through which surfaces are copied piece by piece (`surface_copy.py`)
+tables          the lower level, as many tables as are in use
+physical        the bytes of backings
+tail guard      room for a whole vector that starts in the last page
+work            host scratch
+==============  =====================================================================================
+"""
+
+from __future__ import annotations
+
+from pocketgpu.arena import ARENA_LIMIT, PAGE_SHIFT, PAGE_SIZE
+from pocketgpu.lanes import I32, I64, Lang, Value
+
+ADDRESS_BITS = 40
+ADDRESS_SPACE = 1 << ADDRESS_BITS
+LEVEL_BITS = 14
+TABLE_SHIFT = PAGE_SHIFT + LEVEL_BITS
+"""A lower table maps 2^26 bytes."""
+TABLE_WORDS = 1 << LEVEL_BITS
+TABLE_SIZE = 4 * TABLE_WORDS
+MAX_TABLES = 1024
+
+ZEROS_SIZE = 2 * TABLE_SIZE
+ROOT = ZEROS_SIZE
+BOOKS = ROOT + TABLE_SIZE
+VERSION = BOOKS
+"""Word: what kernels stamp pages with; `GpuMemory.open_version` sets it."""
+MISSED = BOOKS + 8
+"""64 bits: bytes that kernels could not reach since somebody last looked."""
+VERSIONS = BOOKS + TABLE_SIZE
+STAGING = VERSIONS + 4 * (ARENA_LIMIT >> PAGE_SHIFT)
+STAGING_SIZE = 1 << 20
+TABLES = STAGING + STAGING_SIZE
+PHYSICAL = TABLES + MAX_TABLES * TABLE_SIZE
+KIND_MASK = 0xFF
+"""The bits of a lower table's word that hold the kind of the page."""
+
+
+def entry(k: Lang, va: Value) -> Value:
+    """The word that a lower table has for addresses (i64, a scalar or lanes): 0 where nothing is mapped.
+
+    Bits above the 40 of an address count for nothing.
+    """
+    upper = k.low32(va.lsr(TABLE_SHIFT)) & (TABLE_WORDS - 1)
+    lower = k.low32(va.lsr(PAGE_SHIFT)) & (TABLE_WORDS - 1)
+    if va.lanes == 1:
+        return k.load(I32, k.load(I32, (upper << 2) + ROOT) + (lower << 2))
+    return k.gather(I32, k.gather(I32, (upper << 2) + ROOT) + (lower << 2))
+
+
+def translate(k: Lang, va: Value) -> tuple[Value, Value]:
+    """Arena offsets (i64) of addresses (i64, a scalar or lanes), and whether anything is mapped there.
+
+    The offset of an unmapped address lies among zeros: reading there is right, writing is not. What is good for an
+    address is good for the rest of its page of 4096 bytes, not beyond.
+    """
+    word = entry(k, va)
+    return k.to_i64(word & -PAGE_SIZE) + (va & (PAGE_SIZE - 1)), word != 0
+
+
+def stamp(k: Lang, offset: Value, mask: Value | None = None) -> None:
+    """Note that the pages of these arena offsets (a scalar or lanes, i32 or i64) are written.
+
+    Who runs a kernel that stamps calls `GpuMemory.open_version` before.
+    """
+    at = k.low32(offset) if offset.type is I64 else offset
+    place, version = (at.lsr(PAGE_SHIFT) << 2) + VERSIONS, k.load(I32, VERSION)
+    if place.lanes > 1:
+        k.scatter(I32, place, version, mask)
+    elif mask is None:
+        k.store(I32, place, version)
+    else:
+        for _ in k.when(mask):
+            k.store(I32, place, version)
+
+
+def miss(k: Lang, bytes: Value) -> None:
+    """Count bytes (a scalar, i32) that a kernel could not reach; `GpuMemory.take_missed` tells."""
+    k.store(I64, MISSED, k.load(I64, MISSED) + k.to_i64(bytes))

@@ -1,0 +1,1 @@
+"""Files that hold shader code: cubins and modules of deko3d."""

@@ -1,0 +1,1 @@
+"""Launches: blocks through their barriers, grids through slots and threads of the host."""

@@ -1,0 +1,213 @@
+"""A block of threads from its beginning to its end: warps in turn, barriers, and turns of bounded length."""
+
+from __future__ import annotations
+
+from pocketgpu.lanes import I32, I64, Lang, Value, kernel
+from pocketgpu.maxwell.sass.thread_memory.access import note_fault
+from pocketgpu.maxwell.sass.thread_memory.work import (
+    BARRIERS,
+    BLOCK,
+    DONE,
+    FINISHED,
+    LANES,
+    LAUNCH,
+    LEFT,
+    READY,
+    REGISTERS,
+    RUNNING,
+    SHARED_CLEAR,
+    STUCK,
+    TURN_OVER,
+    VECTOR,
+    WAITING,
+    WARP,
+    WARPS,
+)
+
+LONG = 1 << 28
+"""Steps of blocks in a row after which the host has a look: some seconds."""
+
+
+@kernel(lanes=32, slot=I32, warp=I32, instruction=I32, lane=I32, kind=I32)
+def fault(k: Lang, slot: Value, warp: Value, instruction: Value, lane: Value, kind: Value) -> None:
+    """Note a fault that has no address."""
+    zero = k.i32(0)
+    note_fault(k, slot, kind, lane & (LANES - 1), zero, zero, (instruction, warp, zero))
+
+
+def _begin(k: Lang, launch: Value, slot: Value, number: Value) -> None:
+    """Block `number` of the grid at its beginning."""
+    of = lambda word: k.load(I32, launch + word)
+    width, height = of(LAUNCH.GRID), of(LAUNCH.GRID + 4)
+    row = k.udiv(number, width)
+    k.store(I32, slot + BLOCK.X, number - row * width)
+    plane = k.udiv(row, height)
+    k.store(I32, slot + BLOCK.Y, row - plane * height)
+    k.store(I32, slot + BLOCK.Z, plane)
+    k.store(I32, slot + BLOCK.NUMBER, number)
+    k.store(I32, slot + BLOCK.STATUS, RUNNING)
+    count, stride, threads = of(LAUNCH.WARPS), of(LAUNCH.WARP_STRIDE), of(LAUNCH.THREADS)
+    k.store(I32, slot + BLOCK.LIVE, count)
+    for n in range(BARRIERS):
+        k.store(I32, slot + BLOCK.ARRIVED + 4 * n, 0)
+        k.store(I32, slot + BLOCK.EXPECTED + 4 * n, 0)
+        k.store(I32, slot + BLOCK.COUNT + 4 * n, 0)
+        k.store(I32, slot + BLOCK.ALL + 4 * n, 1)
+        k.store(I32, slot + BLOCK.SOME + 4 * n, 0)
+    for warp in k.range(0, count):
+        record = slot + WARPS + warp * stride
+        left = threads - warp * LANES
+        mask = k.select(left >= LANES, -1, (1 << k.max(left, 0)) - 1)
+        for name, v in (("RESUME", 0), ("DEPTH", 0), ("STARTED", 0), ("RESULT", 0), ("STATE", READY)):
+            k.store(I32, record + WARP.offsets[name], v)
+        k.store(I32, record + WARP.ACTIVE, mask)
+        k.store(I32, record + WARP.ALIVE, mask)
+        # Whoever may take a warp up in the middle finds registers that nobody wrote as zero.
+        for i in k.range(0, k.select(of(LAUNCH.CLEAR) != 0, stride - REGISTERS, 0), VECTOR):
+            k.store(I32, record + REGISTERS + i, k.splat(0))
+        for n in range(7):
+            k.store(I32, record + WARP.PREDICATES + 4 * n, 0)
+        k.store(I32, record + WARP.PREDICATES + 28, -1)
+        for n in range(4):
+            k.store(I32, record + WARP.FLAGS + 4 * n, 0)
+        k.store(I64, record + WARP.STEPS, 0)
+        k.store(I64, record + WARP.LANE_STEPS, 0)
+    # Shared and local memory begin as zero, so that every run gives the same.
+    for size, at in _cleared(k, launch):
+        for i in k.range(0, size, SHARED_CLEAR):
+            k.store(I32, slot + at + i, k.splat(0))
+
+
+def _cleared(k: Lang, launch: Value) -> list[tuple[Value, Value]]:
+    """(bytes, offset in a slot) of what is cleared for a block."""
+    of = lambda word: k.load(I32, launch + word)
+    local = of(LAUNCH.WARPS) * of(LAUNCH.LOCAL_STRIDE)
+    return [(of(LAUNCH.SHARED_SIZE), of(LAUNCH.SHARED_AT)), (local, of(LAUNCH.LOCAL_AT))]
+
+
+def _arrive(k: Lang, slot: Value, record: Value) -> None:
+    """A warp has come to a barrier: count it, and let it go on if it does not wait."""
+    number, kind = k.load(I32, record + WARP.BARRIER), k.load(I32, record + WARP.BARRIER_KIND)
+    value, count = k.load(I32, record + WARP.BARRIER_VALUE), k.load(I32, record + WARP.BARRIER_COUNT)
+    at = slot + (number << 2)
+    add = lambda word, v: k.store(I32, at + word, k.load(I32, at + word) + v)
+    add(BLOCK.ARRIVED, LANES)
+    add(BLOCK.COUNT, value & 63)
+    k.store(I32, at + BLOCK.EXPECTED, count)
+    k.store(I32, at + BLOCK.ALL, k.load(I32, at + BLOCK.ALL) & (value >> 30))
+    k.store(I32, at + BLOCK.SOME, k.load(I32, at + BLOCK.SOME) | ((value >> 29) & 1))
+    k.store(I32, record + WARP.STATE, k.select(kind == 1, READY, WAITING))
+
+
+def _release(k: Lang, launch: Value, slot: Value, touched: Value) -> Value:
+    """Open barriers of a set (a bit for each) where all have arrived; whether any was."""
+    count, stride = k.load(I32, launch + LAUNCH.WARPS), k.load(I32, launch + LAUNCH.WARP_STRIDE)
+    opened = k.var(0)
+    everyone = k.load(I32, slot + BLOCK.LIVE) * LANES
+    left = k.var(touched)
+    for _ in k.loop(lambda: left.value != 0):
+        number = k.trailing_zeros(left.value)
+        left.value = left.value & (left.value - 1)
+        at = slot + (number << 2)
+        arrived, expected = k.load(I32, at + BLOCK.ARRIVED), k.load(I32, at + BLOCK.EXPECTED)
+        wanted = k.select(expected == 0, everyone, (expected + (LANES - 1)) & -LANES)
+        for _ in k.when((arrived > 0) & (arrived >= wanted)):
+            opened.value = 1
+            total, whole, some = (k.load(I32, at + w) for w in (BLOCK.COUNT, BLOCK.ALL, BLOCK.SOME))
+            for warp in k.range(0, count):
+                record = slot + WARPS + warp * stride
+                state, own = k.load(I32, record + WARP.STATE), k.load(I32, record + WARP.BARRIER)
+                kind = k.load(I32, record + WARP.BARRIER_KIND)
+                for _ in k.when((state == WAITING) & (own == number)):
+                    k.store(I32, record + WARP.STATE, READY)
+                    result = k.select(kind == 3, -whole, k.select(kind == 4, -some, total))
+                    for _ in k.when(kind >= 2):
+                        k.store(I32, record + WARP.RESULT, result)
+            for word, v in ((BLOCK.ARRIVED, 0), (BLOCK.EXPECTED, 0), (BLOCK.COUNT, 0), (BLOCK.ALL, 1), (BLOCK.SOME, 0)):
+                k.store(I32, at + word, v)
+    return opened.value
+
+
+@kernel(lanes=32, launch=I32, slot=I32, function=I64, fallback=I64, first=I32, last=I32)
+def run_blocks(
+    k: Lang, launch: Value, slot: Value, function: Value, fallback: Value, first: Value, last: Value
+) -> None:  # fmt: skip
+    """Run blocks first..last-1 of the grid one after the other in a slot, until one has used up its turns.
+
+    LONG steps end it, too. first = -1: go on with the block that the slot has. Afterwards BLOCK.STATUS says what came
+    of the last one, and BLOCK.NUMBER which that was. function: handle of the code that runs a warp; fallback: of the
+    code that goes on where the first cannot (0: there is none).
+    """
+    count, stride = k.load(I32, launch + LAUNCH.WARPS), k.load(I32, launch + LAUNCH.WARP_STRIDE)
+    number = k.var(first)
+    status = k.var(RUNNING)
+    stop = k.var(last)
+    for _ in k.when(first < 0):
+        number.value = k.load(I32, slot + BLOCK.NUMBER)
+        stop.value = number.value + 1
+        k.store(I32, slot + BLOCK.STATUS, RUNNING)
+    # All steps count, those before a barrier as well: a loop around a barrier can be endless, too.
+    room = k.to_i64(k.load(I32, launch + LAUNCH.TURNS)) * k.to_i64(k.load(I32, launch + LAUNCH.SLICE)) * k.to_i64(count)
+    left = k.var(room)
+
+    # Clearing memory takes time as well: as many steps as vectors.
+    cleared = k.var(k.i64(0))
+    clearing = sum((k.to_i64(size.lsr(VECTOR.bit_length() - 1)) for size, _ in _cleared(k, launch)), k.i64(0))
+
+    def more() -> Value:
+        short = k.load(I64, slot + BLOCK.STEPS) + cleared.value < LONG
+        return (number.value < stop.value) & ((status.value == RUNNING) | (status.value == FINISHED)) & short
+
+    # Barriers that may open: where somebody has arrived, and all of them when a warp has ended.
+    every = (1 << BARRIERS) - 1
+    touched = k.var(every)
+    for _ in k.loop(more):
+        for _ in k.when(first >= 0):
+            _begin(k, launch, slot, number.value)
+            cleared.value = cleared.value + clearing
+        left.value = room
+        status.value = RUNNING
+        for _ in k.loop(lambda: status.value == RUNNING):
+            ran = k.var(0)
+            for warp in k.range(0, count):
+                record = slot + WARPS + warp * stride
+                for _ in k.when(k.load(I32, record + WARP.STATE) == READY):
+                    ran.value = 1
+                    before = k.load(I64, record + WARP.STEPS)
+                    k.invoke(function, launch, slot, warp)
+                    for _ in k.when(k.load(I32, record + WARP.STATE) == LEFT):
+                        for _ in k.when(fallback != 0):
+                            k.store(I32, record + WARP.STATE, READY)
+                            k.invoke(fallback, launch, slot, warp)
+                    state = k.load(I32, record + WARP.STATE)
+                    for _ in k.when(state == WAITING):
+                        _arrive(k, slot, record)
+                        touched.value = touched.value | (1 << k.load(I32, record + WARP.BARRIER))
+                    left.value = left.value - (k.load(I64, record + WARP.STEPS) - before)
+                    for _ in k.when((state == DONE) | (state == LEFT)):
+                        touched.value = every
+                        k.store(I32, record + WARP.STATE, DONE)
+                        k.store(I32, slot + BLOCK.LIVE, k.load(I32, slot + BLOCK.LIVE) - 1)
+                        for word in ("STEPS", "LANE_STEPS"):
+                            total = slot + BLOCK.offsets[word]
+                            k.store(I64, total, k.load(I64, total) + k.load(I64, record + WARP.offsets[word]))
+            opened = _release(k, launch, slot, touched.value)
+            touched.value = 0
+            live = k.load(I32, slot + BLOCK.LIVE)
+            moved = (ran.value != 0) | (opened != 0)
+            status.value = k.select(
+                live == 0, FINISHED, k.select(~moved, STUCK, k.select(left.value < 0, TURN_OVER, RUNNING))
+            )
+        k.store(I32, slot + BLOCK.STATUS, status.value)
+        for _ in k.when(status.value == FINISHED):
+            number.value = number.value + 1
+
+
+def pass_barrier(k: Lang, record: Value) -> None:
+    """Let the only warp of a block go on behind a barrier; what it votes for is the result."""
+    value, kind = k.load(I32, record + WARP.BARRIER_VALUE), k.load(I32, record + WARP.BARRIER_KIND)
+    whole, some = (value >> 30) & 1, (value >> 29) & 1
+    result = k.select(kind == 3, -whole, k.select(kind == 4, -some, value & 63))
+    for _ in k.when(kind >= 2):
+        k.store(I32, record + WARP.RESULT, result)
+    k.store(I32, record + WARP.STATE, READY)

@@ -1,0 +1,179 @@
+"""The flow of a program: its blocks, where lanes can come back to, and which registers matter there.
+
+Blocks are cut wherever control can arrive or leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from pocketgpu.maxwell.sass.program.control import ENDS, PUSHES, STOPS, divides
+from pocketgpu.maxwell.sass.program.registers import reads, registers_from, surely_writes, writes
+from pocketgpu.maxwell.sass.program.steps import Step
+
+
+def likely_functions(steps: tuple[Step, ...]) -> set[int]:
+    """Instructions that an indirect jump may go to: where a function begins whose address the program has as a number.
+
+    Others are right as well; code for them is made by the interpreter.
+    """
+    if not any(step.op in ("BRX", "JMX") for step in steps):
+        return set()
+    starts = {step.target for step in steps if step.op == "CAL" and step.target is not None}
+    closed = {"RET", "EXIT", "NOP", "BRA"}
+    starts |= {i + 1 for i, step in enumerate(steps[:-1]) if step.op in closed and not divides(step)}
+    numbers = {source.bits for step in steps for source in step.sources if source.kind == "imm"}
+    return {i for i in starts if steps[i].address in numbers}
+
+
+@dataclass(frozen=True)
+class CodeBlock:
+    """Instructions that are executed in a row: `first` to `last`."""
+
+    number: int
+    first: int
+    last: int
+
+
+class Flow:
+    """The blocks of a program from instruction `start` on.
+
+    indirect: instructions that indirect branches are known to reach. outputs: registers that matter at the end.
+    """
+
+    def __init__(
+        self, steps: tuple[Step, ...], start: int = 0, indirect: tuple[int, ...] = (), outputs: Iterable[int] = ()
+    ) -> None:
+        self.steps, self.start = steps, start
+        self.outputs = sum(registers_from(n) for n in set(outputs))
+        self.indirect = tuple(i for i in indirect if 0 <= i < len(steps))
+        self.reached, leaders = self._walk()
+        self.blocks: list[CodeBlock] = []
+        self.block_at: dict[int, int] = {}
+        for first in sorted(leaders):
+            last = first
+            while not self._ends(last) and last + 1 < len(steps) and last + 1 not in leaders:
+                last += 1
+            self.block_at[first] = len(self.blocks)
+            self.blocks.append(CodeBlock(len(self.blocks), first, last))
+
+    def _ends(self, index: int) -> bool:
+        return self.steps[index].op in ENDS
+
+    def after(self, index: int) -> list[int]:
+        """Instructions that control can come to directly after one, those it jumps to by the stack not counted."""
+        step, found = self.steps[index], []
+        if step.op in ("BRA", "CAL"):
+            found += [] if step.target is None else [step.target]
+            found += list(self.indirect) if step.indirect is not None else []
+        elif step.op in ("BRX", "JMX"):
+            found += self.indirect
+        falls = step.op not in ENDS or divides(step) or step.op == "BAR"
+        if falls and index + 1 < len(self.steps):
+            found.append(index + 1)
+        return found
+
+    def comebacks(self, index: int) -> list[int]:
+        """Instructions that lanes can come back to by the stack because of one."""
+        step = self.steps[index]
+        if step.op in PUSHES:
+            return [] if step.target is None else [step.target]
+        if step.op == "CAL":
+            return [index + 1] if index + 1 < len(self.steps) else []
+        if step.op in ("BRX", "JMX"):
+            return [index, *self.indirect]
+        if step.op == "BRA" and divides(step):
+            return [] if step.target is None else [step.target]
+        return []
+
+    def _walk(self) -> tuple[set[int], set[int]]:
+        reached: set[int] = set()
+        leaders = {self.start}
+        todo = [self.start]
+        while todo:
+            index = todo.pop()
+            if index in reached:
+                continue
+            reached.add(index)
+            after, back = self.after(index), self.comebacks(index)
+            if self._ends(index):
+                leaders.update(after)
+            leaders.update(back)
+            todo += [i for i in (*after, *back) if i not in reached]
+        return reached, leaders & reached
+
+    @cached_property
+    def returns(self) -> tuple[int, ...]:
+        """All instructions that lanes can come back to by the stack, or a warp after a barrier or its turn."""
+        found = {i for index in self.reached for i in self.comebacks(index)}
+        for block in self.blocks:
+            step = self.steps[block.last]
+            after = self.after(block.last)
+            found.update(i for i in after if i <= block.last or step.op == "BAR")
+        return tuple(sorted(found & self.block_at.keys()))
+
+    # -- what matters where -----------------------------------------------------------------------------------------
+    @cached_property
+    def _effects(self) -> list[tuple[int, int]]:
+        """For each block what it reads before writing it, and what it surely writes."""
+        found = []
+        for block in self.blocks:
+            needed = killed = 0
+            for index in range(block.first, block.last + 1):
+                step = self.steps[index]
+                needed |= (reads(step) | (self.outputs if step.op == "EXIT" else 0)) & ~killed
+                killed |= surely_writes(step)
+            found.append((needed, killed))
+        return found
+
+    @cached_property
+    def live_in(self) -> list[int]:
+        """For each block the registers whose value matters at its beginning."""
+        successors = [
+            [self.block_at[i] for i in {*self.after(b.last)} if i in self.block_at]
+            if self._ends(b.last)
+            else [self.block_at[b.last + 1]]
+            if b.last + 1 in self.block_at
+            else []
+            for b in self.blocks
+        ]
+        # Lanes that stop go on where an entry was pushed for them; lanes that end need nothing more.
+        pushed = {i for index in self.reached if self.steps[index].op in PUSHES or self.steps[index].op == "CAL"
+                  for i in self.comebacks(index)}  # fmt: skip
+        back = [self.block_at[i] for i in pushed if i in self.block_at]
+        stops = [self.steps[b.last].op in STOPS - {"EXIT"} for b in self.blocks]
+        live = [needed for needed, _ in self._effects]
+        changed = True
+        while changed:
+            changed = False
+            resumed = 0
+            for n in back:
+                resumed |= live[n]
+            for n in reversed(range(len(self.blocks))):
+                after = resumed if stops[n] else 0
+                for s in successors[n]:
+                    after |= live[s]
+                needed, killed = self._effects[n]
+                new = needed | (after & ~killed)
+                if new != live[n]:
+                    live[n], changed = new, True
+        return live
+
+    @cached_property
+    def kept(self) -> int:
+        """Registers that matter somewhere a lane that does not work now may come back to: writes must spare them."""
+        found = 0
+        for index in {i for one in self.reached for i in self.comebacks(one)}:
+            if index in self.block_at:
+                found |= self.live_in[self.block_at[index]]
+        return found
+
+    @cached_property
+    def written(self) -> int:
+        """Registers that the program can write."""
+        found = 0
+        for index in self.reached:
+            found |= writes(self.steps[index])
+        return found

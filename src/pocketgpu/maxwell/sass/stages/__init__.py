@@ -1,0 +1,1 @@
+"""Instructions that only stages of graphics have."""

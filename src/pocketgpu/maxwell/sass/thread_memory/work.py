@@ -1,0 +1,163 @@
+"""Where a launch keeps what its kernels share, as byte offsets: one record of the launch, and a slot for each block of
+threads that is under way.
+
+A slot holds the block's own words, scratch vectors, its warps (state, divergence stack, registers), shared memory and
+local memory. Everything that runs threads reads and writes these records, so that one of them can go on where another
+stopped: specialised code, the interpreter, and a block that waits while others run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pocketgpu.struct_words import Struct
+
+LANES = 32
+VECTOR = 4 * LANES
+"""Bytes of a register of a warp."""
+STACK_ENTRIES = 256
+FAULTS = 32
+"""Faults of a slot that are kept; further ones are counted."""
+SCRATCH_VECTORS = 16
+BARRIERS = 16
+BANK_SIZE = 1 << 16
+BANKS = 18
+SHARED_CLEAR = VECTOR
+"""Bytes of shared memory that are cleared at a time; its room is a multiple of it."""
+INDEFINITE = -(1 << 31)
+"""The integer that can stand for what is no number."""
+MAX_WARPS = 32
+"""Warps of a block: 1024 threads."""
+
+# Handles of kernels that others call come first, 64 bits each.
+LAUNCH = Struct(
+    "ACCESS:2", "ATOMIC:2", "FAULT:2", "UNSTACK:2", f"MEMORY:{2 * 64}", f"TEXTURE:{2 * 5}",
+    "FUNCTION:16",
+    "RUN:2", "FALLBACK:2",  # handles of what runs a warp, and of what goes on where that cannot (0: nothing)
+    "GRID:3", "BLOCK:3", "THREADS", "WARPS", "REGISTERS", "WARP_STRIDE", "WARPS_AT", "SHARED_AT", "SHARED_SIZE",
+    "LOCAL_AT", "LOCAL_SIZE", "LOCAL_STRIDE", "SLICE", "CONSTANTS", "THREAD_IDS", "PROGRAM", "INSTRUCTIONS", "START",
+    "SMEM_SIZE", "SHARED_WINDOW", "LOCAL_WINDOW", "TURNS", "CLEAR",
+    "TEXTURES",  # arena offset of the book of textures (sampling/records.py)
+    "TEXTURE_BANK",  # the constant bank with handles
+    "NAN_INTEGER",  # the integer that a f32 or f16 becomes that is no number
+    "QUADS",  # whether instructions take the level of detail from neighbouring lanes
+    # Of stages of graphics; all of this is 0 for compute programs.
+    "STAGE",  # which one, as shader headers number them
+    "NEXT",  # offset of the launch record of the second vertex program, which takes what the first gives; or 0
+    "IN_MAP", "OUT_MAP", "PATCH_MAP",  # offsets of maps: see graphics/records.py
+    "VERTICES",  # of a primitive that comes in
+    "MOST_EMITTED", "OUT_STRIDE",  # of geometry programs: vertices of an invocation; bytes of a page of outputs
+    "KILLS",  # whether pixels can be thrown away
+    "FLAT",  # whether inputs that ask for it are taken from one vertex (SET_SHADE_MODE)
+    "SAMPLES_AT",  # offset of 16 words, x of samples, and 16 words, y: 1/16 pixel from the upper left corner
+    "MASK_AT", "DEPTH_AT",  # offsets into a warp's record of the sample mask and the depth of pixels; 0: none
+    "PRIMITIVE_TYPE", "INVOCATION_INFO", "Y_DIRECTION",  # what special registers show
+    "BUDGET",  # steps that all warps of a slot may take in a draw
+)  # fmt: skip
+
+BLOCK = Struct(
+    "STEPS:2", "LANE_STEPS:2",  # 64 bits each, of all blocks that this slot has run
+    "STATUS", "X", "Y", "Z", "NUMBER", "LIVE", "CLOCK", "FAULT_COUNT",
+    "ANSWER",  # where the host puts what a kernel asked it for
+    "HUNG",  # not 0: the warp of a stage did not come to its end; later ones are not run then
+    # Of stages of graphics: what the warp that comes next works on, as offsets of the arena.
+    "IN_AT", "OUT_AT",  # pages of inputs (planes for pixels) and of outputs
+    "NEXT_SLOT", "BETWEEN",  # of two vertex programs: the slot of the second, the page from the first to it
+    "VERTICES_AT",  # vectors: for vertex i of each lane's primitive where its column of a page begins
+    "PATCHES_AT",  # a vector: where the column of each lane's patch begins
+    "INVOCATIONS_AT",  # a vector: the number of each lane's invocation
+    "EMITTED_AT",  # vectors: how many vertices each lane has emitted; and for each of these stream and end of strip
+    "FRAGMENTS",  # the record of the block of pixels
+    "PIXEL_X", "PIXEL_Y",  # f32: centre of the block's first pixel, from the origin of the primitive
+    f"CENTRE_X:{LANES}", f"CENTRE_Y:{LANES}",  # f32 vectors: where inputs of pixels are taken by default
+    f"ARRIVED:{BARRIERS}", f"EXPECTED:{BARRIERS}", f"COUNT:{BARRIERS}", f"ALL:{BARRIERS}", f"SOME:{BARRIERS}",
+    f"FAULT_LIST:{8 * FAULTS}",
+)  # fmt: skip
+SCRATCH = (BLOCK.size + VECTOR - 1) // VECTOR * VECTOR
+WARPS = SCRATCH + SCRATCH_VECTORS * VECTOR
+
+FAULT = Struct("INSTRUCTION", "LANE", "WARP", "NUMBER", "LOW", "HIGH", "KIND", "SIZE")
+
+ENTRY = Struct("KIND", "TARGET", "MASK")
+"""An entry of the divergence stack: its kind (`program.control.Entry`), the instruction to go on at, the lanes."""
+
+WARP = Struct(
+    "STEPS:2", "LANE_STEPS:2",  # 64 bits each: instructions, and those times the lanes at work (if they are counted)
+    "STATE", "RESUME", "ACTIVE", "ALIVE", "DEPTH", "STARTED", "BARRIER", "BARRIER_KIND", "BARRIER_COUNT",
+    "BARRIER_VALUE", "RESULT", "SPARED", "PREDICATES:8", "FLAGS:4", f"STACK:{ENTRY.size // 4 * STACK_ENTRIES}",
+)  # fmt: skip
+REGISTERS = (WARP.size + VECTOR - 1) // VECTOR * VECTOR
+
+# An instruction as the interpreter reads it: the handle of what executes it (64 bits), what kind of flow it is, guard
+# (predicate, its negation << 3, test of the condition code << 4, whether it writes that << 9), operands. A source is
+# two words: kind, signs << 2, number << 4; and the offset or the bits.
+STEP = Struct(
+    "HANDLE:2", "FLOW", "GUARD", "DEST", "RESULTS", "MODS", "SOURCES:8", "PREDICATES", "TARGET", "TARGET_ADDRESS",
+    "BASE", "OFFSET", "ADDRESS", "NUMBER", "ENTRY", "SPARE",
+)  # fmt: skip
+
+# States of a warp.
+READY, WAITING, DONE, LEFT = range(4)
+# What a slot came to.
+RUNNING, FINISHED, TURN_OVER, STUCK = range(4)
+# BLOCK.HUNG: one warp did not end, or all together took too long.
+ENDLESS, OVER_BUDGET = 1, 2
+# Kinds of barrier instructions; a reduction counts, or asks whether all or some do.
+SYNC, ARRIVE, POPC, AND, OR = range(5)
+# Kinds of faults.
+UNMAPPED, MISALIGNED, OUTSIDE_SHARED, OUTSIDE_LOCAL, BAD_TARGET, STACK_FULL, STACK_EMPTY, NOT_BUILT = range(8)
+NO_TEXTURE, OUTSIDE_SURFACE = 8, 9
+
+
+FAULT_TEXT = {
+    UNMAPPED: "nothing is mapped at {va:#x}",
+    MISALIGNED: "{va:#x} is no multiple of {size}",
+    OUTSIDE_SHARED: "{low:#x} is outside of shared memory",
+    OUTSIDE_LOCAL: "{low:#x} is outside of local memory",
+    BAD_TARGET: "a jump to where no instruction is",
+    STACK_FULL: f"more than {STACK_ENTRIES} entries on the divergence stack",
+    STACK_EMPTY: "lanes wait for an entry of the divergence stack that is not there",
+    NO_TEXTURE: "no texture has the handle {low:#x}",
+    OUTSIDE_SURFACE: "a place outside of a surface",
+    NOT_BUILT: "an instruction that only the 3D engine has",
+}
+
+
+def rounded(size: int, to: int = VECTOR) -> int:
+    return (size + to - 1) // to * to
+
+
+@dataclass(frozen=True)
+class SlotLayout:
+    """Offsets inside a slot for one shape of launch."""
+
+    warps: int
+    registers: int
+    shared: int
+    local: int
+
+    @property
+    def warp_stride(self) -> int:
+        return REGISTERS + VECTOR * self.registers
+
+    @property
+    def shared_at(self) -> int:
+        return WARPS + self.warps * self.warp_stride
+
+    @property
+    def local_stride(self) -> int:
+        """Bytes of local memory of a warp."""
+        return rounded(self.local, 16) * LANES
+
+    @property
+    def local_at(self) -> int:
+        return self.shared_at + rounded(self.shared)
+
+    @property
+    def clearing(self) -> int:
+        """Vectors that are cleared for a block."""
+        return (self.shared + self.local_stride * self.warps) // VECTOR
+
+    @property
+    def size(self) -> int:
+        return rounded(self.local_at + self.local_stride * self.warps, 4096)

@@ -1,0 +1,188 @@
+"""Memory accesses that specialised code does itself, without a call: lanes side by side or all alike, by half warps.
+
+A block of a program that has such accesses gets two forms. The quick one asks before an access, once for all accesses
+by the same register, and goes over to the careful form, which calls a kernel for each access, where the answer is no.
+So nothing in the quick form has to survive a call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pocketgpu.lanes import I32, Lang, Value
+from pocketgpu.maxwell.memory import page_table
+from pocketgpu.maxwell.sass.isa.operand import RZ
+from pocketgpu.maxwell.sass.program.flow import Flow
+from pocketgpu.maxwell.sass.program.registers import words_of, writes
+from pocketgpu.maxwell.sass.program.steps import Step
+from pocketgpu.maxwell.sass.thread_memory.access import BYTES, PAGE, Place
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH
+
+HALF = LANES // 2
+ROW_BYTES = 4 * HALF
+_FIRSTS = [0] * HALF + [HALF] * HALF
+
+ROW, ALIKE, GLOBAL_ROW = range(3)
+
+
+@dataclass(frozen=True)
+class Access:
+    """How the quick form does an access.
+
+    kind: a word for each lane side by side in shared memory (ROW) or global memory (GLOBAL_ROW), or the same words for
+    all lanes of a half (ALIKE). asks: whether it asks first; it does so for offsets `low` to `high`, which other
+    accesses have.
+    """
+
+    kind: int
+    asks: bool
+    low: int
+    high: int
+
+
+def repeated(flow: Flow) -> set[int]:
+    """Blocks that may run more than once in a thread: those between a branch backwards, or a CONT, and its target.
+
+    Only these are worth more code.
+    """
+    pairs = []
+    last_continue = max((i for i in flow.reached if flow.steps[i].op == "CONT"), default=-1)
+    for index in flow.reached:
+        step = flow.steps[index]
+        if step.target is not None and step.target <= index and step.op == "BRA":
+            pairs.append((step.target, index))
+        elif step.target is not None and step.op == "PCNT":
+            pairs.append((step.target, last_continue))
+    return {b.number for b in flow.blocks if any(first <= b.last and b.first <= last for first, last in pairs)}
+
+
+def accesses(steps: tuple[Step, ...], first: int, last: int) -> dict[int, Access]:
+    """The accesses among some instructions in a row that have a quick form, by number of the instruction."""
+    found: dict[int, Access] = {}
+    groups: dict[tuple[int, int, bool], list[int]] = {}  # the first, and all that it asks for
+    for index in range(first, last + 1):
+        step = steps[index]
+        kind = _kind(step)
+        if kind is not None:
+            key = step.base, kind, step.op == "STS"
+            group = groups.get(key)
+            if step.guarded or kind == GLOBAL_ROW:
+                found[index] = Access(kind, True, step.offset, step.offset)
+            elif group is None:
+                groups[key] = [index]
+                found[index] = Access(kind, True, step.offset, step.offset)
+            else:
+                before = found[group[0]]
+                found[group[0]] = Access(kind, True, min(before.low, step.offset), max(before.high, step.offset))
+                found[index] = Access(kind, False, step.offset, step.offset)
+        written = writes(step)
+        for key in [key for key in groups if key[0] != RZ and written >> key[0] & 1]:
+            del groups[key]
+    return found
+
+
+def _kind(step: Step) -> int | None:
+    """The quick form of an instruction, if it has one."""
+    size = step.mods.get("size", 4) & 7
+    bytes = BYTES[size]
+    if step.op in ("LDS", "STS"):
+        if bytes < 4 or step.offset % bytes or (step.op == "LDS" and step.dest == RZ):
+            return None
+        if step.op == "STS":
+            return ROW if bytes == 4 and step.base != RZ else None
+        return ALIKE if bytes > 4 or step.base == RZ else ROW
+    if step.op in ("LD", "ST") and step.mods.get("space") and step.mods.get("e") and step.base != RZ:
+        wanted = step.op == "ST" or step.dest != RZ
+        return GLOBAL_ROW if bytes == 4 and words_of(size) == 1 and wanted else None
+    return None
+
+
+def _pattern(k: Lang) -> Value:
+    return k.pattern_of([4 * (i % HALF) for i in range(LANES)])
+
+
+def _whole(k: Lang, mask: Value) -> Value:
+    """Whether a mask holds for all lanes."""
+    return k.ballot(mask) == -1
+
+
+class SharedRows:
+    """Words of shared memory by an address register, computed from the register alone, not from offsets."""
+
+    def __init__(self, p: Place) -> None:
+        self.k, self.p = p.k, p
+
+    def _start(self) -> Value:
+        return self.p.slot + self.p.of_launch(LAUNCH.SHARED_AT)
+
+    def good(self, kind: int, base: Value, mask: Value, low: int, high: int, bytes: int) -> Value:
+        """Whether lanes of a mask have words side by side, or alike, in bounds with any offset from low to high."""
+        k = self.k
+        firsts = k.shuffle(base, _FIRSTS)
+        wanted = (base - firsts) == _pattern(k) if kind == ROW else base == firsts
+        limit = self.p.of_launch(LAUNCH.SHARED_SIZE) - ((ROW_BYTES if kind == ROW else bytes) - 1)
+        limit = k.max(limit, 0)
+        a, b = k.lane(base, 0), k.lane(base, HALF)
+        good = _whole(k, wanted | ~mask) & (((a | b) & (bytes - 1)) == 0)
+        for offset in {low, high}:
+            good = good & (a + offset).below(limit) & (b + offset).below(limit)
+        return good
+
+    def _places(self, base: Value, offset: int) -> tuple[Value, Value]:
+        k, start = self.k, self._start()
+        a, b = ((k.to_i64(start) + k.to_i64(k.lane(base, lane))) + offset for lane in (0, HALF))
+        return a, b
+
+    def row(self, base: Value, offset: int) -> Value:
+        """A word for each lane, side by side."""
+        k = self.k
+        x, y = (k.load(I32, at, HALF) for at in self._places(base, offset))
+        return k.shuffle(x, list(range(LANES)), y)
+
+    def alike(self, base: Value, offset: int) -> Value:
+        """One word for each half."""
+        k = self.k
+        x, y = (k.splat(k.load(I32, at), HALF) for at in self._places(base, offset))
+        return k.shuffle(x, list(range(LANES)), y)
+
+    def store_row(self, base: Value, offset: int, v: Value) -> None:
+        """Words side by side, all lanes."""
+        k = self.k
+        for n, at in enumerate(self._places(base, offset)):
+            k.store(I32, at, k.shuffle(v, list(range(n * HALF, (n + 1) * HALF))))
+
+
+class GlobalRow:
+    """Words of global memory that the lanes of each half have side by side, each half inside of one page."""
+
+    def __init__(self, k: Lang, low: Value, high: Value, mask: Value, offset: int) -> None:
+        """low, high: words of the addresses, without the offset of the instruction."""
+        self.k = k
+        same = ((low - k.shuffle(low, _FIRSTS)) == _pattern(k)) & (high == k.shuffle(high, _FIRSTS))
+        good = _whole(k, same | ~mask)
+        self.places = []
+        for lane in (0, HALF):
+            first = k.lane(low, lane)
+            va = ((k.to_i64(k.lane(high, lane)) << 32) | k.to_i64(first, False)) + offset
+            word, inside = page_table.entry(k, va), k.low32(va) & (PAGE - 1)
+            good = good & first.below(1 - ROW_BYTES)  # no carry into the upper words
+            good = good & (word != 0) & (va.lsr(page_table.ADDRESS_BITS) == 0)
+            good = good & (inside <= PAGE - ROW_BYTES) & ((inside & 3) == 0)
+            self.places.append((word & -PAGE) + inside)
+        self.good = good
+
+    def load(self) -> Value:
+        """A word for each lane."""
+        k = self.k
+        x, y = (k.load(I32, at, HALF) for at in self.places)
+        return k.shuffle(x, list(range(LANES)), y)
+
+    def store(self, v: Value) -> None:
+        """Words of all lanes."""
+        k = self.k
+        for n, at in enumerate(self.places):
+            page_table.stamp(k, at)
+            k.store(I32, at, k.shuffle(v, list(range(n * HALF, (n + 1) * HALF))))
+
+
+__all__ = ["ALIKE", "GLOBAL_ROW", "ROW", "Access", "GlobalRow", "SharedRows", "accesses", "repeated"]

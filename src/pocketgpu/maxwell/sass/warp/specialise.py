@@ -1,0 +1,438 @@
+"""A program as machine code: one lane for each thread of a warp, registers as variables, blocks as a graph.
+
+The code runs one warp until it ends, waits at a barrier, or its turn is over, and leaves everything that matters in the
+warp's record then. What an instruction does to registers and memory is in `variable_machine.py`, what it does to the
+lanes at work in `divergence.py`; here is which code comes after which, and what moves between variables and the record
+on the way (`program/residence.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+from pocketgpu.lanes import I32, I64, Jump, LaneError, Lang, Next, Value, kernel
+from pocketgpu.maxwell.sass.isa.decoder import decode_program
+from pocketgpu.maxwell.sass.isa.operand import Const, Indirect
+from pocketgpu.maxwell.sass.program.control import ENDS, LEAVES, PUSHES, Action, action_of, divides
+from pocketgpu.maxwell.sass.program.flow import CodeBlock, Flow, likely_functions
+from pocketgpu.maxwell.sass.program.registers import ALL
+from pocketgpu.maxwell.sass.program.residence import Residence
+from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step, step_of
+from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit, bits
+from pocketgpu.maxwell.sass.stages.stage_io import NONE, PIXEL
+from pocketgpu.maxwell.sass.thread_memory.access import Place, first_lane
+from pocketgpu.maxwell.sass.thread_memory.work import DONE, LAUNCH, LEFT, READY, WAITING, WARP, WARPS
+from pocketgpu.maxwell.sass.warp.divergence import Divergence, Goal, Number, Site, To, Way, instruction_at
+from pocketgpu.maxwell.sass.warp.inline_access import accesses, repeated
+from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
+
+if TYPE_CHECKING:
+    from pocketgpu.maxwell.sass.warp.observer import Observer
+
+LONG = 250
+"""Instructions of a program from which on its code is made in a hurry."""
+
+
+@lru_cache(maxsize=64)
+def flow_of(code: bytes, start: int, indirect: tuple[int, ...], outputs: tuple[int, ...] = ()) -> Flow:
+    """The flow of a program given as its bytes. outputs: registers that matter at its end. Raises SassError."""
+    program = decode_program(code)
+    steps = tuple(step_of(program, i) for i in range(len(program)))
+    return Flow(steps, start, tuple(sorted({*indirect, *likely_functions(steps)})), outputs)
+
+
+class Specialised(Divergence):
+    """A program as a graph of code: its blocks, and what stands between them.
+
+    count: whether steps times lanes at work are counted. outputs: registers that others read after the program.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        flow: Flow,
+        count: bool,
+        stage: int = NONE,
+        outputs: tuple[int, ...] = (),
+        observer: Observer | None = None,
+    ) -> None:
+        super().__init__(place)
+        k = place.k
+        if observer is not None and not k.numpy:
+            raise LaneError("only the NumPy evaluator runs code with an observer")
+        self.flow, self.count, self.observer = flow, count, observer
+        self.residence = Residence(flow)
+        self.record = k.to_i64(place.record)
+        self.pixels = stage == PIXEL
+        self.active = k.var(k.iota() < 0)
+        self.left = k.var(0)
+        self.resume = k.var(0)
+        self.lane_steps = k.var(k.i64(0))
+        self.machine = VariableMachine(k, place, flow, stage, outputs)
+        self.nodes: list[Callable[[], Next]] = []
+
+    # -- lanes ------------------------------------------------------------------------------------------------------
+    @property
+    def here(self) -> Value:
+        return self.k.ballot(self.active.value)
+
+    def put_to_work(self, lanes: Value) -> None:
+        self.active.value = self.k.mask_of(lanes)
+
+    def ending(self, lanes: Value) -> None:
+        self.machine.put_outputs(lanes)
+
+    # -- the record -------------------------------------------------------------------------------------------------
+    def _take_up(self) -> None:
+        """Take the warp up from its record, but for its registers."""
+        k, record = self.k, self.record
+        self.left.value = self.place.of_launch(LAUNCH.SLICE)
+        self.alive.value = k.load(I32, record + WARP.ALIVE)
+        self.resume.value = k.load(I32, record + WARP.RESUME)
+        self.active.value = k.mask_of(k.load(I32, record + WARP.ACTIVE))
+        self.stack.depth.value = k.load(I32, record + WARP.DEPTH)
+
+    def _keep(self, wanted: int = ALL) -> None:
+        """Leave in the record what a later run goes on with: registers of a set, and where it goes on."""
+        k, record = self.k, self.record
+        self.machine.put_away(wanted, self.alive.value)
+        k.store(I32, record + WARP.STARTED, 1)
+        k.store(I32, record + WARP.RESUME, self.resume.value)
+        k.store(I32, record + WARP.ACTIVE, k.ballot(self.active.value))
+        k.store(I32, record + WARP.DEPTH, self.stack.depth.value)
+
+    def _leave_counts(self) -> None:
+        """The last thing that every run does."""
+        k, record = self.k, self.record
+        k.store(I32, record + WARP.STATE, self.state.value)
+        k.store(I32, record + WARP.ALIVE, self.alive.value)
+        spent = self.place.of_launch(LAUNCH.SLICE) - self.left.value
+        k.store(I64, record + WARP.STEPS, k.load(I64, record + WARP.STEPS) + k.to_i64(spent))
+        if self.count:
+            k.store(I64, record + WARP.LANE_STEPS, k.load(I64, record + WARP.LANE_STEPS) + self.lane_steps.value)
+
+    # -- the graph --------------------------------------------------------------------------------------------------
+    def run(self) -> None:
+        """All of it."""
+        flow, places, add = self.flow, self.residence, self._add
+        if len(flow.reached) > LONG:
+            self.k.hurry()
+        if self.observer is not None:
+            self.observer.begins(self.machine)
+        add(self._enter)
+        self.pop_node, self.again = add(self._pop), add(self._again)
+        self.later, self.suspend, self.end = add(self._later), add(self._suspend), add(self._end)
+        self.number = {b.first: add(partial(self._block, b)) for b in flow.blocks}
+        # For each instruction where a turn can end the node that notes it.
+        loops = {i for b in flow.blocks for i in flow.after(b.last) if i <= b.last and i in flow.block_at}
+        self.turn = {index: add(partial(self._turn_over, index)) for index in sorted(loops)}
+        barriers = [b for b in flow.blocks if flow.steps[b.last].op == "BAR"]
+        points = sorted({b.last + 1 for b in barriers if b.last + 1 in flow.block_at})
+        self.after_barrier = {index: add(partial(self._go_on_at, index)) for index in points}
+        # While nothing is in the record only, one way to keep everything does for all.
+        self.simple = places.whole or not barriers
+        self.back = {}
+        for index in flow.returns if places.whole else places.come_back:
+            wanted = places.back(flow.block_at[index])
+            self.back[index] = add(partial(self._store, wanted, self.number[index])) if wanted else self.number[index]
+        self._add_ways_out()
+        self._add_careful()
+        self.k.graph(self.nodes)
+
+    def _add(self, node: Callable[[], Next]) -> int:
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+    def _add_ways_out(self) -> None:
+        """Nodes for what has to be stored between the end of a block and what comes next."""
+        flow, places = self.flow, self.residence
+        self.stop: dict[int, int] = {}
+        self.lost: dict[int, int] = {}
+        self.edge: dict[tuple[int, int], int] = {}
+        for b in flow.blocks:
+            wanted = places.to_stack(b.number)
+            if places.may_stop(b.number):
+                pop = self.pop_node
+                self.stop[b.number] = self._add(partial(self._store, wanted, pop)) if wanted else pop
+            if places.goes_astray(b.number):
+                self.lost[b.number] = self._add(partial(self._lost, b))
+            for target in places.directly(b.number):
+                wanted = places.edge(b.number, target)
+                if wanted:
+                    first = flow.blocks[target].first
+                    self.edge[b.number, first] = self._add(partial(self._step_over, wanted, b, first))
+
+    def _add_careful(self) -> None:
+        """Blocks that do accesses themselves have a careful form, in pieces from one access that asks to the next."""
+        self.tails: dict[int, int] = {}
+        self.pieces: dict[int, dict[int, int]] = {}
+        worth = repeated(self.flow)
+        for b in self.flow.blocks:
+            inline = accesses(self.flow.steps, b.first, b.last) if b.number in worth else {}
+            if not inline:
+                continue
+            ends = self.flow.steps[b.last].op in ENDS
+            end = b.last if ends else b.last + 1
+            asking = [index for index, access in inline.items() if access.asks]
+            self.tails[b.number] = self._add(partial(self._tail, b))
+            pieces = self.pieces[b.number] = {}
+            following = self.tails[b.number]
+            for index, stop in reversed(list(zip(asking, [*asking[1:], end], strict=True))):
+                following = pieces[index] = self._add(partial(self._piece, index, stop, following))
+
+    def _store(self, wanted: int, following: int) -> Next:
+        """Registers into the record that the code from here on does not have in variables."""
+        self.machine.put_away(wanted, self.alive.value)
+        return following
+
+    def _step_over(self, wanted: int, block: CodeBlock, index: int) -> Next:
+        self.machine.put_away(wanted, self.alive.value)
+        return self._in_turn(index, block)
+
+    # -- beginning and ending a turn --------------------------------------------------------------------------------
+    def _enter(self) -> Next:
+        k = self.k
+        self._take_up()
+        started = k.load(I32, self.record + WARP.STARTED) != 0
+        points = tuple(self.after_barrier)
+        again = Jump(self.resume.value, (*(self.after_barrier[i] for i in points), self.again), points)
+        return (started, again, self.number[self.flow.start])
+
+    def _go_on_at(self, index: int) -> Next:
+        """After a barrier."""
+        self.machine.restore(self.residence.resumed(self.flow.block_at[index]))
+        return self.number[index]
+
+    def _dispatch(self) -> Next:
+        """Go on at the instruction `resume`, where the stack says to."""
+        return Jump(self.resume.value, (*self.back.values(), self.suspend), tuple(self.back))
+
+    def _again(self) -> Next:
+        """Go on where a turn ended, or another executor stopped: all registers are in the record."""
+        self.machine.restore()
+        self.state.value = LEFT  # unless one of these is the place
+        known = self.flow.returns
+        return Jump(self.resume.value, (*(self.number[i] for i in known), self.end), known)
+
+    def _pop(self) -> Next:
+        target, mask = self.pop(0)
+        self.resume.value = target
+        self.state.value = self.k.select(mask == 0, DONE, LEFT)
+        # Lanes that wait for themselves come back here for ever.
+        return (mask == 0, self.end, (self.left.value < 0, self.later, self._dispatch()))
+
+    def _later(self) -> Next:
+        """The turn is over before the lanes that were taken from the stack go on."""
+        self.state.value = READY
+        if self.simple:
+            return self.suspend
+        self._keep(self.residence.stack_local)
+        return self.end
+
+    def _turn_over(self, index: int) -> Next:
+        """The turn is over before a block runs again."""
+        self.resume.value = index
+        self.state.value = READY
+        if self.simple:
+            return self.suspend
+        self._keep(self.residence.local[self.flow.block_at[index]])
+        return self.end
+
+    def _suspend(self) -> Next:
+        if self.simple:
+            self._keep()
+        return self.end
+
+    def _end(self) -> Next:
+        self.check_stack()
+        self._leave_counts()
+        return -1
+
+    # -- a block ----------------------------------------------------------------------------------------------------
+    def _block(self, block: CodeBlock) -> Next:
+        flow, k = self.flow, self.k
+        careful = self.pieces.get(block.number)
+        self.machine.begin(accesses(flow.steps, block.first, block.last) if careful else None, careful)
+        last = flow.steps[block.last]
+        count = block.last - block.first + 1
+        self.left.value = self.left.value - count
+        if self.count:
+            self.lane_steps.value = self.lane_steps.value + k.to_i64(k.popcount(k.ballot(self.active.value)) * count)
+        for index in range(block.first, block.last + (0 if last.op in ENDS else 1)):
+            self._instruction(flow.steps[index])
+        if block.number in self.tails:
+            self.machine.settle_all()
+            return self.tails[block.number]
+        return self._end_of(block)
+
+    def _piece(self, first: int, stop: int, following: int) -> Next:
+        """Some instructions of a block in its careful form."""
+        self.machine.begin()
+        for index in range(first, stop):
+            self._instruction(self.flow.steps[index])
+        self.machine.settle_all()
+        return following
+
+    def _tail(self, block: CodeBlock) -> Next:
+        """The end of a block that has two forms."""
+        self.machine.begin()
+        return self._end_of(block)
+
+    def _end_of(self, block: CodeBlock) -> Next:
+        """The last instruction of a block, if it is one of control flow, and what comes next."""
+        last = self.flow.steps[block.last]
+        if last.op not in ENDS:
+            self.machine.settle_all()
+            return self._to(block.last + 1, block)
+        self._tell(last)
+        mask = self._mask(last)
+        self.machine.settle_all()
+        if last.op == "BAR":
+            return self._barrier(last, mask, block)
+        return self._go(self._flow(last, mask), block)
+
+    def _tell(self, step: Step) -> None:
+        """Tell the observer that the warp comes to an instruction."""
+        if self.observer is not None:
+            self.observer.comes_to(step, self.active.value)
+
+    def _mask(self, step: Step) -> Value:
+        """The lanes at work that an instruction holds for."""
+        mask = self.machine.guard(step, self.active.value)
+        if step.test != ALWAYS:
+            self.machine.guarded = True
+            mask = mask & bits.test_flags(Unit(self.k, {"test": step.test}, flags=self.machine.flags))
+        if self.observer is not None:
+            self.observer.holds_for(mask)
+        return mask
+
+    def _instruction(self, step: Step) -> None:
+        """An instruction that is none of those that end a block."""
+        self._tell(step)
+        action = action_of(step, self.pixels)
+        if action is Action.NOTHING:
+            return
+        if action is Action.PUSH:
+            target = self._constant_target(step) if step.target is None else step.target
+            self.push(PUSHES[step.op], target, step.index)
+        elif action is Action.ALL_LANES:
+            self.work_with_all()
+        elif action is Action.OWN_LANES:
+            self.work_with_spared()
+        else:
+            mask = self._mask(step)
+            if step.op in OPERATIONS:
+                self.machine.arithmetic(step, mask)
+            else:
+                self.machine.other(step, self.active.value, mask)
+
+    # -- control flow -----------------------------------------------------------------------------------------------
+    def _flow(self, step: Step, mask: Value) -> Way:
+        """What the last instruction of a block does to the lanes at work, and where they go on."""
+        action, at = action_of(step), Site(step.index, divides(step))
+        if action is Action.BRANCH and not at.divides:
+            return To(_known(step))
+        taken = self.k.ballot(mask)
+        if action is Action.BRANCH:
+            return self.branch(at, _known(step), taken)
+        if action is Action.JUMP:
+            return self.jump(at, step.op == "CAL", taken, self._landing(step, taken))
+        entries = [(LEAVES[step.op], True)] if step.op in LEAVES else []
+        return self.leave(at, step.op == "EXIT", entries, taken)
+
+    def _landing(self, step: Step, taken: Value) -> tuple[Number, Value]:
+        """Where the first of the lanes jumps that an instruction holds for, and which of them jump there too."""
+        k = self.k
+        if step.indirect is None:
+            return _known(step), taken
+        if isinstance(step.indirect, Indirect):
+            start = step.address + 8 if step.op == "BRX" else 0
+            address = self.machine.register(step.indirect.register) + (step.indirect.offset + start)
+            index = instruction_at(k, address, len(self.flow.steps))
+            first = first_lane(self.place, index, taken)
+            return first, k.ballot(index == first) & taken
+        return self._constant_target(step), taken
+
+    def _constant_target(self, step: Step) -> Value:
+        """The instruction that a word of a constant bank names; -1 for none."""
+        k = self.k
+        if not isinstance(step.indirect, Const) or step.indirect.register is not None:
+            return k.i32(-1)
+        address = k.lane(self.machine.constant(step.indirect.bank, step.indirect.offset), 0)
+        return instruction_at(k, address, len(self.flow.steps))
+
+    def _go(self, way: Way, block: CodeBlock) -> Next:
+        """The edge of the graph for a way out of a block."""
+        if isinstance(way, tuple):
+            condition, then, otherwise = way
+            return (condition, self._go(then, block), self._go(otherwise, block))
+        if isinstance(way, Goal):
+            return self._to(block.last + 1, block) if way is Goal.NEXT else self.stop.get(block.number, self.pop_node)
+        if isinstance(way.index, int):
+            return self._to(way.index, block)
+        self.resume.value = way.index
+        self.state.value = LEFT
+        return (self.left.value < 0, self.suspend, self._dispatch())
+
+    def _to(self, index: int, block: CodeBlock) -> Next:
+        """Go on at an instruction; backwards only while the turn lasts."""
+        if index not in self.number:
+            return self.lost[block.number]
+        over = self.edge.get((block.number, index))
+        return self._in_turn(index, block) if over is None else over
+
+    def _in_turn(self, index: int, block: CodeBlock) -> Next:
+        if index > block.last:
+            return self.number[index]
+        return (self.left.value < 0, self.turn[index], self.number[index], False)
+
+    def _lost(self, block: CodeBlock) -> Next:
+        """Control runs past the end of the program, or to where nothing is."""
+        return self._go(self.astray(block.last), block)
+
+    def _barrier(self, step: Step, mask: Value, block: CodeBlock) -> Next:
+        k, following = self.k, block.last + 1
+        self.machine.arrive(step, mask)
+        self.resume.value = following
+        self.state.value = WAITING
+        target, places = self.flow.block_at.get(following), self.residence
+        if target is None:
+            self._keep(places.to_stack(block.number) | places.stack_local)
+        else:
+            self._keep(places.barrier(block.number, target))
+        if not step.guarded:
+            return self.end
+        # All lanes of the warp arrive together; where the guard is false for all of them none does.
+        return (k.any(mask), self.end, self._to(following, block))
+
+
+def _known(step: Step) -> int:
+    """The instruction that a step names, -1 if there is none."""
+    return -1 if step.target is None else step.target
+
+
+@kernel(lanes=32, launch=I32, slot=I32, warp=I32)
+def run_warp(
+    k: Lang, launch: Value, slot: Value, warp: Value, *, code: bytes, start: int, indirect: tuple[int, ...],
+    stride: int, count: bool, observer: Observer | None = None,
+) -> None:  # fmt: skip
+    """Run a warp until it ends, waits or has had its turn. stride: bytes of a warp's record."""
+    flow = flow_of(code, start, indirect)
+    record = slot + WARPS + warp * stride
+    Specialised(Place(k, launch, slot, warp, record), flow, count, observer=observer).run()
+
+
+@kernel(lanes=32, launch=I32, slot=I32, warp=I32)
+def run_stage_warp(
+    k: Lang, launch: Value, slot: Value, warp: Value, *, code: bytes, start: int, indirect: tuple[int, ...],
+    stage: int, outputs: tuple[int, ...], observer: Observer | None = None,
+) -> None:  # fmt: skip
+    """Run the only warp of a stage of graphics. outputs: registers that its record has for each lane that ended."""
+    flow = flow_of(code, start, indirect, outputs)
+    place = Place(k, launch, slot, warp, slot + WARPS)
+    Specialised(place, flow, False, stage, outputs, observer).run()
+
+
+__all__ = ["Specialised", "flow_of", "run_stage_warp", "run_warp"]

@@ -1,0 +1,268 @@
+"""The display controllers PDC0 and PDC1: from framebuffers in memory to upright pictures.
+
+Both screens are mounted turned by a quarter: one row of a framebuffer is one *column* of the picture, bottom pixel
+first, so that the pixel at column X and row Y lies at base + X * stride + (239 - Y) * bytes per pixel. This module
+models what a whole frame shows, with the settings at VBlank; timing registers move no pixel here. `pdc/` is for
+machines in which time passes.
+
+Source: 3dbrew GPU/External Registers (LCD source framebuffer setup), LCD Registers; GBATEK for the line modes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
+
+from pocketgpu.events import EventLog
+from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.formats import EXTERNAL_FORMATS, RGBA4, RGBA8, PixelFormat
+from pocketgpu.facts.registers import BoundField
+from pocketgpu.facts.switches import DEFAULTS
+from pocketgpu.pica.display.lcd import fill_colour
+from pocketgpu.pica.memory import surface
+from pocketgpu.pica.memory.guest import GuestMemory
+from pocketgpu.pictures import to_image, to_png
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Bytes = NDArray[np.uint8]
+ReadRegister = Callable[[int], int]
+
+#: Height of every picture: the pixels in one row of a framebuffer.
+HEIGHT = 240
+TOP_WIDTH = 400
+BOTTOM_WIDTH = 320
+#: Columns of the top screen when every one of its lines shows a row of its own.
+WIDE_WIDTH = 800
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Screen:
+    """What one screen (or one eye) shows: `array` is upright RGB of shape (240, width, 3)."""
+
+    name: str
+    array: Bytes
+
+    @property
+    def width(self) -> int:
+        return int(self.array.shape[1])
+
+    @property
+    def height(self) -> int:
+        return int(self.array.shape[0])
+
+    @property
+    def image(self) -> Image:
+        """The picture as a Pillow image of mode RGB."""
+        return to_image(self.array)
+
+    def _repr_png_(self) -> bytes:
+        return to_png(self.array)
+
+
+class ColorTable:
+    """The colour look-up table of one display controller: a byte of each channel in, a byte out.
+
+    Feed it the writes to PDCn_LUT_INDEX and PDCn_LUT_DATA. It starts as the identity, which system software uploads.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to the identity."""
+        self.index = 0
+        self._entries = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
+        self.is_identity = True
+
+    def copy_from(self, other: ColorTable) -> None:
+        """Hold what another table holds, and its index."""
+        self.index, self._entries, self.is_identity = other.index, other._entries.copy(), other.is_identity
+
+    def select(self, word: int) -> None:
+        """A write to LUT_INDEX."""
+        self.index = word & 0xFF
+
+    def store(self, word: int) -> None:
+        """A write to LUT_DATA (red in the low byte); the index steps on, and wraps."""
+        self._entries[self.index] = word & 0xFF, word >> 8 & 0xFF, word >> 16 & 0xFF
+        self.index = (self.index + 1) & 0xFF
+        self.is_identity = bool((self._entries == np.arange(256)[:, None]).all())
+
+    def load(self) -> int:
+        """A read of LUT_DATA; the index steps on as well."""
+        red, green, blue = self._entries[self.index].tolist()
+        self.index = (self.index + 1) & 0xFF
+        return int(red | green << 8 | blue << 16)
+
+    def apply(self, array: Bytes) -> Bytes:
+        """RGB of any shape (..., 3) through the table."""
+        if self.is_identity:
+            return array
+        return np.stack([self._entries[array[..., channel], channel] for channel in range(3)], axis=-1)
+
+
+@cache
+def _field(name: str) -> BoundField:
+    return EXTERNAL.field(name)
+
+
+def scan_out(
+    memory: GuestMemory,
+    read: ReadRegister,
+    luts: tuple[ColorTable, ColorTable] | None = None,
+    events: EventLog | None = None,
+    at: str = "",
+    switches: Mapping[str, str] | None = None,
+) -> dict[str, Screen]:
+    """The pictures of both screens as the registers stand now: "top", "bottom", perhaps "top-right".
+
+    :param read: gives the 32-bit word of an external or LCD register by physical address.
+    :param luts: colour tables of PDC0 and PDC1; none: identity.
+    :param events: gets "display.unmapped" and "display.mode"; `at` is the place that they name.
+    :param switches: chosen values of "display.expand" and "display.formats_5_7"; the rest by default.
+
+    "top" has 400 columns, or 800 when neither line mode nor scan doubling is on. In the stereo modes it is the picture
+    of the left eye, and "top-right" is there if the right eye's comes from another address. A screen that is off
+    is black; the fill colour of the LCD covers everything.
+    """
+    log = EventLog() if events is None else events
+    reader = _Reader(memory, read, log, at, {**DEFAULTS, **(switches or {})})
+    tables = (ColorTable(), ColorTable()) if luts is None else luts
+    screens: dict[str, Screen] = {}
+    for unit, name in enumerate(("top", "bottom")):
+        for screen in reader.controller(unit, name):
+            screens[screen.name] = Screen(screen.name, tables[unit].apply(screen.array))
+        cover(screens, name, fill_colour(name, read))
+    return screens
+
+
+def cover(screens: dict[str, Screen], name: str, fill: tuple[int, int, int] | None) -> None:
+    """Let the fill colour of an LCD, if there is one, hide the pictures of that screen."""
+    if fill is not None:
+        screens[name] = Screen(name, _plain(screens[name].width, fill))
+        screens.pop(f"{name}-right", None)
+
+
+def _plain(width: int, colour: tuple[int, int, int] = (0, 0, 0)) -> Bytes:
+    array = np.empty((HEIGHT, width, 3), np.uint8)
+    array[:] = colour
+    return array
+
+
+def _rescaled(texels: Bytes, format: PixelFormat) -> Bytes:
+    """Colours widened by repeating bits, as they are when widened by scaling with the fraction cut off."""
+    texels = texels.copy()
+    for channel, (_, _, bits) in enumerate(format.channels[:3]):  # red, green, blue in all external formats
+        values = np.arange(256) >> (8 - bits)
+        texels[..., channel] = (values * 255 // ((1 << bits) - 1)).astype(np.uint8)[texels[..., channel]]
+    return texels
+
+
+class _Reader:
+    """One scan-out: where to read, and where to complain."""
+
+    def __init__(
+        self, memory: GuestMemory, read: ReadRegister, events: EventLog, at: str, switches: Mapping[str, str]
+    ) -> None:
+        self.memory, self.read, self.events, self.at, self.switches = memory, read, events, at, switches
+
+    def value(self, name: str) -> int:
+        field = _field(name)
+        return int(field.decode(self.read(field.register.address)))
+
+    def controller(self, unit: int, name: str) -> list[Screen]:
+        """The pictures of one controller before its colour table."""
+        pdc = f"PDC{unit}_"
+        lines = self.value(pdc + "FORMAT.interlace")
+        doubling = self.value(pdc + "FORMAT.scan_doubling")
+        second = self.value(pdc + "SELECT.next")
+        a = self.value(f"{pdc}ADDRESS_A{second}.address")
+        b = self.value(f"{pdc}ADDRESS_B{second}.address")
+        eyes = {name: a}
+        width = BOTTOM_WIDTH
+        if unit == 0:
+            # Bit 5 alone makes a stereo mode; with bits 5 and 6 clear the system software scans 800 lines (3dbrew).
+            width = TOP_WIDTH if lines or doubling else WIDE_WIDTH
+            if lines >= 2:
+                # Even lines reach the left eye: A's in mode AB, B's in mode BA.
+                left, right = (a, b) if lines == 2 else (b, a)
+                eyes = {name: left} if left == right else {name: left, f"{name}-right": right}
+        if not self.value(pdc + "CONTROL.enable"):
+            return [Screen(name, _plain(width))]
+        if unit == 1 and lines:
+            self.events.report(
+                "warning", "display.mode", "the bottom screen is in a line mode of the top screen: shown plain", self.at
+            )
+        stride = self.value(pdc + "STRIDE.stride")
+        color_format = self.value(pdc + "FORMAT.color_format")
+        twice = unit == 1 and bool(doubling)
+        return [
+            Screen(eye, self.picture(eye, address, stride, color_format, width, twice)) for eye, address in eyes.items()
+        ]
+
+    def picture(self, name: str, base: int, stride: int, color_format: int, width: int, twice: bool = False) -> Bytes:
+        """Upright RGB (240, width, 3) of a framebuffer. twice: each pixel of a row fills two, and half of them do."""
+        if base == 0:
+            return _plain(width)  # no framebuffer was ever given: dark, and nobody's fault
+        row_bytes = HEIGHT * pixel_bits(color_format, self.switches) // 8 // (1 + twice)
+        rows, missing = fetch_rows(self.memory, base, stride, width, row_bytes)
+        if missing:
+            message = f"{name}: {missing} of {width} columns from {base:#010x}, stride {stride}, lie outside memory"
+            self.events.report("fault", "display.unmapped", message, self.at)
+        colors = row_colors(rows, color_format, self.switches)
+        if twice:
+            colors = np.repeat(colors, 2, axis=1)
+        return np.ascontiguousarray(colors.transpose(1, 0, 2)[::-1])
+
+
+def _doubled(color_format: int, switches: Mapping[str, str]) -> bool:
+    """Formats past the table may show every pixel twice."""
+    return color_format > 4 and switches["display.formats_5_7"] == "doubled"
+
+
+def pixel_bits(color_format: int, switches: Mapping[str, str]) -> int:
+    """Bits of memory for each pixel that is shown (display.formats_5_7 decides of the codes 5 to 7)."""
+    if _doubled(color_format, switches):
+        return RGBA8.bits // 2
+    return EXTERNAL_FORMATS.get(color_format, RGBA4).bits
+
+
+def row_colors(rows: Bytes, color_format: int, switches: Mapping[str, str]) -> Bytes:
+    """RGB (rows, pixels, 3) of framebuffer rows, an array (rows, bytes)."""
+    double = _doubled(color_format, switches)
+    format: PixelFormat = EXTERNAL_FORMATS.get(color_format, RGBA8 if double else RGBA4)
+    texels = surface.decode_texels(rows, format).reshape(len(rows), -1, 4)
+    if switches["display.expand"] == "scale":
+        texels = _rescaled(texels, format)
+    if double:
+        texels = np.repeat(texels, 2, axis=1)
+    return texels[..., :3]
+
+
+def fetch_rows(memory: GuestMemory, base: int, stride: int, count: int, row_bytes: int) -> tuple[Bytes, int]:
+    """`count` rows of memory, an array (count, row_bytes), and how many of them miss some bytes, which are 0.
+
+    A negative or odd stride may lead anywhere; what leaves the 32-bit address space comes back at its other end.
+    """
+    first, last = sorted((base, base + (count - 1) * stride))
+    offset = memory.offset_of(first, last - first + row_bytes)
+    if offset is not None:
+        start = memory.arena[offset + (base - first) :]
+        return as_strided(start, (count, row_bytes), (stride, 1), writeable=False), 0
+    starts = base + stride * np.arange(count, dtype=np.int64)[:, None]
+    addresses = (starts + np.arange(row_bytes, dtype=np.int64)) & 0xFFFFFFFF
+    rows = np.zeros((count, row_bytes), np.uint8)
+    mapped = np.zeros((count, row_bytes), np.bool_)
+    for region, start_offset in memory.regions:
+        inside = (addresses >= region.base) & (addresses < region.end)
+        rows[inside] = memory.arena[addresses[inside] - region.base + start_offset]
+        mapped |= inside
+    return rows, count - int(mapped.all(axis=1).sum())

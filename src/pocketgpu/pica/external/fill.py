@@ -1,0 +1,98 @@
+"""Memory fill (PSC0, PSC1): a pattern of two, three or four bytes over a range.
+
+Source: 3dbrew GPU/External Registers, "Memory Fill"; the end of a 24-bit fill is a switch (fill.tail_24).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
+from pocketgpu.pica.memory.guest import GuestMemory
+
+# Bytes of the pattern by the width field: 0 is 16 bits, 1 and 3 are 24, 2 is 32.
+BYTES = {0: 2, 1: 3, 2: 4, 3: 3}
+_STEP = 96  # bytes written in one go: a multiple of every pattern and of eight words
+# Fills that are remembered: far more than programs have.
+_MAX_PLANS = 4096
+
+
+@kernel(8, target=I64, steps=I32, word0=I32, word1=I32, word2=I32)
+def fill_steps(k: Lang, target: Value, steps: Value, word0: Value, word1: Value, word2: Value) -> None:
+    """Write the 12 bytes of three words over and over: `steps` times 96 bytes from `target` (a multiple of 4)."""
+    words = [k.splat(w) for w in (word0, word1, word2)]
+    turn = [i % 3 for i in range(24)]
+    vectors = []
+    for v in range(3):
+        lanes = turn[8 * v : 8 * v + 8]
+        pick = lambda n, lanes=lanes: k.pattern_of([int(i == n) for i in lanes]) == 1
+        vectors.append(k.select(pick(0), words[0], k.select(pick(1), words[1], words[2])))
+    for i in k.range(0, steps):
+        at = k.to_i64(i * _STEP) + target
+        for v, vector in enumerate(vectors):
+            k.store(I32, at + 32 * v, vector)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A fill as native code does it, and the bytes behind its last whole step; or why nothing can be filled."""
+
+    problem: str | None = None
+    arguments: tuple[int, ...] = ()
+    written: tuple[int, int] = (0, 0)
+    rest: np.ndarray | None = None
+    tail: np.ndarray | None = None
+
+
+class MemoryFill:
+    """Runs fills. What one does is worked out once: programs clear the same buffers every frame."""
+
+    def __init__(self, memory: GuestMemory, engine: Engine, switches: Mapping[str, str]) -> None:
+        self.memory, self._engine = memory, engine
+        self._whole_groups = switches["fill.tail_24"] == "whole-groups"
+        self._plans: dict[tuple[int, int, int, int], _Plan] = {}
+
+    @cached_property
+    def _steps(self) -> Callable[..., None]:
+        return self._engine.get(fill_steps)
+
+    def run(self, start: int, end: int, value: int, width: int) -> str | None:
+        """Fill physical [start, end) as control bits 9:8 (`width`) say; returns why nothing was filled, or None.
+
+        The phase of the pattern is counted from `start`; the low byte of `value` comes first.
+        """
+        key = (start, end, value, width)
+        plan = self._plans.get(key)
+        if plan is None:
+            if len(self._plans) >= _MAX_PLANS:
+                self._plans.clear()
+            plan = self._plans[key] = self._plan(*key)
+            self.memory.populate(*plan.written)
+        if plan.arguments:
+            self._steps(*plan.arguments)
+            if plan.rest is not None:
+                plan.rest[:] = plan.tail
+            self.memory.touch(*plan.written)
+        return plan.problem
+
+    def _plan(self, start: int, end: int, value: int, width: int) -> _Plan:
+        size = end - start
+        if size <= 0 or start == 0:
+            return _Plan()
+        step = BYTES[width]
+        size += -size % 3 if step == 3 and self._whole_groups else 0
+        offset = self.memory.offset_of(start, size)
+        if offset is None:
+            return _Plan(f"memory fill of {start:#010x}..{end:#010x} leaves memory")
+        pattern = (value & ((1 << (8 * step)) - 1)).to_bytes(step, "little") * (12 // step)
+        steps = size // _STEP
+        rest = tail = None
+        if size % _STEP:
+            rest = self.memory.arena[offset + steps * _STEP : offset + size]
+            tail = np.resize(np.frombuffer(pattern, np.uint8), len(rest))
+        words = np.frombuffer(pattern, "<i4").tolist()
+        return _Plan(None, (offset, steps, *words), (offset, size), rest, tail)

@@ -1,0 +1,532 @@
+"""The external registers: what the processor writes, and the units that a write starts.
+
+Writes come in bulk. Plain registers are stored as arrays; only the few addresses that start something are looked at
+one by one, in order. Units work at once: when `write` returns, memory holds their result and the busy bits are clear.
+In `timed.py` the same registers belong to units that take their time.
+
+Source: 3dbrew GPU/External Registers; GBATEK for writable masks, interrupt bits, mirrors and where no register is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, cached_property
+from time import perf_counter
+
+import numpy as np
+
+from pocketgpu.events import EventKind, EventLog
+from pocketgpu.facts.external import CORE_READ_HANGS, COUNTED_TRAFFIC, EXTERNAL, HOLES, LCD, MIRRORS
+from pocketgpu.facts.pica import PICA
+from pocketgpu.lanes import I32, U8, Engine, Lang, Value, kernel
+from pocketgpu.pica.core.layout import CONTROL as C
+from pocketgpu.pica.core.layout import EXTERNAL_WORDS, MAX_WRITES, WorkLayout
+from pocketgpu.pica.core.stats import Stats
+from pocketgpu.pica.display.screens import ColorTable, Screen, scan_out
+from pocketgpu.pica.external.fill import MemoryFill
+from pocketgpu.pica.external.transfer import WORDS as TRANSFER_WORDS
+from pocketgpu.pica.external.transfer import TransferEngine
+from pocketgpu.pica.external.vram_power import VramPower
+from pocketgpu.pica.front.command_list import EFFECT_NAMES, EFFECT_TABLE
+from pocketgpu.pica.front.draws import Core3D
+from pocketgpu.pica.memory.guest import GuestMemory
+from pocketgpu.pica.observer import Observer, tell_written
+
+BASE = EXTERNAL.base
+WORDS = EXTERNAL_WORDS
+LCD_WORDS = 0x1000 // 4
+_PICA_FIRST = (PICA.base - BASE) // 4
+_STORE = EFFECT_NAMES.index("store")
+
+
+@cache
+def _address(name: str) -> int:
+    return EXTERNAL[name].offset // 4
+
+
+FILLS = [(_address(f"PSC{unit}_START"), _address(f"PSC{unit}_CONTROL"), f"PSC{unit}") for unit in range(2)]
+TRANSFER_CONTROL = _address("PPF_CONTROL")
+FILL_START, FILL_FINISHED = (EXTERNAL["PSC0_CONTROL"][name].mask for name in ("start", "finished"))
+FILL_WIDTH = EXTERNAL["PSC0_CONTROL"]["width"]
+TRANSFER_START, TRANSFER_FINISHED = (EXTERNAL["PPF_CONTROL"][name].mask for name in ("start", "finished"))
+_SELECTS = [_address(f"PDC{unit}_SELECT") for unit in range(2)]
+_SELECT_KEPT = EXTERNAL["PDC0_SELECT"]["current"].mask
+_SELECT_PULSE = EXTERNAL["PDC0_SELECT"]["reset_fifo"].mask
+_SELECT_FLAGS = sum(EXTERNAL["PDC0_SELECT"][name].mask for name in ("h_irq", "v_irq", "error_irq"))
+
+_STATUS, _BUSY = _address("STATUS"), _address("BUSY")
+_STATUS_BITS = {field.name.upper(): field.mask for field in EXTERNAL["STATUS"].fields}
+_EXCHANGED = {"PSC0": "PSC1", "PSC1": "PSC0"}
+_CONTROLS = {
+    unit: (_address(f"{unit}_CONTROL"), *(EXTERNAL[f"{unit}_CONTROL"][name].mask for name in ("start", "finished")))
+    for unit in ("PSC0", "PSC1", "PPF")
+}
+"""Of each unit: the word of its control register, and the bits "start" and "finished"."""
+_LUTS = {_address(f"PDC{unit}_LUT_DATA"): unit for unit in range(2)}
+_TRAFFIC = {_address(f"TRAFFIC_{name}"): name for name in COUNTED_TRAFFIC}
+_HOME = {
+    at // 4: (area.home + (at - area.start) % area.period) // 4
+    for area in MIRRORS
+    for at in range(area.start, area.end, 4)
+}
+"""Word of the register that answers at a mirrored word."""
+
+_UNIT_WORDS = {
+    unit: {register.name: register.offset // 4 for register in EXTERNAL if register.name.startswith(f"{unit}_")}
+    for unit in ("PSC0", "PSC1", "PPF")
+}
+"""Of each unit: the word of each of its registers."""
+
+# What starts the command list of each channel; where its size and its address stand.
+LIST_STARTS = tuple(PICA[f"CMDBUF_JUMP{channel}"].offset for channel in range(2))
+_LISTS = [
+    [
+        (PICA[name].offset, PICA[name][field])
+        for name, field in ((f"CMDBUF_SIZE{n}", "size"), (f"CMDBUF_ADDR{n}", "address"))
+    ]
+    for n in range(2)
+]
+
+# Lists whose place is remembered.
+_MOST_LISTS = 4096
+
+# What a write to a word of the GPU block is: only a store (here, or to a register of the 3D core), or more; or one to
+# where another register answers, or none.
+PLAIN, CORE_PLAIN, TRIGGER, CORE, ELSEWHERE, MIRROR, HOLE = range(7)
+_WRITE_INDEX = C.WRITE_INDEX // 4
+
+
+@kernel(1, first=I32, count=I32)
+def store_writes(k: Lang, first: Value, count: Value, *, layout_start: int, layout_size: int) -> None:
+    """Store pending writes from `first` on until one is more than a store; WRITE_INDEX says which (or `count`).
+
+    Unwritable bits keep what they hold.
+    """
+    layout = WorkLayout(layout_start, layout_size)
+    i, going = k.var(first), k.var(True)
+    for _ in k.loop(lambda: going.value & (i.value < count)):
+        at = k.to_i64(i.value << 2)
+        index = (k.load(I32, at + layout.writes) - BASE).lsr(2)
+        inside = index.below(WORDS)
+        safe = k.to_i64(k.select(inside, index, 0))
+        kind = k.load(U8, safe + layout.external_kinds)
+        plain = inside & (kind <= CORE_PLAIN)
+        for _ in k.when(plain):
+            place = safe << 2
+            writable = k.load(I32, place + layout.external_writable)
+            register = place + k.to_i64(k.select(kind == PLAIN, layout.external, layout.registers - 4 * _PICA_FIRST))
+            old, new = k.load(I32, register), k.load(I32, at + (layout.writes + 4 * MAX_WRITES))
+            k.store(I32, register, (old & ~writable) | (new & writable))
+            i.value = i.value + 1
+        going.value = plain
+    k.store(I32, layout.control + C.WRITE_INDEX, i.value)
+
+
+class ExternalRegisters:
+    """Words at 0x10400000 (GPU) and 0x10202000 (LCD). `interrupts` counts what fired since `take_interrupts`."""
+
+    def __init__(
+        self,
+        memory: GuestMemory,
+        engine: Engine,
+        core: Core3D,
+        fill: MemoryFill,
+        transfer: TransferEngine,
+        events: EventLog,
+        stats: Stats,
+        switches: Mapping[str, str],
+    ) -> None:
+        self.memory, self.core, self.events, self.stats, self.switches = memory, core, events, stats, switches
+        self._engine = engine
+        self.fill, self.transfer = fill, transfer
+        self.vram = VramPower(memory, switches["vram.power_off"])
+        layout = core.layout
+        self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
+        part = lambda offset, size: memory.arena[offset : offset + size]
+        self.words = part(layout.external, 4 * WORDS).view(np.uint32)
+        self.words[:] = 0  # the machine may have been on before
+        self.lcd = np.zeros(LCD_WORDS, np.uint32)
+        self.luts = (ColorTable(), ColorTable())
+        self.interrupts: dict[str, int] = {}
+        self.listeners: list[Callable[[str, int], None]] = []
+        self.observers: tuple[Observer, ...] = ()
+        """Who is told of units that start and end."""
+        self._at_work: dict[str, Mapping[str, int]] = {}  # what observers were told of units that have not ended
+        self.moved = dict.fromkeys(COUNTED_TRAFFIC, 0)
+        """Bytes by the name of the counter that tells of them."""
+        self._writable = part(layout.external_writable, 4 * WORDS).view(np.uint32)
+        self._writable[:] = 0xFFFFFFFF
+        self._pending = part(layout.writes, 8 * MAX_WRITES).view(np.uint32).reshape(2, MAX_WRITES)
+        for register in EXTERNAL:
+            self._writable[register.offset // 4] = register.writable
+            self.words[register.offset // 4] = register.reset
+        for unit in range(2):
+            self._writable[_address(f"PDC{unit}_STRIDE")] = 0x100000000 - int(switches["display.stride_unit"])
+            if switches["display.sync_bits"] == "disable":
+                self._writable[_address(f"PDC{unit}_POLARITY")] = 0x101
+        for register in LCD:
+            self.lcd[register.offset // 4] = register.reset
+        self._triggers: dict[int, Callable[[int], None]] = {
+            _address("PSC0_CONTROL"): lambda w: self._fill(0, w),
+            _address("PSC1_CONTROL"): lambda w: self._fill(1, w),
+            _address("PPF_CONTROL"): self._transfer,
+            _address("VRAM_POWER"): self._vram_power,
+            **dict.fromkeys((_STATUS, _BUSY, *_TRAFFIC), lambda w: None),
+        }
+        for unit in range(2):
+            self._triggers[_address(f"PDC{unit}_LUT_INDEX")] = self.luts[unit].select
+            self._triggers[_address(f"PDC{unit}_LUT_DATA")] = self.luts[unit].store
+            self._triggers[_address(f"PDC{unit}_SELECT")] = lambda w, unit=unit: self._select(unit, w)  # type: ignore[misc]
+        self._kind = part(layout.external_kinds, WORDS)
+        self._kinds = self._kind.data
+        self._core_words = core.registers.data
+        self._lists: dict[tuple[int, int], tuple[int, int, int | None]] = {}
+        self._kind[:] = PLAIN
+        self._kind[list(self._triggers)] = TRIGGER
+        self._kind[_PICA_FIRST : _PICA_FIRST + 0x400] = CORE
+        self._kind[_PICA_FIRST : _PICA_FIRST + len(core.registers)][EFFECT_TABLE[: len(core.registers)] == _STORE] = (
+            CORE_PLAIN
+        )
+        # Below the first register of the core proper: acknowledge bytes, and what only this side writes.
+        self._kind[_PICA_FIRST : _PICA_FIRST + 0x40] = CORE
+        self._kind[[_PICA_FIRST + number for number in LIST_STARTS]] = CORE
+        self._kind[list(_HOME)] = MIRROR
+        for hole in HOLES:
+            self._kind[hole.start // 4 : hole.end // 4] = HOLE
+
+    def set_model(self, new: bool) -> None:
+        """Say in HARDWARE_ID which model this is."""
+        if self.switches["external.hardware_id"] == "model":
+            self._put("HARDWARE_ID", "new_model", int(new))
+
+    @cached_property
+    def _store_writes(self) -> Callable[..., None]:
+        return self._engine.get(store_writes, **self._static)
+
+    # -- access -----------------------------------------------------------------------------------------------------
+    def read(self, address: int) -> int:
+        """The word at a physical address; 0 where there is no register."""
+        index = (address - BASE) >> 2
+        if 0 <= index < WORDS:
+            index = _HOME.get(index, index)
+            kind = int(self._kind[index])
+            if kind == TRIGGER:
+                return self._read_active(index)
+            if kind in (CORE, CORE_PLAIN):
+                return self._read_core(index - _PICA_FIRST)
+            if kind == HOLE:
+                self._in_hole(address)
+            return int(self.words[index])
+        index = (address - LCD.base) >> 2
+        if 0 <= index < LCD_WORDS:
+            return int(self.lcd[index])
+        self._in_hole(address)
+        return 0
+
+    def peek(self, address: int) -> int:
+        """What a register of the displays or LCDs holds, without anything that reading it does."""
+        index = (address - BASE) >> 2
+        return int(self.words[index] if 0 <= index < WORDS else self.lcd[(address - LCD.base) >> 2])
+
+    def _read_active(self, index: int) -> int:
+        """A register that does more than to hold its word."""
+        if index == _STATUS:
+            return self._status()
+        if index == _BUSY:
+            return self._busy()
+        if index in _LUTS:
+            return self.luts[_LUTS[index]].load()
+        word = int(self.words[index])
+        if index in _TRAFFIC:
+            return (word + self.moved[_TRAFFIC[index]]) & 0xFFFFFFFF
+        if index in _SELECTS and self.switches["display.select_read"] == "zero":
+            word &= ~EXTERNAL["PDC0_SELECT"]["next"].mask
+        return word
+
+    def _read_core(self, number: int) -> int:
+        if number in CORE_READ_HANGS:
+            self.report("hang", "external.hang", f"read of register {number:#05x} of the 3D core: the bus hangs")
+        return int(self.core.registers[number]) if number < len(self.core.registers) else 0
+
+    def _in_hole(self, address: int) -> bool:
+        """Tell of an access to the GPU's block where nothing answers; False if it is none."""
+        for hole in HOLES:
+            if hole.start <= address - BASE < hole.end:
+                if hole.hangs:
+                    self.report("hang", "external.hang", f"access to {address:#010x}: the bus hangs")
+                else:
+                    self.report("fault", "external.abort", f"access to {address:#010x}: data abort")
+                return True
+        return False
+
+    def report(self, kind: EventKind, id: str, message: str) -> None:
+        """An event, here and now."""
+        self.events.report(kind, id, message, self.core.place)
+
+    def write(self, addresses: np.ndarray, values: np.ndarray) -> None:
+        """Writes in order: two uint32 arrays of word-aligned physical addresses and values."""
+        run, control, pending = self._store_writes, self.core.words, self._pending.data
+        for start in range(0, len(addresses), MAX_WRITES):
+            count = min(MAX_WRITES, len(addresses) - start)
+            self._pending[0, :count] = addresses[start : start + count]
+            self._pending[1, :count] = values[start : start + count]
+            stop = 0
+            while True:
+                run(stop, count)
+                stop = control[_WRITE_INDEX]
+                if stop >= count:
+                    break
+                self._act(pending[0, stop], pending[1, stop])
+                stop += 1
+
+    def _act(self, address: int, word: int) -> None:
+        """A write that is more than a store."""
+        index = (address - BASE) >> 2
+        kind = self._kinds[index] if 0 <= index < WORDS else ELSEWHERE
+        if kind == MIRROR:
+            index = _HOME[index]
+            kind = self._kinds[index]
+        if kind == TRIGGER:
+            self._triggers[index](word)
+        elif kind == CORE:
+            self._core_write(index - _PICA_FIRST, word)
+        elif kind == ELSEWHERE:
+            self._elsewhere(address, word)
+        else:
+            if kind == HOLE:
+                self._in_hole(address)
+            self._store(index, word)
+
+    def _store(self, index: int, word: int) -> None:
+        """A plain store: unwritable bits keep what they hold."""
+        writable = int(self._writable[index])
+        self.words[index] = int(self.words[index]) & ~writable | word & writable
+
+    def _elsewhere(self, address: int, word: int) -> None:
+        index = (address - LCD.base) >> 2
+        if 0 <= index < LCD_WORDS:
+            self.lcd[index] = word
+        elif not self._in_hole(address):
+            self.report("fault", "external.unmapped", f"register write to {address:#010x}: no such register")
+
+    def interrupt(self, name: str, count: int = 1) -> None:
+        """Count interrupts: PSC0, PSC1, PDC0, PDC1, PPF or P3D."""
+        if count:
+            self.interrupts[name] = self.interrupts.get(name, 0) + count
+            for listener in self.listeners:
+                listener(name, count)
+
+    def display_masked(self, unit: int) -> bool:
+        """Whether a display's VBlank interrupt is switched off."""
+        word = int(self.words[_address(f"PDC{unit}_CONTROL")])
+        return bool(EXTERNAL["PDC0_CONTROL"]["v_irq_off"].raw(word))
+
+    def take_interrupts(self) -> dict[str, int]:
+        """Interrupts since the last call, by name."""
+        taken, self.interrupts = self.interrupts, {}
+        return taken
+
+    def _put(self, name: str, field: str, value: int) -> None:
+        index = _address(name)
+        self.words[index] = EXTERNAL[name][field].encode(value, int(self.words[index]))
+
+    def at_work(self, unit: str) -> bool:
+        """Whether PSC0, PSC1, PPF or P3D is at work; while time stands still, that is one that never ends."""
+        if unit == "P3D":
+            return self._core_at_work()
+        index, start, _ = _CONTROLS[unit]
+        return bool(int(self.words[index]) & start)
+
+    def reset_units(self) -> None:
+        """Fills, transfers and lists stop, those that hang too. They leave what they have done, and raise nothing."""
+        for index, start, finished in _CONTROLS.values():
+            self.words[index] = int(self.words[index]) & ~(start | finished)
+
+    def _core_at_work(self) -> bool:
+        return False  # a list has come to its end when the write that starts it is done
+
+    def _busy(self) -> int:
+        fill, word = self.at_work("PSC0") or self.at_work("PSC1"), int(self.words[_BUSY])
+        return EXTERNAL["BUSY"].encode(word, fill=fill, transfer=self.at_work("PPF"))
+
+    def _status(self) -> int:
+        """The STATUS register: interrupts that are pending, or units at work (external.status)."""
+        reading = self.switches["external.status"]
+        if reading == "interrupt":
+            on = [unit for unit, (index, _, finished) in _CONTROLS.items() if int(self.words[index]) & finished]
+            on += [f"PDC{unit}" for unit, index in enumerate(_SELECTS) if int(self.words[index]) & _SELECT_FLAGS]
+            on += ["P3D"] * self._core_matches()
+        else:
+            on = [unit for unit in (*_CONTROLS, "P3D") if self.at_work(unit)]
+            if reading == "busy-exchanged":
+                on = [_EXCHANGED.get(unit, unit) for unit in on]
+        return sum(_STATUS_BITS[unit] for unit in on)
+
+    def _core_matches(self) -> bool:
+        """Whether a byte of the core's interrupt request is the one that it is compared with."""
+        request, compare = self.core.registers[0x10:0x20].view(np.uint8), self.core.registers[0x20:0x30].view(np.uint8)
+        disabled = np.unpackbits(self.core.registers[0x30:0x32].view(np.uint8), bitorder="little").astype(bool)
+        return bool(((request == compare) & ~disabled).any())
+
+    # -- units ------------------------------------------------------------------------------------------------------
+    def _tell_start(self, unit: str, word: int) -> None:
+        """PSC0, PSC1 or PPF is about to work: `word` was written to its control register."""
+        if self.observers:
+            words = {name: int(self.words[place]) for name, place in _UNIT_WORDS[unit].items()}
+            words[f"{unit}_CONTROL"] = word
+            self._announce(unit, words)
+
+    def _announce(self, unit: str, words: Mapping[str, int]) -> None:
+        self._at_work[unit] = words
+        for one in self.observers:
+            one.unit_starts(unit, words)
+
+    def _tell_end(self, unit: str) -> None:
+        words = self._at_work.pop(unit, None)
+        if words is not None:
+            for one in self.observers:
+                one.unit_ended(unit, words)
+
+    def _tell_written(self, place: tuple[int, int]) -> None:
+        if self.observers:
+            tell_written(self.observers, [place])
+
+    def _controlled(self, word: int, index: int, finished: int) -> int:
+        """A word written to a unit's control register: "finished" can only be cleared by a write."""
+        writable = int(self._writable[index])
+        return word & writable & ~finished | word & int(self.words[index]) & finished
+
+    def _fill(self, unit: int, word: int) -> None:
+        """A write to a fill's control register."""
+        first, index, name = FILLS[unit]
+        if word & FILL_START:
+            self._tell_start(name, word)
+        self.words[index] = word = self._controlled(word, index, FILL_FINISHED)
+        if word & FILL_START:
+            start, end, value = self.words[first : first + 3].tolist()
+            self._run_fill(unit, start, end, value, FILL_WIDTH.raw(word))
+
+    def _run_fill(self, unit: int, start: int, end: int, value: int, width: int) -> None:
+        """Fill, as words of the unit's registers say, and let it be finished."""
+        started = perf_counter()
+        _, index, name = FILLS[unit]
+        self._fill_memory(unit, start << 3, end << 3, value, width)
+        word = int(self.words[index]) & ~FILL_START
+        if start or self.switches["fill.null_start"] == "finish":
+            word |= FILL_FINISHED
+        self.words[index] = word
+        self.interrupt(name, int(start > 0))
+        self.stats.seconds["fill"] += perf_counter() - started
+        self._tell_end(name)
+
+    def _fill_memory(self, unit: int, start: int, end: int, value: int, width: int) -> None:
+        problem = self.fill.run(start, end, value, width)
+        if problem:
+            self.report("fault", "fill.unmapped", problem)
+        elif start and end > start:
+            self.moved[f"PSC{unit}_WRITE"] += end - start
+            self._tell_written((self.memory.offset_of(start, end - start) or 0, end - start))
+        if self.vram.off:
+            self.vram.lose()
+
+    def _transfer(self, word: int) -> None:
+        """A write to the transfer engine's control register."""
+        index = TRANSFER_CONTROL
+        if word & TRANSFER_START:
+            self._tell_start("PPF", word)
+        self.words[index] = word = self._controlled(word, index, TRANSFER_FINISHED)
+        if word & TRANSFER_START:
+            self._run_transfer(self.words[TRANSFER_WORDS])
+
+    def _run_transfer(self, words: np.ndarray) -> None:
+        """Transfer, as words of the engine's registers say, and let it be finished, unless it never ends."""
+        started = perf_counter()
+        outcome = self.transfer.run(words)
+        if outcome.problem:
+            kind: EventKind = "hang" if outcome.hang else "warning" if outcome.moved else "fault"
+            self.report(kind, outcome.event or f"transfer.{kind}", outcome.problem)
+        if outcome.moved:
+            self._tell_written(self.transfer.prepare(words).written)
+        self.moved["PPF_READ"] += outcome.read
+        self.moved["PPF_WRITE"] += outcome.written
+        if self.vram.off:
+            self.vram.lose()
+        if outcome.finished:
+            index = TRANSFER_CONTROL
+            self.words[index] = int(self.words[index]) & ~TRANSFER_START | TRANSFER_FINISHED
+            self.interrupt("PPF")
+        self.stats.seconds["transfer"] += perf_counter() - started
+        self._tell_end("PPF")
+
+    def _vram_power(self, word: int) -> None:
+        index = _address("VRAM_POWER")
+        self._store(index, word)
+        self.vram.set(int(self.words[index]))
+        if self.vram.off:
+            halves = ", ".join(name.replace("_", " ") for name in self.vram.off)
+            self.report("warning", "vram.off", f"video memory is switched off: bank {halves}")
+
+    def _select(self, unit: int, word: int) -> None:
+        """PDC framebuffer select: interrupt flags are cleared by writing ones; the rest is for the display to take."""
+        index = _SELECTS[unit]
+        current, flags = int(self.words[index]), _SELECT_FLAGS
+        taken = word & ~(flags | _SELECT_KEPT | _SELECT_PULSE)
+        self.words[index] = taken | (current & ~word & flags) | (current & _SELECT_KEPT)
+
+    # -- the 3D core's registers --------------------------------------------------------------------------------------
+    def _core_write(self, number: int, word: int) -> None:
+        registers = self.core.registers
+        if number < 0x10:  # acknowledge: the same storage as the request bytes
+            registers[0x10 + number] = word
+        elif number in LIST_STARTS:
+            registers[number] = word
+            if word & 1:
+                self._start_list(LIST_STARTS.index(number))
+                registers[number] = 0
+        elif number < 0x40:
+            registers[number] = word
+        elif number < len(registers):
+            if EFFECT_TABLE[number] == _STORE:
+                registers[number] = word
+            else:
+                self.core.run_words([word, number | 0xF0000])
+
+    def _start_list(self, channel: int) -> None:
+        self.list_done(self._run_list(channel))
+
+    def _run_list(self, channel: int) -> int:
+        """Run the list that a channel's registers name; returns how often it raised the P3D interrupt."""
+        if self.observers:
+            names = [f"CMDBUF_{what}{channel}" for what in ("SIZE", "ADDR", "JUMP")]
+            self._announce("P3D", {name: int(self._core_words[PICA[name].offset]) for name in names})
+        words = self._core_words[_LISTS[channel][0][0]], self._core_words[_LISTS[channel][1][0]]
+        known = self._lists.get(words)
+        if known is None:
+            if len(self._lists) >= _MOST_LISTS:
+                self._lists.clear()
+            size, address = (int(f.decode(w)) & ~15 for w, (_, f) in zip(words, _LISTS[channel], strict=True))
+            known = self._lists[words] = (address, size, self.memory.offset_of(address, size))
+        address, size, offset = known
+        if offset is None:
+            self.report("fault", "list.unmapped", f"command list {address:#010x}..{address + size:#010x} leaves memory")
+            return 0
+        fired = self.core.run_list(offset, size)
+        if self.vram.off:
+            self.vram.lose()
+        return fired
+
+    def list_done(self, fired: int) -> None:
+        """A list came to its end and raised so many interrupts."""
+        self.interrupt("P3D", fired)
+        self._tell_end("P3D")
+
+    def submit(self, words: Sequence[int] | np.ndarray) -> int:
+        """Run command words that lie in no guest memory; returns how often they raised the P3D interrupt."""
+        fired = self.core.run_words(words)
+        self.list_done(fired)
+        return fired
+
+    # -- screens ------------------------------------------------------------------------------------------------------
+    def screens(self) -> dict[str, Screen]:
+        """What both screens show."""
+        return scan_out(self.memory, self.peek, self.luts, self.events, self.core.place, self.switches)

@@ -1,0 +1,1 @@
+"""The fragment side of a draw: raster, lighting, combiners, fog, tests and blending."""

@@ -1,0 +1,117 @@
+"""General fragment code: the colours of any state, with everything that shapes them read at run time.
+
+It is there at once, for every state, while specialised code is still being compiled, and gives the same bits. Shadow
+textures, shadow maps, gas and 32x32 blocks are left to specialised code.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pocketgpu.facts.pica_enums import FOG_MODE, FRAGMENT_MODE, TEXENV_SOURCE, TEXTURE_TYPE
+from pocketgpu.lanes import I32, Lang, Value
+from pocketgpu.pica.core.layout import PACKET
+from pocketgpu.pica.core.registers import StateWords, register_id
+from pocketgpu.pica.fragment.combiners import Color
+from pocketgpu.pica.fragment.combiners_general import CHANNELS, SOURCES, GeneralCombiners
+from pocketgpu.pica.fragment.lighting import Lighting
+from pocketgpu.pica.fragment.sources import TEXCOORD_SLOTS, texcoord_slot
+from pocketgpu.pica.fragment.state import FIELDS, KEY_IDS, FragmentState
+from pocketgpu.pica.texture.general import fill_textures
+from pocketgpu.pica.texture.proctex import ProcTex
+from pocketgpu.pica.texture.units import SHADOW_TYPES, Ratio
+from pocketgpu.pica.vertex.primitives import INVERSE_W_SLOT
+
+if TYPE_CHECKING:
+    from pocketgpu.pica.fragment.kernel import Draw
+    from pocketgpu.pica.fragment.sources import Pixels
+
+STATE_PLACE = {int(number): 4 * i for i, number in enumerate(KEY_IDS)}
+"""Byte offset of each state register in PACKET.STATE."""
+
+
+def state_words(k: Lang, packet: Value) -> StateWords:
+    """The state of a packet, read at run time."""
+    return StateWords(k, packet + PACKET.STATE, STATE_PLACE, FIELDS)
+
+
+def covers(state: FragmentState) -> bool:
+    """Whether general code can draw a state."""
+    get = state.registers
+    kind = get("TEXUNIT0_PARAM.type") if 0 in state.units else TEXTURE_TYPE.FLAT
+    plain = get("COLOR_OPERATION.fragment_mode") == FRAGMENT_MODE.DEFAULT
+    plain = plain and get("TEXENV_UPDATE_BUFFER.fog_mode") in (FOG_MODE.OFF, FOG_MODE.FOG)
+    plain = plain and not get("FRAMEBUFFER_BLOCK32.enable")
+    return plain and kind not in SHADOW_TYPES
+
+
+def general_words(state: FragmentState) -> list[int]:
+    """The words of PACKET.STATE, as signed 32-bit numbers."""
+    words = dict(state.words)
+    return np.array([words.get(int(number), 0) for number in KEY_IDS], np.uint32).view(np.int32).tolist()
+
+
+def unit_settings(state: FragmentState, unit: int, power_of_two: bool) -> list[int]:
+    """A UNIT record (layout.py) of a unit that the state samples."""
+    get, name = state.registers, f"TEXUNIT{unit}"
+    return [
+        1, get(f"{name}_PARAM.type") if unit == 0 else TEXTURE_TYPE.FLAT, get(f"{name}_PARAM.wrap_s"),
+        get(f"{name}_PARAM.wrap_t"), get(f"{name}_PARAM.mag_filter"), get(f"{name}_PARAM.min_filter"),
+        get(f"{name}_PARAM.mip_filter"), get(f"{name}_LOD.max_level"), int(power_of_two), texcoord_slot(get, unit),
+        register_id(f"{name}_BORDER_COLOR"),
+    ]  # fmt: skip
+
+
+class AnyState:
+    """The colour sources and combiners of one draw."""
+
+    def __init__(self, draw: Draw, state: StateWords, switches: dict[str, str], lights: Value) -> None:
+        self.k, self.draw, self.state, self.switches = draw.k, draw, state, switches
+        k, live = draw.k, draw.live
+        self.sources = k.array(4 * SOURCES, I32)
+        self.combiners = GeneralCombiners(k, state.word, live, switches)
+        used = {TEXENV_SOURCE.FRAGMENT_PRIMARY, TEXENV_SOURCE.FRAGMENT_SECONDARY}
+        self.lighting = Lighting(k, state, live, draw.packet, used, switches, lights)
+        self.procedural = ProcTex(k, state, live, draw.packet)
+
+    def _put(self, code: int, color: Color) -> None:
+        for i, ch in enumerate(CHANNELS):
+            self.sources[4 * code + i] = color[ch]
+
+    def _texture(self, unit: Value | int) -> Color:
+        """A texture unit's colour, once it is in the array."""
+        code = unit + TEXENV_SOURCE.TEXTURE0
+        first = code << 2 if isinstance(code, Value) else 4 * code
+        return {ch: self.sources[first + i] for i, ch in enumerate(CHANNELS)}
+
+    def colors(self, pixels: Pixels) -> Color:
+        """What the combiners make of a group of pixels."""
+        k, state = self.k, self.state
+        self._put(TEXENV_SOURCE.VERTEX_COLOR, pixels.primary())
+        fill_textures(pixels, self.draw.packet, self.sources, self.switches)
+        for _ in k.when(state("TEXUNIT_CONFIG.unit3_enable") != 0):
+            slot = k.i32(TEXCOORD_SLOTS[0])
+            for number, first in enumerate(TEXCOORD_SLOTS):
+                slot = k.select(state("TEXUNIT_CONFIG.unit3_coordinates") == number, first, slot)
+            s, t = (self._ratio(pixels, slot + i) for i in range(2))
+            self._put(TEXENV_SOURCE.TEXTURE3, self.procedural.sample(s, t))
+        for _ in k.when(state("LIGHTING_ENABLE0.enable") != 0):
+            lit = self.lighting.shade(pixels.plane, pixels.w, self._texture)
+            for name, color in zip(("FRAGMENT_PRIMARY", "FRAGMENT_SECONDARY"), lit, strict=True):
+                self._put(TEXENV_SOURCE.number(name), color)
+        return self.combiners.run(self.sources)
+
+    @staticmethod
+    def _ratio(pixels: Pixels, slot: Value) -> Ratio:
+        """A perspective-correct attribute of a slot known at run time."""
+        value = pixels.any_plane(slot) * pixels.w
+
+        def slopes() -> tuple[Value, Value]:
+            triangle = pixels.triangle
+            pairs = zip(triangle.any_slopes(slot), triangle.slopes(INVERSE_W_SLOT), strict=True)
+            along_x, along_y = ((n - value * d) * pixels.w for n, d in pairs)
+            return along_x, along_y
+
+        return Ratio(value, slopes)

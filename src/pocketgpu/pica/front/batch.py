@@ -1,0 +1,555 @@
+"""Recorded draws, prepared and run.
+
+Packets that share everything that matters here (state, target, textures, program) are prepared as one group, so the
+cost in Python is per change of state, not per draw. Groups collect in a batch; the batch runs as one native call for
+the vertex side and one for each thread on the fragment side. Within a list only draws write memory: one that reads
+what an earlier draw of the batch writes, or that uses part of its target in another shape, makes the batch run first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from pocketgpu.events import EventKind, EventLog
+from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE
+from pocketgpu.facts.switches import departures
+from pocketgpu.lanes import Engine
+from pocketgpu.pica.core.layout import CONTROL as C
+from pocketgpu.pica.core.layout import (
+    GEOMETRY,
+    GROUP,
+    KIND_ELEMENTS,
+    MAX_PACKETS,
+    PACKET,
+    PACKET_REGISTERS,
+    PACKET_SIZE,
+    UNIT_SIZE,
+    WorkLayout,
+)
+from pocketgpu.pica.core.registers import StaticRegisters, select_fields
+from pocketgpu.pica.core.registers import field as register_field
+from pocketgpu.pica.core.stats import Stats
+from pocketgpu.pica.core.tiers import Tiered
+from pocketgpu.pica.fragment.any_state import covers, general_words, unit_settings
+from pocketgpu.pica.fragment.kernel import draw_fragments, run_draws
+from pocketgpu.pica.fragment.state import KEY_IDS, KEY_MASKS, FragmentState, normalise
+from pocketgpu.pica.front import draw_target
+from pocketgpu.pica.front.draw_target import DrawTarget, color_format, make_target
+from pocketgpu.pica.front.targets import RenderTarget
+from pocketgpu.pica.memory.guest import GuestMemory
+from pocketgpu.pica.observer import Observer, Run, tell_written
+from pocketgpu.pica.shader.limits import BREAK_OUTSIDE
+from pocketgpu.pica.shader.rules import rules_of
+from pocketgpu.pica.texture.cache import UNIT_IDS, Source, TextureCache
+from pocketgpu.pica.texture.units import LEVELS
+from pocketgpu.pica.vertex import driver
+from pocketgpu.pica.vertex.fetch import FETCH_CHOICES, shade_vertices
+from pocketgpu.pica.vertex.geometry import emit_vertices, geometry_choices, geometry_step
+from pocketgpu.pica.vertex.geometry_programs import GeometryPrograms
+from pocketgpu.pica.vertex.primitives import ASSEMBLY_CHOICES, assemble
+from pocketgpu.pica.vertex.programs import VertexProgram, VertexPrograms
+from pocketgpu.workers import Workers
+
+_TARGET_IDS, _TARGET_MASKS = select_fields(draw_target.FIELDS)
+_PROGRAM_IDS, _PROGRAM_MASKS = select_fields(
+    [
+        *(f"{unit}_ENTRYPOINT.{half}" for unit in ("VSH", "GSH") for half in ("entry", "end")),
+        "GSH_MISC0.mode",
+        "GEOSTAGE_CONFIG.mode",
+    ]
+)
+# What a group has in common: register words under their masks, and the versions of the program's banks.
+GROUP_IDS = np.concatenate([KEY_IDS, _TARGET_IDS, _PROGRAM_IDS, UNIT_IDS])
+GROUP_MASKS = np.concatenate([KEY_MASKS, _TARGET_MASKS, _PROGRAM_MASKS, np.full(len(UNIT_IDS), 0xFFFFFFFF, np.uint32)])
+_KEY, _TARGET = slice(0, len(KEY_IDS)), slice(len(KEY_IDS), len(KEY_IDS) + len(_TARGET_IDS))
+# States, targets, textures and plans that are remembered of each kind: far more than programs have.
+MAX_PREPARED = 4096
+# Pixels (in the boxes of triangles) that one submission may draw before it is taken to hang: 2,800 screens.
+PIXEL_BUDGET = 1 << 28
+# Switches that shape fragment code.
+FRAGMENT_CHOICES = (
+    "blend", "combiner", "depth", "fog", "gas", "lighting", "test", "texture.nearest", "texture.shadow_bias",
+    "texture.shadow_equal", "texture.shadow_filter", "transfer.block32",
+)  # fmt: skip
+
+
+def _word(name: str) -> int:
+    return int(getattr(PACKET, name)) // 4
+
+
+_W = {
+    name: _word(name)
+    for name in (
+        "KIND",
+        "GEOMETRY",
+        "STATE",
+        "UNITS",
+        "COLOR",
+        "TEXTURES",
+        "RECT",
+        "FIRST_TRIANGLE",
+        "LEVELS",
+        "FACES",
+        "TOP_LEVELS",
+    )
+}
+_PREPARED = slice(_W["COLOR"], PACKET.size // 4)
+_GEOMETRY_WORDS = slice(_W["GEOMETRY"], _W["GEOMETRY"] + 2)
+_STAGE, _GEOMETRY_MODE = (register_field(name) for name in ("GEOSTAGE_CONFIG.mode", "GSH_MISC0.mode"))
+# Control words that start at zero for the vertex side of a batch.
+_VERTEX_START = [getattr(C, name) // 4 for name in ("VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "TRIANGLES")]
+_VERTICES, _EMITTED = C.VERTICES // 4, C.EMITTED // 4
+_GROUP_WORDS = slice(GROUP.WORDS // 4, GROUP.WORDS // 4 + len(GROUP_IDS))
+
+
+@dataclass
+class _State:
+    """A fragment state with its kernels, one for each combination of power-of-two textures."""
+
+    state: FragmentState
+    general: list[int]
+    handles: dict[tuple[bool, ...], Tiered] = field(default_factory=dict)
+
+
+@dataclass
+class _Plan:
+    """What packets that agree in everything have in common. target None: they are left out. words: the prepared part of
+    their heads, but for where textures lie just now. geometry: the mode of the geometry shader, None without one."""
+
+    events: list[tuple[EventKind, str, str]]
+    program: VertexProgram
+    target: DrawTarget | None = None
+    state: _State | None = None
+    powers: tuple[bool, ...] = ()
+    geometry: int | None = None
+    used: int = -1  # in which power cycle packets last had this plan
+    textures: dict[int, Source] = field(default_factory=dict)
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+    words: np.ndarray = field(default_factory=lambda: np.zeros(_PREPARED.stop - _PREPARED.start, np.int32))
+    stamp: tuple[int, int] = (-1, -1)  # versions of memory and texture cache for which the textures in `words` hold
+
+
+class DrawRunner:
+    """Prepares and runs the packets that the command list walk recorded."""
+
+    def __init__(
+        self, memory: GuestMemory, engine: Engine, layout: WorkLayout, control: np.ndarray, events: EventLog,
+        stats: Stats, threads: int, switches: Mapping[str, str],
+    ) -> None:  # fmt: skip
+        self.memory, self.engine, self.layout, self.events = memory, engine, layout, events
+        self.stats, self.switches = stats, switches
+        # Only choices that differ from the default shape code.
+        self._chosen = departures(switches, *FRAGMENT_CHOICES)
+        self.fetch_choices = departures(switches, *FETCH_CHOICES)
+        self.assembly_choices = departures(switches, *ASSEMBLY_CHOICES)
+        self._control = control
+        self._words = control.data
+        self.static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
+        self._workers = Workers(threads)
+        self.textures = TextureCache(memory, engine, layout, switches)
+        self._states: dict[bytes, _State] = {}
+        self._targets: dict[bytes, DrawTarget | str] = {}
+        self.tier = "auto"
+        rules = rules_of(switches)
+        self._vertex_programs = VertexPrograms(engine, memory.arena, layout, rules)
+        self.geometry_programs = GeometryPrograms(engine, memory.arena, layout, rules)
+        self._geometry_choices = geometry_choices(switches)
+        self._staged = False  # whether any draw had a geometry shader
+        self._plans: dict[tuple[bytes, int], _Plan] = {}
+        self._cycle = 0  # how often the machine was switched on again
+        self._drawn_to: dict[bytes, DrawTarget] = {}  # since then
+        self._batch = _Batch()
+        self.observers: tuple[Observer, ...] = ()
+        """Who is asked to let the fragment side of a batch run, and told what draws wrote."""
+        self.pixels = 0  # in the boxes of all triangles since the caller last set it to 0
+        words = memory.arena[layout.packets : layout.packets + MAX_PACKETS * PACKET_SIZE].view(np.int32)
+        packets = words.reshape(MAX_PACKETS, -1)
+        self._heads = packets[:, : PACKET_REGISTERS // 4]
+        self._registers = packets[:, PACKET_REGISTERS // 4 :].view(np.uint32)
+        self._shaders = packets.view(np.int64)[:, PACKET.PROGRAM // 8]
+        groups = memory.arena[layout.groups : layout.groups + MAX_PACKETS * GROUP.size].reshape(MAX_PACKETS, -1)
+        self._group_heads = groups[:, : GROUP.WORDS].view(np.int64)
+        self._group_words = groups.view(np.uint32)[:, _GROUP_WORDS]
+        run_list = memory.arena[layout.run_list : layout.run_list + 16 * MAX_PACKETS].view(np.int64)
+        self._run_list = run_list.reshape(MAX_PACKETS, 2)
+        self._counters = memory.arena[layout.counters : layout.counters + 4 * self._workers.threads].view(np.int32)
+        self._packet_offsets = np.arange(MAX_PACKETS) * PACKET_SIZE + layout.packets
+
+    def reset(self) -> None:
+        """The machine is switched off and on: nothing was drawn yet. What was prepared can be used again."""
+        self._cycle += 1
+        self._drawn_to.clear()
+        self.rewind()
+
+    def rewind(self) -> None:
+        """The core is in an earlier state again: nothing waits to be run."""
+        self._batch.clear()
+        self._staged = False
+        vars(self).pop("_geometry_stage", None)  # the handle that it left in the unit may be gone
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether a submission has drawn more than any program does; the rest of it is left out."""
+        words = self._words
+        return (
+            self.pixels > PIXEL_BUDGET
+            or words[_VERTICES] > driver.VERTEX_BUDGET
+            or words[_EMITTED] > driver.VERTEX_BUDGET
+        )
+
+    def _get(self, offset: int) -> int:
+        return int(self._words[offset >> 2])
+
+    def _set(self, offset: int, value: int) -> None:
+        self._words[offset >> 2] = value
+
+    # -- looking things up ------------------------------------------------------------------------------------------
+    def _state(self, key: np.ndarray) -> _State:
+        raw = key.tobytes()
+        known = self._states.get(raw)
+        if known is None:
+            state = normalise(key, self.switches)
+            known = self._states[raw] = _State(state, general_words(state))
+        return known
+
+    def _target(self, key: np.ndarray) -> DrawTarget | str:
+        raw = key.tobytes()
+        known = self._targets.get(raw)
+        if known is None:
+            registers = StaticRegisters(dict(zip(_TARGET_IDS.tolist(), key.tolist(), strict=True)))
+            known = self._targets[raw] = make_target(self.memory, registers)
+        return known
+
+    def color_targets(self) -> list[RenderTarget]:
+        """The colour buffers of all draws so far, each once, in order of their first draw."""
+        found = []
+        for raw, target in self._drawn_to.items():
+            words = np.frombuffer(raw, np.uint32).tolist()
+            get = StaticRegisters(dict(zip(_TARGET_IDS.tolist(), words, strict=True)))
+            start = get.bytes("COLORBUFFER_LOC.address") & ~63
+            blocks = self.switches["transfer.block32"] if target.block == 32 else ""
+            found.append(RenderTarget(start, target.width, target.height, color_format(get), blocks))
+        return list(dict.fromkeys(found))
+
+    # -- preparing --------------------------------------------------------------------------------------------------
+    def run(self, count: int, place: str, start: int = 0) -> None:
+        """Run packets start .. count-1 of those recorded. `place` names the frame, for events."""
+        started = perf_counter()
+        groups = self._get(C.GROUPS)
+        for number, (low, high, first, end) in enumerate(self._group_heads[:groups].tolist()):
+            if number and self.exhausted:
+                break
+            first, end = max(first, start), min(end, count)
+            if first >= end:
+                continue
+            at = f"{place}/d{self.stats.draws}"
+            self.stats.draws += end - first
+            started = self._group(self._group_words[number], first, end, (low, high), at, started)
+        self._run_batch(started)
+        self._vertex_programs.forget_places()
+
+    def _group(self, row: np.ndarray, first: int, end: int, reads: tuple[int, int], at: str, started: float) -> float:
+        """Prepare packets first .. end-1, which share `row`; returns the start of the running phase."""
+        program = self._vertex_programs.of(self._heads[first], self._registers[first])
+        key = (row.tobytes(), program.number)
+        plan = self._plans.get(key)
+        if plan is None:
+            self._bound()
+            plan = self._plans[key] = self._plan(row, first, program)
+        for kind, id, message in plan.events:
+            self.events.report(kind, id, message, at, end - first)
+        if plan.target is None:
+            return started
+        if plan.used != self._cycle:
+            plan.used = self._cycle
+            self._drawn_to[row[_TARGET].tobytes()] = plan.target
+        ranges = plan.ranges
+        extent = self.memory.extent_of(reads[0])
+        if extent is not None and reads[0] < reads[1]:
+            ranges = [*ranges, (extent[0], reads[1] - reads[0])]
+        present = plan.stamp == (self.memory.version, self.textures.generation)
+        fits = present or self.textures.fits(plan.textures.values())
+        if self._batch.conflicts(plan.target, ranges) or not fits:
+            started = self._run_batch(started)
+        if not fits:
+            self.textures.drop()
+        assert plan.state is not None
+        handle = self._handle(plan.state, plan.powers)
+        if plan.geometry is not None:
+            if not self._ready_geometry(plan.geometry, first, end, at):
+                return started
+            self._staged = True
+        shade = program.handle(self.tier)
+        alone = self._batch.self_conflict(plan.target, ranges)
+        for packet_first, packet_end in [(p, p + 1) for p in range(first, end)] if alone else [(first, end)]:
+            if alone:
+                started = self._run_batch(started)
+            if plan.stamp != (self.memory.version, self.textures.generation):
+                for unit, source in plan.textures.items():
+                    plan.words[_W["TEXTURES"] - _PREPARED.start + unit] = self.textures.rows(source)
+                plan.stamp = (self.memory.version, self.textures.generation)
+            self._heads[packet_first:packet_end, _PREPARED] = plan.words
+            self._shaders[packet_first:packet_end] = shade
+            self._batch.add(packet_first, packet_end, handle, plan.target, program)
+        self._batch.place = at
+        return started
+
+    def _ready_geometry(self, mode: int, first: int, end: int, at: str) -> bool:
+        """Prepare the geometry stage of packets that agree; whether they can be drawn."""
+        if mode not in GEOMETRY_MODE:
+            message = f"geometry shader mode {mode} is not known; the draw is left out"
+            self.events.report("warning", "draw.left-out", message, at, end - first)
+            return False
+        if mode == GEOMETRY_MODE.VARIABLE and (self._heads[first:end, _W["KIND"]] != KIND_ELEMENTS).any():
+            message = "a geometry shader wants primitives of varying size, but no index list says how large they are"
+            self.events.report("fault", "draw.no-sizes", message, at)
+        self.geometry_programs.tier = self.tier
+        handle = self.geometry_programs.handle(self._heads[first], self._registers[first])
+        self._heads[first:end, _GEOMETRY_WORDS] = np.array([handle], np.int64).view(np.int32)
+        return True
+
+    def _bound(self) -> None:
+        """Forget what was prepared when a guest has made very much of it; all of it can be made again."""
+        for kept in (self._plans, self._states, self._targets, self.textures.described):
+            if len(kept) > MAX_PREPARED:
+                kept.clear()
+
+    def _plan(self, row: np.ndarray, packet: int, program: VertexProgram) -> _Plan:
+        """What all packets with this row and vertex program have in common."""
+        state, target = self._state(row[_KEY]), self._target(row[_TARGET])
+        events: list[tuple[EventKind, str, str]] = [("warning", id, message) for id, message in state.state.missing]
+        if isinstance(target, str):
+            return _Plan([*events, ("fault", "draw.left-out", target)], program)
+        registers = self._registers[packet]
+        plan = _Plan(events, program, target)
+        if _STAGE.field.raw(int(registers[_STAGE.register.offset])) == GEOMETRY_STAGE.ON:
+            plan.geometry = _GEOMETRY_MODE.field.raw(int(registers[_GEOMETRY_MODE.register.offset]))
+
+        def put(name: str, values: Sequence[int], at: int = 0) -> None:
+            start = _W[name] - _PREPARED.start + at
+            plan.words[start : start + len(values)] = values
+
+        put("COLOR", (target.color[0], target.depth[0], target.width, target.height))
+        put("RECT", target.rect)
+        put("TEXTURES", (self.memory.guard_offset,) * 3)
+        powers = [True, True, True]
+        for unit in state.state.units:
+            source = self.textures.describe(registers, unit)
+            if source is None:
+                message = f"the texture of unit {unit} leaves memory or has no size; it is black"
+                plan.events.append(("fault", "texture.unmapped", message))
+                continue
+            plan.textures[unit] = source
+            plan.ranges += source.ranges
+            powers[unit] = source.power_of_two
+            words = source.level_words
+            put("LEVELS", np.cumsum([0, *words[:-1]]).tolist(), LEVELS * unit)
+            put("FACES", [sum(words)], unit)
+            put("TOP_LEVELS", [source.levels - 1], unit)
+        put("STATE", state.general)
+        for unit in state.state.units:
+            put("UNITS", unit_settings(state.state, unit, powers[unit]), unit * UNIT_SIZE // 4)
+        plan.state, plan.powers = state, tuple(powers)
+        return plan
+
+    def _handle(self, state: _State, powers_of_two: tuple[bool, ...]) -> int:
+        """The fragment kernel for a state: specialised code if it can be had at once, else general code, which draws
+        the same while the other is being made."""
+        known = state.handles.get(powers_of_two)
+        if known is not None:
+            return known.handle(self.tier)
+        special: dict[str, Any] = {
+            "words": state.state.words, "powers_of_two": powers_of_two, "switches": self._chosen, **self.static,
+        }  # fmt: skip
+        general = {**special, "words": None, "powers_of_two": ()}
+        code = Tiered(self.engine, (draw_fragments, special), (draw_fragments, general), covers(state.state))
+        state.handles[powers_of_two] = code
+        return code.handle(self.tier)
+
+    def fragment_code(self, packet: int) -> dict[str, Any]:
+        """Static arguments of the `draw_fragments` that is special for a recorded packet's state."""
+        registers = self._registers[packet]
+        state = self._state(registers[GROUP_IDS[_KEY]] & GROUP_MASKS[_KEY])
+        powers = [True, True, True]
+        for unit in state.state.units:
+            source = self.textures.describe(registers, unit)
+            powers[unit] = source is None or source.power_of_two
+        return {
+            "words": state.state.words, "powers_of_two": tuple(powers), "switches": self._chosen, **self.static,
+        }  # fmt: skip
+
+    def drawn(self, entry: int) -> int:
+        """The number of the packet that an entry of the run list draws."""
+        return (int(self._run_list[entry, 1]) - self.layout.packets) // PACKET_SIZE
+
+    # -- running ----------------------------------------------------------------------------------------------------
+    def _run_batch(self, started: float) -> float:
+        """Run what is batched; returns the time now."""
+        batch = self._batch
+        if not batch.groups:
+            return started
+        count = 0
+        programs: list[tuple[int, VertexProgram]] = []
+        for first, end, handle, program in batch.groups:
+            entries = self._run_list[count : count + end - first]
+            entries[:, 0] = handle
+            entries[:, 1] = self._packet_offsets[first:end]
+            count += end - first
+            programs.append((count, program))
+        vertices, shade, build = self._vertex_side
+        geometry = self._geometry_stage if self._staged else 0  # only draws that have the stage ask for it
+        self._control[_VERTEX_START] = 0
+        drawn = 0
+        while True:
+            vertices(count, shade, geometry, build)
+            status, entry = self._get(C.VERTEX_STATUS), self._get(C.VERTEX_ENTRY)
+            if status == driver.INEXACT:
+                self._shade_exactly(entry, next(program for end, program in programs if entry < end))
+                continue
+            now = perf_counter()
+            self.stats.seconds["vertex"] += now - started
+            started = self._raster(drawn, count if status == driver.DONE else entry + 1, batch, now)
+            if status != driver.FULL or self.exhausted:
+                break
+            drawn = entry
+            self._heads[self.drawn(entry), _W["FIRST_TRIANGLE"]] = 0
+        if status == driver.HUNG:
+            kind = "vertex" if self._get(C.VERTEX_STAGE) == driver.SHADE else "geometry"
+            reasons = self._get(C.HANG)
+            if reasons & BREAK_OUTSIDE:
+                message = f"a {kind} program comes to a BREAK outside of any loop"
+                self.events.report("hang", "shader.break", message, batch.place)
+            if reasons & ~BREAK_OUTSIDE:
+                message = f"a {kind} program does not come to an end"
+                self.events.report("hang", "shader.endless", message, batch.place)
+        if self._get(C.VERTEX_FAULTS):
+            self._set(C.VERTEX_FAULTS, 0)
+            message = "vertices or indices lie outside memory; they read as 0"
+            self.events.report("fault", "vertex.unmapped", message, batch.place)
+        self.stats.vertices = self._get(C.VERTICES)
+        batch.clear()
+        return started
+
+    @cached_property
+    def _geometry_stage(self) -> int:
+        """The handle of the geometry stage, which knows the handle of what EMIT calls."""
+        self._tell_emit()
+        return self.engine.handle(geometry_step, **self._geometry_choices, **self.static)
+
+    def _tell_emit(self) -> None:
+        at = self.layout.geometry + GEOMETRY.EMIT
+        self.memory.arena[at : at + 8].view(np.int64)[0] = self.engine.handle(emit_vertices, **self.static)
+
+    @cached_property
+    def _vertex_side(self) -> tuple[Callable[..., None], int, int]:
+        """The loop over draws, and the handles of what it calls."""
+        shade = self.engine.handle(shade_vertices, **self.static, switches=self.fetch_choices)
+        build = self.engine.handle(assemble, **self.static, switches=self.assembly_choices)
+        return self.engine.get(driver.run_vertices, **self.static), shade, build
+
+    @cached_property
+    def _fragment_side(self) -> Callable[..., None]:
+        return self.engine.get(run_draws, **self.static)
+
+    def _shade_exactly(self, entry: int, program: VertexProgram) -> None:
+        """Shade a piece again with the unit's own rule for products; go on with assembling it."""
+        self._shade(int(self._run_list[entry, 1]), self._get(C.VERTEX_START), self._get(C.PIECE), program)
+        self._set(C.VERTEX_STAGE, driver.SHADED)
+
+    def _shade(self, packet: int, start: int, count: int, program: VertexProgram) -> None:
+        shade = self.engine.get(shade_vertices, **self.static, switches=self.fetch_choices)
+        shade(packet, start, count, program.handle(self.tier, exact=True))
+
+    def shade_alone(self, packet: int, start: int, count: int) -> None:
+        """Shade some vertices of a recorded packet and do nothing else with them, so that somebody can look at the rows
+        and records of the work area. Rows hold all of them if they are at most CHUNK."""
+        program = self._vertex_programs.of(self._heads[packet], self._registers[packet])
+        self._shade(int(self._packet_offsets[packet]), start, count, program)
+        self._vertex_programs.forget_places()
+
+    def emit_alone(self, packet: int, start: int) -> None:
+        """Go a step on with the geometry stage of a packet, for the piece that was shaded last; see `geometry_step`.
+        The packet's mode must be one that there is."""
+        self._tell_emit()
+        self.geometry_programs.tier = self.tier
+        # Nobody prepared a packet that is left out.
+        handle = self.geometry_programs.handle(self._heads[packet], self._registers[packet])
+        self._heads[packet, _GEOMETRY_WORDS] = np.array([handle], np.int64).view(np.int32)
+        step = self.engine.get(geometry_step, **self._geometry_choices, **self.static)
+        step(int(self._packet_offsets[packet]), start)
+
+    def _raster(self, first: int, end: int, batch: _Batch, started: float) -> float:
+        """The fragment side of run list entries first .. end-1; empties the triangle area. Returns the time now."""
+        triangles, area = self._get(C.TRIANGLES), self._get(C.AREA)
+        self.pixels += area
+        if triangles:
+            run = self._fragment_side
+            code = tuple(handle for _, _, handle, _ in batch.groups)
+
+            def draw_parts(low: int, high: int) -> None:
+                self._workers.run(lambda part, parts: run(low, high, part, parts), code, area)
+
+            draw: Run = draw_parts
+            for one in reversed(self.observers):
+                draw = partial(_asked, one, draw)
+            draw(first, end)
+            for offset, size in batch.ranges:
+                self.memory.touch(offset, size)
+            tell_written(self.observers, batch.ranges)
+            self.stats.triangles += triangles
+            self.stats.fragments += sum(self._counters.tolist())
+            self._counters[:] = 0
+        self._set(C.TRIANGLES, 0)
+        self._set(C.AREA, 0)
+        now = perf_counter()
+        self.stats.seconds["raster"] += now - started
+        return now
+
+
+def _asked(observer: Observer, run: Run, first: int, end: int) -> None:
+    observer.fragments(first, end, run)
+
+
+class _Batch:
+    """Groups of draws that run together, and what they write."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        self.groups: list[tuple[int, int, int, VertexProgram]] = []
+        self.ranges: set[tuple[int, int]] = set()
+        self._shapes: set[tuple[int, ...]] = set()
+        self.place = ""
+
+    def add(self, first: int, end: int, handle: int, target: DrawTarget, program: VertexProgram) -> None:
+        self.groups.append((first, end, handle, program))
+        if target.shape not in self._shapes:
+            self._shapes.add(target.shape)
+            self.ranges |= set(target.ranges)
+
+    def conflicts(self, target: DrawTarget, reads: list[tuple[int, int]]) -> bool:
+        """Whether draws must wait: they read what the batch writes, or write there in another shape."""
+        if not self.groups:
+            return False
+        others = reads if target.shape in self._shapes else [*reads, *target.ranges]
+        return _overlap(others, self.ranges)
+
+    @staticmethod
+    def self_conflict(target: DrawTarget, reads: list[tuple[int, int]]) -> bool:
+        """Whether draws read what they themselves write: each must then see the one before it finished."""
+        return _overlap(reads, target.ranges)
+
+
+def _overlap(some: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]) -> bool:
+    for a, m in some:
+        for b, n in others:
+            if a < b + n and b < a + m and m and n:
+                return True
+    return False

@@ -1,0 +1,230 @@
+"""The 3D core as Python drives it: a command list in, pixels in memory out.
+
+The compiled walk records draws as packets; when it stops (or has no room for more) `batch.DrawRunner` runs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from time import perf_counter
+
+import numpy as np
+
+from pocketgpu.errors import UsageError
+from pocketgpu.events import EventKind, EventLog
+from pocketgpu.facts.memory_map import MEMORY
+from pocketgpu.facts.switches import departures
+from pocketgpu.lanes import Engine
+from pocketgpu.pica.core.layout import (
+    BANK_INDEX,
+    BANKS,
+    EMIT_SLOTS,
+    GEOMETRY,
+    ID_SPACE,
+    INLINE_SIZE,
+    MAX_GROUP_WORDS,
+    MAX_RECORDS,
+    REGISTER_COUNT,
+    WorkLayout,
+)
+from pocketgpu.pica.core.layout import CONTROL as C
+from pocketgpu.pica.core.stats import Stats
+from pocketgpu.pica.front import command_list as walk
+from pocketgpu.pica.front.batch import GROUP_IDS, GROUP_MASKS, PIXEL_BUDGET, DrawRunner
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.memory.guest import GuestMemory
+from pocketgpu.pica.observer import Observer
+from pocketgpu.pica.vertex.driver import VERTEX_BUDGET
+
+# Control words that start at zero for each submission.
+_SUBMISSION = [getattr(C, name) // 4 for name in (
+    "ENTRY_INDEX", "JUMPS", "WORDS", "INTERRUPTS", "IGNORED", "HANG", "STAGED_FIXED", "IMMEDIATE_OPEN", "VERTICES",
+    "EMITTED", "SHADER_STEPS", "SHADER_STEPS_LOW",
+)]  # fmt: skip
+# Where the control words are.
+_AT = {name: offset // 4 for name, offset in C.offsets.items()}
+# Control words that a flush sets to zero.
+_LIST_END = [getattr(C, name) // 4 for name in ("PACKETS", "GROUPS", "IMMEDIATE_OPEN")]
+
+
+class Core3D:
+    """Runs command lists on guest memory. `place` names where we are, for events ("f0")."""
+
+    def __init__(
+        self,
+        memory: GuestMemory,
+        engine: Engine,
+        events: EventLog,
+        stats: Stats,
+        threads: int,
+        switches: Mapping[str, str],
+    ) -> None:
+        self.memory, self.engine, self.events, self.stats, self.switches = memory, engine, events, stats, switches
+        self._walk_choices = departures(switches, *walk.WALK_CHOICES)
+        self.place = ""
+        self._observers: tuple[Observer, ...] = ()
+        self.layout = WorkLayout(memory.work_offset, memory.work_size)
+        self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
+        arena, layout = memory.arena, self.layout
+        words = lambda offset, count: arena[offset : offset + 4 * count].view(np.int32)
+        self.control = words(layout.control, C.size // 4)
+        self.words = self.control.data  # gives and takes plain numbers, fast
+        self.registers = words(layout.registers, REGISTER_COUNT).view(np.uint32)
+        arena[layout.effects : layout.effects + ID_SPACE] = walk.effect_table(switches)
+        regions = words(layout.regions, 3 * len(memory.regions)).view(np.uint32)
+        assert len(memory.regions) == len(MEMORY) == 4
+        regions[:] = [v for region, offset in memory.regions for v in (region.base, region.size, offset)]
+        # Eight ids, then their eight masks, and so on; what pads the last eight has an empty mask.
+        padded = -(-len(GROUP_IDS) // 8) * 8
+        assert padded <= MAX_GROUP_WORDS
+        table = words(layout.group_table, 2 * padded).reshape(-1, 2, 8)
+        table[:] = 0
+        for half, column in enumerate((GROUP_IDS, GROUP_MASKS)):
+            table[:, half].flat[: len(column)] = column.astype(np.uint32).view(np.int32)
+        self._group_words = padded
+        self.runner = DrawRunner(memory, engine, self.layout, self.control, events, stats, threads, switches)
+        self.reset_control()
+        for offset, size in self.layout.first_used:
+            memory.populate(offset, size)
+
+    @property
+    def observers(self) -> tuple[Observer, ...]:
+        """Who is told of lists and draws."""
+        return self._observers
+
+    @observers.setter
+    def observers(self, observers: tuple[Observer, ...]) -> None:
+        self._observers = self.runner.observers = observers
+
+    def reset(self) -> None:
+        """As after power-on: registers, banks and all that the unit holds zero. What was prepared for draws is kept."""
+        self.registers[:] = 0
+        for bank in BANKS:
+            self.bank(bank.name)[:] = 0
+        self.reset_control()
+        self.runner.reset()
+
+    def reset_control(self) -> None:
+        """Forget staged words, versions and carried vertices; banks and registers stay."""
+        self.control[:] = 0
+        self._set("POOL_TOP", self.layout.pool)
+        self._set("GROUP_WORDS", self._group_words)
+        unit = self.memory.arena[self.layout.geometry : self.layout.geometry + GEOMETRY.size].view(np.int32)
+        unit[:] = 0
+        buffers = GEOMETRY.EMIT_BUFFERS // 4
+        unit[buffers : buffers + EMIT_SLOTS] = range(MAX_RECORDS, MAX_RECORDS + EMIT_SLOTS)
+        self.touch_banks()
+
+    def bank(self, name: str) -> np.ndarray:
+        """The live words of a bank (uint32); call `touch_banks` after writing."""
+        offset = self.layout.bank(name)
+        return self.memory.arena[offset : offset + 4 * BANKS[BANK_INDEX[name]].words].view(np.uint32)
+
+    def touch_banks(self) -> None:
+        """All banks have new contents."""
+        self._set("GS_UPLOADS", self._get("GS_UPLOADS") + 1)
+        self.bank("gs_uniform_marks")[:] = self._get("GS_UPLOADS") & 0xFFFFFFFF
+        self._copy_banks()
+
+    def _copy_banks(self) -> None:
+        """Every bank must be copied again for the next packet that sees it."""
+        self._set("DIRTY", (1 << len(BANK_INDEX)) - 1)
+
+    def _get(self, name: str) -> int:
+        return int(self.words[_AT[name]])
+
+    def _set(self, name: str, value: int) -> None:
+        self.words[_AT[name]] = value
+
+    def _report(self, kind: EventKind, id: str, message: str) -> None:
+        self.events.report(kind, id, message, self.place)
+
+    @cached_property
+    def _walk(self) -> Callable[..., None]:
+        return self.engine.get(walk.walk, **self._static, switches=self._walk_choices)
+
+    # -- command lists ----------------------------------------------------------------------------------------------
+    def run_list(self, offset: int, size: int, complete: bool = True) -> int:
+        """Run the command list at an arena range; returns how often it raised the P3D interrupt.
+
+        complete: the list ought to end with FINALIZE; if not, that is a hang of the console.
+        """
+        for one in self._observers:
+            one.list_starts(offset, size)
+        fired = self._run_list(offset, size, complete)
+        for one in self._observers:
+            one.list_ended(offset, size, self._get("JUMPS"), self._get("IGNORED"))
+        return fired
+
+    def _run_list(self, offset: int, size: int, complete: bool) -> int:
+        started = perf_counter()
+        self.control[_SUBMISSION] = 0
+        self._set("POSITION", offset)
+        self._set("END", offset + size)
+        self.runner.pixels = 0
+        run = self._walk
+        status = walk.FULL
+        while status == walk.FULL:
+            before = (self._get("POSITION"), self._get("ENTRY_INDEX"), self._get("PACKETS"))
+            self._set("STATUS", walk.RUNNING)
+            run()
+            status = self._get("STATUS")
+            self.stats.seconds["list"] += perf_counter() - started
+            self._flush()
+            started = perf_counter()
+            if status == walk.FULL and before == (self._get("POSITION"), self._get("ENTRY_INDEX"), 0):
+                status = walk.BUDGET  # no room even for one draw: cannot happen with the pool's size
+            if self.runner.exhausted:
+                message = f"the command list draws more than {PIXEL_BUDGET} pixels or {VERTEX_BUDGET} vertices"
+                self._report("hang", "list.endless", message)
+                break
+        if status == walk.ENDED and complete and not self._get("INTERRUPTS"):
+            self._report("hang", "list.no-finalize", "the command list ends without FINALIZE: no P3D interrupt")
+        elif status == walk.BUDGET:
+            self._report("hang", "list.endless", "the command list does not come to an end (it jumps in circles?)")
+        elif status == walk.UNMAPPED_JUMP:
+            address = self._get("FAULT") & 0xFFFFFFFF
+            self._report("fault", "list.unmapped-jump", f"command list jumps to {address:#010x}, where no memory is")
+        return self._get("INTERRUPTS")
+
+    def run_words(self, words: Sequence[int] | np.ndarray) -> int:
+        """Run command-list words that lie in no guest memory; returns how often the P3D interrupt was raised.
+
+        :raises UsageError: more words than the scratch area holds.
+        """
+        data = np.asarray(words, np.uint32)
+        place = self.memory.arena[self.layout.inline : self.layout.inline + data.nbytes]
+        if data.nbytes > INLINE_SIZE:
+            raise UsageError(f"a list of {len(data)} words is too long: at most {INLINE_SIZE // 4} go in at once")
+        place[:] = data.view(np.uint8)
+        return self.run_list(self.layout.inline, data.nbytes, complete=False)
+
+    def _flush(self) -> None:
+        """Run all recorded packets and empty the list."""
+        count = self._get("PACKETS")
+        if count:
+            before = self.stats.draws
+            self._draw(self._observers, 0, count, before)
+            if self._observers:
+                self.stats.draws = before + count  # what an observer left out counts like the rest
+        self.control[_LIST_END] = 0
+        self._set("POOL_TOP", self.layout.pool)
+        self._copy_banks()
+
+    def _draw(self, observers: tuple[Observer, ...], first: int, end: int, before: int) -> None:
+        """Run packets first .. end-1, or let the first of some observers do so. before: draws before packet 0."""
+        if observers:
+            packets = DrawPackets(self.memory.arena, self.layout, first, end, self.place)
+            observers[0].draws(packets, lambda low, high: self._draw(observers[1:], first + low, first + high, before))
+        else:
+            self.stats.draws = before + first
+            self.runner.run(end, self.place, first)
+
+    def see_again(self, packets: DrawPackets, draw: int) -> None:
+        """Registers and banks as they were when a draw was recorded: its list has been walked further since."""
+        self.registers[:] = packets.registers[draw]
+        for bank in BANKS:
+            version = int(packets.versions(bank.name)[draw])
+            if version and bank.name != "gs_uniform_marks":
+                self.bank(bank.name)[:] = np.frombuffer(packets.contents(version, bank.words), np.uint32)

@@ -1,0 +1,59 @@
+"""Render targets as pictures: what a list drew, before any transfer brings it to a screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.arena import Readable
+from pocketgpu.facts.formats import PixelFormat
+from pocketgpu.pica.memory import surface
+
+_SCREEN_ROW = 240
+_SCREEN_COLUMNS = (320, 400, 800)
+
+
+@dataclass(frozen=True, slots=True)
+class RenderTarget:
+    """A colour buffer in guest memory: 8x8 tiles from physical `address`; width and height in pixels.
+
+    blocks: how tiles lie in blocks of 32x32 ("morton" or "tiles", the switch transfer.block32), "" for no such blocks.
+    """
+
+    address: int
+    width: int
+    height: int
+    format: PixelFormat
+    blocks: str = ""
+
+    @property
+    def turned(self) -> bool:
+        """Whether it has the size of a screen, which lies on its side in memory: 240 pixels wide, 320, 400 or 800
+        high."""
+        return self.width == _SCREEN_ROW and self.height in _SCREEN_COLUMNS
+
+    def read(self, memory: Readable) -> NDArray[np.uint8]:
+        """RGBA (height, width, 4) in the order of memory rows. Raises GuestMemoryError where no memory is."""
+        if self.blocks:
+            return self._read_blocks(memory)
+        width = self.width & ~7  # columns past the last whole tile overlap others
+        size = surface.byte_size(self.format, width, self.height, "tiled")
+        return surface.decode(memory.read(self.address, size), self.format, width, self.height, "tiled")
+
+    def _read_blocks(self, memory: Readable) -> NDArray[np.uint8]:
+        width, height = self.width & ~31, (self.height + 31) & ~31
+        size = surface.byte_size(self.format, width, height, "tiled")
+        tiles = np.frombuffer(memory.read(self.address, size), np.uint8).reshape(-1, 8 * self.format.bits)
+        y, x = np.mgrid[: height >> 3, : width >> 3]
+        inside = (y & 3) * 4 + (x & 3)
+        if self.blocks == "morton":
+            inside = (x & 1) | (y & 1) << 1 | (x & 2) << 1 | (y & 2) << 2
+        order = ((y >> 2) * (width >> 5) + (x >> 2)) * 16 + inside
+        return surface.decode(tiles[order.ravel()].ravel(), self.format, width, height, "tiled")[: self.height]
+
+    def picture(self, memory: Readable) -> NDArray[np.uint8]:
+        """RGBA for looking at: targets of a screen's size upright as the screen would show them, others as `read`."""
+        array = self.read(memory)
+        return np.ascontiguousarray(array.transpose(1, 0, 2)[::-1]) if self.turned else array

@@ -1,0 +1,1 @@
+"""Texture units 0 to 3: decoding, caching, sampling, shadow maps and procedural textures."""

@@ -1,0 +1,93 @@
+"""Which code runs a vertex program: found by what a packet's memories hold, made when it is first met.
+
+The quick translation multiplies plainly; where that could matter a piece is shaded again by exact code. Until a program
+has code of its own the shader unit's interpreter runs it, which is always exact.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pocketgpu.lanes import Engine
+from pocketgpu.pica.core.layout import BANK_INDEX, BANKS, PACKET, WorkLayout
+from pocketgpu.pica.core.registers import field
+from pocketgpu.pica.core.tiers import Code, Tiered
+from pocketgpu.pica.shader.interpreter import vertex_interpreter
+from pocketgpu.pica.shader.program import TooComplex
+from pocketgpu.pica.shader.rules import Rules, with_end
+from pocketgpu.pica.shader.translate import program_of, vertex_program
+
+_PLACES = [PACKET.VERSIONS // 4 + BANK_INDEX[f"vs_{name}"] for name in ("code", "opdescs")]
+_SIZES = [4 * BANKS[BANK_INDEX[f"vs_{name}"]].words for name in ("code", "opdescs")]
+_ENTRY, _END = (field(f"VSH_ENTRYPOINT.{name}") for name in ("entry", "end"))
+_ENTRYPOINT = _ENTRY.register.offset
+# Programs that are remembered: far more than anybody has.
+_MAX_PROGRAMS = 4096
+_Key = tuple[bytes, bytes, int]
+
+
+class VertexProgram:
+    """A program of a machine; `number` is never given to another one."""
+
+    def __init__(self, number: int, plain: Tiered, exact: Tiered) -> None:
+        self.number, self._plain, self._exact = number, plain, exact
+
+    def handle(self, tier: str, exact: bool = False) -> int:
+        """The code to shade with now."""
+        return (self._exact if exact else self._plain).handle(tier)
+
+
+class VertexPrograms:
+    """The programs that a machine has met."""
+
+    def __init__(self, engine: Engine, arena: np.ndarray, layout: WorkLayout, rules: Rules) -> None:
+        self._engine, self._arena, self._rules = engine, arena, rules
+        self._static: dict[str, Any] = {"control": layout.control, "rules": rules}
+        self._programs: dict[_Key, VertexProgram] = {}
+        self._last: tuple[_Key, VertexProgram] | None = None
+        self._count = 0
+        # By where the packets of a run have them: in the next run the same place holds something else.
+        self._present: dict[tuple[int, int, int], VertexProgram] = {}
+
+    def forget_places(self) -> None:
+        """The run is over: its packets are gone."""
+        self._present.clear()
+
+    def of(self, head: np.ndarray, registers: np.ndarray) -> VertexProgram:
+        """The program that a packet (its head and registers, as words) runs."""
+        code, descriptors = (int(head[place]) for place in _PLACES)
+        word = int(registers[_ENTRYPOINT])
+        place = (code, descriptors, word)
+        found = self._present.get(place)
+        if found is None:
+            words = self._arena[code : code + _SIZES[0]].tobytes()
+            words = with_end(words, _END.field.raw(word), self._rules)
+            key = (words, self._arena[descriptors : descriptors + _SIZES[1]].tobytes(), _ENTRY.field.raw(word))
+            found = self._present[place] = self._known(key)
+        return found
+
+    def _known(self, key: _Key) -> VertexProgram:
+        if self._last is None or self._last[0] != key:  # to compare is cheaper than to hash
+            found = self._programs.get(key)
+            if found is None:
+                if len(self._programs) >= _MAX_PROGRAMS:
+                    self._programs.clear()
+                self._count += 1
+                found = self._programs[key] = self._make(key)
+            self._last = (key, found)
+        return self._last[1]
+
+    def _make(self, key: _Key) -> VertexProgram:
+        general: Code = (vertex_interpreter, self._static)
+        own = [general, general]
+        try:
+            program_of(*key, self._rules)
+            code, descriptors, entry = key
+            shared = {"code": code, "descriptors": descriptors, "entry": entry, **self._static}
+            own = [(vertex_program, {"exact": exact, **shared}) for exact in (False, True)]
+        except TooComplex:  # the interpreter runs anything, slowly
+            pass
+        plain, exact = (Tiered(self._engine, special, general, special is not general) for special in own)
+        return VertexProgram(self._count, plain, exact)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from support.raster_side import registers
+from support.raster_side import RASTER_NAMES, registers
 
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.primitives.planes import HEAD_SIZE, plane_offset
 from pocketgpu.maxwell.graphics.programs.headers import FLAT, LINEAR, PERSPECTIVE, layout_of
 from pocketgpu.maxwell.graphics.raster.raster_state import (
-    RASTER_NAMES,
     RasterEncoder,
     left_out,
     limit,

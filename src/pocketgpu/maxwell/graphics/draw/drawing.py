@@ -19,7 +19,7 @@ from pocketgpu.maxwell.engines.common.report import Counters
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import Scratch
 from pocketgpu.maxwell.engines.threed.draws import Draw
-from pocketgpu.maxwell.formats.pixels import srgb_tables
+from pocketgpu.maxwell.formats.srgb import srgb_tables
 from pocketgpu.maxwell.graphics.draw import native, prepare, quick_table
 from pocketgpu.maxwell.graphics.draw.native import WALK, walk
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan, rounded

@@ -25,7 +25,7 @@ from pocketgpu.inspect.switch.resources import (
     textures,
 )
 from pocketgpu.inspect.switch.surfaces import Surface, TargetPicture, surface_of, targets_of
-from pocketgpu.inspect.switch.vertices import VertexBuffer, Vertices, fresh, index_buffer, vertex_buffers, vertices_of
+from pocketgpu.inspect.switch.vertices import fresh, index_buffer, vertex_buffers, vertices_of
 from pocketgpu.maxwell.engines.common.records import Blit, Copy
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch

@@ -19,7 +19,7 @@ from pocketgpu.inspect.decode import BLOCKS, EFFECTS, WHAT, Decoded, decode, par
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellTracer
 from pocketgpu.inspect.decode.pica_tracer import PicaTracer
 from pocketgpu.maxwell.engines.threed.draws import Draw
-from pocketgpu.maxwell.observer import Undrawn
+from pocketgpu.maxwell.host.observer import Undrawn
 from pocketgpu.maxwell.sass.launch.launcher import Result
 from pocketgpu.pica import observer as pica_observer
 from pocketgpu.pica.front.packets import DrawPackets

@@ -29,9 +29,9 @@ from pocketgpu.maxwell.graphics.output.targets import colour_target, depth_targe
 from pocketgpu.maxwell.graphics.records import MAX_TARGETS
 from pocketgpu.maxwell.host.dispatch import CODE
 from pocketgpu.maxwell.host.layout import CLASS_FILES
+from pocketgpu.maxwell.host.observer import Observer
 from pocketgpu.maxwell.host.pushbuffer import SHADOW_MODES
 from pocketgpu.maxwell.memory.places import Places
-from pocketgpu.maxwell.observer import Observer
 
 if TYPE_CHECKING:
     from pocketgpu.capture.formats.pgc.traces import PgcLog

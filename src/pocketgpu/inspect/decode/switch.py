@@ -18,7 +18,7 @@ from pocketgpu.inspect.decode.maxwell_tracer import MaxwellState, MaxwellTracer,
 from pocketgpu.inspect.decode.rows import EFFECTS, Rows
 from pocketgpu.inspect.decode.stream import GPFIFO, PUSHBUFFER, SUBMISSION, Stream, StreamBuilder
 from pocketgpu.maxwell.host.layout import CHANNEL_LAYOUT
-from pocketgpu.maxwell.observer import RunGrid, Segment, Undrawn
+from pocketgpu.maxwell.host.observer import RunGrid, Segment, Undrawn
 from pocketgpu.maxwell.sass.launch.launcher import Result
 
 if TYPE_CHECKING:

@@ -17,13 +17,7 @@ from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.model.resources import ConstantBuffer
 from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
 from pocketgpu.inspect.switch.recorder import register_name
-from pocketgpu.inspect.switch.resources import (
-    HandleTexture,
-    StageShader,
-    buffers,
-    shaders,
-    textures,
-)
+from pocketgpu.inspect.switch.resources import HandleTexture, StageShader, buffers, shaders, textures
 from pocketgpu.inspect.switch.surfaces import Surface, TargetPicture, surface_of, targets_of
 from pocketgpu.inspect.switch.vertices import fresh, index_buffer, vertex_buffers, vertices_of
 from pocketgpu.maxwell.engines.common.records import Blit, Copy

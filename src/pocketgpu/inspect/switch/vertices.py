@@ -17,8 +17,8 @@ from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, SECOND_VERTEX, Plan
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVES, REGION, TRIANGLE_LIST, VERTICES
+from pocketgpu.maxwell.host.observer import Observer
 from pocketgpu.maxwell.memory.gpu_memory import PartlyReadable
-from pocketgpu.maxwell.observer import Observer
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection

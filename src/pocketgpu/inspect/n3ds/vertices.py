@@ -32,10 +32,10 @@ from pocketgpu.pica.core.layout import (
     VERTEX_FLOATS,
     VERTEX_SIZE,
 )
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run
 from pocketgpu.pica.vertex.fetch import CONSTANT, PLAN
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pocketgpu.capture.driver.checkpoints import Position
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.inspection import draw_of
 from pocketgpu.inspect.model.address import Address
@@ -241,7 +242,7 @@ def _follow(run: N3dsInspection, answer: Why, place: Range, frame: int, number: 
         writer = next((e for e in _before(run, frame, number) if any(place.overlaps(w) for w in e.writes)), None)
         if writer is None or writer.kind not in _COPIES or "PPF_CONTROL" not in writer.facts:
             break
-        machine = run.traveller.machine
+        machine = run.player.machine
         sources = sources_of(machine, move_of(machine, writer.facts), place)
         if not sources:
             break
@@ -267,13 +268,13 @@ def _history(run: N3dsInspection, answer: Why, place: Range, frame: int, number:
             break
     events.reverse()
     found: dict[tuple[int, int], DrawOnPixel] = {}
-    machine = run.traveller.machine
+    machine = run.player.machine
     offset = machine.memory.offset_of(place.address, place.size)
     assert offset is not None
     for index in sorted({event.frame for event in events if event.draw is not None}):
         draws = {event.draw: event for event in events if event.frame == index and event.draw is not None}
         watch = PixelWatch(machine, offset, set(draws))
-        run.traveller.go(index, max(event.number for event in draws.values()), watch)
+        run.watch(max(draws.values(), key=lambda event: event.number), watch)
         found |= {(index, one.draw): one for one in watch.found}
     depth: Event | None = None
     for event in events:
@@ -284,7 +285,7 @@ def _history(run: N3dsInspection, answer: Why, place: Range, frame: int, number:
         if on_pixel is not None and any(one.before[1] != one.after[1] for one in on_pixel.fragments):
             depth = event
     answer.missing = _missing(run, answer, events, frame, number)
-    run.traveller.go(frame, None if number is None else number - 1)
+    run.player.go(Position(frame + 1) if number is None else Position(frame, number))
     answer.final = machine.memory.read(place.address, place.size)
 
 

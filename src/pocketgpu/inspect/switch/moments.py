@@ -49,7 +49,7 @@ class SwitchMoment(Moment):
     @property
     def machine(self) -> GM20B:
         """The machine, as it stands at this moment."""
-        self._inspection.player.go(self._tick)
+        self._inspection.player.go(self._inspection.player.at(self._tick))
         return self._inspection.player.machine
 
     # -- registers ----------------------------------------------------------------------------------------------------
@@ -157,8 +157,8 @@ class SwitchMoment(Moment):
             if traces[tick - 1].what == "show":
                 frame = int(traces[tick - 1].record)
                 player = self._inspection.player
-                player.go(self._tick)
-                array = player.replay.picture(player.log.presents[frame], frame)
+                player.go(player.at(self._tick))
+                array = player.driver.picture(frame)
                 return {} if array is None else {"screen": Picture(array)}
         return {}
 

@@ -213,6 +213,6 @@ def thread_why(inspection: SwitchInspection, watch: Watch, address: Address) -> 
     found = ThreadWhy(address, trace.event, launch.program)
     player = inspection.player
     start = first_of_row(inspection, launch, tick)
-    player.go(start)
-    player.replay_to(tick, _OneThread(watch, found, block, thread, tick - 1 - start))
+    player.go(player.at(start))
+    player.play_to(player.at(tick), _OneThread(watch, found, block, thread, tick - 1 - start))
     return found

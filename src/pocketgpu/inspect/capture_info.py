@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.events import Event
 from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.inspect import doubts, features
 from pocketgpu.inspect.doubts import Doubt
 from pocketgpu.inspect.draw_state import DrawStates
 from pocketgpu.inspect.features import Feature
+from pocketgpu.pica.core.layout import words_of
 from pocketgpu.pica.watch import DrawPackets, WatchedN3DS
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from pocketgpu.capture.formats.gxlog import GxLog
     from pocketgpu.capture.pgc import PgcTrace
 
-_CODE_WORDS = {"vs_code": 512, "gs_code": 4096}
+_STAGE = PICA.field("GEOSTAGE_CONFIG.mode")
 
 
 @dataclass
@@ -125,7 +128,7 @@ class _Collector:
         self.frame.vertices += self._states.add(packets, self.frame.draws)
         self.frame.draws += len(packets.registers)
         self._count_programs("vs", packets, range(len(packets.registers)))
-        geometry = (packets.registers[:, 0x229] & 3) == 2
+        geometry = (packets.registers[:, _STAGE.register.offset] & _STAGE.mask) == GEOMETRY_STAGE.ON
         if geometry.any():
             self._count_programs("gs", packets, [i for i, on in enumerate(geometry.tolist()) if on])
 
@@ -187,13 +190,13 @@ class _Collector:
     def _count_programs(self, unit: str, packets: DrawPackets, draws: Iterable[int]) -> None:
         bank = f"{unit}_code"
         offsets = packets.versions(bank)
-        entry_id = 0x2BA if unit == "vs" else 0x28A
+        entry_field = PICA.field(f"{unit[0].upper()}SH_ENTRYPOINT.entry")
         counted: dict[tuple[int, int], int] = {}
         for i in draws:
-            key = int(offsets[i]), int(packets.registers[i, entry_id]) & 0xFFFF
+            key = int(offsets[i]), entry_field.raw(int(packets.registers[i, entry_field.register.offset]))
             counted[key] = counted.get(key, 0) + 1
         for (offset, entry), count in counted.items():
-            code = packets.contents(offset, _CODE_WORDS[bank]).rstrip(b"\0")
+            code = packets.contents(offset, words_of(bank)).rstrip(b"\0")
             code += bytes(-len(code) % 4)
             program = self._programs.get((unit, code, entry))
             if program is None:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.pica_enums import GEOMETRY_STAGE, PRIMITIVE, SCISSOR
 from pocketgpu.inspect.address import Address
 from pocketgpu.inspect.event import Event
 from pocketgpu.inspect.n3ds.explain import named
@@ -42,7 +43,7 @@ from pocketgpu.pica.core.registers import field as field_of
 from pocketgpu.pica.fragment.kernel import draw_fragments
 from pocketgpu.pica.front.draw_target import make_target
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.vertex.primitives import Setup
+from pocketgpu.pica.vertex.primitives import CHAINED, USER_PLANE, Setup
 from pocketgpu.pica.watch import DrawPackets
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ class _Watch:
         """Judge the vertices that lie in the work area, and the triangles that they make."""
         layout, arena = self._core.layout, self._arena
         get = StaticRegisters(_Words(self._about.registers))
-        if get("GEOSTAGE_CONFIG.mode") == 2:
+        if get("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON:
             return  # the work area has the vertices of what was emitted, not those of the draw
         control = arena[layout.control : layout.control + CONTROL.size].view(np.int32)
         count = int(control[CONTROL.ASSEMBLE_COUNT // 4]) if self._ran(control) else 0
@@ -222,11 +223,11 @@ class _Watch:
         first = f", v{nans[0]} first" if numbers and not source and count == get("NUMVERTICES.count") else ""
         lost = [(numbers, f"have NaN in their position{source}{first}", "" if source else _PROGRAM)]
         self.stages = [Stage("vertices", count, count - numbers, lost)]
-        chained = get("PRIMITIVE_CONFIG.mode") in (1, 2) and get("GEOSTAGE_CONFIG.mode") != 2
+        chained = get("PRIMITIVE_CONFIG.mode") in CHAINED  # the geometry stage is off
         n = max(count - 2, 0) if chained else count // 3
         t = np.arange(n)
         places = np.stack([t, t + 1, t + 2] if chained else [3 * t, 3 * t + 1, 3 * t + 2])
-        if chained and get("PRIMITIVE_CONFIG.mode") == 2:
+        if chained and get("PRIMITIVE_CONFIG.mode") == PRIMITIVE.TRIANGLE_FAN:
             places[0] = 0
         elif chained:
             places[:2, t % 2 == 1] = places[1::-1, t % 2 == 1]
@@ -250,7 +251,7 @@ class _Watch:
 
     def _source_of_nan(self, program: Program | None) -> str:
         """The uniform that positions have their NaN of, in words; "" if none that the program reads is NaN."""
-        if program is None or self._about.state("GEOSTAGE_CONFIG.mode") == 2:
+        if program is None or self._about.state("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON:
             return ""
         used = program.uniforms
         axes: dict[int, str] = {}
@@ -289,7 +290,7 @@ class _Watch:
         for plane, text in PLANES.items():
             count = int((outside & (every >> plane & 1 != 0)).sum())
             if count:
-                lost.append((count, f"lie {text}", "FRAGOP_CLIP" if plane == 7 else _POSITION))
+                lost.append((count, f"lie {text}", "FRAGOP_CLIP" if plane == USER_PLANE else _POSITION))
         lost.append((int(flat.sum()), "have no area", _POSITION))
         mode = named(self._about, "FACECULLING_CONFIG.mode")
         for turn, side in (("clockwise", area.raw < 0), ("counter-clockwise", area.raw > 0)):
@@ -350,7 +351,7 @@ class _Watch:
             if left >= width or bottom >= height or right <= 0 or top <= 0:
                 text = f"lie beside the target of {width}x{height}: the viewport is {across:g}x{up:g} at {x}, {y}"
                 return text, "VIEWPORT_XY, VIEWPORT_WIDTH, VIEWPORT_HEIGHT"
-            if get("SCISSORTEST_MODE.mode") == 3:
+            if get("SCISSORTEST_MODE.mode") == SCISSOR.INSIDE:
                 x1, y1, x2, y2 = (get(f"SCISSORTEST_{name}") for name in ("POS.x1", "POS.y1", "DIM.x2", "DIM.y2"))
                 if left > x2 + 1 or right < x1 or bottom > y2 + 1 or top < y1 or x2 < x1 or y2 < y1:
                     text = f"lie outside of the scissor, which keeps {x1}, {y1} to {x2}, {y2}"

@@ -10,19 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.formats import DEPTH_FORMATS
-from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica import ATTRIBUTES, PICA
+from pocketgpu.facts.pica_enums import INDEX_TYPE
+from pocketgpu.facts.vertices import component_field, skipped_bytes
 from pocketgpu.inspect.draw_state import STATE_IDS, STATE_MASKS, ZEROS
 from pocketgpu.inspect.event import Range
 from pocketgpu.inspect.n3ds.programs import Program
 from pocketgpu.inspect.rules.n3ds.record import DrawRecord, N3dsRecord, Read
-from pocketgpu.pica.core.layout import KIND_ELEMENTS, KIND_IMMEDIATE
+from pocketgpu.pica.core.layout import KIND_ELEMENTS, KIND_IMMEDIATE, words_of
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.front.draw_target import make_target
 from pocketgpu.pica.observe import ObservedN3DS
 from pocketgpu.pica.watch import DrawPackets
 
 _ALSO: Final = (
-    "ATTRIBBUFFERS_LOC", *(f"ATTRIBBUFFER{n}_OFFSET" for n in range(12)), "INDEXBUFFER_CONFIG", "NUMVERTICES",
+    "ATTRIBBUFFERS_LOC", *(f"ATTRIBBUFFER{n}_OFFSET" for n in range(ATTRIBUTES)), "INDEXBUFFER_CONFIG", "NUMVERTICES",
     "VERTEX_OFFSET", *(f"TEXUNIT{unit}_ADDR" for unit in range(3)), *(f"TEXUNIT0_ADDR{n}" for n in range(2, 7)),
     "SCISSORTEST_POS", "SCISSORTEST_DIM", "VIEWPORT_WIDTH", "VIEWPORT_INVW", "VIEWPORT_HEIGHT", "VIEWPORT_INVH",
     "DEPTHMAP_SCALE", "DEPTHMAP_OFFSET", "RENDERBUF_DIM", "START_DRAW_FUNC0", "GEOSTAGE_CONFIG2", "PRIMITIVE_CONFIG",
@@ -42,8 +44,6 @@ def _columns() -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
 
 _IDS, _MASKS = _columns()
 _UNITS: Final = (("vertex", "vs", "VSH"), ("geometry", "gs", "GSH"))
-_CODE: Final = {"vs": 512, "gs": 4096}
-_DESCRIPTORS, _UNIFORMS = 128, 96
 _MOST_INDICES: Final = 1 << 20
 
 Reads = Callable[[str, str, Range, str], Read]
@@ -124,7 +124,9 @@ class DrawReader:
             if draw.writes_color or draw("COLOR_OPERATION.fragment_mode"):
                 draw.writes["color"] = color
         if depth is not None and draw("DEPTHBUFFER_FORMAT.format") in DEPTH_FORMATS:
-            if (draw.tests_depth or draw.tests_stencil) and draw.words[PICA["DEPTHBUFFER_READ"].offset] & 3:
+            if (draw.tests_depth or draw.tests_stencil) and (
+                draw("DEPTHBUFFER_READ.depth") or draw("DEPTHBUFFER_READ.stencil")
+            ):
                 note("depth", "depth buffer", depth, "DEPTHBUFFER_LOC")
             if draw.writes_depth or (draw.tests_stencil and draw("DEPTHBUFFER_WRITE.stencil")):
                 draw.writes["depth"] = depth
@@ -139,12 +141,12 @@ class DrawReader:
                     note("texture", f"texture unit {unit}", found, f"TEXUNIT{unit}_ADDR")
 
     def _vertices(self, draw: DrawRecord, note: Callable[..., None]) -> None:
-        base, count = draw("ATTRIBBUFFERS_LOC.base") << 4, draw.vertices
+        base, count = draw.bytes("ATTRIBBUFFERS_LOC.base"), draw.vertices
         if not count:
             return
         low, high = draw("VERTEX_OFFSET.first"), draw("VERTEX_OFFSET.first") + count - 1
         if draw.kind == KIND_ELEMENTS:
-            size = 1 << draw("INDEXBUFFER_CONFIG.type")
+            size = 2 if draw("INDEXBUFFER_CONFIG.type") == INDEX_TYPE.U16 else 1
             where = Range(base + draw("INDEXBUFFER_CONFIG.offset"), count * size)
             note("indices", "indices", where, "INDEXBUFFER_CONFIG")
             offset = self._machine.memory.offset_of(where.address, where.size)
@@ -153,7 +155,7 @@ class DrawReader:
             indices = self._machine.memory.arena[offset : offset + where.size]
             indices = indices if size == 1 else indices[: where.size & ~1].copy().view("<u2")
             low, high = int(indices.min()), int(indices.max())
-        for n in range(12):
+        for n in range(ATTRIBUTES):
             stride, size = draw(f"ATTRIBBUFFER{n}_CONFIG2.stride"), self.vertex_size(draw, n)
             if not size:
                 continue
@@ -165,10 +167,9 @@ class DrawReader:
     def vertex_size(draw: DrawRecord, loader: int) -> int:
         """Bytes of a vertex that a loader reads, with the gaps that align its components; 0 if it is not in use."""
         at = 0
-        prefix = f"ATTRIBBUFFER{loader}_CONFIG"
-        for i in range(min(12, draw(f"{prefix}2.count"))):
-            code = draw(f"{prefix}{1 if i < 8 else 2}.component{i + 1}")
-            size, count = draw.element(code) if code < 12 else (4, code - 11)
+        for i in range(min(ATTRIBUTES, draw(f"ATTRIBBUFFER{loader}_CONFIG2.count"))):
+            code = draw(component_field(loader, i))
+            size, count = draw.element(code) if code < ATTRIBUTES else (4, skipped_bytes(code) // 4)
             at = -(-at // size) * size + size * count
         return at
 
@@ -181,8 +182,8 @@ class DrawReader:
         for unit, bank, prefix in _UNITS:
             if bank == "gs" and not draw.geometry:
                 continue
-            code = packets.contents(int(packets.versions(f"{bank}_code")[place]), _CODE[bank])
-            descriptors = packets.contents(int(packets.versions(f"{bank}_opdescs")[place]), _DESCRIPTORS)
+            code = packets.contents(int(packets.versions(f"{bank}_code")[place]), words_of(f"{bank}_code"))
+            descriptors = packets.contents(int(packets.versions(f"{bank}_opdescs")[place]), words_of(f"{bank}_opdescs"))
             entry, bools = draw(f"{prefix}_ENTRYPOINT.entry"), draw(f"{prefix}_BOOLUNIFORM.bools")
             key = (unit, code, descriptors, entry, bools)
             program = self._programs.get(key)
@@ -192,7 +193,7 @@ class DrawReader:
                 self._record.programs.append(program)
             program.draws += count
             draw.programs[unit] = program
-            data = packets.contents(int(packets.versions(f"{bank}_uniforms")[place]), 4 * _UNIFORMS)
+            data = packets.contents(int(packets.versions(f"{bank}_uniforms")[place]), words_of(f"{bank}_uniforms"))
             values = np.frombuffer(data, "<f4").reshape(-1, 4)
             for register, component in np.argwhere(np.isnan(values)).tolist():
                 first, times = program.nans.get((register, component), (at, 0))

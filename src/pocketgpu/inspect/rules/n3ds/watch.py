@@ -20,8 +20,9 @@ from pocketgpu.capture.formats.gxlog import GxLog
 from pocketgpu.capture.formats.pgc.traces import PgcTrace
 from pocketgpu.capture.replay import MIB, begin, play
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.facts.gsp import FLUSH_REGIONS, command_of
+from pocketgpu.facts.gsp import FLUSH_REGIONS, PROCESS_LIST, REQUEST_DMA, command_of
 from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.inspect.draw_state import MOST_STATES
 from pocketgpu.inspect.event import Event, Range
 from pocketgpu.inspect.n3ds.recorder import Recorder
@@ -45,7 +46,7 @@ _NARROW = {
 }
 """Registers that do not keep all bits of an address or a size."""
 _NARROW_AT = np.array(sorted(_NARROW), np.uint32)
-_FLUSHING = {"RequestDMA": ("source", "size"), "ProcessCommandList": ("list", "size")}
+_FLUSHING = {REQUEST_DMA.name: ("source", "size"), PROCESS_LIST.name: ("list", "size")}
 """Commands that can write a range of the cache back first, and the words that name it."""
 _PARTS = {"list": "command list", "transfer": "display transfer", "copy": "texture copy"}
 _STAGE = PICA["GEOSTAGE_CONFIG"]
@@ -181,7 +182,7 @@ class Watch(Recorder):
         start = record.address("PPF_INPUT_ADDRESS")
         if record.is_copy:
             size = record.words["PPF_COPY_SIZE"] & ~15
-            width, gap = (record.get(f"PPF_COPY_INPUT.{part}") * 16 for part in ("width", "gap"))
+            width, gap = (record.bytes(f"PPF_COPY_INPUT.{part}") for part in ("width", "gap"))
             lines = -(-size // width) if width and gap else 1
             return Range(start, size + (lines - 1) * gap) if size else None
         move = self._machine._transfer.prepare(self._machine._external.words[_transfer_words()])
@@ -194,9 +195,10 @@ class Watch(Recorder):
     def copied(self, command: Sequence[int]) -> None:
         super().copied(command)
         assert self._now is not None
-        source = self._machine.gsp.virt_to_phys.translate(command[1], command[3])
-        if source is not None and command[3]:
-            self.record.reads.append(self.reads("copy", "RequestDMA", Range(source, command[3])))
+        start, size = REQUEST_DMA.values(command, "source", "size")
+        source = self._machine.gsp.virt_to_phys.translate(start, size)
+        if source is not None and size:
+            self.record.reads.append(self.reads("copy", REQUEST_DMA.name, Range(source, size)))
         self.writes(self._now.writes)
         self.take_events()
 
@@ -241,7 +243,7 @@ class Watch(Recorder):
         self.take_events()
 
     def _note_stages(self, packets: DrawPackets, frame: int, first: int) -> None:
-        on = (packets.registers[:, _STAGE.offset] & _STAGE["mode"].mask) == 2
+        on = (packets.registers[:, _STAGE.offset] & _STAGE["mode"].mask) == GEOMETRY_STAGE.ON
         for place in np.flatnonzero(np.diff(on, prepend=not on[0])).tolist():
             stage = bool(on[place])
             if (stage, frame) != (self._row, self._row_frame):

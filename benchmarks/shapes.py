@@ -174,7 +174,7 @@ class Chained(Machine):
     def __init__(self, scene: Any) -> None:
         super().__init__(scene)
         self.draw()
-        runner = self.guest.gpu._core.runner
+        runner = self.guest.gpu.runner
         (state,) = [known for known in runner._states.values() if known.handles]
         ((powers, code),) = state.handles.items()
         static = code._special[1]

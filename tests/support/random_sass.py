@@ -16,8 +16,8 @@ import numpy as np
 
 from pocketgpu.facts.maxwell.sass import FORMS, Form
 from pocketgpu.maxwell.sass.isa.assembler import assemble
+from pocketgpu.maxwell.sass.isa.bundles import offset_of
 from pocketgpu.maxwell.sass.isa.decoder import find_form
-from pocketgpu.maxwell.sass.isa.instruction import offset_of
 from pocketgpu.maxwell.sass.semantics import OPERATIONS
 
 BUFFER, SIZE = 0x1_0000_0000, 1 << 16

@@ -10,7 +10,7 @@ The words of the language are the methods of `Lang`; the values are `Value`. Not
 from __future__ import annotations
 
 from pocketgpu.lanes.kernel import Engine, Kernel, kernel, run_once
-from pocketgpu.lanes.language import Jump, Lang
+from pocketgpu.lanes.language import Jump, Lang, Next
 from pocketgpu.lanes.values import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, Array, LaneError, Type, Value, Var
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "Kernel",
     "LaneError",
     "Lang",
+    "Next",
     "Type",
     "Value",
     "Var",

@@ -16,8 +16,9 @@ from support.pica_scenes import HEIGHT, PROGRAM, WIDTH, Scene, corners, texels
 import pocketgpu
 from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.inspection import Inspection, debug
-from pocketgpu.inspect.meshes import Mesh, to_glb, to_obj
+from pocketgpu.inspect.inspection import debug
+from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.model.meshes import Mesh, to_glb, to_obj
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 
@@ -118,7 +119,7 @@ def test_going_back_also_brings_back_what_geometry_programs_find(path: str) -> N
     run = N3dsInspection(pocketgpu.open(path))
     run.seek("f0")
     machine = run.traveller.machine
-    layout, arena = machine._core.layout, machine.memory.arena
+    layout, arena = machine.work.layout, machine.memory.arena
     for at in (layout.geometry_uniforms, layout.geometry_queue, layout.geometry_packet):
         arena[at : at + 64] = 7
     run.seek("f0/e1")

@@ -27,8 +27,8 @@ from pocketgpu.maxwell.sass import (
     decode,
     decode_program,
 )  # fmt: skip
+from pocketgpu.maxwell.sass.isa.bundles import index_of, label_offset, offset_of
 from pocketgpu.maxwell.sass.isa.decoder import find_form, split
-from pocketgpu.maxwell.sass.isa.instruction import index_of, label_offset, offset_of
 
 NOP = 0x50B0000000070F00
 KNOWN = {

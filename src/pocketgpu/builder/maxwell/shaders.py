@@ -24,7 +24,8 @@ from pocketgpu.facts.registers import Value
 from pocketgpu.maxwell.graphics.programs.headers import FLAT, HEADER_SIZE, LINEAR, PERSPECTIVE, packed
 from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.isa.decoder import decode_program
-from pocketgpu.maxwell.sass.isa.instruction import Attr, Program
+from pocketgpu.maxwell.sass.isa.instruction import Program
+from pocketgpu.maxwell.sass.isa.operand import Attr
 
 STAGES: Final = {"vertex": 1, "control": 2, "evaluation": 3, "geometry": 4, "pixel": 5}
 """Names of stages, and the numbers that headers have for them."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SIZE
-from pocketgpu.capture.channel_replay import Replay
+from pocketgpu.capture.channel_replay import Replay, make_machine
 from pocketgpu.capture.formats.mxcap import VA_END
 from pocketgpu.capture.formats.pgc import channel_state
 from pocketgpu.capture.formats.pgc import numbers as F
@@ -23,15 +23,18 @@ from pocketgpu.capture.pgc.channel_snapshot import memory_of
 from pocketgpu.capture.pgc.one_draw import no_such_draw
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B0B5, B197, TWOD
+from pocketgpu.maxwell.engines.threed.engine import ThreeD
 from pocketgpu.maxwell.graphics.output.targets import colour_target, depth_target
 from pocketgpu.maxwell.graphics.records import MAX_TARGETS
 from pocketgpu.maxwell.host.dispatch import CODE
 from pocketgpu.maxwell.host.layout import CLASS_FILES, HOST_WORDS
 from pocketgpu.maxwell.host.pushbuffer import INCREASING, PASSTHROUGH, STEADY
-from pocketgpu.maxwell.watch import Places, WatchedGM20B, Watcher
+from pocketgpu.maxwell.memory.places import Places
+from pocketgpu.maxwell.observer import Observer
 
 if TYPE_CHECKING:
     from pocketgpu.capture.formats.pgc.traces import PgcLog
+    from pocketgpu.maxwell.engines.common.base import Engine
     from pocketgpu.maxwell.engines.threed.draws import Draw
     from pocketgpu.maxwell.host.channel import Channel
 
@@ -56,7 +59,7 @@ def one_draw(
     log: of the contents. Also returns the ranges (GPU address, bytes) of the targets that the draw writes. Raises
     NoPictureError if there is no such draw.
     """
-    watcher = _Watcher(log, frame, draw, switches)
+    watcher = _OneDraw(log, frame, draw, switches)
     watcher.watch()
     if watcher.state is None:
         raise no_such_draw(frame, draw, watcher.draws)
@@ -78,12 +81,15 @@ def one_draw(
     return kept, watcher.targets
 
 
-class _Watcher(Watcher):
+class _OneDraw(Observer):
     """Finds the draw, takes what the machine holds then, and what follows of copies and blits."""
 
+    wants_draws = True
+
     def __init__(self, log: PgcLog, frame: int, draw: int, switches: Mapping[str, str] | None) -> None:
-        self.log, self.frame, self.draw = log, frame, draw
-        self.machine = WatchedGM20B(self, switches)
+        self.log, self.frame, self.wanted = log, frame, draw
+        self.machine = make_machine(log, switches=switches)
+        self.machine.observe(self)
         self.running = Replay(log, self.machine)
         self.counting = False
         self.draws = 0
@@ -105,12 +111,13 @@ class _Watcher(Watcher):
             self.machine.finish()
             self.machine.log.clear()
 
-    def comes(self, draw: Draw) -> None:
+    def draw_recorded(self, draw: Draw) -> None:
+        """Take all that the machine holds, if this is the draw."""
         if not self.counting:
             return
         self.draws += 1
-        channel = self.machine._running
-        if self.draws - 1 != self.draw or channel is None:
+        channel = self.machine.running
+        if self.draws - 1 != self.wanted or channel is None:
             return
         memory = self.machine.memory
         self.channel = next(n for n, index in self.running.channels.items() if index == channel.id)
@@ -119,7 +126,8 @@ class _Watcher(Watcher):
         self.syncpoints = self.machine.syncpoints.values()
         self.mapped = sorted((mapping.address, mapping.size) for mapping in memory.mappings)
         self._files = channel.files.copy()
-        engine: Any = channel.engines[_SUBCHANNEL[B197.class_id]]
+        engine = channel.engines[_SUBCHANNEL[B197.class_id]]
+        assert isinstance(engine, ThreeD)
         self.words = list(_words_of(draw, engine.counters.pointers))
         for address, size in _targets(draw):
             for offset, length in memory.spans(address, size):
@@ -128,16 +136,17 @@ class _Watcher(Watcher):
                     self._touched.append((offset, length))
                 address += length
 
-    def copies(self, target: Places, source: Places, engine: Any) -> None:
-        self._carries(target, source, engine)
+    def copied(self, engine: Engine, target: Places, source: Places) -> None:
+        """Follow a copy."""
+        self._carry(engine, target, source)
 
-    def converts(self, target: Places, source: Places, layout: object, engine: Any) -> None:
-        self._carries(target, source, engine)
+    def converted(self, engine: Engine, target: Places, source: Places, layout: object) -> None:
+        """Follow a conversion."""
+        self._carry(engine, target, source)
 
-    def _carries(self, target: Places, source: Places, engine: Any) -> None:
+    def _carry(self, engine: Engine, target: Places, source: Places) -> None:
         """Do a copy or blit again if it reads what the draw wrote, or what came of that."""
-        channel = self.machine._running
-        if self._files is None or channel is None or not any(map(self._is_touched, self._spans(source))):
+        if self._files is None or not any(map(self._is_touched, self._spans(source))):
             return
         self._touched += self._spans(target)
         file, subchannel = CLASS_FILES.index(engine.class_id), _SUBCHANNEL[engine.class_id]

@@ -208,6 +208,6 @@ def _state(text: str) -> tuple[int, int]:
 
 def _recorded(path: str) -> dict[int, list[int]]:
     """The macros that a recording loads, by number."""
-    from pocketgpu.inspect.maxwell_macros import macros_of
+    from pocketgpu.inspect.switch.macros import macros_of
 
     return macros_of(open_capture(path))

@@ -16,7 +16,7 @@ from pocketgpu.cli.parts.replay import make_directory, open_capture, write_file
 from pocketgpu.errors import NoPictureError, UsageError
 
 if TYPE_CHECKING:
-    from pocketgpu.inspect.inspection import Inspection
+    from pocketgpu.inspect.model.inspection import Inspection
     from pocketgpu.inspect.n3ds.inspection import N3dsMoment
     from pocketgpu.inspect.switch.moments import SwitchMoment
 
@@ -149,7 +149,7 @@ def _constants(found: dict[str, Any], moment: SwitchMoment, shaders: bool) -> It
 
 
 def _changes(found: dict[str, Any], lines: list[str], run: Inspection, moment: Moment, against: str) -> None:
-    from pocketgpu.inspect.changes import lines_of
+    from pocketgpu.inspect.model.changes import lines_of
 
     changes = moment.changes(against)
     found["against"], found["changes"] = against, [change.to_json() for change in changes]
@@ -188,7 +188,7 @@ def _files(
     found: dict[str, Any], lines: list[str], moment: Moment, textures: str | None, mesh: str | None, space: str,
     vertices: str | None,
 ) -> None:  # fmt: skip
-    from pocketgpu.inspect.comparing import to_png
+    from pocketgpu.inspect.pictures.comparing import to_png
 
     files = found["files"] = []
 
@@ -207,7 +207,7 @@ def _files(
             for name, pixels in pictures.items():
                 write(directory / f"{name}.png", to_png(pixels))
     if mesh is not None:
-        from pocketgpu.inspect.meshes import to_glb, to_obj
+        from pocketgpu.inspect.model.meshes import to_glb, to_obj
 
         made = moment.mesh(space)
         write(Path(mesh), to_glb(made) if mesh.lower().endswith(".glb") else to_obj(made).encode("ascii"))

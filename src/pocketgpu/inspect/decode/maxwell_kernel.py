@@ -131,11 +131,11 @@ class _Traced(Parser):
         k.store(I32, self.place(file, word), value)
         words = (k.load(I32, self.place(file, LINE_LENGTH)) + 3).lsr(2)
         total = k.to_i64(words, signed=False) * k.to_i64(k.load(I32, self.place(file, LINE_COUNT)), signed=False)
-        k.store(I64, self._left(file), total)
+        k.store(I64, self.inline_left(file), total)
 
-    def inline_data(self, file: Value, word: Value, value: Value) -> None:
+    def inline_data(self, file: Value, word: Value, value: Value, from_macro: bool) -> None:
         k = self.k
-        at = self._left(file)
+        at = self.inline_left(file)
         left = k.load(I64, at)
         k.store(I64, at, k.select(left != 0, left - 1, k.i64(0)))
 

@@ -18,11 +18,11 @@ from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import GuestMemoryError, PocketGPUError
 from pocketgpu.facts.maxwell import CLASSES
 from pocketgpu.facts.maxwell.headers import GPFIFO
-from pocketgpu.inspect.changes import Change, change
 from pocketgpu.inspect.diff.alignment import SIGHTS, Pair, keys_of
 from pocketgpu.inspect.diff.report import Difference
 from pocketgpu.inspect.diff.vertices import rows_differ
-from pocketgpu.inspect.event import Event, Range, Words
+from pocketgpu.inspect.model.changes import Change, change
+from pocketgpu.inspect.model.event import Event, Range, Words
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 from pocketgpu.inspect.switch.recorder import register_name
 from pocketgpu.maxwell.host.layout import CLASS_FILES, FILE_WORDS

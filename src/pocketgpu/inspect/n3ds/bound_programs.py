@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
-from pocketgpu.inspect.n3ds.targets import _Words
+from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.layout import BANK_INDEX, BANKS
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.shader.disassembler import disassemble
@@ -92,7 +92,7 @@ def _plain(value: Any) -> Any:
 
 def programs_of(registers: NDArray[np.uint32], banks: Mapping[str, NDArray[np.uint32]]) -> dict[str, Program]:
     """The vertex program, and the geometry program if the stage is on. banks: words of "vs_code" and so on."""
-    get, found = StaticRegisters(_Words(registers)), {}
+    get, found = StaticRegisters(RegisterWords(registers)), {}
     for unit, short, prefix in (("vertex", "vs", "VSH"), ("geometry", "gs", "GSH")):
         if unit == "geometry" and get("GEOSTAGE_CONFIG.mode") != GEOMETRY_STAGE.ON:
             continue

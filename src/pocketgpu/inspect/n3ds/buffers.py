@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pocketgpu.facts.pica import ATTRIBUTES, PICA
 from pocketgpu.facts.pica_enums import ATTRIBUTE_TYPE, INDEX_TYPE
 from pocketgpu.facts.vertices import component_field, format_fields, skipped_bytes
-from pocketgpu.inspect.n3ds.targets import _Words
+from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.memory.guest import GuestMemory
 
@@ -53,7 +53,7 @@ class VertexBuffer:
 
 def index_buffer(memory: GuestMemory, registers: NDArray[np.uint32]) -> IndexBuffer:
     """The index buffer that registers (0x300 words) name, for NUMVERTICES indices."""
-    get = StaticRegisters(_Words(registers))
+    get = StaticRegisters(RegisterWords(registers))
     wide = get("INDEXBUFFER_CONFIG.type") == INDEX_TYPE.U16
     size = 2 if wide else 1
     address = _base(registers) + get("INDEXBUFFER_CONFIG.offset") & ~(size - 1)
@@ -65,7 +65,7 @@ def index_buffer(memory: GuestMemory, registers: NDArray[np.uint32]) -> IndexBuf
 
 def vertex_buffers(registers: NDArray[np.uint32]) -> list[VertexBuffer]:
     """The loaders in use, by what registers (0x300 words) say."""
-    get, found = StaticRegisters(_Words(registers)), []
+    get, found = StaticRegisters(RegisterWords(registers)), []
     for loader in range(ATTRIBUTES):
         prefix = f"ATTRIBBUFFER{loader}"
         components = []

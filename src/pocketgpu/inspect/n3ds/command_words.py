@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.list_entry import header_of, length_of
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.event import Range, Words
+from pocketgpu.inspect.model.event import Range, Words
 from pocketgpu.pica.memory.guest import GuestMemory
 
 _DATA = frozenset(PICA[f"FIXEDATTRIB_DATA{i}"].offset for i in range(3))

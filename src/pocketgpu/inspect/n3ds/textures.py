@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.formats import TEXTURE_FORMATS
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.event import Range
-from pocketgpu.inspect.n3ds.targets import _Words
+from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.texture.units import CUBE_TYPES
@@ -93,8 +93,7 @@ class Texture:
 
 def textures_of(machine: N3DS, registers: NDArray[np.uint32]) -> dict[int, Texture]:
     """Textures by unit, of units that name one with a size and in memory. registers: 0x300 words."""
-    runner = getattr(machine._core.runner, "_runner", machine._core.runner)
-    cache, get = runner.textures, StaticRegisters(_Words(registers))
+    cache, get = machine.textures, StaticRegisters(RegisterWords(registers))
     found = {}
     for unit in range(UNITS):
         source = cache.describe(registers, unit)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE, PRIMITIVE
 from pocketgpu.facts.shader_isa import SEMANTICS
-from pocketgpu.inspect.n3ds.machine import Run
-from pocketgpu.inspect.n3ds.targets import _Words
+from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.layout import (
     CHUNK,
     CONTROL,
@@ -27,20 +27,19 @@ from pocketgpu.pica.core.layout import (
     KIND_IMMEDIATE,
     MAX_RECORDS,
     PACKET,
-    PACKET_REGISTERS,
-    PACKET_SIZE,
     PLAN_ENTRY,
     VERTEX_FLOATS,
     VERTEX_SIZE,
 )
 from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Run
 from pocketgpu.pica.vertex.fetch import CONSTANT, PLAN
 from pocketgpu.pica.vertex.primitives import CHAINED
-from pocketgpu.pica.watch import DrawPackets
 
 if TYPE_CHECKING:
-    from pocketgpu.inspect.event import Event
+    from pocketgpu.inspect.model.event import Event
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 MOST_VERTICES = 1 << 20
@@ -139,15 +138,14 @@ def triangles_of(mode: int, count: int) -> NDArray[np.int64]:
     return places
 
 
-class VertexWatch:
+class VertexWatch(DrawWatcher):
     """Looks at the vertices of draws while a frame runs. wanted: their numbers; `found` has them by number."""
 
     def __init__(self, machine: N3DS, wanted: set[int]) -> None:
         self.machine, self.wanted = machine, wanted
         self.found: dict[int, Vertices] = {}
-        core = machine._core
-        self._arena, self._layout = machine.memory.arena, core.layout
-        self._runner = getattr(core.runner, "_runner", core.runner)
+        self._work, self._runner = machine.work, machine.runner
+        self._arena, self._layout = self._work.arena, self._work.layout
 
     def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
         """As `machine.DrawWatcher` asks."""
@@ -156,12 +154,13 @@ class VertexWatch:
             place = number - numbers.start
             if done < place:
                 run(done, place)
-            staged = self._get(place)("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
+            packet = packets.start + place
+            staged = self._get(packet)("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
             before = self._keep(staged)
-            found = self.found[number] = self._look(place)
+            found = self.found[number] = self._look(packet)
             self._bring_back(before)
             if staged:
-                found.emitted = self._emitted(place)
+                found.emitted = self._emitted(packet)
                 found.triangles = triangles_of(0, len(found.emitted))
                 self._bring_back(before)
             run(place, place + 1)
@@ -170,23 +169,8 @@ class VertexWatch:
             run(done, len(numbers))
 
     # -- reading the work area ----------------------------------------------------------------------------------------
-    def _words(self, at: int, count: int, kind: str = "<i4") -> NDArray[Any]:
-        return self._arena[at : at + 4 * count].view(kind)
-
     def _get(self, packet: int) -> StaticRegisters:
-        at = self._layout.packets + packet * PACKET_SIZE + PACKET_REGISTERS
-        return StaticRegisters(_Words(self._arena[at : at + PACKET_SIZE - PACKET_REGISTERS].view(np.uint32)))
-
-    def _control(self, name: str) -> int:
-        return int(self._words(self._layout.control + getattr(CONTROL, name), 1)[0])
-
-    def _unit(self, name: str) -> NDArray[Any]:
-        """A word of what the geometry unit keeps between draws."""
-        return self._words(self._layout.geometry + getattr(GEOMETRY, name), 1)
-
-    def _records(self, count: int) -> NDArray[np.float32]:
-        records = self._words(self._layout.vertices, count * VERTEX_SIZE // 4, "<f4")
-        return records.reshape(-1, VERTEX_SIZE // 4)[:, :VERTEX_FLOATS]
+        return StaticRegisters(RegisterWords(self._work.registers(packet)))
 
     def _keep(self, staged: bool) -> list[tuple[int, NDArray[np.uint8]]]:
         """What the units keep from draw to draw. Looking at a draw changes it; the draw must find it as it was."""
@@ -206,19 +190,19 @@ class VertexWatch:
     # -- one draw -----------------------------------------------------------------------------------------------------
     def _total(self, packet: int) -> int:
         """How many vertices the draw names."""
-        get, head = self._get(packet), self._words(self._layout.packets + packet * PACKET_SIZE, PACKET_REGISTERS // 4)
+        get, head = self._get(packet), self._work.head(packet)
         if head[PACKET.KIND // 4] == KIND_IMMEDIATE:
             return int(head[PACKET.IMMEDIATE_COUNT // 4]) // (get("VSH_NUM_ATTR.count") + 1)
         return get("NUMVERTICES.count")
 
     def _begin(self, packet: int) -> None:
         """What the vertex driver does first: primitives are only gone on with in the same mode."""
-        restart = self._words(self._layout.packets + packet * PACKET_SIZE + PACKET.RESTART, 1)[0]
+        restart = self._work.head(packet)[PACKET.RESTART // 4]
         mode = self._get(packet)("GSH_MISC0.mode")
-        if restart or int(self._unit("MODE")[0]) != mode:
+        if restart or int(self._work.geometry("MODE")[0]) != mode:
             for name in ("FILLED", "OWED", "SIZE"):
-                self._unit(name)[0] = 0
-        self._unit("MODE")[0] = mode
+                self._work.geometry(name)[0] = 0
+        self._work.geometry("MODE")[0] = mode
 
     def _look(self, packet: int) -> Vertices:
         get, total = self._get(packet), self._total(packet)
@@ -229,21 +213,21 @@ class VertexWatch:
             pieces.append(self._piece(packet, start, min(CHUNK, total - start)))
             if staged and get("GSH_MISC0.mode") == GEOMETRY_MODE.VARIABLE:
                 for name in ("OWED", "SIZE"):
-                    self._unit(name)[0] = self._unit(f"{name}_AFTER")[0]
+                    self._work.geometry(name)[0] = self._work.geometry(f"{name}_AFTER")[0]
         return _together(pieces, get, staged, max(total - MOST_VERTICES, 0))
 
     def _piece(self, packet: int, start: int, count: int) -> _Piece:
         layout = self._layout
-        plan = self._words(layout.plan, _PLANS * PLAN_ENTRY // 4).reshape(_PLANS, -1)
+        plan = self._work.words(layout.plan, _PLANS * PLAN_ENTRY // 4).reshape(_PLANS, -1)
         plan[:] = 0
         self._runner.shade_alone(packet, start, count)
-        named, low = self._control("PIECE_VERTICES"), self._control("LOWEST_VERTEX")
-        slots = self._words(layout.slot_list, named)
-        numbers = self._words(layout.shade_list, CHUNK)[slots].astype(np.int64) + (low & 0xFFFFFFFF)
-        rows = [self._words(at, _ROWS * CHUNK, "<f4").reshape(_ROWS, CHUNK)[:, slots]
+        named, low = self._work.control("PIECE_VERTICES"), self._work.control("LOWEST_VERTEX")
+        slots = self._work.slots(named)
+        numbers = self._work.words(layout.shade_list, CHUNK)[slots].astype(np.int64) + (low & 0xFFFFFFFF)
+        rows = [self._work.words(at, _ROWS * CHUNK, "<f4").reshape(_ROWS, CHUNK)[:, slots]
                 for at in (layout.shader_in, layout.shader_out)]  # fmt: skip
         attributes = tuple(self._attributes(plan[plan[:, PLAN.SIZE // 4] != 0], low))
-        return _Piece(numbers, rows[0], rows[1], self._records(CHUNK)[slots], attributes)
+        return _Piece(numbers, rows[0], rows[1], self._work.vertices(CHUNK)[slots], attributes)
 
     def _attributes(self, plan: NDArray[np.int32], low: int) -> Iterator[Attribute]:
         for row in plan.tolist():
@@ -264,13 +248,13 @@ class VertexWatch:
             total = 0
         for start in range(0, min(total, MOST_VERTICES), GEOMETRY_PIECE):
             self._runner.shade_alone(packet, start, min(GEOMETRY_PIECE, total - start))
-            self._unit("STARTED")[0] = 0
-            while not self._control("HANG") and count < MOST_VERTICES:
+            self._work.geometry("STARTED")[0] = 0
+            while not self._work.control("HANG") and count < MOST_VERTICES:
                 self._runner.emit_alone(packet, start)
-                slots = self._words(self._layout.slot_list, self._control("ASSEMBLE_COUNT"))
-                found.append(self._records(MAX_RECORDS + EMIT_SLOTS)[slots])
+                slots = self._work.slots(self._work.control("ASSEMBLE_COUNT"))
+                found.append(self._work.vertices(MAX_RECORDS + EMIT_SLOTS)[slots])
                 count += len(slots)
-                if not self._unit("MORE")[0]:
+                if not self._work.geometry("MORE")[0]:
                     break
         return _semantics(np.concatenate(found), self._get(packet))
 

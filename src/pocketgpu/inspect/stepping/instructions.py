@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pocketgpu.maxwell.sass.isa.instruction import PT, RZ
-from pocketgpu.maxwell.sass.program import flow
-from pocketgpu.maxwell.sass.program.flow import FLAGS_BIT, PREDICATE_BIT
+from pocketgpu.maxwell.sass.isa.operand import PT, RZ
+from pocketgpu.maxwell.sass.program import registers
+from pocketgpu.maxwell.sass.program.registers import FLAGS_BIT, PREDICATE_BIT
 from pocketgpu.maxwell.sass.program.steps import Source, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS
 
@@ -80,8 +80,8 @@ def plan_of(step: Step) -> Plan:
     if step.op in OPERATIONS:
         reads = list(dict.fromkeys(_sources(step)))
         writes = list(dict.fromkeys(_results(step)))
-    reads += _rest(flow.reads(step), reads, "bits")
-    writes += _rest(flow.writes(step), writes, "f32" if step.op in FLOAT_RESULTS else "bits")
+    reads += _rest(registers.reads(step), reads, "bits")
+    writes += _rest(registers.writes(step), writes, "f32" if step.op in FLOAT_RESULTS else "bits")
     return Plan(tuple(reads), tuple(writes))
 
 

@@ -16,7 +16,7 @@ from pocketgpu.lanes import BOOL, Kernel, Lang, kernel, run_once
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
 from pocketgpu.maxwell.sass import Program
 from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
-from pocketgpu.maxwell.sass.isa.instruction import PT, RZ
+from pocketgpu.maxwell.sass.isa.operand import PT, RZ
 from pocketgpu.maxwell.sass.program.steps import ALWAYS
 from pocketgpu.maxwell.sass.program.steps import Step as Instruction
 from pocketgpu.maxwell.sass.semantics import Flags, Unit, bits

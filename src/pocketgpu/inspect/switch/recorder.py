@@ -18,7 +18,7 @@ from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.facts.maxwell import CLASSES
 from pocketgpu.facts.maxwell.headers import GPFIFO
-from pocketgpu.inspect.event import Event, Range, Words
+from pocketgpu.inspect.model.event import Event, Range, Words
 from pocketgpu.inspect.switch import describe
 from pocketgpu.inspect.switch.passes import Passes
 from pocketgpu.inspect.switch.player import LOAD, SHOW, SUBMISSION
@@ -214,7 +214,7 @@ class Recorder:
     def _now(self) -> NDArray[np.uint32]:
         assert self.machine is not None
         memory = self.machine.memory
-        return memory.page_versions[: memory._top >> PAGE_SHIFT].copy()
+        return memory.page_versions[: memory.used_end >> PAGE_SHIFT].copy()
 
     def _changed(self) -> Spans:
         """Pages that were stamped since the event before, in stretches."""

@@ -6,14 +6,14 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.maxwell.headers import TSC, as_number
-from pocketgpu.inspect.shader_files import ShaderProgram, open_shader
+from pocketgpu.inspect.shaders.files import ShaderProgram, open_shader
 from pocketgpu.maxwell.engines.common.constants import GROUPS, Binding
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw, Shader
@@ -76,11 +76,21 @@ class BoundShader:
         return f"{self.stage} program at {self.address:#x}, {self.registers} registers\n{self.text}"
 
 
+class Standing(Protocol):
+    """A moment, as far as what it gives away needs it."""
+
+    @property
+    def machine(self) -> GM20B:
+        """The machine, brought back to the moment."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class BoundTexture:
     """A texture that a program names. handle: the word in constant bank `bank`, at byte `at`; number: of its header.
 
     header: None if it cannot be read; then `fault` says why. sampler: the fields of its sampler by official name.
+    moment: where its texels are those that are meant.
     """
 
     stage: str
@@ -90,18 +100,19 @@ class BoundTexture:
     header: TextureHeader | None
     sampler: dict[str, int]
     fault: str
-    _machine: GM20B
+    moment: Standing
 
     @property
     def number(self) -> int:
         return self.handle & 0xFFFFF
 
     def array(self, level: int = 0, layer: int = 0, z: int = 0) -> NDArray[Any]:
-        """Texels of a slice as shaders get them: (height, width, 4). The machine must still stand at the moment.
+        """Texels of a slice as shaders get them: (height, width, 4).
 
         :raises UsageError: there is no such slice, or the header cannot be read.
         """
-        return self._known().decode(self._machine.memory, self._machine.engine, level, layer, z)
+        machine = self.moment.machine
+        return self._known().decode(machine.memory, machine.engine, level, layer, z)
 
     @property
     def name(self) -> str:
@@ -115,7 +126,7 @@ class BoundTexture:
 
         :raises UsageError: the header cannot be read, or there is no decoder for the format.
         """
-        header, machine, found = self._known(), self._machine, {}
+        header, machine, found = self._known(), self.moment.machine, {}
         wanted = itertools.product(range(header.layers), range(header.last_level + 1))
         for layer, level in itertools.islice(wanted, MOST_PICTURES):
             depth = header.surface(level, layer)[0].depth if header.depth > 1 else 1
@@ -142,7 +153,8 @@ class BoundTexture:
     @property
     def image(self) -> Image:
         """Its first slice as a picture."""
-        pixels = self._known().picture(self._machine.memory, self._machine.engine)
+        machine = self.moment.machine
+        pixels = self._known().picture(machine.memory, machine.engine)
         return to_image(np.ascontiguousarray(pixels[..., :3]))
 
     def _known(self) -> TextureHeader:
@@ -238,8 +250,9 @@ def buffers(machine: GM20B, draw: Draw | Launch) -> list[BoundBuffer]:
     return found
 
 
-def textures(machine: GM20B, draw: Draw) -> list[BoundTexture]:
+def textures(moment: Standing, draw: Draw) -> list[BoundTexture]:
     """The textures that programs of a draw name by words of the constant bank with handles, each once a stage."""
+    machine = moment.machine
     state, memory, found = draw.state, machine.memory, []
     bank = state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT")
     headers, samplers = (state.address(f"SET_TEX_{name}_POOL_A") for name in ("HEADER", "SAMPLER"))
@@ -264,6 +277,6 @@ def textures(machine: GM20B, draw: Draw) -> list[BoundTexture]:
             bits = as_number(np.frombuffer(data, "<u4"))
             sampler = {one.name: one.raw(bits) for one in TSC if not one.count or one.count == 1}
             found.append(
-                BoundTexture(STAGES[shader.stage], bank, 4 * word, handle, header, sampler, fault, machine)
+                BoundTexture(STAGES[shader.stage], bank, 4 * word, handle, header, sampler, fault, moment)
             )  # fmt: skip
     return found

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from pocketgpu.inspect.n3ds.buffers import IndexBuffer
 from pocketgpu.maxwell.engines.threed.draws import Draw
-from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, SECOND_VERTEX, Plan
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVES, REGION, TRIANGLE_LIST, VERTICES
+from pocketgpu.maxwell.memory.gpu_memory import PartlyReadable
+from pocketgpu.maxwell.observer import Observer
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection
@@ -104,9 +105,12 @@ class Vertices:
         return len(self.numbers)
 
 
-def fresh(draw: Draw) -> Draw:
-    """The draw with nothing read from memory yet: whoever asked before may have stood elsewhere."""
+def fresh(draw: Draw, memory: PartlyReadable | None = None) -> Draw:
+    """The draw with nothing read from memory yet: whoever asked before may have stood elsewhere. memory: where it
+    reads from then on, if not from the machine as it stands."""
     found = copy(draw)
+    if memory is not None:
+        found.memory = memory
     for name in ("indices", "runs", "vertex_numbers", "inputs"):
         found.__dict__.pop(name, None)
     return found
@@ -161,15 +165,8 @@ def vertices_of(inspection: SwitchInspection, draw: Draw, tick: int) -> Vertices
     for n, values in read.items():
         inputs[f"a{n}"] = values
     player.go(tick - 1)
-    listener = _OutputWatch(player.machine)
-    player.machine.drawing.watch = listener.look
-    try:
-        player.replay_to(tick)
-    except BaseException:
-        player.spoilt = True
-        raise
-    finally:
-        player.machine.drawing.watch = None
+    listener = _Outputs()
+    player.replay_to(tick, listener)
     named = np.concatenate(whole.runs).astype(np.int64) if whole.runs else np.empty(0, np.int64)
     outputs, emitted, triangles = listener.result(named)
     return Vertices(
@@ -187,20 +184,21 @@ def _vector(address: int) -> str:
     return _NAMES.get(address, f"a{address & ~15:#x}")
 
 
-class _OutputWatch:
+class _Outputs(Observer):
     """Listens to a draw and keeps what its last stage before raster puts out, list after list."""
 
-    def __init__(self, machine: GM20B) -> None:
-        self._machine = machine
+    wants_shapes = True
+
+    def __init__(self) -> None:
         self._parts: list[NDArray[Any]] = []
         self._numbers: list[NDArray[np.int64]] = []
         self._triangles: list[NDArray[np.int64]] = []
         self._count = 0
         self._going = self._late = False
 
-    def look(self, plan: Plan) -> None:
+    def shapes_ready(self, plan: Plan) -> None:
         """Shapes of a list of primitives are in the region; the list's vertices are there, too."""
-        drawing = self._machine.drawing
+        drawing = self.machine.drawing
         count = int(self._words(plan.lists[1] + PRIMITIVES.COUNT, 1)[0])
         following = int(self._words(drawing.region + REGION.NEXT, 1)[0])
         if not self._going:
@@ -216,7 +214,7 @@ class _OutputWatch:
         self._going = following < count
 
     def _words(self, at: int, count: int) -> NDArray[np.int32]:
-        return self._machine.memory.arena[at : at + 4 * count].view(np.int32)
+        return self.machine.memory.arena[at : at + 4 * count].view(np.int32)
 
     def _list(self, plan: Plan, count: int) -> None:
         """The triangles of a list."""
@@ -230,7 +228,7 @@ class _OutputWatch:
         pages, size, table_at, count = (int(n) for n in self._words(plan.lists[0], VERTICES.size // 4)[:4])
         table = self._words(table_at, MAP_WORDS)
         number = -(-count // 32)
-        raw = self._machine.memory.arena[pages : pages + number * size].reshape(number, size)
+        raw = self.machine.memory.arena[pages : pages + number * size].reshape(number, size)
         names: dict[str, list[int]] = {}
         for address in sorted(plan.programs[last].header.outputs):
             names.setdefault(_vector(address), []).append(address)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from pocketgpu.maxwell.sass.isa.bundles import Control
 from pocketgpu.maxwell.sass.isa.decoder import SassError, decode, decode_program
-from pocketgpu.maxwell.sass.isa.instruction import (
+from pocketgpu.maxwell.sass.isa.instruction import Instruction, Program
+from pocketgpu.maxwell.sass.isa.operand import (
     PT,
     RZ,
     Attr,
     Const,
-    Control,
     Imm,
     Indirect,
-    Instruction,
     Label,
     Mem,
     Name,
     Operand,
     Pred,
-    Program,
     Reg,
     Set,
     Special,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter
 from typing import Any
 
@@ -43,6 +43,7 @@ from pocketgpu.pica.front import draw_target
 from pocketgpu.pica.front.draw_target import DrawTarget, color_format, make_target
 from pocketgpu.pica.front.targets import RenderTarget
 from pocketgpu.pica.memory.guest import GuestMemory
+from pocketgpu.pica.observer import Observer, Run, tell_written
 from pocketgpu.pica.shader.limits import BREAK_OUTSIDE
 from pocketgpu.pica.shader.rules import rules_of
 from pocketgpu.pica.texture.cache import UNIT_IDS, Source, TextureCache
@@ -107,10 +108,6 @@ _VERTICES, _EMITTED = C.VERTICES // 4, C.EMITTED // 4
 _GROUP_WORDS = slice(GROUP.WORDS // 4, GROUP.WORDS // 4 + len(GROUP_IDS))
 
 
-RasterWatch = Callable[[int, int, Callable[[int, int], None]], None]
-"""Gets entries first .. end-1 of the run list, whose triangles lie ready, and a function that draws some of them."""
-
-
 @dataclass
 class _State:
     """A fragment state with its kernels, one for each combination of power-of-two textures."""
@@ -149,11 +146,11 @@ class DrawRunner:
         self.stats, self.switches = stats, switches
         # Only choices that differ from the default shape code.
         self._chosen = departures(switches, *FRAGMENT_CHOICES)
-        self._fetch_choices = departures(switches, *FETCH_CHOICES)
-        self._assembly_choices = departures(switches, *ASSEMBLY_CHOICES)
+        self.fetch_choices = departures(switches, *FETCH_CHOICES)
+        self.assembly_choices = departures(switches, *ASSEMBLY_CHOICES)
         self._control = control
         self._words = control.data
-        self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
+        self.static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         self._workers = Workers(threads)
         self.textures = TextureCache(memory, engine, layout, switches)
         self._states: dict[bytes, _State] = {}
@@ -161,15 +158,15 @@ class DrawRunner:
         self.tier = "auto"
         rules = rules_of(switches)
         self._vertex_programs = VertexPrograms(engine, memory.arena, layout, rules)
-        self._geometry_programs = GeometryPrograms(engine, memory.arena, layout, rules)
+        self.geometry_programs = GeometryPrograms(engine, memory.arena, layout, rules)
         self._geometry_choices = geometry_choices(switches)
         self._staged = False  # whether any draw had a geometry shader
         self._plans: dict[tuple[bytes, int], _Plan] = {}
         self._cycle = 0  # how often the machine was switched on again
         self._drawn_to: dict[bytes, DrawTarget] = {}  # since then
         self._batch = _Batch()
-        self.raster_watch: RasterWatch | None = None
-        """Who is asked to let the fragment side of a batch run, instead of it running by itself."""
+        self.observers: tuple[Observer, ...] = ()
+        """Who is asked to let the fragment side of a batch run, and told what draws wrote."""
         self.pixels = 0  # in the boxes of all triangles since the caller last set it to 0
         words = memory.arena[layout.packets : layout.packets + MAX_PACKETS * PACKET_SIZE].view(np.int32)
         packets = words.reshape(MAX_PACKETS, -1)
@@ -312,8 +309,8 @@ class DrawRunner:
         if mode == GEOMETRY_MODE.VARIABLE and (self._heads[first:end, _W["KIND"]] != KIND_ELEMENTS).any():
             message = "a geometry shader wants primitives of varying size, but no index list says how large they are"
             self.events.report("fault", "draw.no-sizes", message, at)
-        self._geometry_programs.tier = self.tier
-        handle = self._geometry_programs.handle(self._heads[first], self._registers[first])
+        self.geometry_programs.tier = self.tier
+        handle = self.geometry_programs.handle(self._heads[first], self._registers[first])
         self._heads[first:end, _GEOMETRY_WORDS] = np.array([handle], np.int64).view(np.int32)
         return True
 
@@ -368,7 +365,7 @@ class DrawRunner:
         if known is not None:
             return known.handle(self.tier)
         special: dict[str, Any] = {
-            "words": state.state.words, "powers_of_two": powers_of_two, "switches": self._chosen, **self._static,
+            "words": state.state.words, "powers_of_two": powers_of_two, "switches": self._chosen, **self.static,
         }  # fmt: skip
         general = {**special, "words": None, "powers_of_two": ()}
         code = Tiered(self.engine, (draw_fragments, special), (draw_fragments, general), covers(state.state))
@@ -384,7 +381,7 @@ class DrawRunner:
             source = self.textures.describe(registers, unit)
             powers[unit] = source is None or source.power_of_two
         return {
-            "words": state.state.words, "powers_of_two": tuple(powers), "switches": self._chosen, **self._static,
+            "words": state.state.words, "powers_of_two": tuple(powers), "switches": self._chosen, **self.static,
         }  # fmt: skip
 
     def drawn(self, entry: int) -> int:
@@ -443,22 +440,22 @@ class DrawRunner:
     def _geometry_stage(self) -> int:
         """The handle of the geometry stage, which knows the handle of what EMIT calls."""
         self._tell_emit()
-        return self.engine.handle(geometry_step, **self._geometry_choices, **self._static)
+        return self.engine.handle(geometry_step, **self._geometry_choices, **self.static)
 
     def _tell_emit(self) -> None:
         at = self.layout.geometry + GEOMETRY.EMIT
-        self.memory.arena[at : at + 8].view(np.int64)[0] = self.engine.handle(emit_vertices, **self._static)
+        self.memory.arena[at : at + 8].view(np.int64)[0] = self.engine.handle(emit_vertices, **self.static)
 
     @cached_property
     def _vertex_side(self) -> tuple[Callable[..., None], int, int]:
         """The loop over draws, and the handles of what it calls."""
-        shade = self.engine.handle(shade_vertices, **self._static, switches=self._fetch_choices)
-        build = self.engine.handle(assemble, **self._static, switches=self._assembly_choices)
-        return self.engine.get(driver.run_vertices, **self._static), shade, build
+        shade = self.engine.handle(shade_vertices, **self.static, switches=self.fetch_choices)
+        build = self.engine.handle(assemble, **self.static, switches=self.assembly_choices)
+        return self.engine.get(driver.run_vertices, **self.static), shade, build
 
     @cached_property
     def _fragment_side(self) -> Callable[..., None]:
-        return self.engine.get(run_draws, **self._static)
+        return self.engine.get(run_draws, **self.static)
 
     def _shade_exactly(self, entry: int, program: VertexProgram) -> None:
         """Shade a piece again with the unit's own rule for products; go on with assembling it."""
@@ -466,7 +463,7 @@ class DrawRunner:
         self._set(C.VERTEX_STAGE, driver.SHADED)
 
     def _shade(self, packet: int, start: int, count: int, program: VertexProgram) -> None:
-        shade = self.engine.get(shade_vertices, **self._static, switches=self._fetch_choices)
+        shade = self.engine.get(shade_vertices, **self.static, switches=self.fetch_choices)
         shade(packet, start, count, program.handle(self.tier, exact=True))
 
     def shade_alone(self, packet: int, start: int, count: int) -> None:
@@ -480,11 +477,11 @@ class DrawRunner:
         """Go a step on with the geometry stage of a packet, for the piece that was shaded last; see `geometry_step`.
         The packet's mode must be one that there is."""
         self._tell_emit()
-        self._geometry_programs.tier = self.tier
+        self.geometry_programs.tier = self.tier
         # Nobody prepared a packet that is left out.
-        handle = self._geometry_programs.handle(self._heads[packet], self._registers[packet])
+        handle = self.geometry_programs.handle(self._heads[packet], self._registers[packet])
         self._heads[packet, _GEOMETRY_WORDS] = np.array([handle], np.int64).view(np.int32)
-        step = self.engine.get(geometry_step, **self._geometry_choices, **self._static)
+        step = self.engine.get(geometry_step, **self._geometry_choices, **self.static)
         step(int(self._packet_offsets[packet]), start)
 
     def _raster(self, first: int, end: int, batch: _Batch, started: float) -> float:
@@ -495,15 +492,16 @@ class DrawRunner:
             run = self._fragment_side
             code = tuple(handle for _, _, handle, _ in batch.groups)
 
-            def draw(low: int, high: int) -> None:
+            def draw_parts(low: int, high: int) -> None:
                 self._workers.run(lambda part, parts: run(low, high, part, parts), code, area)
 
-            if self.raster_watch is None:
-                draw(first, end)
-            else:
-                self.raster_watch(first, end, draw)
+            draw: Run = draw_parts
+            for one in reversed(self.observers):
+                draw = partial(_asked, one, draw)
+            draw(first, end)
             for offset, size in batch.ranges:
                 self.memory.touch(offset, size)
+            tell_written(self.observers, batch.ranges)
             self.stats.triangles += triangles
             self.stats.fragments += sum(self._counters.tolist())
             self._counters[:] = 0
@@ -512,6 +510,10 @@ class DrawRunner:
         now = perf_counter()
         self.stats.seconds["raster"] += now - started
         return now
+
+
+def _asked(observer: Observer, run: Run, first: int, end: int) -> None:
+    observer.fragments(first, end, run)
 
 
 class _Batch:

@@ -16,6 +16,7 @@ from pocketgpu.facts.gsp import (
     GX_SLOTS,
     INTERRUPTS,
     MEMORY_FILL,
+    REQUEST_DMA,
     TEXTURE_COPY,
     AddressRange,
     command_of,
@@ -85,6 +86,20 @@ class Gsp(Calls):
         return code
 
     def _run(self, command: tuple[int, ...], recorded: bool = False, at: str = "") -> int:
+        observers = self.machine.observers
+        for one in observers:
+            one.command_starts(command)
+        code = self._run_command(command, recorded, at)
+        copied = not code and command_of(command) is REQUEST_DMA
+        for one in observers:
+            if self.flushed:
+                one.cache_flushed(self.flushed)
+            if copied:
+                one.memory_copied(command)
+            one.command_ended(command, code)
+        return code
+
+    def _run_command(self, command: tuple[int, ...], recorded: bool, at: str) -> int:
         known = command_of(command)
         switches = self.machine.switches
         double = known is MEMORY_FILL and all(MEMORY_FILL.values(command, "start0", "start1"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pocketgpu.inspect.draw_state import LIT_SOURCES
+from pocketgpu.inspect.n3ds.draw_state import LIT_SOURCES
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
 from pocketgpu.inspect.rules.rule import Found, Rule
 

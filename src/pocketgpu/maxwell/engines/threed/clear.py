@@ -112,7 +112,7 @@ def _repeat(value: int, size: int) -> bytes:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _ClearPlan:
     """What one CLEAR_SURFACE does with the registers as they are. events: (id, message) of faults, each time."""
 
     parts: tuple[tuple[str, Fill], ...] = ()
@@ -153,7 +153,7 @@ class ClearUnit:
             np.array([*self._words, *(B197[name].word + slot * B197[name].stride for name in _TARGET)])
             for slot in range(8)
         ]
-        self._plans: dict[bytes, _Plan] = {}
+        self._plans: dict[bytes, _ClearPlan] = {}
 
     def run(self, value: int) -> None:
         """CLEAR_SURFACE was written."""
@@ -170,7 +170,7 @@ class ClearUnit:
             try:
                 plan = self._plan(value)
             except UsageError as error:
-                plan = _Plan(events=(("engine.range", f"CLEAR_SURFACE: {error}"),))
+                plan = _ClearPlan(events=(("engine.range", f"CLEAR_SURFACE: {error}"),))
             self._plans[key] = plan
         for id, message in plan.events:
             host.report("fault", id, message)
@@ -190,11 +190,11 @@ class ClearUnit:
         host.workers.run(lambda part, parts: fill.run(host.engine, at, masks, part, parts), "clear", fill.amount)
         scratch.close(window)
 
-    def _plan(self, value: int) -> _Plan:
+    def _plan(self, value: int) -> _ClearPlan:
         state, bits = self._state, self._bits
         bit = lambda name: bits[name].raw(value)
         if not state.field("SET_RASTER_ENABLE") and self._host.switches["clear.raster_disabled"] == "nothing":
-            return _Plan()
+            return _ClearPlan()
         left, top, right, bottom = rectangle = self._rectangle()
         slot, layer = bit("MRT_SELECT"), bit("RT_ARRAY_INDEX")
         channels = "".join(c.lower() for c in "RGBA" if bit(f"{c}_ENABLE"))
@@ -224,7 +224,7 @@ class ClearUnit:
             "", slot if channels else None, done, rectangle, layer, name, address, words,  # type: ignore[arg-type]
             state.float("SET_Z_CLEAR_VALUE"), state.field("SET_STENCIL_CLEAR_VALUE"),
         )  # fmt: skip
-        return _Plan(tuple(parts), record, tuple(events))
+        return _ClearPlan(tuple(parts), record, tuple(events))
 
     def _rectangle(self) -> tuple[int, int, int, int]:
         """(left, top, right, bottom) in pixels, the last two exclusive."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import VERTEX, Component, PixelLayout
 from pocketgpu.maxwell.engines.common.state import State
-from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
+from pocketgpu.maxwell.memory.gpu_memory import PartlyReadable
 
 ATTRIBUTES = 32
 STREAMS = 32
@@ -90,7 +90,7 @@ def attributes(state: State) -> list[Attribute]:
 
 
 def fetch(
-    memory: GpuMemory, addresses: NDArray[np.int64], size: int, first: int, limit: int
+    memory: PartlyReadable, addresses: NDArray[np.int64], size: int, first: int, limit: int
 ) -> tuple[NDArray[np.uint8], int]:
     """`size` bytes from each address: uint8 of shape (n, size), zero outside first .. limit and where nothing is
     mapped; and how many bytes the latter are."""

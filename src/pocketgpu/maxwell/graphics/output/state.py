@@ -52,23 +52,6 @@ from pocketgpu.maxwell.graphics.programs.headers import Header
 from pocketgpu.maxwell.graphics.records import MAX_TARGETS, TARGET
 from pocketgpu.maxwell.memory.blocklinear import GOB_HEIGHT
 
-SHAPE_NAMES = (
-    "SET_ANTI_ALIAS", "SET_ANTI_ALIAS_ENABLE", "SET_ANTI_ALIAS_ALPHA_CONTROL", "SET_ALPHA_TO_COVERAGE_OVERRIDE",
-    "SET_ALPHA_TO_COVERAGE_DITHER_CONTROL", "SET_PS_OUTPUT_SAMPLE_MASK_USAGE", "SET_ALPHA_TEST", "SET_ALPHA_FUNC",
-    "SET_API_MANDATED_EARLY_Z", "SET_DEPTH_TEST", "SET_DEPTH_WRITE", "SET_DEPTH_FUNC", "SET_DEPTH_BOUNDS_TEST",
-    "SET_ZT_READ_ONLY", "SET_STENCIL_TEST", "SET_STENCIL_OP_FAIL", "SET_STENCIL_OP_ZFAIL", "SET_STENCIL_OP_ZPASS",
-    "SET_STENCIL_FUNC", "SET_TWO_SIDED_STENCIL_TEST", "SET_BACK_STENCIL_OP_FAIL", "SET_BACK_STENCIL_OP_ZFAIL",
-    "SET_BACK_STENCIL_OP_ZPASS", "SET_BACK_STENCIL_FUNC", "SET_ZPASS_PIXEL_COUNT", "SET_CT_SELECT",
-    "SET_CT_MRT_ENABLE", "SET_CT_WRITE", "SET_SINGLE_CT_WRITE_CONTROL", "SET_PS_SATURATE", "SET_SRGB_WRITE",
-    "SET_SAMPLE_MASK", "SET_COLOR_TARGET_SAMPLE_MASK", "SET_LOGIC_OP", "SET_LOGIC_OP_FUNC", "SET_BLEND",
-    "SET_BLEND_FLOAT_OPTION", "SET_BLEND_STATE_PER_TARGET", "SET_BLEND_SEPARATE_FOR_ALPHA", "SET_BLEND_COLOR_OP",
-    "SET_BLEND_COLOR_SOURCE_COEFF", "SET_BLEND_COLOR_DEST_COEFF", "SET_BLEND_ALPHA_OP",
-    "SET_BLEND_ALPHA_SOURCE_COEFF", "SET_BLEND_ALPHA_DEST_COEFF", "SET_BLEND_PER_TARGET_SEPARATE_FOR_ALPHA",
-    "SET_BLEND_PER_TARGET_COLOR_OP", "SET_BLEND_PER_TARGET_COLOR_SOURCE_COEFF",
-    "SET_BLEND_PER_TARGET_COLOR_DEST_COEFF", "SET_BLEND_PER_TARGET_ALPHA_OP",
-    "SET_BLEND_PER_TARGET_ALPHA_SOURCE_COEFF", "SET_BLEND_PER_TARGET_ALPHA_DEST_COEFF", "SET_ITERATED_BLEND",
-)  # fmt: skip
-"""The methods that an OutputState depends on, beside those of the targets (targets.py)."""
 _FACE = ("STENCIL_FUNC_REF", "STENCIL_FUNC_MASK", "STENCIL_MASK")
 LIVE_NAMES = {
     "ALPHA_REFERENCE": ("SET_ALPHA_REF",),
@@ -146,7 +129,7 @@ def _factors() -> Mapping[int, tuple[int, int | None]]:
 
 
 @cache
-def _live(two_sided: bool) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.uint32]]:
+def _live(two_sided: bool) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.uint32]]:
     """Places in OUTPUT, words of the registers and bits of them that count, for what LIVE_NAMES has."""
     found = [
         (OUTPUT.offsets[word] // 4 + i, B197[name if two_sided else name.replace("_BACK_", "_")])
@@ -155,7 +138,7 @@ def _live(two_sided: bool) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[
     ]
     return (
         np.array([place for place, _ in found], np.intp),
-        np.array([method.word for _, method in found], np.intp),
+        np.array([method.word for _, method in found], np.int64),
         np.array([method["V"].mask for _, method in found], np.uint32),
     )
 
@@ -229,7 +212,7 @@ class OutputState:
     def refresh(self, record: NDArray[np.int32], state: State) -> None:
         """Copy the methods of LIVE_NAMES into a record that was made for like registers."""
         places, sources, masks = _live(bool(state.field("SET_TWO_SIDED_STENCIL_TEST", "ENABLE")))
-        record[places] = (state.registers[sources] & masks).view(np.int32)
+        record[places] = (state.values(sources) & masks).view(np.int32)
 
     @classmethod
     def of(cls, state: State, header: Header | None, switches: Mapping[str, str], layered: bool = False) -> OutputState:

@@ -25,11 +25,10 @@ from pocketgpu.maxwell.graphics.records import LANE_X, LANE_Y, MAP_WORDS, PAGE_O
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling.records import KERNELS
 from pocketgpu.maxwell.sampling.store import Textures
+from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, WORD, index_at
 from pocketgpu.maxwell.sass.isa.decoder import SassError
-from pocketgpu.maxwell.sass.isa.instruction import BUNDLE, WORD
 from pocketgpu.maxwell.sass.launch import in_memory as programs
 from pocketgpu.maxwell.sass.launch.driver import fault
-from pocketgpu.maxwell.sass.launch.launcher import index_at
 from pocketgpu.maxwell.sass.stages.stage_io import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
 from pocketgpu.maxwell.sass.thread_memory import work
 from pocketgpu.maxwell.sass.thread_memory.access import access, memory, memory_index
@@ -374,7 +373,7 @@ class StageLaunch:
         """Whether the program hangs in the draw at hand."""
         return any([self._programs.view[at] for at in self._watch[1::2]])
 
-    def settle(self, place: str) -> None:
+    def tell_failures(self, place: str) -> None:
         """After a draw: tell of faults and of warps that did not end."""
         words = self._programs.view
         if not any([words[at] for at in self._watch]):
@@ -578,10 +577,10 @@ class Programs:
         """Whether any stage's program hangs in the draw at hand."""
         return any(stage.hung for stage in self.stages)
 
-    def settle(self, place: str = "", stages: Iterable[int] = range(len(STAGES))) -> None:
+    def tell_failures(self, place: str = "", stages: Iterable[int] = range(len(STAGES))) -> None:
         """After a draw: events of its stages."""
         for n in stages:
-            self.stages[n].settle(place)
+            self.stages[n].tell_failures(place)
 
 
 __all__ = ["NAMES", "STAGES", "Programs", "StageLaunch", "StageProgram"]

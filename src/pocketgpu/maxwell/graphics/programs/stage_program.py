@@ -12,7 +12,8 @@ from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.graphics.programs.headers import Header, Layout, layout_of
 from pocketgpu.maxwell.sampling.records import LOAD
 from pocketgpu.maxwell.sass.launch.launcher import Code
-from pocketgpu.maxwell.sass.program.flow import Flow, reads, writes
+from pocketgpu.maxwell.sass.program.flow import Flow
+from pocketgpu.maxwell.sass.program.registers import reads, writes
 from pocketgpu.maxwell.sass.stages.stage_io import SC, Y_DIRECTION
 from pocketgpu.maxwell.sass.thread_memory.access import GENERIC, GLOBAL
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BANKS, STEP, SlotLayout

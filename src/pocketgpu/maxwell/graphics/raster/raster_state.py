@@ -168,16 +168,15 @@ def encode(
     vertex_map: where attributes are in pages, for who reads them (VERTICES.MAP). switches: by name; what is not there
     has its default.
     """
-    registers = state.registers
     chosen = "".join(switches.get(name, "") + " " for name in _SWITCHES).encode()
-    key = registers[_GENERAL_PLACES].tobytes() + vertex_map.tobytes() + chosen
+    key = state.values(_GENERAL_PLACES).tobytes() + vertex_map.tobytes() + chosen
     raster[_OWN] = _known.get(key, lambda: _general(state, vertex_map, switches))
     size, positions = VIEWPORT.size // 4, vertex_map[_POSITIONS].tobytes() + chosen
     mirrors = switches.get("raster.lower_left") == "mirror"
     moves = switches.get("raster.window_offset") != "ignore"
     several = any(int(vertex_map[word]) != PAGE_ZERO for word in _VIEWPORT_CHOICES)
     for n in range(VIEWPORT_COUNT if several else 1):
-        words = registers[_VIEWPORT_PLACES[n]]
+        words = state.values(_VIEWPORT_PLACES[n])
         make = partial(_viewport, words, vertex_map, mirrors, moves)
         viewports[n * size : (n + 1) * size] = _known_viewports.get(words.tobytes() + positions, make)
 

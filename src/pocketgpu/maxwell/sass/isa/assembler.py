@@ -23,9 +23,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pocketgpu.facts.maxwell.sass import CONTROL, CONTROL_BITS
+from pocketgpu.maxwell.sass.isa.bundles import NO_BARRIER, NOP, label_offset, offset_of
 from pocketgpu.maxwell.sass.isa.decoder import SassError
 from pocketgpu.maxwell.sass.isa.encoder import encode
-from pocketgpu.maxwell.sass.isa.instruction import NO_BARRIER, label_offset, offset_of
 
 _COMMENT = re.compile(r"//.*|/\*.*?\*/|\(\*.*?\*\)")
 _LABEL = re.compile(r"([.$\w]+):")
@@ -33,7 +33,6 @@ _CONTROL = re.compile(
     r"\[B([-0-5]{6}):R([-0-5]):W([-0-5]):([-Y]):S(\d\d?)(?::U([0-9a-fA-F]))?(?:\s+\^(0[xX][0-9a-fA-F]+))?\]\s*"
 )
 _BRANCH = re.compile(r"(?<![\w`(.])([.$A-Za-z_][.$\w]*)$")
-NOP = 0x50B0000000070F00
 _UNKNOWN = {"stall": 15, "yield": 1, "write_barrier": NO_BARRIER, "read_barrier": NO_BARRIER, "wait": 0, "reuse": 0}
 """What an instruction without a scheduling field gets."""
 _MOST_LINES = 1 << 20

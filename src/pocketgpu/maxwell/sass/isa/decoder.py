@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.sass import CONTROL_BITS, FORMS, Form
-from pocketgpu.maxwell.sass.isa.instruction import BUNDLE, RZ, WORD, Instruction, Program, offset_of
+from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, WORD, offset_of
+from pocketgpu.maxwell.sass.isa.instruction import Instruction, Program
+from pocketgpu.maxwell.sass.isa.operand import RZ
 
 REFUSED = -1
 """Row number of a word that is no instruction."""

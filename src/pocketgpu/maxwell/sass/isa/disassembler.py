@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pocketgpu.facts.maxwell.sass import Modifier
-from pocketgpu.maxwell.sass.isa.instruction import UNGUARDED, Instruction
 from pocketgpu.maxwell.sass.isa.kind import Naming, predicate_name
 from pocketgpu.maxwell.sass.isa.kinds import KINDS, omitted
+from pocketgpu.maxwell.sass.isa.operand import UNGUARDED
+
+if TYPE_CHECKING:
+    from pocketgpu.maxwell.sass.isa.instruction import Instruction
 
 
 def plain_address(target: int) -> str:
@@ -34,7 +39,7 @@ def bare_text(instruction: Instruction, name: Naming = plain_address) -> str:
         if not omitted(field, word):
             kind = KINDS[field.kind]
             operand = instruction.roles.get(field.role)
-            operands.append(kind.text(field, operand, word, name))  # type: ignore[arg-type]  # fixed text has none
+            operands.append(kind.text(field, operand, word, name))
     space = "" if form.operands and form.operands[0].attribute("joined") else " "
     return f"{mnemonic}{space}{', '.join(operands)}" if operands else mnemonic
 

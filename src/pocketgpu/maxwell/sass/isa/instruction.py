@@ -7,7 +7,7 @@
     instruction["b"]                    # Const(bank=0, offset=0x140, ...)
     str(instruction)                    # NVIDIA's text
 
-Operands and modifiers are made when first asked for, so that a program of which only the text or only the forms are
+Operands and modifiers are made when they are first asked for. A program of which only the text or only the forms are
 wanted costs no more than that.
 """
 
@@ -18,182 +18,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pocketgpu.facts.maxwell.sass import CONTROL, FORMS, GUARD, Form
+from pocketgpu.facts.maxwell.sass import GUARD, Form
+from pocketgpu.maxwell.sass.isa.bundles import Control, index_of
+from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
+from pocketgpu.maxwell.sass.isa.kinds import decode_operand
+from pocketgpu.maxwell.sass.isa.operand import UNGUARDED, Label, Operand, Pred
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-
-RZ = 255
-"""Register that reads 0 and keeps nothing."""
-PT = 7
-"""Predicate that is always true."""
-WORD = 8
-"""Bytes of an instruction, and of a control word."""
-BUNDLE = 32
-"""Bytes of a control word and its three instructions."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reg:
-    """A 32-bit register, or the first of several. `part`: which part of it counts, by the names of its enumeration."""
-
-    n: int
-    negated: bool = False
-    absolute: bool = False
-    inverted: bool = False
-    part: str = ""
-    reuse: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Pred:
-    """A predicate register."""
-
-    n: int
-    negated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Imm:
-    """A number in the instruction.
-
-    bits: as the operation reads it, in `width` bits (32, 64, or 16 for halves); signs that the form applies to its
-    operand are not yet in it. value: the same as a number of Python.
-    """
-
-    bits: int
-    value: int | float
-    width: int = 32
-    negated: bool = False
-    absolute: bool = False
-    inverted: bool = False
-    part: str = ""
-
-    @property
-    def is_float(self) -> bool:
-        """Whether the text shows it as a float."""
-        return isinstance(self.value, float)
-
-
-@dataclass(frozen=True, slots=True)
-class Const:
-    """A word of constant buffer `bank` at byte `offset`, plus a register if there is one."""
-
-    bank: int
-    offset: int
-    register: int | None = None
-    negated: bool = False
-    absolute: bool = False
-    inverted: bool = False
-    part: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Mem:
-    """An address: register (or pair) plus offset in bytes. `register` is None for RZ."""
-
-    register: int | None
-    offset: int
-
-
-@dataclass(frozen=True, slots=True)
-class Attr:
-    """A vertex or fragment attribute at a byte address."""
-
-    register: int | None
-    offset: int
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """A code address, from the start of the section; it may lie outside of it."""
-
-    target: int
-
-
-@dataclass(frozen=True, slots=True)
-class Indirect:
-    """A code address: register plus offset. BRX counts from the next instruction, JMX from 0."""
-
-    register: int
-    offset: int
-
-
-@dataclass(frozen=True, slots=True)
-class Special:
-    """A special register."""
-
-    n: int
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A member of an enumeration in the place of an operand; `Instruction.modifiers` has it too."""
-
-    name: str
-    value: int
-
-
-@dataclass(frozen=True, slots=True)
-class Swap:
-    """Registers of a compare-and-swap: what to compare with and what to store."""
-
-    compare: int
-    store: int
-
-
-@dataclass(frozen=True, slots=True)
-class Set:
-    """A set of small numbers, such as the barriers that DEPBAR waits for."""
-
-    members: tuple[int, ...]
-
-
-Operand = Reg | Pred | Imm | Const | Mem | Attr | Label | Indirect | Special | Name | Swap | Set
-
-
-@dataclass(frozen=True, slots=True)
-class Control:
-    """How an instruction is scheduled; nothing of it changes a result.
-
-    yield_: the bit as it stands. write_barrier, read_barrier: a scoreboard, None for none. wait_mask: a bit for each
-    scoreboard. reuse: a bit for each of the operands a, b, c.
-    """
-
-    stall: int
-    yield_: int
-    write_barrier: int | None
-    read_barrier: int | None
-    wait_mask: int
-    reuse: int
-    raw: int
-
-    @staticmethod
-    def of(raw: int) -> Control:
-        """From the 21 bits."""
-        get = {name: int(field.raw(raw)) for name, field in CONTROL.items()}
-        write, read = get["write_barrier"], get["read_barrier"]
-        return Control(
-            get["stall"],
-            get["yield"],
-            None if write == NO_BARRIER else write,
-            None if read == NO_BARRIER else read,
-            get["wait"],
-            get["reuse"],
-            raw,
-        )
-
-    @property
-    def dual(self) -> bool:
-        """Whether the next instruction issues together with this one."""
-        return self.stall == 0 and self.yield_ == 1
-
-
-NO_BARRIER = 7
-UNGUARDED = Pred(PT)
-_FORMS: tuple[Form, ...] = tuple(FORMS.values())
 
 
 @dataclass(frozen=True)
@@ -264,8 +97,6 @@ class Instruction:
 
         Also those that the text leaves out because they have their usual value.
         """
-        from pocketgpu.maxwell.sass.isa.kinds import decode_operand
-
         bits = self.bits
         pairs = ((one.role, decode_operand(one, bits, self.address)) for one in self.row.operands)
         return {role: operand for role, operand in pairs if operand is not None}
@@ -289,8 +120,6 @@ class Instruction:
         return found.target if isinstance(found, Label) else None
 
     def __str__(self) -> str:
-        from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
-
         return instruction_text(self)
 
 
@@ -331,23 +160,3 @@ class Program:
             if target is not None and (index := self.index_of(target)) is not None:
                 found[target] = index
         return dict(sorted(found.items()))
-
-
-def index_of(offset: int, count: int) -> int | None:
-    """Number of the instruction at a byte offset in code of `count` instructions, None if none is there."""
-    if offset % WORD:
-        return None
-    bundle, place = divmod(offset, BUNDLE)
-    index = bundle * 3 + (max(place, WORD) - WORD) // WORD
-    return index if 0 <= index < count else None
-
-
-def offset_of(index: int) -> int:
-    """Byte offset of an instruction."""
-    return index // 3 * BUNDLE + WORD + index % 3 * WORD
-
-
-def label_offset(index: int) -> int:
-    """Byte offset that branches to an instruction name: that of the control word if one stands before it."""
-    offset = offset_of(index)
-    return offset - WORD if offset % BUNDLE == WORD else offset

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from pocketgpu.facts.maxwell.sass import ENUMS, Attribute, Bits, OperandField
-from pocketgpu.maxwell.sass.isa.instruction import PT, RZ, Operand
+from pocketgpu.maxwell.sass.isa.operand import PT, RZ, Operand
 
 Groups = Mapping[str, str]
 """What a pattern found: text by group name; groups that took no part are empty."""
@@ -87,8 +87,8 @@ class Kind:
         """The operand in an instruction; `word` has the scheduling bits from 64 up."""
         raise NotImplementedError
 
-    def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
-        """Its text without signs and suffixes."""
+    def core(self, field: OperandField, operand: Operand | None, name: Naming) -> str:
+        """Its text without signs and suffixes. operand: what `decode` gave."""
         raise NotImplementedError
 
     def pattern(self, field: OperandField) -> str:
@@ -101,7 +101,7 @@ class Kind:
 
     # Signs and suffixes, the same for all kinds.
 
-    def text(self, field: OperandField, operand: Operand, word: int, name: Naming) -> str:
+    def text(self, field: OperandField, operand: Operand | None, word: int, name: Naming) -> str:
         """Its text with signs and suffixes."""
 
         def on(attribute: str) -> bool:

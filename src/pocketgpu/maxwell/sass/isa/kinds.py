@@ -11,25 +11,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from pocketgpu.facts.maxwell.sass import SPECIAL_REGISTERS, Bits, OperandField
-from pocketgpu.maxwell.sass.isa import float_text as numbers
-from pocketgpu.maxwell.sass.isa.instruction import (
-    PT,
-    RZ,
-    WORD,
-    Attr,
-    Const,
-    Imm,
-    Indirect,
-    Label,
-    Mem,
-    Name,
-    Operand,
-    Pred,
-    Reg,
-    Set,
-    Special,
-    Swap,
-)
+from pocketgpu.maxwell.sass.isa import float_text
+from pocketgpu.maxwell.sass.isa.bundles import WORD
 from pocketgpu.maxwell.sass.isa.kind import (
     INTEGER,
     PREDICATE,
@@ -51,6 +34,23 @@ from pocketgpu.maxwell.sass.isa.kind import (
     register_name,
     sign_extended,
 )
+from pocketgpu.maxwell.sass.isa.operand import (
+    PT,
+    RZ,
+    Attr,
+    Const,
+    Imm,
+    Indirect,
+    Label,
+    Mem,
+    Name,
+    Operand,
+    Pred,
+    Reg,
+    Set,
+    Special,
+    Swap,
+)
 
 
 class RegKind(Kind):
@@ -64,7 +64,7 @@ class RegKind(Kind):
             flag(field, word, "reuse"),
         )
 
-    def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
+    def core(self, field: OperandField, operand: Operand | None, name: Naming) -> str:
         assert isinstance(operand, Reg)
         return register_name(operand.n)
 
@@ -80,7 +80,7 @@ class PredKind(Kind):
     def decode(self, field: OperandField, word: int, address: int) -> Pred:
         return Pred(raw_of(field, word), flag(field, word, "not"))
 
-    def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
+    def core(self, field: OperandField, operand: Operand | None, name: Naming) -> str:
         assert isinstance(operand, Pred)
         return predicate_name(operand.n)
 
@@ -112,7 +112,7 @@ class NumberKind(Kind):
             part_of(field, word),
         )
 
-    def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
+    def core(self, field: OperandField, operand: Operand | None, name: Naming) -> str:
         assert isinstance(operand, Imm)
         return format(operand.value, self.form)
 
@@ -143,7 +143,7 @@ class FloatKind(Kind):
         bits = raw_of(field, word) << self._missing(field)
         return Imm(
             bits,
-            numbers.value(bits, self.width),
+            float_text.value(bits, self.width),
             self.width,
             flag(field, word, "neg"),
             flag(field, word, "abs"),
@@ -151,16 +151,16 @@ class FloatKind(Kind):
             part_of(field, word),
         )
 
-    def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
+    def core(self, field: OperandField, operand: Operand | None, name: Naming) -> str:
         assert isinstance(operand, Imm)
-        return numbers.text(operand.bits, self.width)
+        return float_text.text(operand.bits, self.width)
 
     def pattern(self, field: OperandField) -> str:
-        return f"(?P<{field.role}>{numbers.PATTERN})"
+        return f"(?P<{field.role}>{float_text.PATTERN})"
 
     def encode(self, field: OperandField, groups: Groups, address: int, labels: Mapping[str, int]) -> Put | None:
         missing = self._missing(field)
-        bits = numbers.parse(groups[field.role], self.width)
+        bits = float_text.parse(groups[field.role], self.width)
         if bits is None or field.bits is None or bits & (1 << missing) - 1:
             return None
         return [(field.bits, bits >> missing)]
@@ -187,7 +187,7 @@ class ConstKind(Kind):
 
     scale = 4
 
-    def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
+    def core(self, field: OperandField, operand: Operand | None, name: Naming) -> str:
         assert isinstance(operand, Const)
         bare = operand.register is None and operand.offset == 0 and field.attribute("rz") is not None
         address = "RZ" if bare else _address_text(operand.register, operand.offset)
@@ -228,7 +228,7 @@ class MemKind(Kind):
         register, offset = base_of(field, word), raw_of(field, word)
         return Attr(register, offset) if self.before else Mem(register, offset)
 
-    def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
+    def core(self, field: OperandField, operand: Operand | None, name: Naming) -> str:
         assert isinstance(operand, Mem | Attr)
         offset = operand.offset
         if operand.register is None and offset < 0 and field.bits is not None:
@@ -279,7 +279,7 @@ class TargetKind(Kind):
     def decode(self, field: OperandField, word: int, address: int) -> Label:
         return Label(address + WORD + raw_of(field, word))
 
-    def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
+    def core(self, field: OperandField, operand: Operand | None, name: Naming) -> str:
         assert isinstance(operand, Label)
         return name(operand.target)
 
@@ -303,7 +303,7 @@ class IndirectKind(Kind):
         assert base is not None and base.bits is not None
         return Indirect(int(base.bits.get(word)), raw_of(field, word))
 
-    def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
+    def core(self, field: OperandField, operand: Operand | None, name: Naming) -> str:
         assert isinstance(operand, Indirect)
         return register_name(operand.register) + (f" {operand.offset:#x}" if operand.offset else "")
 
@@ -321,7 +321,7 @@ class SpecialKind(Kind):
         n = raw_of(field, word)
         return Special(n, SPECIAL_REGISTERS.get(n, f"SR{n}"))
 
-    def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
+    def core(self, field: OperandField, operand: Operand | None, name: Naming) -> str:
         assert isinstance(operand, Special)
         return operand.name
 
@@ -350,7 +350,7 @@ class NameKind(Kind):
         member = field.enum.member(value)
         return Name("" if member is None else member.name, value)
 
-    def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
+    def core(self, field: OperandField, operand: Operand | None, name: Naming) -> str:
         assert isinstance(operand, Name) and field.enum is not None
         member = field.enum.member(operand.value)
         return "" if member is None else member.text
@@ -401,7 +401,7 @@ class SwapKind(Kind):
         assert found is not None and found.bits is not None
         return found.bits
 
-    def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
+    def core(self, field: OperandField, operand: Operand | None, name: Naming) -> str:
         assert isinstance(operand, Swap)
         return f"{register_name(operand.compare)}, {register_name(operand.store)}"
 
@@ -423,7 +423,7 @@ class SetKind(Kind):
         raw = raw_of(field, word)
         return Set(tuple(n for n in range(raw.bit_length()) if raw >> n & 1))
 
-    def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
+    def core(self, field: OperandField, operand: Operand | None, name: Naming) -> str:
         assert isinstance(operand, Set)
         return "{" + ",".join(str(n) for n in reversed(operand.members)) + "}"
 
@@ -443,7 +443,7 @@ class SignsKind(Kind):
     def decode(self, field: OperandField, word: int, address: int) -> Imm:
         return Imm(raw_of(field, word), raw_of(field, word))
 
-    def core(self, field: OperandField, operand: Operand, name: Naming) -> str:
+    def core(self, field: OperandField, operand: Operand | None, name: Naming) -> str:
         assert isinstance(operand, Imm)
         return "".join(self.codes[operand.bits >> shift & 3] for shift in (6, 4, 2, 0))
 

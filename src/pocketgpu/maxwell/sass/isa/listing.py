@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 
 from pocketgpu.facts.maxwell.sass import CONTROL
 from pocketgpu.maxwell.sass.files.elf import IndirectBranch, Symbol
+from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, WORD, Control, label_offset
 from pocketgpu.maxwell.sass.isa.disassembler import bare_text, guard_text
 from pocketgpu.maxwell.sass.isa.encoder import encode
-from pocketgpu.maxwell.sass.isa.instruction import BUNDLE, WORD, Control, Imm, Instruction, Program, label_offset
+from pocketgpu.maxwell.sass.isa.instruction import Instruction, Program
+from pocketgpu.maxwell.sass.isa.operand import Imm
 
 
 @dataclass

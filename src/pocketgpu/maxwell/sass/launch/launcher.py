@@ -17,9 +17,10 @@ from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling.records import ATOMIC, KERNELS
 from pocketgpu.maxwell.sampling.store import MIN_AREA, Textures
-from pocketgpu.maxwell.sass.isa.instruction import BUNDLE, WORD, offset_of
+from pocketgpu.maxwell.sass.isa.bundles import index_at, offset_of
 from pocketgpu.maxwell.sass.launch.driver import fault, run_blocks
-from pocketgpu.maxwell.sass.program.flow import Flow, reads, writes
+from pocketgpu.maxwell.sass.program.flow import Flow
+from pocketgpu.maxwell.sass.program.registers import reads, writes
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory import work
 from pocketgpu.maxwell.sass.thread_memory.access import GENERIC, access, memory, memory_index
@@ -135,14 +136,6 @@ class Code:
         return all(_commutes(self.flow.steps[i]) for i in self.possible)
 
 
-def index_at(address: int) -> int:
-    """Number of the instruction at a code address, -1 if none can be there."""
-    if address % WORD:
-        return -1
-    bundle, place = divmod(address, BUNDLE)
-    return bundle * 3 + max(place // WORD, 1) - 1
-
-
 def _commutes(step: Step) -> bool:
     if step.texture is not None:
         return step.texture.action != ATOMIC
@@ -161,7 +154,7 @@ class Rules:
     shared_window, local_window: where generic addresses show these memories. budget: steps after which the grid is
     taken to hang. in_order: block after block, on one thread of the host. texture_bank: the constant
     bank with handles of textures. nan_integer: what a float becomes that is no number, as a word. backwards: the last
-    block first, to see whether their order matters.
+    block first, to see whether their order matters. first, last: only the blocks [first, last) run; None: to the end.
     """
 
     shared_window: int = SHARED_WINDOW
@@ -171,6 +164,8 @@ class Rules:
     texture_bank: int = 0
     nan_integer: int = 0
     backwards: bool = False
+    first: int = 0
+    last: int | None = None
 
 
 RULES = Rules()
@@ -295,7 +290,7 @@ class Launcher:
             put("TEXTURE_BANK", rules.texture_bank)
             kernels = words[LAUNCH.TEXTURE // 4 : LAUNCH.TEXTURE // 4 + 2 * KERNELS].view(np.int64)
             for number in shape.code.textures:
-                kernels[number] = self.textures.kernel(number)
+                kernels[number] = self.textures.kernel(number, self.engine)
         for n in range(3):
             words[LAUNCH.GRID // 4 + n], words[LAUNCH.BLOCK // 4 + n] = grid[n], block[n]
         values = {
@@ -364,13 +359,15 @@ class Launcher:
         result = Result()
         function = self._function(shape, tier, count) if watch is None else self._watched(shape, watch)
         run = self.engine.get(run_blocks)
-        one_by_one = rules.in_order or rules.backwards or watch is not None
+        first, last = rules.first, blocks if rules.last is None else min(rules.last, blocks)
+        some = last - first < blocks
+        one_by_one = rules.in_order or rules.backwards or some or watch is not None
         parts = self.threads if code.parallel and blocks > 1 and not one_by_one else 1
         if rules.backwards:
-            pieces = ((n, n + 1) for n in range(blocks - 1, -1, -1))
+            pieces = ((n, n + 1) for n in range(last - 1, first - 1, -1))
             self._run(shape, run, function, result, place, pieces)
         elif parts == 1:
-            self._run(shape, run, function, result, place, self._pieces(blocks))
+            self._run(shape, run, function, result, place, self._pieces(first, last))
         else:
             self._run_parallel(shape, run, function, result, place, parts)
         if code.textures:
@@ -379,11 +376,11 @@ class Launcher:
         return result
 
     @staticmethod
-    def _pieces(blocks: int) -> Iterator[tuple[int, int]]:
+    def _pieces(at: int, last: int) -> Iterator[tuple[int, int]]:
         """Growing pieces of a grid: between two of them better code may have come."""
-        at, size = 0, 4
-        while at < blocks:
-            end = min(at + size, blocks)
+        size = 4
+        while at < last:
+            end = min(at + size, last)
             yield at, end
             at, size = end, size * 2
 

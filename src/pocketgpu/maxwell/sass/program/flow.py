@@ -1,7 +1,6 @@
 """The flow of a program: its blocks, where lanes can come back to, and which registers matter there.
 
-Control flow is per warp: a mask of lanes at work and a stack of (kind, target, mask). Blocks are cut wherever control
-can arrive or leave.
+Blocks are cut wherever control can arrive or leave.
 """
 
 from __future__ import annotations
@@ -10,117 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from pocketgpu.maxwell.sass.isa.instruction import PT, RZ
-from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step
-from pocketgpu.maxwell.sass.semantics import OPERATIONS
-
-PUSHES = {"SSY": 1, "PBK": 2, "PCNT": 3, "PRET": 4, "PLONGJMP": 5, "PEXIT": 6}
-"""Instructions that push an entry, and the kind of entry."""
-DIVERGED, CALLED = 0, 4
-LEAVES = {"BRK": 2, "CONT": 3, "RET": 4, "LONGJMP": 5}
-"""Instructions by which lanes leave all entries above the nearest of a kind."""
-BRANCHES = {"BRA", "BRX", "JMX", "CAL"}
-STOPS = {"SYNC", "EXIT", *LEAVES}
-ENDS = BRANCHES | STOPS | {"BAR"}
-NOTHING = {
-    "NOP", "DEPBAR", "MEMBAR", "CCTL", "CCTLL", "CCTLT", "IDE", "BPT", "RTT", "STP", "R2B", "SETCRSPTR",
-    "SETLMEMBASE",
-}  # fmt: skip
-"""Instructions that change nothing that a program can see."""
-
-PREDICATE_BIT, FLAGS_BIT = 256, 264
-"""Where predicates and the condition code stand in a set of registers, which is a number with a bit for each."""
-_WORDS = (1, 1, 1, 1, 1, 2, 4, 4)
-ALL = (1 << 265) - 1
-
-
-def words_of(size: int) -> int:
-    """Registers of a memory access of a size."""
-    return _WORDS[size & 7]
-
-
-def _registers(n: int, count: int = 1) -> int:
-    return 0 if n == RZ else sum(1 << (n + i) for i in range(count) if n + i < RZ)
-
-
-def _predicates(numbers: object) -> int:
-    return sum(1 << (PREDICATE_BIT + n) for n in set(numbers) if n != PT)  # type: ignore[call-overload]
-
-
-_PAIRS = "dqw"
-_SINGLE = {
-    "SHFL", "VOTE", "BAR", "B2R", "S2R", "R2B", "BRX", "JMX", "ALD", "IPA", "AL2P", "OUT", "ISBERD", "PIXLD",
-}  # fmt: skip
-
-
-def _source_words(step: Step) -> int:
-    """Registers that a source of an instruction outside of OPERATIONS can have."""
-    if step.op in ("ST", "STL", "STS"):
-        return words_of(step.mods.get("size", 4))
-    if step.op in ("ATOM", "ATOMS", "RED"):
-        return 2
-    if step.op == "AST":
-        return step.mods["size"] + 1
-    return 1 if step.op in _SINGLE else 4
-
-
-def reads(step: Step) -> int:
-    """Registers that an instruction reads, as a set."""
-    found = _predicates([step.guard.n, *(p.n for p in step.predicates)])
-    if step.test != ALWAYS or step.mods.get("x") or step.op in ("CSET", "CSETP", "P2R", "R2P", "IMNMX"):
-        found |= 1 << FLAGS_BIT
-    if step.texture is not None:
-        return found | sum(_registers(n) for n in set(step.texture.sources))
-    operation = OPERATIONS.get(step.op)
-    if operation is not None:
-        for source, letter in zip(step.sources, operation.sources, strict=False):
-            if source.kind == "reg":
-                found |= _registers(source.n, 2 if letter in _PAIRS else 1)
-        if step.op == "MOV" and step.mods.get("mask", 15) != 15:
-            found |= _registers(step.dest)
-        return found
-    found |= _registers(step.base, 2 if step.mods.get("e") else 1)
-    for source in step.sources:
-        if source.kind == "reg":
-            found |= _registers(source.n, _source_words(step))
-    if step.indirect is not None:
-        register = getattr(step.indirect, "register", None)
-        found |= 0 if register is None else _registers(register)
-    return found
-
-
-def writes(step: Step) -> int:
-    """Registers that an instruction can write."""
-    found = _predicates(step.results)
-    if step.texture is not None:
-        return found | sum(_registers(n) for n in set(step.texture.results))
-    operation = OPERATIONS.get(step.op)
-    if operation is not None:
-        wide = any(letter in _PAIRS for letter in operation.dest)
-        if step.op in ("F2I", "I2F", "F2F"):
-            wide = step.mods["to"] in ((3, 7) if step.op == "F2I" else (3,))
-        found |= _registers(step.dest, 2 if wide else 1)
-        if step.cc or step.op == "R2P":
-            found |= 1 << FLAGS_BIT
-        return found
-    return found | _registers(step.dest, written_words(step))
-
-
-def written_words(step: Step) -> int:
-    """Registers from the destination on that an instruction outside of OPERATIONS writes."""
-    if step.op == "LDC":
-        return 2 if step.mods.get("size") == 5 else 1
-    if step.op in ("LD", "LDL", "LDS"):
-        return words_of(step.mods.get("size", 4))
-    if step.op in ("ATOM", "ATOMS"):
-        if step.mods.get("cas"):
-            return 1 + step.mods.get("size", 0)
-        return 2 if step.mods.get("type", 0) in ((2, 5) if step.op == "ATOM" else (2, 3)) else 1
-    if step.op == "CS2R":
-        return 2
-    if step.op == "ALD":
-        return step.mods["size"] + 1
-    return 1
+from pocketgpu.maxwell.sass.program.control import ENDS, PUSHES, STOPS, divides
+from pocketgpu.maxwell.sass.program.registers import reads, registers_from, surely_writes, writes
+from pocketgpu.maxwell.sass.program.steps import Step
 
 
 def likely_functions(steps: tuple[Step, ...]) -> set[int]:
@@ -135,11 +26,6 @@ def likely_functions(steps: tuple[Step, ...]) -> set[int]:
     starts |= {i + 1 for i, step in enumerate(steps[:-1]) if step.op in closed and not divides(step)}
     numbers = {source.bits for step in steps for source in step.sources if source.kind == "imm"}
     return {i for i in starts if steps[i].address in numbers}
-
-
-def divides(step: Step) -> bool:
-    """Whether a flow instruction can hold for some lanes only."""
-    return step.guarded or step.test != ALWAYS
 
 
 @dataclass(frozen=True)
@@ -161,7 +47,7 @@ class Flow:
         self, steps: tuple[Step, ...], start: int = 0, indirect: tuple[int, ...] = (), outputs: Iterable[int] = ()
     ) -> None:
         self.steps, self.start = steps, start
-        self.outputs = sum(_registers(n) for n in set(outputs))
+        self.outputs = sum(registers_from(n) for n in set(outputs))
         self.indirect = tuple(i for i in indirect if 0 <= i < len(steps))
         self.reached, leaders = self._walk()
         self.blocks: list[CodeBlock] = []
@@ -238,8 +124,7 @@ class Flow:
             for index in range(block.first, block.last + 1):
                 step = self.steps[index]
                 needed |= (reads(step) | (self.outputs if step.op == "EXIT" else 0)) & ~killed
-                if not step.guarded and not step.results and not (step.op == "MOV" and step.mods["mask"] != 15):
-                    killed |= writes(step)
+                killed |= surely_writes(step)
             found.append((needed, killed))
         return found
 

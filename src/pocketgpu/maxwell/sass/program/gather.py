@@ -20,20 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell.sass import FORMS
+from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, NOP, WORD, index_of, offset_of
 from pocketgpu.maxwell.sass.isa.decoder import REFUSED, SassError, decode, match, split
-from pocketgpu.maxwell.sass.isa.instruction import (
-    BUNDLE,
-    WORD,
-    Imm,
-    Indirect,
-    Instruction,
-    Label,
-    Name,
-    index_of,
-    offset_of,
-)
-from pocketgpu.maxwell.sass.program.flow import BRANCHES, PUSHES, STOPS
-from pocketgpu.maxwell.sass.program.steps import ALWAYS
+from pocketgpu.maxwell.sass.isa.instruction import Instruction
+from pocketgpu.maxwell.sass.isa.operand import Imm, Indirect, Label
+from pocketgpu.maxwell.sass.program.control import BRANCHES, PUSHES, STOPS, conditional
 
 LIMIT = 1 << 16
 """Instructions of a program, gaps between its parts included."""
@@ -42,7 +33,7 @@ SWEEP = 1 << 12
 GAP = 8
 """Bundles between parts of a program from which on they are moved together."""
 CHUNK = 4096
-_NOP = (0x50B0000000070F00).to_bytes(WORD, "little")
+_NOP = NOP.to_bytes(WORD, "little")
 _CHUNK_COUNT = CHUNK // BUNDLE * 3
 _CALLS = {"CAL", "JCAL"}
 _JUMPS = {*BRANCHES, "JMP", "JCAL"}
@@ -131,8 +122,7 @@ def _falls(instruction: Instruction) -> bool:
     op = instruction.op
     if op in PUSHES or op in _CALLS:
         return True
-    test, guard = instruction.get("cc"), instruction.guard
-    return guard.n != 7 or guard.negated or (isinstance(test, Name) and test.value != ALWAYS)
+    return conditional(instruction)
 
 
 class _Walk:

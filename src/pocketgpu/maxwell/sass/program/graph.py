@@ -10,23 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pocketgpu.control_flow import Block, Edge
-from pocketgpu.maxwell.sass.isa.instruction import Instruction, Label, Name, Program
+from pocketgpu.maxwell.sass.isa.instruction import Instruction, Program
+from pocketgpu.maxwell.sass.isa.operand import Label
+from pocketgpu.maxwell.sass.program.control import conditional
 
 MOST_STATES = 100_000
 _DEPTH = 32
-PUSHES = {"SSY": "SYNC", "PBK": "BRK", "PCNT": "CONT"}
+_TAKEN_BY = {"SSY": "SYNC", "PBK": "BRK", "PCNT": "CONT"}
 """Instructions that push a target, and the one that takes it."""
-_LEAVES = frozenset(PUSHES.values())
+_LEAVES = frozenset(_TAKEN_BY.values())
 _JUMPS = frozenset({"BRA", "JMP"})
 _STOPS = frozenset({"EXIT", "RET", "BRX", "JMX", "LONGJMP"})
 Stack = tuple[tuple[str, int], ...]
-
-
-def conditional(instruction: Instruction) -> bool:
-    """Whether some threads may not do what it does."""
-    test = instruction.roles.get("cc")
-    guarded = instruction.guard.n != 7 or instruction.guard.negated
-    return guarded or (isinstance(test, Name) and test.name != "T")
 
 
 def _target(program: Program, instruction: Instruction) -> int | None:
@@ -50,8 +45,8 @@ def stack_targets(
         instruction = program[index]
         op, target = instruction.op, _target(program, instruction)
         falls = True
-        if op in PUSHES and target is not None:
-            stack = (*stack[-_DEPTH + 1 :], (PUSHES[op], target))
+        if op in _TAKEN_BY and target is not None:
+            stack = (*stack[-_DEPTH + 1 :], (_TAKEN_BY[op], target))
         elif op in _LEAVES:
             kinds = [kind for kind, _ in stack]
             if op in kinds:
@@ -94,7 +89,7 @@ def blocks_of(
         elif op in ("BRX", "JMX"):
             known = (indirect or {}).get(instruction.address, ())
             ways += [(to, "indirect") for address in known if (to := program.index_of(address)) is not None]
-        elif op in PUSHES and target is not None:
+        elif op in _TAKEN_BY and target is not None:
             leaders.add(target)
         if op in _JUMPS | _LEAVES | _STOPS:
             leaders.add(index + 1)

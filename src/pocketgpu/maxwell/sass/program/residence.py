@@ -10,14 +10,9 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from pocketgpu.maxwell.sass.program.flow import ALL, ENDS, STOPS, Flow, divides, reads, writes
-from pocketgpu.maxwell.sass.program.steps import Step
-
-
-def surely_writes(step: Step) -> int:
-    """Registers that an instruction writes for all lanes at work, none of their bits left."""
-    part = step.guarded or step.results or (step.op == "MOV" and step.mods["mask"] != 15)
-    return 0 if part else writes(step)
+from pocketgpu.maxwell.sass.program.control import ENDS, STOPS, divides
+from pocketgpu.maxwell.sass.program.flow import Flow
+from pocketgpu.maxwell.sass.program.registers import ALL, reads, surely_writes, writes
 
 
 class Residence:

@@ -9,29 +9,31 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from pocketgpu.facts.maxwell.sass import ENUMS
 from pocketgpu.maxwell.sampling.calls import TextureCall, texture_call
-from pocketgpu.maxwell.sass.isa.instruction import (
+from pocketgpu.maxwell.sass.isa.instruction import Instruction, Program
+from pocketgpu.maxwell.sass.isa.operand import (
     PT,
     RZ,
     Attr,
     Const,
     Imm,
     Indirect,
-    Instruction,
     Label,
     Mem,
     Name,
     Operand,
     Pred,
-    Program,
     Reg,
     Special,
     Swap,
 )
 from pocketgpu.maxwell.sass.semantics import OPERATIONS
 
-ALWAYS = 15
+ALWAYS = next(member.value for member in ENUMS["cc_operand"].listed if member is not None and member.name == "T")
 """The test of the condition code that is always true."""
+WHOLE_QUAD = 15
+"""The mask of a MOV that is for all four lanes of each quad."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +227,7 @@ def _arithmetic(r: _Reader, op: str) -> tuple[dict[str, int], list[Source], list
         mods["type"] = mods.pop("signed")
     elif op == "MOV":
         mask = roles.get("mask")
-        mods["mask"] = mask.bits if isinstance(mask, Imm) else 15
+        mods["mask"] = mask.bits if isinstance(mask, Imm) else WHOLE_QUAD
     elif op in ("I2I", "I2F"):
         mods["part"] = r.raw("b.part")
     elif op in ("F2I", "F2F"):

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from pocketgpu.lanes import I32, Lang, Value
 from pocketgpu.maxwell.memory import page_table
-from pocketgpu.maxwell.sass.isa.instruction import RZ
-from pocketgpu.maxwell.sass.program.flow import Flow, words_of, writes
+from pocketgpu.maxwell.sass.isa.operand import RZ
+from pocketgpu.maxwell.sass.program.flow import Flow
+from pocketgpu.maxwell.sass.program.registers import words_of, writes
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.access import BYTES, PAGE, Place
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH

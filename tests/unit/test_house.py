@@ -72,7 +72,6 @@ FOLDER_CIRCLES: set[frozenset[str]] = {
 # Modules of one folder that import each other.
 MODULE_CIRCLES: set[frozenset[str]] = {
     frozenset({"capture/channel_replay.py", "capture/replay.py"}),
-    frozenset({"maxwell/engines/threed/drawn.py", "maxwell/engines/threed/draws.py"}),
     frozenset({"pica/pdc/limits.py", "pica/pdc/mode.py"}),
 }
 
@@ -95,7 +94,6 @@ LARGE_FOLDERS: set[str] = {
 LONG_FUNCTIONS: set[str] = {
     "facts/switches/machine.py: _transfers",
     "lanes/fused.py: fma64",
-    "maxwell/host/pushbuffer.py: Parser.method",
     "pica/vertex/driver.py: run_vertices",
 }
 

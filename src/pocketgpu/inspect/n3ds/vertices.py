@@ -37,6 +37,7 @@ from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.vertex.fetch import CONSTANT, PLAN
+from pocketgpu.pica.vertex.primitives import CHAINED
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.model.event import Event
@@ -65,7 +66,7 @@ GROUPS = _groups()
 
 def triangles_of(mode: int, count: int) -> NDArray[np.int64]:
     """Places (m, 3) of the corners of triangles; mode: PRIMITIVE_CONFIG.mode, 1 for strips, 2 for fans."""
-    if mode not in (PRIMITIVE.TRIANGLE_STRIP, PRIMITIVE.TRIANGLE_FAN):
+    if mode not in CHAINED:
         return np.arange(count // 3 * 3).reshape(-1, 3)
     t = np.arange(max(count - 2, 0))
     places = np.stack([np.zeros_like(t) if mode == PRIMITIVE.TRIANGLE_FAN else t, t + 1, t + 2], axis=1)

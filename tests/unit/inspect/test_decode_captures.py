@@ -20,12 +20,12 @@ from pocketgpu.inspect.decode import BLOCKS, EFFECTS, WHAT, Decoded, decode, par
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellTracer
 from pocketgpu.inspect.decode.pica_tracer import PicaTracer
 from pocketgpu.maxwell.engines.threed.draws import Draw
-from pocketgpu.maxwell.observer import Undrawn
+from pocketgpu.maxwell.host.observer import Undrawn
 from pocketgpu.maxwell.sass.launch.launcher import Result
-from pocketgpu.pica import observer as pica_observer
+from pocketgpu.pica.core import observer as pica_observer
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS as Machine
-from pocketgpu.pica.observer import Run
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT / "src" / "pocketgpu" / "data"

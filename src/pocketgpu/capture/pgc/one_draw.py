@@ -15,9 +15,9 @@ from pocketgpu.facts.gsp import PROCESS_LIST, command_of
 from pocketgpu.facts.list_entry import header_of, header_word, length_of
 from pocketgpu.facts.memory_map import FCRAM
 from pocketgpu.facts.pica import FINALIZE_VALUE, PICA
+from pocketgpu.pica.core.observer import Observer, Undrawn
 from pocketgpu.pica.external.registers import LIST_STARTS
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Observer, Undrawn
 
 _LIST_SIZE, _LIST_ADDRESS, _LIST_START = (PICA[f"CMDBUF_{name}0"] for name in ("SIZE", "ADDR", "JUMP"))
 _STARTS = [PICA[number].address for number in LIST_STARTS]

@@ -21,8 +21,8 @@ from pocketgpu.inspect.decode.pica_kernel import WORD_LIMIT
 from pocketgpu.inspect.decode.pica_tracer import PicaState, PicaTracer
 from pocketgpu.inspect.decode.rows import Rows, Words
 from pocketgpu.inspect.decode.stream import GX, ISSUED_WRITES, JUMPED, LIST, RECORDED, WRITES, Stream, StreamBuilder
+from pocketgpu.pica.core.observer import Undrawn
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Undrawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

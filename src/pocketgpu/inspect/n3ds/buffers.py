@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer
 from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.memory.guest import GuestMemory
@@ -17,41 +15,6 @@ LOADERS = 12
 _MOST_COMPONENTS = 12
 _ATTRIBUTES = 12
 _TYPES = (("s8", 1), ("u8", 1), ("s16", 2), ("f32", 4))
-
-
-@dataclass(frozen=True, eq=False)
-class IndexBuffer:
-    """The indices of a draw. address: physical; type: "u8" or "u16"; array: (n,) as many of them as lie in memory."""
-
-    address: int
-    type: str
-    array: NDArray[np.unsignedinteger[Any]]
-
-    def to_json(self) -> dict[str, Any]:
-        low, high = (int(f(self.array)) if len(self.array) else None for f in (np.min, np.max))
-        return {"address": f"{self.address:#010x}", "type": self.type, "count": len(self.array),
-                "lowest": low, "highest": high}  # fmt: skip
-
-    def __str__(self) -> str:
-        return f"{len(self.array)} x {self.type} at {self.address:#010x}"
-
-
-@dataclass(frozen=True)
-class VertexBuffer:
-    """One of the twelve loaders: physical address, bytes from vertex to vertex, and what lies there, in order: texts
-    such as "attribute 0: 3 x f32" or "padding of 4 bytes"."""
-
-    loader: int
-    address: int
-    stride: int
-    components: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return {"loader": self.loader, "address": f"{self.address:#010x}", "stride": self.stride,
-                "components": list(self.components)}  # fmt: skip
-
-    def __str__(self) -> str:
-        return f"loader {self.loader} at {self.address:#010x}, every {self.stride} bytes: {', '.join(self.components)}"
 
 
 def index_buffer(memory: GuestMemory, registers: NDArray[np.uint32]) -> IndexBuffer:

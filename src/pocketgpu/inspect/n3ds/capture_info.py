@@ -21,9 +21,9 @@ from pocketgpu.inspect.n3ds import doubts, features
 from pocketgpu.inspect.n3ds.doubts import Doubt
 from pocketgpu.inspect.n3ds.draw_state import DrawStates
 from pocketgpu.inspect.n3ds.features import Feature
+from pocketgpu.pica.core.observer import Run, Undrawn
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run, Undrawn
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture

@@ -27,13 +27,13 @@ from pocketgpu.lanes import Engine, Value
 from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
 from pocketgpu.lanes.values import F32, I64
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.core.registers import field as field_of
 from pocketgpu.pica.fragment.kernel import draw_fragments
 from pocketgpu.pica.front.draw_target import make_target
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run
 from pocketgpu.pica.vertex.primitives import Setup
 
 if TYPE_CHECKING:

@@ -19,13 +19,13 @@ from pocketgpu.inspect.n3ds.machine import DrawWatcher
 from pocketgpu.inspect.n3ds.targets import RegisterWords, untiled
 from pocketgpu.lanes import Engine, Value
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.external.transfer import tile_order
 from pocketgpu.pica.fragment.kernel import draw_fragments
 from pocketgpu.pica.front.draw_target import make_target
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run
 
 Probe = dict[str, list[Any]]
 _HEAD = {

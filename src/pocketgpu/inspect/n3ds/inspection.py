@@ -21,15 +21,16 @@ from pocketgpu.inspect.model.inspection import Inspection, as_address
 from pocketgpu.inspect.model.mesh import mesh_of
 from pocketgpu.inspect.model.meshes import Mesh
 from pocketgpu.inspect.model.moment import Moment
+from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
 from pocketgpu.inspect.model.wording import there_are
-from pocketgpu.inspect.n3ds.bound_programs import PROGRAM_BANKS, Program, programs_of
-from pocketgpu.inspect.n3ds.buffers import IndexBuffer, VertexBuffer, index_buffer, vertex_buffers
+from pocketgpu.inspect.n3ds.bound_programs import PROGRAM_BANKS, UnitProgram, programs_of
+from pocketgpu.inspect.n3ds.buffers import index_buffer, vertex_buffers
 from pocketgpu.inspect.n3ds.machine import Traveller
 from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.n3ds.tables import NAMES, table_changes
 from pocketgpu.inspect.n3ds.targets import Target, target_of
-from pocketgpu.inspect.n3ds.textures import Texture, textures_of
-from pocketgpu.inspect.n3ds.vertices import Vertices, vertices_of
+from pocketgpu.inspect.n3ds.textures import UnitTexture, textures_of
+from pocketgpu.inspect.n3ds.vertices import vertices_of
 from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.n3ds import N3DS
 
@@ -91,7 +92,7 @@ class N3dsMoment(Moment):
         return self.machine.registers
 
     @property
-    def textures(self) -> dict[int, Texture]:
+    def textures(self) -> dict[int, UnitTexture]:
         """Bound textures by unit, of units 0 to 2 that name one; also of units that are off (`enabled`)."""
         return textures_of(self.machine, self._words)
 
@@ -106,7 +107,7 @@ class N3dsMoment(Moment):
         return vertex_buffers(self._words)
 
     @property
-    def programs(self) -> dict[str, Program]:
+    def programs(self) -> dict[str, UnitProgram]:
         """Shader programs: "vertex", and "geometry" if that stage is on."""
         return programs_of(self._words, {name: self.bank(name) for name in PROGRAM_BANKS})
 

@@ -14,9 +14,9 @@ from pocketgpu.capture.formats.gxlog import GxLog
 from pocketgpu.capture.formats.pgc.traces import PgcTrace
 from pocketgpu.capture.replay import MIB, begin, play
 from pocketgpu.pica.checkpoint import Checkpoint
+from pocketgpu.pica.core.observer import Observer, Run
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Observer, Run
 
 _NOWHERE = -2
 """The event of a machine that stands at no place of the run."""

@@ -28,10 +28,10 @@ from pocketgpu.pica.core.layout import (
     PACKET_REGISTERS,
     UNIFORMS_SIZE,
 )  # fmt: skip
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import field
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run
 from pocketgpu.pica.shader import Program
 from pocketgpu.pica.shader.rules import rules_of, with_end
 from pocketgpu.pica.vertex.fetch import shade_vertices

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE, PRIMITIVE
 from pocketgpu.facts.shader_isa import SEMANTICS
+from pocketgpu.inspect.model.vertices import Attribute, Vertices
 from pocketgpu.inspect.n3ds.machine import DrawWatcher
 from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.layout import (
@@ -31,10 +32,10 @@ from pocketgpu.pica.core.layout import (
     VERTEX_FLOATS,
     VERTEX_SIZE,
 )
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run
 from pocketgpu.pica.vertex.fetch import CONSTANT, PLAN
 
 if TYPE_CHECKING:
@@ -60,68 +61,6 @@ def _groups() -> dict[str, list[int]]:
 
 GROUPS = _groups()
 """Semantics by name ("position", "texcoord0"…), with the numbers of their components."""
-
-
-@dataclass(frozen=True, eq=False)
-class Attribute:
-    """Where an input register gets its values from.
-
-    type: "s8", "u8", "s16" or "f32"; "constant" for a value that all vertices share. address: physical, of vertex
-    number 0; None if no memory is there or values did not come from memory. stride: bytes from vertex to vertex.
-    """
-
-    register: str
-    type: str
-    components: int
-    address: int | None
-    stride: int
-
-    def to_json(self) -> dict[str, Any]:
-        address = None if self.address is None else f"{self.address:#010x}"
-        return {"register": self.register, "type": self.type, "components": self.components,
-                "address": address, "stride": self.stride}  # fmt: skip
-
-    def __str__(self) -> str:
-        if self.type == "constant":
-            return f"{self.register}: a constant"
-        place = "no memory of its own" if self.address is None else f"{self.address:#010x}, every {self.stride} bytes"
-        return f"{self.register}: {self.components} x {self.type} from {place}"
-
-
-@dataclass(eq=False)
-class Vertices:
-    """The vertices of a draw, in the order in which it names them: the same vertex may come several times.
-
-    numbers: (n,) int64, their numbers in the buffers (the indices, of an indexed draw). inputs: structured (n,), four
-    floats for each input register in use ("v0"…). outputs: structured (n,), floats for each semantic that an
-    output is mapped to ("position", "color", "texcoord0"…), as the rasteriser takes them; of a draw with a geometry
-    program the output registers instead. registers: structured (n,), output registers in use ("o0"…), four floats each.
-    emitted: what a geometry program emitted, with the fields of `outputs` elsewhere; None without one.
-    triangles: (m, 3) int64, places in `outputs`, or in `emitted` if there is one. cut: how many vertices were left out.
-    """
-
-    numbers: NDArray[np.int64]
-    inputs: NDArray[np.void]
-    outputs: NDArray[np.void]
-    registers: NDArray[np.void]
-    emitted: NDArray[np.void] | None
-    triangles: NDArray[np.int64]
-    attributes: tuple[Attribute, ...]
-    primitives: str
-    cut: int = 0
-
-    @property
-    def emitted_by(self) -> str:
-        """What made `emitted`, for people."""
-        return "the geometry program"
-
-    @property
-    def shaded(self) -> NDArray[np.void]:
-        """What triangles are made of: `emitted`, or `outputs` without a geometry program."""
-        return self.outputs if self.emitted is None else self.emitted
-
-    def __len__(self) -> int:
-        return len(self.numbers)
 
 
 def triangles_of(mode: int, count: int) -> NDArray[np.int64]:
@@ -233,11 +172,12 @@ class VertexWatch(DrawWatcher):
             word = dict(zip(PLAN_WORDS, row, strict=False))
             name, stride = f"v{word['DEST'] // 4}", word["STRIDE"]
             if word["TYPE"] == CONSTANT:
-                yield Attribute(name, "constant", 4, None, 0)
+                yield Attribute(name, "4 numbers", "constant", None, 0, "draw")
             else:
                 address = self.machine.memory.address_of(word["START"]) if word["ROOM"] >= 0 else None
                 first = None if address is None else address - low * stride
-                yield Attribute(name, TYPES[word["TYPE"]][0], word["COUNT"], first, stride)
+                kind = TYPES[word["TYPE"]][0]
+                yield Attribute(name, f"{word['COUNT']} x {kind}", kind, first, stride)
 
     def _emitted(self, packet: int) -> NDArray[np.void]:
         """Vertices that the geometry program emits, three for each triangle."""
@@ -286,8 +226,9 @@ def _together(pieces: list[_Piece], get: StaticRegisters, staged: bool, cut: int
     mode = get("PRIMITIVE_CONFIG.mode")
     records = joined("records", np.zeros((0, VERTEX_FLOATS), np.float32), 0)
     return Vertices(
-        numbers, _registers(inputs, "v", used), registers if staged else _semantics(records, get), registers, None,
-        triangles_of(mode, len(numbers)), attributes, PRIMITIVES[mode if staged else mode % 3], cut,
+        numbers, numbers.astype(np.uint32), _registers(inputs, "v", used),
+        registers if staged else _semantics(records, get), None, triangles_of(mode, len(numbers)), attributes,
+        PRIMITIVES[mode if staged else mode % 3], registers, "the geometry program" if staged else "", cut,
     )  # fmt: skip
 
 

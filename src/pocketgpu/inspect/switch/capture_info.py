@@ -18,6 +18,7 @@ from pocketgpu.capture.channel_replay import COUNTS, Replay, make_machine
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.events import Event
 from pocketgpu.facts.maxwell import B06F, CLASSES, WORDS, MethodBlock
+from pocketgpu.facts.maxwell.pushbuffers import segment_of
 from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.inspect.n3ds.capture_info import Use
 from pocketgpu.inspect.n3ds.doubts import Doubt
@@ -25,7 +26,6 @@ from pocketgpu.inspect.n3ds.features import Feature
 from pocketgpu.inspect.switch import doubts as maxwell_doubts
 from pocketgpu.maxwell.host.stream import INC, ONE_INC, Packet, StreamReader
 
-_VA: Final = 0xFF_FFFF_FFFC
 _MOST_RECORDS: Final = 1 << 16
 """Different things that engines did, beyond which they are no longer told apart."""
 
@@ -270,7 +270,8 @@ def examine(log: ChannelLog, progress: Callable[[int], None] = lambda _: None) -
             frame.load_bytes += sum(len(log.chunks[update].data) for update in submission.updates)
             replay.prepare(number)
             for index, entry in enumerate(submission.entries.tolist()):
-                data, _ = machine.memory.try_read(entry & _VA, 4 * (entry >> 42 & 0x1FFFFF))
+                address, words = segment_of(entry)
+                data, _ = machine.memory.try_read(address, 4 * words)
                 collector.segment(submission.channel, np.frombuffer(data, "<u4"), f"s{number}/e{index}")
             replay.submit(number)
             collector.records(machine.log, place)

@@ -24,7 +24,7 @@ from pocketgpu.maxwell.graphics.draw.plans import Plan
 from pocketgpu.maxwell.graphics.primitives.assembled import SUBPIXELS
 from pocketgpu.maxwell.graphics.primitives.shapes import room
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVES, RASTER, REGION, SHAPE, VERTICES, VIEWPORT
-from pocketgpu.maxwell.observer import Observer
+from pocketgpu.maxwell.host.observer import Observer
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection

@@ -18,7 +18,7 @@ from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.switch.checkpoints import Checkpoint
 from pocketgpu.maxwell.host.channel import Channel
-from pocketgpu.maxwell.observer import Observer
+from pocketgpu.maxwell.host.observer import Observer
 
 INTERVAL = 0.008
 """Seconds of replay between two checkpoints at first."""

@@ -20,7 +20,7 @@ from pocketgpu.inspect.switch.trace import Instruction, Tracer
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.lanes import Value
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
-from pocketgpu.maxwell.observer import Observer, Order, RunGrid
+from pocketgpu.maxwell.host.observer import Observer, Order, RunGrid
 from pocketgpu.maxwell.sass.launch.launcher import Code, Launcher, Result
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH

@@ -21,6 +21,7 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.lanes import I32, U8, Engine, Lang, Value, kernel
 from pocketgpu.pica.core.layout import CONTROL as C
 from pocketgpu.pica.core.layout import EXTERNAL_WORDS, MAX_WRITES, WorkLayout
+from pocketgpu.pica.core.observer import Observer, tell_written
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.display.screens import ColorTable, Screen, scan_out
 from pocketgpu.pica.external.fill import MemoryFill
@@ -30,7 +31,6 @@ from pocketgpu.pica.external.vram_power import VramPower
 from pocketgpu.pica.front.command_list import EFFECT_NAMES, EFFECT_TABLE
 from pocketgpu.pica.front.draws import Core3D
 from pocketgpu.pica.memory.guest import GuestMemory
-from pocketgpu.pica.observer import Observer, tell_written
 
 BASE = EXTERNAL.base
 WORDS = EXTERNAL_WORDS

@@ -10,8 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from pocketgpu.pica.pdc.mode import DisplayMode, Problem
+from pocketgpu.pica.pdc.problem import Problem
+
+if TYPE_CHECKING:
+    from pocketgpu.pica.pdc.mode import DisplayMode
 
 BACK_PORCH = 16
 """Clocks that the back porch needs at least."""

@@ -22,20 +22,13 @@ from typing import Any
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.facts.timing import CPU_CLOCK, FAST_PIXEL_DIVIDER, PIXEL_DIVIDER
+from pocketgpu.pica.pdc.limits import problems
+from pocketgpu.pica.pdc.problem import Problem
 
 SCREENS = ("top", "bottom")
 """Name of the screen of each controller."""
 
 Pair = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that the documents warn of. severity: "warning" (the picture suffers) or "note"."""
-
-    id: str
-    severity: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,8 +358,6 @@ class DisplayMode:
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """What the documents warn of in this mode."""
-        from pocketgpu.pica.pdc.limits import problems
-
         return problems(self)
 
 

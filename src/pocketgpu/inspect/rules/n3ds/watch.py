@@ -28,9 +28,9 @@ from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.rules.n3ds.draws import DrawReader
 from pocketgpu.inspect.rules.n3ds.memory_map import WrittenMemory
 from pocketgpu.inspect.rules.n3ds.record import Lost, N3dsRecord, Read, Shown, UnitRecord
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support import recordings
 
 from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.mxcap import parse
@@ -270,8 +270,8 @@ def test_textures_beyond_reason_are_refused(memory: GpuMemory, engine: Engine) -
 
 # Recordings
 
-RECORDINGS = Path(__file__).parents[4] / "shared" / "captures" / "switch"
-recorded = pytest.mark.skipif(not RECORDINGS.is_dir(), reason="needs the recordings beside the checkout")
+RECORDINGS = recordings.switch()
+recorded = pytest.mark.skipif(not RECORDINGS.is_dir(), reason=recordings.REASON)
 
 
 def shown(name: str) -> tuple[Any, list[TextureHeader]]:

@@ -150,7 +150,8 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "Counters": ({"_values", "pointers"}, {"_state", "_names"}),
     "Syncpoints": ({"_values", "counted", "foreign_reached"}, set()),
     "SwitchDriver": (
-        {"channels", "backings", "live", "frame"}, {"trace", "machine", "frame_count", "_loads", "_loaded", "_starts", "_ends"}
+        {"channels", "backings", "live", "frame"},
+        {"trace", "machine", "frame_count", "_loads", "_loaded", "_starts", "_ends"},
     ),
 }  # fmt: skip
 """Fields that a checkpoint brings back, and those that it need not: parts of other parts, views of memory, caches."""

@@ -18,8 +18,8 @@ RULES = RuleSet("3DS")
     confidence="inferred",
     source="3dbrew GPU/External Registers, LCD",
     explanation=(
-        "What is shown is whatever was there before; here it is black. Programs that use one screen often leave the other "
-        "so."
+        "What is shown is whatever was there before; here it is black. Programs that use one screen often leave "
+        "the other so."
     ),
     hint="Show where the transfer went, or fill the framebuffer once.",
 )

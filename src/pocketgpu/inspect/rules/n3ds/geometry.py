@@ -19,8 +19,8 @@ RULES = RuleSet("3DS")
     confidence="seen on hardware",
     source="devkitPro/citro3d issues 53 and 56",
     explanation=(
-        "Programs that drew with a geometry program first and without one afterwards have hung consoles; the other order "
-        "worked. Uniforms of the geometry unit were found cleared, too."
+        "Programs that drew with a geometry program first and without one afterwards have hung consoles; the "
+        "other order worked. Uniforms of the geometry unit were found cleared, too."
     ),
     hint="Draw what needs the geometry program last, or give every program a geometry part.",
 )
@@ -37,8 +37,8 @@ def geometry_switch(record: N3dsRecord) -> Iterator[Found]:
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_VSH_COM_MODE",
     explanation=(
-        "The fourth unit runs vertex programs or geometry programs. The bit says whether it is told what the other three "
-        "are; set wrongly, two programs meet in one unit, or it runs an old one."
+        "The fourth unit runs vertex programs or geometry programs. The bit says whether it is told what the "
+        "other three are; set wrongly, two programs meet in one unit, or it runs an old one."
     ),
     hint="Write 1 with GEOSTAGE_CONFIG.mode = 2, else 0.",
 )

@@ -59,8 +59,8 @@ def list_unmapped(record: N3dsRecord) -> Iterable[Found]:
     confidence="documented",
     source="GBATEK 3DS GPU Internal Registers, Command Lists",
     explanation=(
-        "The lowest bit of size and address cannot be set, so the last 8 bytes are never read. FINALIZE in them does not "
-        "happen, and the console hangs (list.no-finalize)."
+        "The lowest bit of size and address cannot be set, so the last 8 bytes are never read. FINALIZE in them "
+        "does not happen, and the console hangs (list.no-finalize)."
     ),
     hint="Pad the list; drivers append FINALIZE a second time.",
 )

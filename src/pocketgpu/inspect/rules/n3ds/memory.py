@@ -110,8 +110,9 @@ def target_not_cleared(record: N3dsRecord) -> Iterator[Found]:
     confidence="documented",
     source="3dbrew GSP Shared Memory, FlushCacheRegions; GSPGPU:FlushDataCache",
     explanation=(
-        "The GPU does not see the processor's cache, and reads older data. Only recordings of GX commands tell of flushes, "
-        "and only those of commands: where a program flushes by no command at all, nothing is looked for."
+        "The GPU does not see the processor's cache, and reads older data. Only recordings of GX commands tell "
+        "of flushes, and only those of commands: where a program flushes by no command at all, nothing is looked "
+        "for."
     ),
     hint="Flush the range after writing it and before the command that reads it.",
 )

@@ -141,7 +141,7 @@ class TargetPicture:
 
     @property
     def stored(self) -> NDArray[Any]:
-        """Values of all samples as memory has them: (height, width, 4) of colours, (height, width) of depth or stencil."""
+        """Values of all samples, row by row: (height, width, 4) of colours, (height, width) of depth or stencil."""
         if not self.is_depth:
             return arrays.decode(self.rows, self.surface.format)
         depth, stencil = arrays.decode_depth(self.rows, self.surface.format)

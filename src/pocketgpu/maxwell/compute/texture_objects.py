@@ -319,8 +319,8 @@ class Texture(Image):
 
     :param array, kind, format, numbers, size: as for `Image`.
     :param filter: "nearest" or "linear"; `mip_filter` the same between mip levels, or "none".
-    :param address: what lies outside the texture, one mode for all axes or one each: "wrap", "mirror", "clamp", "border",
-        "clamp_gl", "mirror_once", "mirror_once_border", "mirror_once_gl".
+    :param address: what lies outside the texture, one mode for all axes or one each: "wrap", "mirror", "clamp",
+        "border", "clamp_gl", "mirror_once", "mirror_once_border", "mirror_once_gl".
     :param normalized: whether coordinates go from 0 to 1 instead of counting texels.
     :param border: red, green, blue and alpha of the border.
     :param srgb: red, green and blue hold sRGB.

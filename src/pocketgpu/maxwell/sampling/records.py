@@ -1,8 +1,8 @@
 """Where textures lie in the work area, as byte offsets: the book, which every kernel starts from, and records.
 
 The book is at the beginning of the area that a `Textures` object has. Its table finds the record of a handle; an entry
-is (handle, use + 1, offset of the record). An empty entry does not end a search: look at all PROBES places. CHANGES grows
-whenever a launch begins, or a handle is resolved.
+is (handle, use + 1, offset of the record). An empty entry does not end a search: look at all PROBES places. CHANGES
+grows whenever a launch begins, or a handle is resolved.
 
 A record has what kernels need of a texture header and a sampler, in plain numbers:
 

@@ -7,8 +7,8 @@ the edge being those at the edge. A multisampled surface is resolved as what it 
 
 Formats are converted through red, green, blue and alpha, sRGB formats through linear light. Blits between equal formats
 without a filter move pixels as they are, depth included. Operations other than SRCCOPY follow their names; no
-measurement is known. Colour keys, patterns, solid primitives and pixels from the pushbuffer are events: no driver of this
-console uses them.
+measurement is known. Colour keys, patterns, solid primitives and pixels from the pushbuffer are events: no driver of
+this console uses them.
 Source: class header cl902d.h; for positions what two drivers do (deko3d CENTER, Mesa CORNER).
 """
 

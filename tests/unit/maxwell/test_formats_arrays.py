@@ -14,14 +14,7 @@ from support.slow_formats import Part, code_of, encoded, linear, nearest_small, 
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH, TEXTURE, TWOD, PixelLayout
-from pocketgpu.maxwell.formats.arrays import (
-    decode,
-    decode_depth,
-    encode,
-    encode_depth,
-    picture,
-    to_rgba8,
-)
+from pocketgpu.maxwell.formats.arrays import decode, decode_depth, encode, encode_depth, picture, to_rgba8
 from pocketgpu.maxwell.formats.srgb import srgb_to_linear
 
 Colour = list[float | int]

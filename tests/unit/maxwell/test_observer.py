@@ -18,8 +18,8 @@ from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
+from pocketgpu.maxwell.host.observer import Observer, Order, RunGrid, Segment, TextureRead, Undrawn
 from pocketgpu.maxwell.memory.places import Offsets, Places
-from pocketgpu.maxwell.observer import Observer, Order, RunGrid, Segment, TextureRead, Undrawn
 from pocketgpu.maxwell.present import Surface
 from pocketgpu.maxwell.sass.launch.launcher import Result
 

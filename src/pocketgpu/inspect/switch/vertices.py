@@ -17,8 +17,8 @@ from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, SECOND_VERTEX, Plan
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVES, REGION, TRIANGLE_LIST, VERTICES
+from pocketgpu.maxwell.host.observer import Observer
 from pocketgpu.maxwell.memory.gpu_memory import PartlyReadable
-from pocketgpu.maxwell.observer import Observer
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection
@@ -81,15 +81,15 @@ def vertices_of(inspection: SwitchInspection, draw: Draw, tick: int) -> Vertices
     :raises UsageError: the draw has too many vertices.
     """
     player = inspection.player
-    player.go(tick)
+    player.go(player.at(tick))
     whole = fresh(draw)
     read = whole.inputs
     inputs = np.zeros(len(whole.vertex_numbers), [(f"a{n}", values.dtype, (4,)) for n, values in read.items()])
     for n, values in read.items():
         inputs[f"a{n}"] = values
-    player.go(tick - 1)
+    player.go(player.at(tick - 1))
     listener = _Outputs()
-    player.replay_to(tick, listener)
+    player.play_to(player.at(tick), listener)
     named = np.concatenate(whole.runs).astype(np.int64) if whole.runs else np.empty(0, np.int64)
     outputs, emitted, triangles = listener.result(named)
     return Vertices(

@@ -29,8 +29,8 @@ from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.lanes import I32, Engine
 from pocketgpu.maxwell.formats.srgb import CODES, linear_words
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
+from pocketgpu.maxwell.host.observer import Observer, TextureRead
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
-from pocketgpu.maxwell.observer import Observer, TextureRead
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.decode import canonical, storage_of
 from pocketgpu.maxwell.sampling.describe import NOTHING, describe

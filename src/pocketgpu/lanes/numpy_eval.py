@@ -280,13 +280,13 @@ class ArrayLang(NumpyLang):
     """
 
     def __init__(self, count: int, memory: np.ndarray[Any, Any] | None = None) -> None:
-        # A single lane would be a scalar: there are two then, and the second one does not count.
+        # A single lane would be a scalar: there are at least two, of which `count` count.
         super().__init__(ArenaViews(np.zeros(8, np.uint8) if memory is None else memory), max(count, 2), {})
         self._count = count
 
     def from_array(self, array: np.ndarray[Any, Any]) -> Value:
         """A flat array of int32, float32 or float64 as a value."""
-        return Value(self, np.resize(array, 2) if self._count == 1 else array, _TYPES[array.dtype.name], self.lanes)
+        return Value(self, np.resize(array, 2) if self._count < 2 else array, _TYPES[array.dtype.name], self.lanes)
 
     def to_array(self, value: Value) -> np.ndarray[Any, Any]:
         """A value as an array; a scalar is repeated. It may share memory with others."""

@@ -1,6 +1,6 @@
 """What registers say about set-up and raster, as words of RASTER and VIEWPORT records, and the table of pixel inputs.
 
-What is left to who draws are places: VERTICES, PRIMITIVES, VIEWPORTS, INPUTS, OUTPUT, PROGRAM; and EARLY, DEPTH_WANTED
+Not set here: the places VERTICES, PRIMITIVES, VIEWPORTS, INPUTS, OUTPUT, PROGRAM; and EARLY, DEPTH_WANTED
 and ALPHAS, which depend on programs and targets. Sources: class header B197; drivers, where headers only have names.
 """
 
@@ -116,7 +116,7 @@ class RasterEncoder:
         Words that do not count are left alone: places in RASTER, all but the first viewport if the program chooses
         none.
 
-        :param vertex_map: where attributes are in pages, for who reads them (VERTICES.MAP).
+        :param vertex_map: where attributes are in pages, for programs that read them (VERTICES.MAP).
         """
         make = partial(
             _raster, vertex_map=vertex_map, control_step=self._control_step, window_clip_cut=self._window_clip_cut

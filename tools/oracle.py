@@ -23,9 +23,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src")]
 
 import pocketgpu  # noqa: E402
-from pocketgpu.capture.replay import Capture, replay  # noqa: E402
+from pocketgpu.capture import Capture  # noqa: E402
+from pocketgpu.capture.driver.n3ds import N3DSDriver  # noqa: E402
 from pocketgpu.pica import workers  # noqa: E402
-from pocketgpu.pica.n3ds import N3DS  # noqa: E402
 
 workers.WORTH = 0.0  # share every draw out, however small
 
@@ -52,8 +52,8 @@ class Outcome:
 
 def outcomes(capture: Capture, frames: range, **how: Any) -> Iterator[Outcome]:
     """Replay one way; one outcome for each frame."""
-    machine = N3DS(fcram=256 << 20 if capture.trace.needs_new_model else 128 << 20, **how)
-    for frame in replay(capture.trace, machine, frames):
+    machine = N3DSDriver.make_machine(capture.trace, **how)
+    for frame in N3DSDriver(capture.trace, machine).frames(frames):
         screens, memory = hashlib.sha256(), hashlib.sha256()
         for name, screen in sorted(frame.screens.items()):
             screens.update(name.encode() + screen.array.tobytes())

@@ -21,7 +21,7 @@ from pocketgpu.maxwell.engines.common.constants import Bindings
 from pocketgpu.maxwell.engines.common.snapshots import Snapshot
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed import topology, vertices
-from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
+from pocketgpu.maxwell.memory.gpu_memory import PartlyReadable
 
 STAGES = ("vertex A", "vertex B", "tessellation control", "tessellation evaluation", "geometry", "pixel")
 """Shader stages by number of the pipeline."""
@@ -69,7 +69,7 @@ class Draw:
     instance: int
     snapshot: Snapshot
     constants: Bindings
-    memory: GpuMemory
+    memory: PartlyReadable
     switches: Mapping[str, str]
     inline: NDArray[np.uint32] | None = None
     first_primitive: int = 0

@@ -21,8 +21,8 @@ from pocketgpu import observer
 from pocketgpu.arena import PAGE_SHIFT
 
 if TYPE_CHECKING:
+    from pocketgpu.pica.front.packets import DrawPackets
     from pocketgpu.pica.n3ds import N3DS
-    from pocketgpu.pica.packets import DrawPackets
 
 Run: TypeAlias = Callable[[int, int], None]
 """Runs some of what an observer was handed: those from the first number on and before the second."""

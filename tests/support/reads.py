@@ -76,6 +76,6 @@ def names_of_draws() -> tuple[str, ...]:
     return names_read(
         shaders_of, plan, raster_state.left_out,
         lambda state: OutputState.of(state, header, switches, True),
-        lambda state: raster_state.encode(state, everything, raster, viewports, switches),
+        lambda state: raster_state.RasterEncoder(switches).encode(state, everything, raster, viewports),
         lambda state: raster_state.pixel_inputs(state, inputs, everything),
     )  # fmt: skip

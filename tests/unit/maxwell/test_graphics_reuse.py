@@ -194,7 +194,7 @@ def test_what_is_not_read_does_not_count(seed: int) -> None:
             np.zeros(RASTER.size // 4, np.int32),
             np.zeros(VIEWPORT.size // 4 * VIEWPORT_COUNT, np.int32),
         )
-        raster_state.encode(state, read_by, record, viewports, switches)
+        raster_state.RasterEncoder(switches).encode(state, read_by, record, viewports)
         return record, viewports, raster_state.pixel_inputs(state, inputs, read_by).table, raster_state.left_out(state)
 
     def vertex(state: State) -> object:

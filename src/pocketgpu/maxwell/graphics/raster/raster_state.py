@@ -105,10 +105,10 @@ class RasterEncoder:
         self._mirrors = switches.get("raster.lower_left") == "mirror"
         self._moves = switches.get("raster.window_offset") != "ignore"
         self._rasters: ReadCache[Words] = ReadCache(_MOST_KEPT)
-        self._viewports: ReadCache[Words] = ReadCache(_MOST_KEPT)
+        self._viewports: list[ReadCache[Words]] = [ReadCache(_MOST_KEPT) for _ in range(VIEWPORT_COUNT)]
 
     def __repr__(self) -> str:
-        return f"RasterEncoder({len(self._rasters)} rasters, {len(self._viewports)} viewports)"
+        return f"RasterEncoder({len(self._rasters)} rasters, {sum(map(len, self._viewports))} viewports)"
 
     def encode(self, state: State, vertex_map: Words, raster: Words, viewports: Words) -> None:
         """Fill a RASTER record and VIEWPORT_COUNT VIEWPORT records (i32 words).
@@ -126,7 +126,8 @@ class RasterEncoder:
         several = any(int(vertex_map[word]) != PAGE_ZERO for word in _VIEWPORT_CHOICES)
         for n in range(VIEWPORT_COUNT if several else 1):
             make_one = partial(_viewport, n=n, vertex_map=vertex_map, mirrors=self._mirrors, moves=self._moves)
-            viewports[n * size : (n + 1) * size] = self._viewports.get(state, make_one, (n, positions))
+            viewports[n * size : (n + 1) * size] = self._viewports[n].get(state, make_one, positions)
+
 
 def _raster(state: State, vertex_map: Words, control_step: bool, window_clip_cut: int) -> Words:
     """All of RASTER that registers decide. For the last two see `_faces` and `_masks`."""

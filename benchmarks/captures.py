@@ -15,7 +15,7 @@ import csv
 from pathlib import Path
 from time import perf_counter
 
-from common import CAPTURES, Report, Series, cpu_time, geometric_mean, run, turns
+from common import CAPTURES, Report, Series, cpu_time, geometric_mean, recordings, run, turns
 from guest import use_clock
 
 import pocketgpu
@@ -77,7 +77,7 @@ class Player:
 def measure(report: Report, arguments: argparse.Namespace) -> None:
     table = CAPTURES / "TIMES.tsv"
     if not table.is_file():
-        report.notes.append(f"no recordings at {CAPTURES}: the folder beside the checkout is missing; nothing measured")
+        report.notes.append(f"nothing measured: {recordings.REASON}")
         return
     with table.open(newline="") as lines:
         theirs = {row["capture"]: float(row["ms_best"]) for row in csv.DictReader(lines, delimiter="\t")}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from support import recordings
 
 # How long an example takes is no matter of right or wrong: the first one may compile what it needs.
 settings.register_profile("pocketgpu", deadline=None)
@@ -26,12 +27,28 @@ def all_threads_work() -> None:
     workers.WORTH = 0.0
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        recordings.OPTION, metavar="DIR", help=f"folder of recordings of other programs (also {recordings.VARIABLE})"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before any test is collected, as some ask for the recordings by name."""
+    option = config.getoption(recordings.OPTION)
+    if option is not None and not Path(option).is_dir():
+        raise pytest.UsageError(f"{recordings.OPTION}: there is no folder {option}")
+    if option is not None:
+        os.environ[recordings.VARIABLE] = option
+    os.environ[recordings.VARIABLE] = str(recordings.folder())  # also for programs that run in other folders
+
+
 @pytest.fixture(scope="session")
 def shared_dir() -> Path:
-    """The folder of recordings and facts beside the checkout; tests that need it are skipped where it is missing."""
-    folder = (ROOT / ".." / "shared").resolve()
+    """The folder of recordings and tables of other programs; tests that need it are skipped where it is missing."""
+    folder = recordings.folder()
     if not (folder / "captures").is_dir():
-        pytest.skip(f"no recordings at {folder}: the folder with captures/ beside the checkout is missing")
+        pytest.skip(recordings.REASON)
     return folder
 
 

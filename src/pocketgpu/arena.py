@@ -15,7 +15,7 @@ import mmap
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,21 @@ class Snapshot:
     def bytes_beside(self, other: Snapshot) -> int:
         """How many bytes it keeps that another one of the same memory does not share, at most."""
         return int(np.count_nonzero(self.versions != other.versions)) * PAGE_SIZE + self.versions.nbytes
+
+
+class Readable(Protocol):
+    """Memory of a console that can be read by address."""
+
+    def read(self, address: int, size: int, /) -> bytes:
+        """A copy of bytes.
+
+        :raises GuestMemoryError: there is no memory.
+        """
+        ...
+
+    def offset_of(self, address: int, size: int, /) -> int | None:
+        """Arena offset of a range; None unless all of it lies in one piece."""
+        ...
 
 
 class Arena:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 import pytest
-from support import switch_index
+from support import recordings, switch_index
 from support.quick import seen
 from zoo_switch import SCENES
 
@@ -81,7 +81,7 @@ def test_a_scene_that_threads_share(monkeypatch: pytest.MonkeyPatch, name: str) 
 @pytest.mark.parametrize("name", switch_index.names() or ["none"])
 def test_a_recording(name: str) -> None:
     if name == "none":
-        pytest.skip("no Switch recordings beside the checkout")
+        pytest.skip(recordings.REASON)
     trace = pocketgpu.open(switch_index.folder() / f"{name}.mxcap.zip").trace
     assert isinstance(trace, ChannelLog) and SwitchDriver.make_machine(trace).switches == GM20B().switches
     _compare(name, trace)

@@ -4,7 +4,8 @@
 objects users hold, the members that the pages show or list. Classes that the pages never name by their home stand under
 the words in brackets: users only meet their objects.
 
-An entry may be added when a page promises more. Taking one away breaks somebody's program.
+An entry may be added when a page promises more. Taking one away, or writing another module into it because code has
+moved, breaks somebody's program: the old name has to go on working. `names-0.1.0.txt` holds this table to that.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "pocketgpu.facts.maxwell": ("B197", "TIC"),
     "pocketgpu.facts.pica": ("PICA",),
     "pocketgpu.facts.timing": (),
-    "pocketgpu.inspect.model.address": ("Address",),
-    "pocketgpu.inspect.n3ds.capture_info": ("CaptureInfo", "examine"),
+    "pocketgpu.inspect.address": ("Address",),
+    "pocketgpu.inspect.capture_info": ("CaptureInfo", "examine"),
     "pocketgpu.inspect.decode": (
         "BLOCKS",
         "EFFECTS",
@@ -62,12 +63,12 @@ NAMES: dict[str, tuple[str, ...]] = {
         "parse_listing",
         "stream_of",
     ),
-    "pocketgpu.inspect.registers.describe": ("Bits", "Explanation", "Match", "explain", "resolve", "search"),
+    "pocketgpu.inspect.describe": ("Bits", "Explanation", "Match", "explain", "resolve", "search"),
     "pocketgpu.inspect.diff": ("Difference", "Report", "diff"),
-    "pocketgpu.inspect.model.event": ("Event",),
+    "pocketgpu.inspect.event": ("Event",),
     "pocketgpu.inspect.inspection": ("Inspection", "Moment", "debug"),
-    "pocketgpu.inspect.switch.capture_info": ("MaxwellInfo", "examine"),
-    "pocketgpu.inspect.model.meshes": ("Mesh", "to_glb", "to_obj"),
+    "pocketgpu.inspect.maxwell_info": ("MaxwellInfo", "examine"),
+    "pocketgpu.inspect.meshes": ("Mesh", "to_glb", "to_obj"),
     "pocketgpu.inspect.n3ds.funnel": ("Funnel",),
     "pocketgpu.inspect.n3ds.why": ("Why",),
     "pocketgpu.inspect.rules.checker": ("check",),
@@ -76,9 +77,11 @@ NAMES: dict[str, tuple[str, ...]] = {
         "Registers",
         "Step",
         "Trace",
+        "pixel_of",
         "trace_primitive",
         "trace_thread",
         "trace_vertex",
+        "vertex_of",
         "watch_launches",
         "watch_stage",
     ),
@@ -294,6 +297,8 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "written",
     ),
     "(the debugger of a Switch recording)": ("log",),
+    "(a channel log)": ("presents",),
+    "(a picture that is shown, of a channel log)": ("gpu_va",),
     "pocketgpu.inspect.inspection.Moment": (
         "address",
         "changes",
@@ -320,7 +325,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
     "(the vertices of a moment)": ("attributes", "emitted", "inputs", "numbers", "outputs", "triangles"),
     "(a texture or target of a moment)": ("array", "image"),
     "(a program of a moment)": ("floats", "text"),
-    "pocketgpu.inspect.model.address.Address": (
+    "pocketgpu.inspect.address.Address": (
         "at",
         "block",
         "draw",
@@ -336,7 +341,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "thread",
         "vertex",
     ),
-    "pocketgpu.inspect.model.event.Event": (
+    "pocketgpu.inspect.event.Event": (
         "address",
         "by_number",
         "draw",
@@ -356,15 +361,18 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "address",
         "because",
         "color",
-        "final",
         "last",
-        "links",
-        "more",
+        "misses",
+        "missing",
+        "opening",
+        "overlapping",
         "place",
         "proved",
+        "schema",
         "shown",
         "to_json",
         "touches",
+        "value",
     ),
     "(the Why of a Switch)": ("conclusion", "proved", "to_json", "value"),
     "(a touch of a pixel)": ("event", "to_json"),
@@ -386,7 +394,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "vertex",
     ),
     "pocketgpu.inspect.diff.Difference": ("a", "b", "detail", "level", "places", "text", "to_json"),
-    "pocketgpu.inspect.model.meshes.Mesh": (
+    "pocketgpu.inspect.meshes.Mesh": (
         "colors",
         "extras",
         "left_out",
@@ -460,14 +468,14 @@ MEMBERS: dict[str, tuple[str, ...]] = {
     "pocketgpu.pica.pdc.Beat": ("count", "next"),
     "pocketgpu.pica.pdc.Problem": ("id", "severity", "text"),
     "pocketgpu.errors.PocketGPUError": ("hint", "location", "message"),
-    "pocketgpu.inspect.registers.describe.Explanation": (
+    "pocketgpu.inspect.describe.Explanation": (
         "bits",
         "lines",
         "register",
         "to_dict",
         "word",
     ),
-    "pocketgpu.inspect.registers.describe.Match": (
+    "pocketgpu.inspect.describe.Match": (
         "byte",
         "field",
         "header",
@@ -475,7 +483,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "remark",
         "said",
     ),
-    "pocketgpu.inspect.registers.describe.Bits": (
+    "pocketgpu.inspect.describe.Bits": (
         "field",
         "hi",
         "lo",
@@ -537,7 +545,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "contents",
         "replays",
     ),
-    "pocketgpu.inspect.n3ds.capture_info.CaptureInfo": (
+    "pocketgpu.inspect.capture_info.CaptureInfo": (
         "doubts",
         "events",
         "features",
@@ -550,7 +558,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
     "(a feature of a recording)": ("id", "text"),
     "(a doubt of a recording)": ("certain", "reason", "switch"),
     "(the use of a doubt)": ("first",),
-    "pocketgpu.inspect.switch.capture_info.MaxwellInfo": (
+    "pocketgpu.inspect.maxwell_info.MaxwellInfo": (
         "classes",
         "doubts",
         "events",

@@ -21,5 +21,23 @@ WIKI: Final = "3dbrew GPU/Internal Registers"
 COUNT: Final = 0x300
 """Number of register ids."""
 
+ATTRIBUTES: Final = 12
+"""Vertex attributes, and loaders that fetch them."""
+LOADER_STEP: Final = 3
+"""Ids from a register of one loader to the same one of the next."""
+IMMEDIATE_INDEX: Final = 15
+"""In FIXEDATTRIB_INDEX: the words that follow are vertices to draw."""
+OUTPUT_MAPS: Final = 7
+"""Output registers of vertices that can have meanings, SH_OUTMAP_O0 and so on."""
+SHADER_REGISTERS: Final = 16
+"""Input registers of a shader unit, and output registers of one."""
+FLOAT_UNIFORMS: Final = 96
+"""Float uniforms of a shader unit; each has four components."""
+LIGHT_TABLES: Final = 24
+"""Numbers of lighting look-up tables; some of them have no table."""
+
+FINALIZE_VALUE: Final = 0x12345678
+"""What drivers write to FINALIZE, and what IRQ_CMP0 compares it with unless a program changes that."""
+
 PICA: Final[RegisterBlock] = block(BANK, "pica", WIKI, size=COUNT, also="GPUREG_")
 """All internal registers; offsets are ids."""

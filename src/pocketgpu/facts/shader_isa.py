@@ -6,6 +6,9 @@ Source: 3dbrew GPU/Shader Instruction Set; numbers and field places are its fact
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from pocketgpu.facts.pica_enums import SEMANTIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,15 @@ class Format:
         """A field of an instruction word; 0 where the format lacks it."""
         lo, width = self.fields.get(field, (0, 0))
         return (word >> lo) & ((1 << width) - 1)
+
+
+OPCODE_AT = 26
+"""Lowest bit of the opcode, as most formats have it."""
+
+
+def opcode_number(word: int) -> int:
+    """The top six bits of an instruction word, which OPCODES explains."""
+    return word >> OPCODE_AT
 
 
 _ARITHMETIC = {"desc": (0, 7), "idx": (19, 2), "dst": (21, 5), "op": (26, 6)}
@@ -101,16 +113,29 @@ OPDESC_FIELDS = {"mask": (0, 4), "neg1": (4, 1), "sel1": (5, 8), "neg2": (13, 1)
                  "sel3": (23, 8)}  # fmt: skip
 """Operand descriptor. In `mask` bit 3 is x and bit 0 is w; in a selector the top two bits choose component x."""
 
+LAST_SLOT = 3
+"""The highest vertex slot of SETEMIT."""
+EMIT_STATE = F4.fields["winding"][0], 4
+"""(lowest bit, width) of the three fields of SETEMIT, which lie side by side."""
+
+
+class EmitState(NamedTuple):
+    """What SETEMIT said, taken apart: whether the triangle is turned round, whether there is one, the vertex slot."""
+
+    winding: int
+    primitive: int
+    vertex: int
+
+
+def emit_state(state: int) -> EmitState:
+    """The fields of EMIT_STATE's bits, shifted down."""
+    return EmitState(*(F4.get(state << EMIT_STATE[0], field) for field in EmitState._fields))
+
+
 COMPARE_NAMES = ("EQ", "NE", "LT", "LE", "GT", "GE", "TRUE", "TRUE")
 CALL_DEPTH, IF_DEPTH, LOOP_DEPTH = 4, 8, 4
-SEMANTICS = (
-    "position.x", "position.y", "position.z", "position.w",
-    "quaternion.x", "quaternion.y", "quaternion.z", "quaternion.w",
-    "color.r", "color.g", "color.b", "color.a",
-    "texcoord0.u", "texcoord0.v", "texcoord1.u", "texcoord1.v", "texcoord0.w", "",
-    "view.x", "view.y", "view.z", "", "texcoord2.u", "texcoord2.v",
-)  # fmt: skip
-"""What SH_OUTMAP can make of an output component, by number; 0x1F means unused."""
+SEMANTICS = tuple(SEMANTIC.get(number, "") for number in range(SEMANTIC.TEXCOORD2_V + 1))
+"""What SH_OUTMAP can make of an output component, by number; SEMANTIC.UNUSED means nothing."""
 
 
 def descriptor(word: int, field: str) -> int:

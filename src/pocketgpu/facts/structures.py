@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from pocketgpu.facts.registers import Field, Value
-from pocketgpu.facts.tables import Tables
+from pocketgpu.facts.tables import Tables, apart
 
 Data = Any
 """A structure: int, bytes, bytearray, memoryview, or 32-bit words as an array or sequence."""
@@ -89,7 +89,10 @@ class BitStructure:
         """All fields, in the order of the table."""
         tables = self._tables
         entry = next(one for one in tables.read(self.file.removesuffix(".tsv")) if one["structure"] == self.name)
-        return tuple(BitField(*row) for row in tables.fields(entry.rows))
+        fields = [one for row in tables.fields(entry.rows) for one in (apart([row]) if "{" in row.name else [row])]
+        if any(row["field"][0] == "@" for row in entry.rows):
+            fields.sort(key=lambda one: one.lo)
+        return tuple(BitField(*row) for row in fields)
 
     @cached_property
     def _by_name(self) -> dict[str, BitField]:

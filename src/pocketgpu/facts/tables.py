@@ -34,11 +34,14 @@ What is the same several times is written once:
   `{0xc84,0x840c}`; `{id}` is the register's offset. In the name of a field (with `array`) it makes that many
   fields. A field whose bits are `-` for a register is not part of it. Field arrays that follow each other are listed
   by their bits.
-* `@NAME` in the place of a field is a group of fields, a head row of `groups.tsv`.
+* `@NAME` in the place of a field is a group of fields, a head row of `groups.tsv`. A structure that has groups lists
+  its fields by their bits.
 * `@NAME` in the place of a register is the table `NAME.tsv`, a part that stands there: its offsets are added.
   `TEXUNIT{0..2}_@texture_unit` at `081,091,099` has it three times, under names with that prefix; braces in its rows
   then choose by the part's number, if the row is no array itself. A row of the table itself replaces the row that a
   part has at the same place.
+* `=NAME` among the marks: the row is that of `NAME.tsv` with the same name. Cells that are not empty say what is
+  different here, as do the rows beneath: those of the table come first, in its order.
 
 Beside the tables of a folder lie, if they are needed:
 
@@ -201,19 +204,20 @@ def parse_marks(text: str) -> Marks:
     """The cell "marks"."""
     words = text.split()
     access = "r" if "r" in words else "w" if "w" in words else "rw"
-    named = [word for word in words if word not in ("!", "?", "r", "w")]
+    named = [word for word in words if word not in ("!", "?", "r", "w") and word[0] != "="]
     return Marks("!" in words, access, "?" not in words, " ".join(named))
 
 
 @lru_cache(1024)
 def parse_list(text: str) -> tuple[str, ...]:
-    """What stands between braces: "x,y,z", "0..7" or "0,4..60"."""
+    """What stands between braces: "x,y,z", "0..7", "00..31" or "0,4..60"."""
     *items, last = text.split(",")
     start, dots, end = last.partition("..")
     if not dots:
         return (*items, last)
     step = int(start) - int(items[-1]) if items else 1
-    return (*items, *(str(number) for number in range(int(start), int(end) + 1, step)))
+    digits = len(start) if start.startswith("0") else 0
+    return (*items, *(f"{number:0{digits}d}" for number in range(int(start), int(end) + 1, step)))
 
 
 def expand(text: str, index: int) -> str:
@@ -242,6 +246,11 @@ def count_of(text: str) -> int:
     """How many names a cell with braces stands for; 1 without."""
     inside = text.partition("{")[2].partition("}")[0]
     return len(parse_list(inside)) if inside and inside != "id" else 1
+
+
+def names_of(text: str) -> list[str]:
+    """All names that a cell with braces stands for; the cell itself without."""
+    return [expand(text, index) for index in range(count_of(text))]
 
 
 def parse_values(name: str, text: str) -> Values:
@@ -274,7 +283,7 @@ class Tables:
         for entry in self.read(name):
             prefix, at, part = entry[column].partition("@")
             if not at:
-                own.append(entry)
+                own.append(self._borrowed(entry, column))
                 continue
             array = parse_array(entry["array"])
             bases = entry.offsets
@@ -290,6 +299,22 @@ class Tables:
             return own
         taken = {entry.offsets[0] for entry in own if entry["offset"] != "*"}
         return [*own, *(part for part in parts if part.offsets[0] not in taken)]
+
+    def _borrowed(self, entry: Entry, column: str) -> Entry:
+        """A row with `=NAME` among its marks, filled up from the row of its name in that table; others as they are."""
+        other = next((word[1:] for word in entry["marks"].split() if word[0] == "="), "")
+        if not other:
+            return entry
+        names = set(names_of(entry[column]))
+        origin = next(one for one in self.read(other) if not names.isdisjoint(names_of(one[column])))
+        own = {name: cell for name, cell in entry.cells.items() if cell}
+        # Further names are a block's own. The array of a row with a list of names is about that list.
+        left_out = {"aliases", "also"} | ({"array"} if "{" in origin[column] else set())
+        rest = {name: cell for name, cell in origin.cells.items() if name not in left_out}
+        beneath = {row["field"]: row for row in origin.rows}
+        rows = [{**beneath.pop(row["field"], {}), **{k: v for k, v in row.items() if v}} for row in entry.rows]
+        cells = {**rest, **own, "marks": f"{origin['marks']} {entry['marks']}"}
+        return Entry(cells, (*rows, *beneath.values()))
 
     # What rows share
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pocketgpu.facts.certainty import Certainty
+
+T = TypeVar("T")
 
 
 class Named(NamedTuple):
@@ -87,6 +89,21 @@ class Values(Mapping[int, str]):
     def numbers(self, *symbols: str) -> frozenset[int]:
         """The numbers of several symbols."""
         return frozenset(self.number(symbol) for symbol in symbols)
+
+    def in_order(self, cases: Mapping[str, T], otherwise: T | None = None) -> list[T]:
+        """What each symbol stands for, as a list by number. otherwise: for numbers that nothing is called.
+
+        Raises KeyError for a symbol that there is not, or that has no case; ValueError for a number without one.
+        """
+        chosen = {self.number(symbol): case for symbol, case in cases.items()}
+        for symbol, number in self.symbols.items():
+            if number not in chosen:
+                raise KeyError(f"{self.name}: no case for {symbol}")
+        found = [chosen.get(number, otherwise) for number in range(max(chosen) + 1)]
+        listed = [case for case in found if case is not None]
+        if len(listed) != len(found):
+            raise ValueError(f"{self.name}: a number before {max(chosen)} has no case")
+        return listed
 
     @property
     def symbols(self) -> Mapping[str, int]:

@@ -19,8 +19,7 @@ import numpy as np
 from pocketgpu.errors import UsageError
 from pocketgpu.events import EventLog
 from pocketgpu.facts.external import EXTERNAL, LCD
-from pocketgpu.facts.external_init import INITS, InitSet
-from pocketgpu.facts.gsp import CORE_START
+from pocketgpu.facts.external_init import CORE_START, INITS, InitSet
 from pocketgpu.facts.memory_map import VRAM
 from pocketgpu.facts.switches import choose
 from pocketgpu.facts.timing import CPU_CLOCK
@@ -28,6 +27,7 @@ from pocketgpu.lanes import Engine
 from pocketgpu.observer import Observed
 from pocketgpu.pica.checkpoint import Checkpoint
 from pocketgpu.pica.core.layout import BANKS
+from pocketgpu.pica.core.observer import Observer
 from pocketgpu.pica.core.registers import register_id
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.core.tiers import TIERS
@@ -42,7 +42,6 @@ from pocketgpu.pica.front.batch import DrawRunner
 from pocketgpu.pica.front.draws import Core3D
 from pocketgpu.pica.front.targets import RenderTarget
 from pocketgpu.pica.memory.guest import GuestMemory
-from pocketgpu.pica.observer import Observer
 from pocketgpu.pica.pdc import DisplayMode, display_mode
 from pocketgpu.pica.pdc.mode import SCREENS, WORDS
 from pocketgpu.pica.texture.cache import TextureCache

@@ -225,8 +225,8 @@ def test_beyond_the_end_is_the_end(sample: Capture) -> None:
 
 
 def _observer(driver: Any) -> Any:
-    from pocketgpu.maxwell.observer import Observer as OfSwitch
-    from pocketgpu.pica.observer import Observer as Of3DS
+    from pocketgpu.maxwell.host.observer import Observer as OfSwitch
+    from pocketgpu.pica.core.observer import Observer as Of3DS
 
     return OfSwitch() if isinstance(driver, SwitchDriver) else Of3DS()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support import recordings
 
 import pocketgpu.capture
 from pocketgpu.capture import Capture
@@ -18,17 +19,17 @@ from pocketgpu.inspect.decode import BLOCKS, EFFECTS, WHAT, Decoded, decode, par
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellTracer
 from pocketgpu.inspect.decode.pica_tracer import PicaTracer
 from pocketgpu.maxwell.engines.threed.draws import Draw
-from pocketgpu.maxwell.observer import Undrawn
+from pocketgpu.maxwell.host.observer import Undrawn
 from pocketgpu.maxwell.sass.launch.launcher import Result
-from pocketgpu.pica import observer as pica_observer
+from pocketgpu.pica.core import observer as pica_observer
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.packets import DrawPackets
-from pocketgpu.pica.observer import Run
 
 ROOT = Path(__file__).resolve().parents[3]
-SHARED = (ROOT / ".." / "shared" / "captures").resolve()
 DATA = ROOT / "src" / "pocketgpu" / "data"
-N3DS = [DATA / "sample.ctf.xz", *sorted(SHARED.glob("3ds/*.ctf.xz")), *sorted(SHARED.glob("3ds/*.gx.json.xz"))]
-SWITCH = [DATA / "sample_switch.mxcap.zip", *sorted(SHARED.glob("switch/*.mxcap.zip"))]
+RECORDED = recordings.n3ds()
+N3DS = [DATA / "sample.ctf.xz", *sorted(RECORDED.glob("*.ctf.xz")), *sorted(RECORDED.glob("*.gx.json.xz"))]
+SWITCH = [DATA / "sample_switch.mxcap.zip", *sorted(recordings.switch().glob("*.mxcap.zip"))]
 
 
 def name(path: Path) -> str:
@@ -65,7 +66,7 @@ def test_words_come_back_out_of_json(path: Path) -> None:
     assert [int(line["word"], 16) for line in found[1:]] == decoded.stream.words.tolist()
 
 
-@pytest.mark.skipif(len(N3DS) < 2, reason="no recordings beside the checkout")
+@pytest.mark.skipif(len(N3DS) < 2, reason=recordings.REASON)
 def test_all_recordings_are_there() -> None:
     assert len(N3DS) >= 43 and len(SWITCH) >= 18
 

@@ -15,7 +15,7 @@ from pocketgpu.capture.formats import mxcap
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.maxwell.engines.compute.launch import Launch
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
-from pocketgpu.maxwell.observer import Undrawn
+from pocketgpu.maxwell.host.observer import Undrawn
 
 FOLDER = Path("captures") / "switch"
 

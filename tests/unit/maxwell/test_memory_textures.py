@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support import recordings
 
 from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.mxcap import parse
@@ -18,7 +18,8 @@ from pocketgpu.facts.maxwell.formats import TEXTURE
 from pocketgpu.facts.maxwell.headers import TIC
 from pocketgpu.facts.switches import choose
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.formats.pixel_formats import picture, srgb_to_linear
+from pocketgpu.maxwell.formats.arrays import picture
+from pocketgpu.maxwell.formats.srgb import srgb_to_linear
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.memory.blocklinear import Layout, tile
 from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
@@ -269,8 +270,8 @@ def test_textures_beyond_reason_are_refused(memory: GpuMemory, engine: Engine) -
 
 # Recordings
 
-RECORDINGS = Path(__file__).parents[4] / "shared" / "captures" / "switch"
-recorded = pytest.mark.skipif(not RECORDINGS.is_dir(), reason="needs the recordings beside the checkout")
+RECORDINGS = recordings.switch()
+recorded = pytest.mark.skipif(not RECORDINGS.is_dir(), reason=recordings.REASON)
 
 
 def shown(name: str) -> tuple[Any, list[TextureHeader]]:

@@ -26,8 +26,8 @@ from pocketgpu.capture.pgc.minimise import Keep, minimise, parse_keep
 from pocketgpu.capture.pgc.redact import redact
 from pocketgpu.cli import main
 from pocketgpu.errors import CaptureError, NoPictureError
+from pocketgpu.pica.core.observer import Observer, Run
 from pocketgpu.pica.front.packets import DrawPackets
-from pocketgpu.pica.observer import Observer, Run
 
 
 def pictures(capture: pocketgpu.Capture) -> list[dict[str, bytes]]:

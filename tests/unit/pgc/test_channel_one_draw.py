@@ -17,7 +17,7 @@ from pocketgpu.cli import main
 from pocketgpu.errors import NoPictureError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.threed.draws import Draw
-from pocketgpu.maxwell.observer import Observer, Undrawn
+from pocketgpu.maxwell.host.observer import Observer, Undrawn
 
 
 def opened(shared: Path, name: str) -> pocketgpu.Capture:

@@ -21,11 +21,11 @@ from pocketgpu.capture.formats.gxlog import GxLog, GxRun
 from pocketgpu.capture.formats.pgc.traces import PgcTrace
 from pocketgpu.errors import GuestMemoryError
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE
+from pocketgpu.pica.core.observer import Observer, Run
 from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.gsp.addresses import AddressMap
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Observer, Run
 
 N3DSTrace: TypeAlias = Trace | GxLog | PgcTrace
 """Parsed captures of a 3DS."""

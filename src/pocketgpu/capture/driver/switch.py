@@ -22,7 +22,7 @@ from pocketgpu.capture.formats.pgc import channel_state
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
-from pocketgpu.maxwell.observer import Observer
+from pocketgpu.maxwell.host.observer import Observer
 from pocketgpu.maxwell.present import to_picture
 from pocketgpu.pica.display.screens import Screen
 

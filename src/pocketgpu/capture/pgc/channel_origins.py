@@ -20,9 +20,9 @@ from pocketgpu.facts.maxwell.formats import PixelLayout
 from pocketgpu.maxwell.engines.compute.queue_metadata import QMD_BYTES
 from pocketgpu.maxwell.engines.threed import vertices
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
+from pocketgpu.maxwell.host.observer import Observer, Segment, TextureRead
 from pocketgpu.maxwell.memory.page_table import PHYSICAL
 from pocketgpu.maxwell.memory.places import Offsets, Places
-from pocketgpu.maxwell.observer import Observer, Segment, TextureRead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

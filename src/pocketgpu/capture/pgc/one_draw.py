@@ -14,21 +14,22 @@ from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContent
 from pocketgpu.capture.formats.pgc.traces import PgcTrace, runs_of
 from pocketgpu.capture.pgc import snapshot
 from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.facts.gsp import PROCESS_LIST, command_of
+from pocketgpu.facts.list_entry import header_of, header_word, length_of
 from pocketgpu.facts.memory_map import FCRAM
-from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica import FINALIZE_VALUE, PICA
+from pocketgpu.pica.core.observer import Observer, Undrawn
 from pocketgpu.pica.external.registers import LIST_STARTS
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Observer, Undrawn
 
-_LIST_SIZE, _LIST_ADDRESS, _LIST_START = 0x104018E0, 0x104018E8, 0x104018F0
-_STARTS = [0x10401000 + 4 * number for number in LIST_STARTS]
+_LIST_SIZE, _LIST_ADDRESS, _LIST_START = (PICA[f"CMDBUF_{name}0"] for name in ("SIZE", "ADDR", "JUMP"))
+_STARTS = [PICA[number].address for number in LIST_STARTS]
 _JUMPS = PICA["CMDBUF_JUMP0"].offset, PICA["CMDBUF_JUMP1"].offset
 _SIZES = PICA["CMDBUF_SIZE0"].offset, PICA["CMDBUF_SIZE1"].offset
 _ADDRESSES = PICA["CMDBUF_ADDR0"].offset, PICA["CMDBUF_ADDR1"].offset
-_FINALIZE = (0x12345678, PICA["FINALIZE"].offset | 0xF0000)
+_FINALIZE = (FINALIZE_VALUE, header_word(PICA["FINALIZE"].offset, 1, False))
 _MOST_WORDS = 1 << 20
 _MOST_JUMPS = 4096
-_GX_LIST = 1
 
 
 class _Reached(Exception):
@@ -154,24 +155,23 @@ def _entries(machine: N3DS, words: Words) -> Iterator[Words]:
     jumps = total = at = 0
     while at + 2 <= len(words):
         header = int(words[at + 1])
-        more = header >> 20 & 0xFF
-        length = 2 + more + (more & 1)
+        register, _, more, step = header_of(header)
+        length = length_of(header)
         entry = words[at : at + length]
         at += length
         total += length
         if len(entry) < 2 + more or total > _MOST_WORDS:
             return
-        register, consecutive = header & 0xFFFF, header >> 31
         jumped = False
         values = [int(entry[0]), *entry[2 : 2 + more].tolist()]
         controls = False
         for i, value in enumerate(values):
-            target = register + i * consecutive
+            target = register + i * step
             for channel in range(2):
                 if target == _SIZES[channel]:
-                    sizes[channel], controls = value << 3, True
+                    sizes[channel], controls = int(_LIST_SIZE["size"].decode(value)), True
                 elif target == _ADDRESSES[channel]:
-                    addresses[channel], controls = value << 3, True
+                    addresses[channel], controls = int(_LIST_ADDRESS["address"].decode(value)), True
                 elif target == _JUMPS[channel]:
                     controls = True
                     if not jumped and jumps < _MOST_JUMPS:
@@ -214,8 +214,8 @@ def _bounds(start: Contents, entries: list[Words], draw: int, machine: N3DS) -> 
 def _list(entries: list[Words], memory: list[Load], machine: N3DS) -> list[Event]:
     """A command list of these entries, where memory is free, and the writes that start it."""
     words = _joined(entries)
-    finalize = _FINALIZE[1] & 0xFFFF
-    if not any(int(entry[1]) & 0xFFFF == finalize for entry in entries):
+    finalize = PICA["FINALIZE"].offset
+    if not any(header_of(int(entry[1])).id == finalize for entry in entries):
         words = np.concatenate((words, np.array(_FINALIZE, np.uint32)))
     words = np.concatenate((words, np.zeros(-len(words) % 4, np.uint32)))
     room = -(-words.nbytes // PAGE_SIZE) * PAGE_SIZE
@@ -226,7 +226,11 @@ def _list(entries: list[Words], memory: list[Load], machine: N3DS) -> list[Event
             address = load.address - room
     if address < FCRAM.base:
         raise UsageError("no memory is free for the command list of the draw")
-    writes = {_LIST_SIZE: words.nbytes >> 3, _LIST_ADDRESS: address >> 3, _LIST_START: 1}
+    writes = {
+        _LIST_SIZE.address: _LIST_SIZE.encode(size=words.nbytes),
+        _LIST_ADDRESS.address: _LIST_ADDRESS.encode(address=address),
+        _LIST_START.address: 1,
+    }
     columns = np.array(list(writes.items()), np.uint32).T
     return [Load(address, (words.astype("<u4").tobytes(),)), Writes(columns[0].copy(), columns[1].copy())]
 
@@ -237,7 +241,7 @@ def _without_lists(events: tuple[Event, ...]) -> Iterator[Event]:
             keep = ~starts_list(event.addresses, event.values)
             if keep.any():
                 yield Writes(event.addresses[keep], event.values[keep])
-        elif not (isinstance(event, Gx) and event.words[0] & 0xFF == _GX_LIST):
+        elif not (isinstance(event, Gx) and command_of(event.words) is PROCESS_LIST):
             yield event
 
 

@@ -22,8 +22,8 @@ from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import EXTERNAL_FORMATS
 from pocketgpu.facts.pica import PICA
 from pocketgpu.pica.core.layout import KIND_ARRAYS, KIND_ELEMENTS
+from pocketgpu.pica.core.observer import Run, Undrawn
 from pocketgpu.pica.front.packets import DrawPackets
-from pocketgpu.pica.observer import Run, Undrawn
 
 if TYPE_CHECKING:
     from pocketgpu.capture.replay import Capture

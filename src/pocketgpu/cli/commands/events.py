@@ -15,8 +15,8 @@ from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.wording import counted
 
 if TYPE_CHECKING:
-    from pocketgpu.inspect.inspection import Inspection
     from pocketgpu.inspect.model.event import Event
+    from pocketgpu.inspect.model.inspection import Inspection
 
 _MOST_FRAMES = 4
 

@@ -7,6 +7,10 @@ words and the vendor's headers in bytes. The tables stand beside this file, one 
 Sources: NVIDIA's public class headers (clb197.h, clb1c0.h, cla140.h, cl902d.h, clb0b5.h, clb06f.h). Counts of arrays
 are not in the headers; they follow from the offsets of neighbours. A method that is no part of the class header is
 marked with what it rests on (`sources.tsv`); `Method.certainty` tells.
+
+What fields mean is said in words of our own. It rests on the names in the headers, NVIDIA's Shader Program Header
+Specification, the register database of envytools, the driver library deko3d, and the rules of OpenGL and Direct3D for
+state that these have too. Fields of which none of them says anything have no sentence.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from pocketgpu.facts.registers import Bank, Field, Register
-from pocketgpu.facts.tables import Entry, Tables, parse_array, parse_marks
+from pocketgpu.facts.tables import Array, Entry, Tables, apart, expand, names_of, parse_array, parse_marks
 
 WORDS: Final = 0x1000
 """Words of a class' method space; a method's word number has 12 bits."""
@@ -104,8 +108,8 @@ class MethodBlock:
     @cached_property
     def methods(self) -> tuple[Method, ...]:
         """All methods, by word; an array is one of them."""
-        entries = sorted(TABLES.entries(self.name, "method"), key=lambda entry: entry.offsets[0])
-        return tuple(_method(self, entry) for entry in entries)
+        found = [method for entry in TABLES.entries(self.name, "method") for method in _methods(self, entry)]
+        return tuple(sorted(found, key=lambda method: method.offset))
 
     @cached_property
     def _at(self) -> dict[int, tuple[Method, int]]:
@@ -173,24 +177,30 @@ class MethodBlock:
         return len(self.methods)
 
 
-def _method(block: MethodBlock, entry: Entry) -> Method:
+def _methods(block: MethodBlock, entry: Entry) -> Iterator[Method]:
+    """The method of a row, or all methods of a list of names."""
     marks = parse_marks(entry["marks"])
     certainty, source = TABLES.source(marks.source, block.header)
     shape, stride = array = parse_array(entry["array"])
-    return Method(
-        block=block.bank,
-        offset=entry.offsets[0] // 4,
-        name=entry["method"],
-        aliases=tuple(entry["aliases"].split(",")) if entry["aliases"] else (),
-        fields=tuple(row.field for row in TABLES.fields(entry.rows, page=block.header)),
-        trigger=marks.trigger,
-        source=source,
-        certainty=certainty,
-        doc=entry["doc"],
-        count=array.elements,
-        stride=stride // 4,
-        shape=shape if len(shape) > 1 else (),
-    )
+    names = names_of(entry["method"])
+    if len(names) > 1:
+        shape, array = (), Array((), 0)
+    for index, name in enumerate(names):
+        fields = apart(TABLES.fields(entry.rows, index if len(names) > 1 else 0, block.header))
+        yield Method(
+            block=block.bank,
+            offset=(entry.offsets[0] + index * stride) // 4,
+            name=name,
+            aliases=tuple(entry["aliases"].split(",")) if entry["aliases"] else (),
+            fields=tuple(row.field for row in fields),
+            trigger=marks.trigger,
+            source=source,
+            certainty=certainty,
+            doc=expand(entry["doc"], index),
+            count=array.elements,
+            stride=array.stride // 4,
+            shape=shape if len(shape) > 1 else (),
+        )
 
 
 B197: Final = MethodBlock(0xB197, "MAXWELL_B", "3D", "clb197.h")

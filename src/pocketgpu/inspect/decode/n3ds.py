@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.capture.driver import drive
+from pocketgpu.capture.formats.gxlog import GxLog
+from pocketgpu.capture.pgc import PgcTrace
+from pocketgpu.facts.list_entry import header_columns
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.decode.pica_kernel import WORD_LIMIT
 from pocketgpu.inspect.decode.pica_tracer import PicaState, PicaTracer
 from pocketgpu.inspect.decode.rows import Rows, Words
 from pocketgpu.inspect.decode.stream import GX, ISSUED_WRITES, JUMPED, LIST, RECORDED, WRITES, Stream, StreamBuilder
-from pocketgpu.pica.observer import Undrawn
+from pocketgpu.pica.core.observer import Undrawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -126,7 +129,7 @@ class Jumps:
         return found
 
     def _may_jump(self, words: Words) -> bool:
-        ids, extra, step = words & 0xFFFF, words >> 20 & 0xFF, words >> 31
+        ids, _, extra, step = header_columns(words)
         last = ids + extra * step
         return any(bool(((ids <= id) & (id <= last)).any()) for id in self._IDS)
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pocketgpu.capture.driver import drive
-from pocketgpu.facts.maxwell.headers import GPFIFO as STRUCTURES
+from pocketgpu.facts.maxwell.pushbuffers import segment_of
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellState, MaxwellTracer, channel_bytes
 from pocketgpu.inspect.decode.rows import EFFECTS, Rows
 from pocketgpu.inspect.decode.stream import GPFIFO, PUSHBUFFER, SUBMISSION, Stream, StreamBuilder
 from pocketgpu.maxwell.host.layout import CHANNEL_LAYOUT
-from pocketgpu.maxwell.observer import RunGrid, Segment, Undrawn
+from pocketgpu.maxwell.host.observer import RunGrid, Segment, Undrawn
 from pocketgpu.maxwell.sass.launch.launcher import Result
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pocketgpu.maxwell.engines.threed.draws import Draw
     from pocketgpu.maxwell.host.channel import Channel
 
-_ENTRY = STRUCTURES["ENTRY"]
-_GET, _GET_HI, _LENGTH = (_ENTRY[name] for name in ("GET", "GET_HI", "LENGTH"))
 
 
 class _Noting(Undrawn):
@@ -55,7 +53,7 @@ class _Noting(Undrawn):
             halves = np.array([one.entry & 0xFFFFFFFF, one.entry >> 32], np.uint32)
             add(GPFIFO, halves, flags=SUBMISSION if one.number == 0 else 0, entry=one.number)
             if one.pieces:
-                address = _GET_HI.raw(one.entry) << 32 | _GET.raw(one.entry) << _GET.lo
+                address, _ = segment_of(one.entry)
                 words = np.concatenate([arena[at : at + 4 * count].view(np.uint32) for at, count in one.pieces])
                 add(PUSHBUFFER, words, address=address, entry=one.number)
 

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from pocketgpu.errors import GuestMemoryError
 from pocketgpu.inspect.diff.alignment import Pair
 from pocketgpu.inspect.diff.report import Difference, PictureDifference
-from pocketgpu.inspect.inspection import Inspection, Moment
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Event, Range
+from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.pictures.comparing import as_pixels, compare
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pocketgpu.inspect.diff.alignment import Pair
 from pocketgpu.inspect.diff.report import Difference
 from pocketgpu.inspect.model.event import Event
-from pocketgpu.inspect.model.mesh import Vertices
+from pocketgpu.inspect.model.vertices import Vertices
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 from pocketgpu.inspect.n3ds.vertices import VertexWatch
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pocketgpu.pica.core.observer import Observer, Run
 from pocketgpu.pica.front.packets import DrawPackets
-from pocketgpu.pica.observer import Observer, Run
 
 
 class DrawWatcher(Observer):

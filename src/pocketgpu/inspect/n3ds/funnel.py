@@ -6,16 +6,17 @@ tiles that the triangles touch, at most so many, spread over the draw; the answe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.pica_enums import GEOMETRY_STAGE, PRIMITIVE, SCISSOR
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.funnel import Funnel
+from pocketgpu.inspect.model.stage import Loss, Stage
 from pocketgpu.inspect.model.wording import there_are
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.explain import named
@@ -27,14 +28,14 @@ from pocketgpu.lanes import Engine, Value
 from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
 from pocketgpu.lanes.values import F32, I64
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.core.registers import field as field_of
 from pocketgpu.pica.fragment.kernel import draw_fragments
 from pocketgpu.pica.front.draw_target import make_target
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run
-from pocketgpu.pica.vertex.primitives import Setup
+from pocketgpu.pica.vertex.primitives import CHAINED, USER_PLANE, Setup
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
@@ -46,10 +47,6 @@ PLANES = {
 }  # fmt: skip
 """What each clip plane (pica/primitives.py) leaves out."""
 _NAN = 0x100
-_ONE = {
-    "vertices": "vertex", "triangles": "triangle", "triangles to draw": "triangle to draw", "fragments": "fragment",
-    "colours": "colour",
-}  # fmt: skip
 _EMITTED = "triangles of the geometry program"
 _NOTHING_EMITTED = "no triangle of the geometry program is left: it emits none, or all are clipped away or culled"
 _PROGRAM = "the vertex program, or what it reads"
@@ -61,88 +58,6 @@ _SIDES = {
 }
 """For each test the probes of both sides, and what to call them."""
 _COMPARED = {probe for own, other, _ in _SIDES.values() for probe in (own, other)}
-
-
-@dataclass
-class Stage:
-    """A stage of the funnel: how many came, how many went on, and why the others did not: (count, reason, register)."""
-
-    name: str
-    came: int
-    passed: int
-    lost: list[tuple[int, str, str]] = field(default_factory=list)
-
-
-@dataclass
-class Funnel:
-    """The answer for a draw. tiles: on how many tiles fragments were counted, of how many."""
-
-    address: Address
-    title: str
-    stages: list[Stage]
-    tiles: tuple[int, int] = (0, 0)
-    proved: bool = True
-    odd: list[str] = field(default_factory=list)
-    """What rules of `pocketgpu check` say of the draw's registers and program."""
-    triangle: str = ""
-    """What became of the one triangle that was asked for."""
-
-    @property
-    def narrowest(self) -> Stage | None:
-        """The first stage that nothing passed."""
-        return next((stage for stage in self.stages if stage.came and not stage.passed), None)
-
-    @property
-    def because(self) -> str:
-        """The cause, in a line."""
-        stage = self.narrowest
-        if stage is None:
-            last = self.stages[-1]
-            if not last.came:
-                return "no vertices: NUMVERTICES is 0" if last.name != _EMITTED else _NOTHING_EMITTED
-            # What was counted on some tiles is not all that there is.
-            least = "at least " if self.tiles[0] < self.tiles[1] else ""
-            return f"{least}{last.passed} {last.name} changed something"
-        count, reason, register = max(stage.lost, default=(0, "nothing says why", ""))
-        where = f" ({register})" if register else ""
-        return f"no {stage.name} left: {count} of {stage.came} {reason}{where}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data, with `schema`."""
-        return {
-            "schema": "pocketgpu.funnel/1", "address": str(self.address), "because": self.because,
-            "odd": self.odd, **({"triangle": self.triangle} if self.triangle else {}),
-            "tiles": {"looked_at": self.tiles[0], "of": self.tiles[1]},
-            "stages": [
-                {"name": s.name, "came": s.came, "passed": s.passed,
-                 "lost": [{"count": n, "reason": why, "register": register} for n, why, register in s.lost]}
-                for s in self.stages
-            ],
-        }  # fmt: skip
-
-    @property
-    def conclusion(self) -> list[str]:
-        """What became of the draw, and what is odd about it."""
-        lines = [f"{self.title}: {self.because}  {self.address.place}", *(f"  odd: {line}" for line in self.odd)]
-        return [f"{self.address}: {self.triangle}", *lines] if self.triangle else lines
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.text())}</pre>"
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def text(self) -> str:
-        """The conclusion, then the funnel."""
-        lines = self.conclusion
-        for stage in self.stages:
-            name = stage.name if stage.came != 1 else _ONE.get(stage.name, stage.name)
-            lines.append(f"  {stage.came} {name}, {stage.passed} pass")
-            lines += [f"      {n} {why}{f' ({register})' if register else ''}" for n, why, register in stage.lost if n]
-        looked, of = self.tiles
-        if looked < of:
-            lines.append(f"  fragments were counted on {looked} of {of} tiles")
-        return "\n".join(lines)
 
 
 class _Watch(DrawWatcher):
@@ -204,7 +119,7 @@ class _Watch(DrawWatcher):
         """Judge the vertices that lie in the work area, and the triangles that they make."""
         work = self._work
         get = StaticRegisters(RegisterWords(self._about.registers))
-        if get("GEOSTAGE_CONFIG.mode") == 2:
+        if get("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON:
             return  # the work area has the vertices of what was emitted, not those of the draw
         count = work.control("ASSEMBLE_COUNT") if work.control("PIECE") else 0
         slots = work.slots(count)
@@ -214,13 +129,13 @@ class _Watch(DrawWatcher):
         source = self._source_of_nan(program) if numbers else ""
         # Of a draw that runs in pieces the work area has one of them, and numbers are not those of addresses.
         first = f", v{nans[0]} first" if numbers and not source and count == get("NUMVERTICES.count") else ""
-        lost = [(numbers, f"have NaN in their position{source}{first}", "" if source else _PROGRAM)]
-        self.stages = [Stage("vertices", count, count - numbers, lost)]
-        chained = get("PRIMITIVE_CONFIG.mode") in (1, 2) and get("GEOSTAGE_CONFIG.mode") != 2
+        loss = Loss(numbers, f"have NaN in their position{source}{first}", "" if source else _PROGRAM)
+        self.stages = [Stage("vertices", count, count - numbers, [loss])]
+        chained = get("PRIMITIVE_CONFIG.mode") in CHAINED  # the geometry stage is off
         n = max(count - 2, 0) if chained else count // 3
         t = np.arange(n)
         places = np.stack([t, t + 1, t + 2] if chained else [3 * t, 3 * t + 1, 3 * t + 2])
-        if chained and get("PRIMITIVE_CONFIG.mode") == 2:
+        if chained and get("PRIMITIVE_CONFIG.mode") == PRIMITIVE.TRIANGLE_FAN:
             places[0] = 0
         elif chained:
             places[:2, t % 2 == 1] = places[1::-1, t % 2 == 1]
@@ -242,7 +157,7 @@ class _Watch(DrawWatcher):
 
     def _source_of_nan(self, program: Program | None) -> str:
         """The uniform that positions have their NaN of, in words; "" if none that the program reads is NaN."""
-        if program is None or self._about.state("GEOSTAGE_CONFIG.mode") == 2:
+        if program is None or self._about.state("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON:
             return ""
         used = program.uniforms
         axes: dict[int, str] = {}
@@ -274,19 +189,19 @@ class _Watch(DrawWatcher):
         outside = ~nan & (every != 0)
         whole = ~nan & (some == 0)
         flat, back = whole & (area.raw == 0), whole & culled & (area.raw != 0)
-        lost = [(int(nan.sum()), "have a corner with NaN", _PROGRAM)]
+        lost = [Loss(int(nan.sum()), "have a corner with NaN", _PROGRAM)]
         for plane, text in PLANES.items():
             count = int((outside & (every >> plane & 1 != 0)).sum())
             if count:
-                lost.append((count, f"lie {text}", "FRAGOP_CLIP" if plane == 7 else _POSITION))
-        lost.append((int(flat.sum()), "have no area", _POSITION))
+                lost.append(Loss(count, f"lie {text}", "FRAGOP_CLIP" if plane == USER_PLANE else _POSITION))
+        lost.append(Loss(int(flat.sum()), "have no area", _POSITION))
         mode = named(self._about, "FACECULLING_CONFIG.mode")
         for turn, side in (("clockwise", area.raw < 0), ("counter-clockwise", area.raw > 0)):
             text = f"are culled: their corners run {turn} on the screen"
-            lost.append((int((back & side).sum()), text, f"FACECULLING_CONFIG drops {mode}"))
+            lost.append(Loss(int((back & side).sum()), text, f"FACECULLING_CONFIG drops {mode}"))
         self._tell(positions[places], nan, np.where(outside, every, 0), flat, back, area.raw < 0, whole)
         stopped = int((nan | outside | flat | back).sum())
-        self.stages.append(Stage("triangles", n, n - stopped, [one for one in lost if one[0]]))
+        self.stages.append(Stage("triangles", n, n - stopped, [one for one in lost if one.count]))
         left = whole & ~flat & ~back
         if left.any():
             columns, rows = (np.stack([np.broadcast_to(v.raw, (n,))[left] for v in axis]) / 16 for axis in (x, y))
@@ -320,7 +235,7 @@ class _Watch(DrawWatcher):
             return
         before = self.stages[-1]
         clipped = max(before.passed, count)
-        lost = [(clipped - count, *self._why_beside())] if clipped > count else []
+        lost = [Loss(clipped - count, *self._why_beside())] if clipped > count else []
         self.stages.append(Stage("triangles to draw", clipped, count, lost))
 
     def _why_beside(self) -> tuple[str, str]:
@@ -339,7 +254,7 @@ class _Watch(DrawWatcher):
             if left >= width or bottom >= height or right <= 0 or top <= 0:
                 text = f"lie beside the target of {width}x{height}: the viewport is {across:g}x{up:g} at {x}, {y}"
                 return text, "VIEWPORT_XY, VIEWPORT_WIDTH, VIEWPORT_HEIGHT"
-            if get("SCISSORTEST_MODE.mode") == 3:
+            if get("SCISSORTEST_MODE.mode") == SCISSOR.INSIDE:
                 x1, y1, x2, y2 = (get(f"SCISSORTEST_{name}") for name in ("POS.x1", "POS.y1", "DIM.x2", "DIM.y2"))
                 if left > x2 + 1 or right < x1 or bottom > y2 + 1 or top < y1 or x2 < x1 or y2 < y1:
                     text = f"lie outside of the scissor, which keeps {x1}, {y1} to {x2}, {y2}"
@@ -426,17 +341,17 @@ class _Watch(DrawWatcher):
             if name in functions:
                 passed = counts[f"{name}.passed"]
                 text = f"fail the {name} test{self._compared(name)}"
-                lost.append((left - passed, text, f"{functions[name]} {named(self._about, functions[name])}"))
+                lost.append(Loss(left - passed, text, f"{functions[name]} {named(self._about, functions[name])}"))
                 left = passed
-        self.stages.append(Stage("fragments", covered, left, [one for one in lost if one[0] > 0]))
+        self.stages.append(Stage("fragments", covered, left, [one for one in lost if one.count > 0]))
         get = self._about.state
         masked = not any(get(f"DEPTH_COLOR_MASK.{ch}") for ch in ("red", "green", "blue", "alpha"))
         off = not get("COLORBUFFER_WRITE.mask")
         if left and (masked or off):
             by = "DEPTH_COLOR_MASK" if masked else "COLORBUFFER_WRITE"
-            self.stages.append(Stage("colours", left, 0, [(left, "are masked", by)]))
+            self.stages.append(Stage("colours", left, 0, [Loss(left, "are masked", by)]))
         elif left:
-            lost = [] if changed else [(left, "leave the bytes that were there", "")]
+            lost = [] if changed else [Loss(left, "leave the bytes that were there")]
             self.stages.append(Stage("colours", left, left if changed else 0, lost))
 
 
@@ -449,11 +364,28 @@ def funnel(run: N3dsInspection, address: Address) -> Funnel:
     assert event.draw is not None
     watch = _Watch(run.player.machine, event.draw)
     run.watch(event, watch)
-    found = Funnel(event.address, event.title, watch.stages, watch.tiles, odd=watch.odd)
+    tiles = watch.tiles if watch.tiles[0] < watch.tiles[1] else None
+    found = Funnel(event.address, event, watch.stages, odd=watch.odd, tiles=tiles)
+    found.because = because(found)
     if address.primitive is not None:
         found.address = event.address.at(primitive=address.primitive)
         found.triangle = _triangle(address, event, watch)
     return found
+
+
+def because(found: Funnel) -> str:
+    """The cause, in a line: the first stage that stopped everything, or what came out."""
+    stage = found.narrowest
+    if stage is None:
+        last = found.stages[-1]
+        if not last.came:
+            return "no vertices: NUMVERTICES is 0" if last.name != _EMITTED else _NOTHING_EMITTED
+        # What was counted on some tiles is not all that there is.
+        least = "" if found.tiles is None else "at least "
+        return f"{least}{last.passed} {last.name} changed something"
+    most = max(stage.lost, key=lambda loss: loss.count, default=Loss(0, "nothing says why"))
+    where = f" ({most.register})" if most.register else ""
+    return f"no {stage.name} left: {most.count} of {stage.came} {most.reason}{where}"
 
 
 def _triangle(address: Address, event: Event, watch: _Watch) -> str:

@@ -14,18 +14,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
+from pocketgpu.facts.formats import DEPTH_FORMATS, RGBA8, PixelFormat
+from pocketgpu.facts.pica_enums import FRAGMENT_MODE, GEOMETRY_STAGE
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
+from pocketgpu.inspect.n3ds.machine import DrawWatcher
 from pocketgpu.inspect.n3ds.targets import RegisterWords, untiled
 from pocketgpu.lanes import Engine, Value
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.external.transfer import tile_order
 from pocketgpu.pica.fragment.kernel import draw_fragments
-from pocketgpu.pica.front.draw_target import make_target
+from pocketgpu.pica.front.draw_target import color_format, make_target
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run
+from pocketgpu.pica.vertex.primitives import CHAINED
 
 Probe = dict[str, list[Any]]
 _HEAD = {
@@ -40,10 +43,10 @@ _BOX = slice(_WORD["MIN_X"], _WORD["MAX_Y"] + 1)
 
 
 @dataclass
-class Fragment:
-    """A fragment on the pixel. triangle: number of the record in its batch; primitive: of the draw. probes: values by
-    name, in the order in which they came. before, after: bytes of colour and depth around it. scissored: it lies where
-    the draw may not touch anything, and was not shaded."""
+class FragmentProbes:
+    """What the code of a fragment on the pixel told of itself. primitive: number in the draw. probes: values by name,
+    in the order in which they came. before, after: bytes of colour and depth around it. scissored: it lies where the
+    draw may not touch anything, and was not shaded."""
 
     primitive: int
     edges: tuple[int, int, int]
@@ -71,7 +74,7 @@ class DrawOnPixel:
     row: int
     registers: NDArray[np.uint32]
     rect: tuple[int, int, int, int]
-    fragments: list[Fragment]
+    fragments: list[FragmentProbes]
     before: tuple[bytes, bytes]
     after: tuple[bytes, bytes] = (b"", b"")
     powers: tuple[bool, ...] = ()
@@ -146,9 +149,9 @@ class PixelWatch(DrawWatcher):
     # -- one draw -----------------------------------------------------------------------------------------------------
     def _formats(self, get: StaticRegisters) -> tuple[PixelFormat, PixelFormat | None]:
         mode = get("COLOR_OPERATION.fragment_mode")
-        color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
-        if mode in (1, 3):  # gas and shadow maps count in words of their own
-            color = FRAMEBUFFER_COLOR_FORMATS[0]
+        color = color_format(get)
+        if mode in (FRAGMENT_MODE.GAS, FRAGMENT_MODE.SHADOW):  # these count in words of their own
+            color = RGBA8
         return color, DEPTH_FORMATS.get(get("DEPTHBUFFER_FORMAT.format"))
 
     def _place(self, packet: int) -> tuple[int, int] | None:
@@ -206,7 +209,7 @@ class PixelWatch(DrawWatcher):
             primitive = _primitive(record, found.state)
             now = self._bytes(packet)
             if not inside:
-                found.fragments.append(Fragment(primitive, tuple(edge), now, now, scissored=True))
+                found.fragments.append(FragmentProbes(primitive, tuple(edge), now, now, scissored=True))
                 continue
             box = record[_BOX].copy()
             record[_BOX] = (x, x, row, row)
@@ -216,7 +219,7 @@ class PixelWatch(DrawWatcher):
             self._oracle.get(draw_fragments, **static)(self._work.packet(packet), 0, 1)
             record[_BOX] = box
             head[:] = kept_head
-            found.fragments.append(Fragment(primitive, tuple(edge), now, self._bytes(packet), self._probes))
+            found.fragments.append(FragmentProbes(primitive, tuple(edge), now, self._bytes(packet), self._probes))
         counter[:] = counted
         for place, old in zip(color_depth, before, strict=True):
             self._arena[place] = np.frombuffer(old, np.uint8)
@@ -254,7 +257,7 @@ class PixelWatch(DrawWatcher):
 def _primitive(record: NDArray[np.int32], get: StaticRegisters) -> int:
     """The number of a triangle's primitive within its draw."""
     number, start = int(record[_WORD["PRIMITIVE"]]), int(record[_WORD["START"]])
-    if get("GEOSTAGE_CONFIG.mode") == 2 or not start:
+    if get("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON or not start:
         return number
-    chained = get("PRIMITIVE_CONFIG.mode") in (1, 2)
+    chained = get("PRIMITIVE_CONFIG.mode") in CHAINED
     return number + (max(start - 2, 0) if chained else start // 3)

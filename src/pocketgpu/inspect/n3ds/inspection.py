@@ -12,26 +12,44 @@ from pocketgpu.capture.driver import Position, drive
 from pocketgpu.capture.driver.n3ds import N3DSDriver, N3DSPlayer, N3DSTrace
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.inspection import Inspection, Moment, as_address
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.changes import Change, changes_between
 from pocketgpu.inspect.model.event import Event, Pass, Range
+from pocketgpu.inspect.model.inspection import Inspection, as_address
 from pocketgpu.inspect.model.mesh import mesh_of
 from pocketgpu.inspect.model.meshes import Mesh
+from pocketgpu.inspect.model.moment import Moment
+from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
 from pocketgpu.inspect.model.wording import there_are
-from pocketgpu.inspect.n3ds.bound_programs import PROGRAM_BANKS, Program, programs_of
-from pocketgpu.inspect.n3ds.buffers import IndexBuffer, VertexBuffer, index_buffer, vertex_buffers
+from pocketgpu.inspect.n3ds.bound_programs import PROGRAM_BANKS, UnitProgram, programs_of
+from pocketgpu.inspect.n3ds.buffers import index_buffer, vertex_buffers
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.n3ds.tables import NAMES, table_changes
 from pocketgpu.inspect.n3ds.targets import Target, target_of
-from pocketgpu.inspect.n3ds.textures import Texture, textures_of
-from pocketgpu.inspect.n3ds.vertices import Vertices, vertices_of
+from pocketgpu.inspect.n3ds.textures import UnitTexture, textures_of
+from pocketgpu.inspect.n3ds.vertices import vertices_of
 from pocketgpu.pica.display.screens import Screen
+from pocketgpu.pica.n3ds import N3DS
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
     from pocketgpu.inspect.stepping.trace import Trace as Steps
+
+
+class _Memory:
+    """Guest memory at a moment: the machine goes back there to read it."""
+
+    def __init__(self, moment: N3dsMoment) -> None:
+        self._moment = moment
+
+    def read(self, address: int, size: int) -> bytes:
+        """See `GuestMemory.read`."""
+        return self._moment.machine.memory.read(address, size)
+
+    def offset_of(self, address: int, size: int) -> int | None:
+        """See `GuestMemory.offset_of`."""
+        return self._moment.machine.memory.offset_of(address, size)
 
 
 class N3dsMoment(Moment):
@@ -39,7 +57,16 @@ class N3dsMoment(Moment):
 
     def __init__(self, inspection: N3dsInspection, address: Address, event: Event | None) -> None:
         self.inspection, self.address, self.event = inspection, address, event
-        self.machine = inspection.player.machine
+
+    @property
+    def machine(self) -> N3DS:
+        """The machine, brought back to this moment. It is that of the inspection: other moments move it on."""
+        player = self.inspection.player
+        if self.event is None:
+            player.go(Position(self.address.frame + 1))
+        else:
+            player.go(Position(self.event.frame, self.event.number + 1))
+        return player.machine
 
     def registers(self) -> dict[str, int]:
         words = self.machine.registers
@@ -50,7 +77,8 @@ class N3dsMoment(Moment):
 
     @property
     def target(self) -> Target | None:
-        return target_of(self.machine.memory, self.machine.registers, self.machine.switches)
+        machine = self.machine
+        return target_of(_Memory(self), machine.registers, machine.switches)
 
     @property
     def screens(self) -> dict[str, Screen]:
@@ -62,7 +90,7 @@ class N3dsMoment(Moment):
         return self.machine.registers
 
     @property
-    def textures(self) -> dict[int, Texture]:
+    def textures(self) -> dict[int, UnitTexture]:
         """Bound textures by unit, of units 0 to 2 that name one; also of units that are off (`enabled`)."""
         return textures_of(self.machine, self._words)
 
@@ -77,7 +105,7 @@ class N3dsMoment(Moment):
         return vertex_buffers(self._words)
 
     @property
-    def programs(self) -> dict[str, Program]:
+    def programs(self) -> dict[str, UnitProgram]:
         """Shader programs: "vertex", and "geometry" if that stage is on."""
         return programs_of(self._words, {name: self.bank(name) for name in PROGRAM_BANKS})
 
@@ -105,14 +133,13 @@ class N3dsMoment(Moment):
 
         :raises UsageError: there is no such event.
         """
-        mine, tables, here = self.registers(), self.tables(), self.event
+        mine, tables = self.registers(), self.tables()
         old, old_tables = {register.name: register.reset for register in PICA}, None
         if to == "previous":
             to = self.inspection.draw_before(self.address) or "reset"
         if to != "reset":
             other = self.inspection.seek(to)
             old, old_tables = other.registers(), other.tables()
-            self.inspection.seek(self.address if here is None else here.by_number)
         staged = self.programs.keys() >= {"geometry"}
         return [*changes_between(old, mine), *table_changes(old_tables, tables, geometry=staged)]
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.external import EXTERNAL, shows_both
+from pocketgpu.facts.pica_enums import INTERLACE
 from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.model.why import Shown
 from pocketgpu.inspect.n3ds.targets import untiled
 from pocketgpu.pica.display.lcd import fill_colour
 from pocketgpu.pica.display.screens import BOTTOM_WIDTH, HEIGHT, TOP_WIDTH, WIDE_WIDTH, pixel_bits
@@ -19,27 +21,12 @@ MOST_SOURCES = 4
 
 
 @dataclass(frozen=True)
-class Shown:
-    """Where a screen's pixel is read from. bytes_: None if no memory is shown there; reason then says why."""
-
-    screen: str
-    x: int
-    y: int
-    bytes_: Range | None
-    reason: str = ""
-
-
-@dataclass(frozen=True)
 class Source:
     """A pixel, or some bytes, that a transfer reads: its bytes, and column and row where the source is a picture."""
 
     bytes_: Range
     x: int | None = None
     row: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"address": f"{self.bytes_.address:#010x}", "size": self.bytes_.size}
-        return found if self.x is None else {**found, "x": self.x, "row": self.row}
 
 
 def shown_at(machine: N3DS, screen: str, x: int, y: int) -> Shown:
@@ -60,8 +47,8 @@ def shown_at(machine: N3DS, screen: str, x: int, y: int) -> Shown:
         raise UsageError(f"the {screen} screen has {width}x{HEIGHT} pixels; there is no ({x}, {y})")
     a, b = get(f"ADDRESS_A{second}", "address"), get(f"ADDRESS_B{second}", "address")
     base = a
-    if not unit and lines >= 2:
-        left, right = (a, b) if lines == 2 else (b, a)
+    if not unit and shows_both(lines):
+        left, right = (a, b) if lines == INTERLACE.A_THEN_B else (b, a)
         base = right if screen == "top-right" else left
         if screen == "top-right" and left == right:
             raise UsageError("both eyes see the same picture", hint="Ask for the top screen.")

@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS
-from pocketgpu.facts.gsp import GX_COMMANDS
+from pocketgpu.facts.gsp import REQUEST_DMA
 from pocketgpu.facts.lookup import register_at
 from pocketgpu.inspect.model.event import Event, Pass, Range
 from pocketgpu.inspect.n3ds.command_words import ListWords, pieces_of
 from pocketgpu.pica.core.layout import KIND_ELEMENTS, KIND_IMMEDIATE
+from pocketgpu.pica.core.observer import Run, Undrawn
 from pocketgpu.pica.core.registers import StaticRegisters, select_fields
 from pocketgpu.pica.core.registers import field as register_field
 from pocketgpu.pica.front import draw_target
 from pocketgpu.pica.front.draw_target import make_target
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run, Undrawn
 
 _IDS, _MASKS = select_fields([*draw_target.FIELDS, "NUMVERTICES.count", "PRIMITIVE_CONFIG.mode"])
 _MODES = {0: "triangles", 1: "strip", 2: "fan", 3: "geometry"}
@@ -122,12 +122,12 @@ class Recorder(Undrawn):
         self._note("transfer", text, facts, writes=writes)
 
     def memory_copied(self, words: Sequence[int]) -> None:
-        source, target, size = (int(word) for word in words[1:4])
+        source, target, size = REQUEST_DMA.values(words, "source", "target", "size")
         place = self.machine.gsp.virt_to_phys.translate(target, size)
         writes = (Range(place, size),) if place is not None and size else ()
-        facts = {"source": f"{source:#010x}", "target": f"{target:#010x}", "size": size, "command": GX_COMMANDS[0].name}
+        facts = {"source": f"{source:#010x}", "target": f"{target:#010x}", "size": size, "command": REQUEST_DMA.name}
         self._note(
-            "copy", f"{GX_COMMANDS[0].name} of {size} bytes, {source:#010x} to {target:#010x}", facts, writes=writes
+            "copy", f"{REQUEST_DMA.name} of {size} bytes, {source:#010x} to {target:#010x}", facts, writes=writes
         )
 
     def cache_flushed(self, ranges: Sequence[tuple[int, int]]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pocketgpu.events import Event
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.inspect.n3ds.capture_info import trace_of_3ds
-from pocketgpu.pica.observer import Undrawn
+from pocketgpu.pica.core.observer import Undrawn
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture

@@ -14,6 +14,7 @@ import numpy as np
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.stepping import Trace, trace_vertex
@@ -27,13 +28,13 @@ from pocketgpu.pica.core.layout import (
     PACKET_REGISTERS,
     UNIFORMS_SIZE,
 )  # fmt: skip
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import field
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run
 from pocketgpu.pica.shader import Program
 from pocketgpu.pica.shader.rules import rules_of, with_end
-from pocketgpu.pica.vertex.fetch import GEOMETRY_ON, POINT, VARIABLE, shade_vertices
+from pocketgpu.pica.vertex.fetch import shade_vertices
 from pocketgpu.pica.vertex.geometry import MOST_EMITTED
 
 if TYPE_CHECKING:
@@ -95,8 +96,8 @@ def trace_draw(machine: N3DS, packets: DrawPackets, place: int, address: Address
         count = int(packets.immediate[place]) // (_get(registers, "VSH_NUM_ATTR.count") + 1)
     if not 0 <= vertex < count:
         raise UsageError(f"the draw has {count} vertices", location=str(address))
-    staged = _get(registers, "GEOSTAGE_CONFIG.mode") == GEOMETRY_ON
-    if staged and _get(registers, "GSH_MISC0.mode") == VARIABLE:
+    staged = _get(registers, "GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
+    if staged and _get(registers, "GSH_MISC0.mode") == GEOMETRY_MODE.VARIABLE:
         raise UsageError(
             "the index list of this draw has the sizes of primitives in it: which vertices it names is not told",
             location=str(address),
@@ -122,12 +123,12 @@ def trace_primitive_of(
     :raises UsageError: the draw has no geometry program, or no such primitive.
     """
     registers = packets.registers[place].copy()
-    if _get(registers, "GEOSTAGE_CONFIG.mode") != GEOMETRY_ON:
+    if _get(registers, "GEOSTAGE_CONFIG.mode") != GEOMETRY_STAGE.ON:
         raise UsageError("the draw has no geometry program", location=str(address), hint="f1/d17/v5 names a vertex.")
     program = _program(machine, packets, place, "G")
     wanted = address.primitive
     assert wanted is not None
-    taken = _Primitives(machine, _get(registers, "GSH_MISC0.mode") != POINT, wanted)
+    taken = _Primitives(machine, _get(registers, "GSH_MISC0.mode") != GEOMETRY_MODE.POINT, wanted)
     with taken:
         run()
     if taken.found is None:

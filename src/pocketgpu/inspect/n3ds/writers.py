@@ -8,9 +8,9 @@ from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection

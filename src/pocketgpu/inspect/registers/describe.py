@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import difflib
 import re
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pocketgpu.facts.external import EXTERNAL, USER_OFFSET
+from pocketgpu.facts.list_entry import ALL_BYTES, UNUSED, header_of
 from pocketgpu.facts.lookup import BLOCKS, physical, register_at, register_named
 from pocketgpu.facts.lookup import search as search_tables
 from pocketgpu.facts.maxwell import CLASSES, Method
@@ -39,6 +41,9 @@ _BLOCK_TEXT: Final[Mapping[str, str]] = {
 }
 _ALL: Final = (1 << 32) - 1
 _LONG_TEXT: Final = 40
+_LINE: Final = 80
+_LEAST_ROOM: Final = 30
+"""Characters of a line, and of the least part of one for a text with a long start before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +129,7 @@ class Explanation:
         if register.aliases:
             lines.append(f"    also called: {', '.join(register.aliases)}")
         if register.doc:
-            lines.append(f"    {register.doc}")
+            lines += hanging("    ", register.doc)
         if access := _access(register):
             lines.append(f"    {access}")
         source = register.source or "none"
@@ -191,12 +196,30 @@ def _table(bits: tuple[Bits, ...]) -> list[str]:
     lines = [f"    bits   {'field':{wide}}   meaning"]
     said: dict[str, str] = {}
     for row in bits:
-        note = f"   [{row.note}]" if row.note else ""
+        note = f"[{row.note}]" if row.note else ""
         # Neighbours often share a long list of names: once is enough.
         first = said.setdefault(row.text, row.name) if len(row.text) > _LONG_TEXT else row.name
         text = row.text if first == row.name else f"as {first}"
-        lines.append(f"    {row.span:5}  {row.name:{wide}}   {text}{note}".rstrip())
+        lines += hanging(f"    {row.span:5}  {row.name:{wide}}   ", text, note)
     return lines
+
+
+def hanging(start: str, text: str, note: str = "") -> list[str]:
+    """A text and a note on it after the start of a line, in lines of 80 characters that begin below its first word."""
+    room = max(_LINE - len(start), _LEAST_ROOM)
+    both = f"{text}   {note}" if text and note else text or note
+    parts = [both] if len(both) <= room else [text, note]
+    # The number of a value and its name stay together.
+    kept = [re.sub(r"(\d+) (\w+,?)", "\\1\N{NO-BREAK SPACE}\\2", part) for part in parts if part]
+    lines = [line for part in kept for line in _wrapped(part, room)] or [""]
+    lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
+    return [f"{start}{lines[0]}".rstrip(), *(f"{'':{len(start)}}{line}" for line in lines[1:])]
+
+
+def _wrapped(text: str, room: int) -> list[str]:
+    if len(text) <= room:
+        return [text]
+    return textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
 
 
 def _described(register: Register) -> int:
@@ -343,18 +366,19 @@ def _resolve_number(number: int) -> Match | None:
     if register is not None:
         return Match(register, byte=address & 3)
     # Addresses of registers have bit 28 set, headers have bits 30 to 28 clear.
-    named = PICA.get(number & 0xFFFF) if number >> 16 & 0xF and not number & 0x70000000 else None
+    head = header_of(number)
+    named = PICA.get(head.id) if head.byte_mask and not UNUSED.raw(number) else None
     return Match(named, header=number) if named else None
 
 
 def _header_text(header: int) -> str:
     """A command list entry's header in words. Source: 3dbrew GPU/Internal Registers (command lists)."""
-    mask, extra = header >> 16 & 0xF, header >> 20 & 0xFF
+    _, mask, extra, step = header_of(header)
     written = [f"{8 * byte + 7}-{8 * byte}" for byte in range(4) if mask >> byte & 1]
-    bits = "all bits" if mask == 0xF else f"bits {', '.join(written)} of it" if written else "no bit of it"
+    bits = "all bits" if mask == ALL_BYTES else f"bits {', '.join(written)} of it" if written else "no bit of it"
     words = ""
     if extra:
-        where = "this and the following registers" if header >> 31 else "this register, one after the other"
+        where = "this and the following registers" if step else "this register, one after the other"
         words = f"; {extra + 1} words, to {where}"
     return f"As the header of a command list entry it writes {bits}{words}."
 

@@ -15,10 +15,8 @@ from typing import Any, Final
 from pocketgpu.facts.maxwell import B06F, CLASSES, GPFIFO, QMD, SPH, TIC, TSC, WORDS, Method, MethodBlock
 from pocketgpu.facts.maxwell.classes import MISPLACED
 from pocketgpu.facts.maxwell.headers import BitField, BitStructure, tic_of
-from pocketgpu.inspect.registers.describe import Match, parse_number
-
-HOST_WORDS: Final = 0x40
-"""Words below this never reach the class of a subchannel: the host takes them."""
+from pocketgpu.facts.maxwell.pushbuffers import FORMS, HEADER, HOST_WORDS
+from pocketgpu.inspect.registers.describe import Match, hanging, parse_number
 
 ENGINES: Final[Mapping[str, int]] = {
     "3d": 0xB197,
@@ -85,17 +83,16 @@ def _named(block: MethodBlock, text: str) -> tuple[Method, Any] | None:
 
 def _header(block: MethodBlock, number: int) -> Match | None:
     """A pushbuffer header in words, about the method that it begins with."""
-    layout = GPFIFO["HEADER"]
-    kind = layout["SEC_OP"].text(number)
-    word, subchannel = layout["ADDRESS"].raw(number), layout["SUBCHANNEL"].raw(number)
-    count = layout["COUNT"].raw(number)
-    if layout["SEC_OP"].raw(number) not in (1, 3, 4, 5):
+    form, word, subchannel, count = (HEADER[name].raw(number) for name in ("SEC_OP", "ADDRESS", "SUBCHANNEL", "COUNT"))
+    if form not in FORMS.numbers("INC_METHOD", "NON_INC_METHOD", "IMMD_DATA_METHOD", "ONE_INC"):
         return None
     method = block.get(word) or (B06F.get(word) if word < HOST_WORDS else None)
     if method is None:
         return None
-    immediate = layout["SEC_OP"].raw(number) == 4
-    what = f"the value {count:#x}" if immediate else "1 word follows" if count == 1 else f"{count} words follow"
+    what = "1 word follows" if count == 1 else f"{count} words follow"
+    if form == FORMS.IMMD_DATA_METHOD:
+        what = f"the value {count:#x}"
+    kind = HEADER["SEC_OP"].text(number)
     return Match(
         method, said=f"As a pushbuffer header: {kind}, subchannel {subchannel}, {what}, from word {word:#x} on."
     )
@@ -151,6 +148,9 @@ def elsewhere(block: MethodBlock, word: int) -> str:
 
 # Structures
 
+_LONG_TEXT: Final = 40
+"""Characters of a list of values that is not shown again for further fields."""
+
 
 def structures_named(text: str) -> tuple[BitStructure, ...]:
     """The structures that a word names: a family ("tic"), or one of it ("tic.bl", "qmd.01_07")."""
@@ -184,21 +184,31 @@ def parse_words(texts: Sequence[str]) -> list[int] | None:
 
 
 def structure_lines(structure: BitStructure, words: Sequence[int] | None = None) -> list[str]:
-    """A structure for people: field by field, with what `words` hold if there are some."""
+    """A structure for people: what `words` hold field by field, or, without them, what each field means."""
     lines = [
         f"{structure.file.partition('.')[0]}.{structure.name.lower()}   {structure.title}, {structure.bits // 8} bytes",
         "",
     ]
+    said: dict[str, str] = {}
     for field in structure:
-        if words is not None and "RESERVED" in field.name and all(one.raw(words) == 0 for one in field.elements()):
-            continue
-        for one in field.elements() if words is not None else (field,):
-            word, bits = divmod(one.lo, 32)
-            span = f"{bits + one.width - 1}-{bits}" if one.width > 1 else str(bits)
-            many = f"[{field.count}, {field.stride} bits apart]" if words is None and field.stride else ""
-            text = one.text(words) if words is not None else _possible(one)
-            lines.append(f"    word {word:2}  {span:6} {one.name + many:40} {text}".rstrip())
+        if words is None:
+            many = f"[{field.count}, {field.stride} bits apart]" if field.stride else ""
+            lines.append(f"{_place(field)}{field.name}{many}")
+            values = _possible(field)
+            first = said.setdefault(values, field.name)
+            shown = values if first == field.name or len(values) <= _LONG_TEXT else f"values as {first}"
+            for text in (field.doc, shown):
+                lines += hanging(" " * len(_place(field)), text) if text else []
+        elif "RESERVED" not in field.name or any(one.raw(words) for one in field.elements()):
+            lines += [f"{_place(one)}{one.name:40} {one.text(words)}".rstrip() for one in field.elements()]
     return lines
+
+
+def _place(field: BitField) -> str:
+    """The start of a line about a field: its word and bits."""
+    word, bits = divmod(field.lo, 32)
+    span = f"{bits + field.width - 1}-{bits}" if field.width > 1 else str(bits)
+    return f"    word {word:2}  {span:6} "
 
 
 def structure_data(structure: BitStructure, words: Sequence[int] | None = None) -> dict[str, Any]:

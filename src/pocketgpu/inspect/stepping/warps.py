@@ -20,9 +20,8 @@ from pocketgpu.errors import UsageError
 from pocketgpu.inspect.stepping.lane_record import LaneRecord, Listing
 from pocketgpu.inspect.stepping.trace import Trace
 from pocketgpu.lanes import I32, Engine
-from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, READY, WARP, WARPS
+from pocketgpu.maxwell.sass.thread_memory.work import ENTRY, LAUNCH, READY, WARP, WARPS
 from pocketgpu.maxwell.sass.warp.interpreter import interpret_warp
-from pocketgpu.maxwell.sass.warp.stack import ENTRY
 
 MOST = 1 << 16
 """Steps that are kept by default."""
@@ -197,8 +196,8 @@ class LaneWatch:
             active = 0
             while depth and not active:
                 depth -= 1
-                at = WARP.STACK + depth * ENTRY
-                pc, active = record.signed(at + 4), record.word(at + 8) & ~lost
+                at = WARP.STACK + depth * ENTRY.size
+                pc, active = record.signed(at + ENTRY.TARGET), record.word(at + ENTRY.MASK) & ~lost
             if not active:
                 return 0, 0
         return pc, active

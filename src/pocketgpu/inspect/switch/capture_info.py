@@ -18,16 +18,16 @@ from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.events import Event
 from pocketgpu.facts.maxwell import B06F, CLASSES, WORDS, MethodBlock
+from pocketgpu.facts.maxwell.pushbuffers import segment_of
 from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.inspect.n3ds.capture_info import Use
 from pocketgpu.inspect.n3ds.doubts import Doubt
 from pocketgpu.inspect.n3ds.features import Feature
 from pocketgpu.inspect.switch import doubts as maxwell_doubts
 from pocketgpu.maxwell.host.channel import Channel
+from pocketgpu.maxwell.host.observer import Observer
 from pocketgpu.maxwell.host.stream import INC, ONE_INC, Packet, StreamReader
-from pocketgpu.maxwell.observer import Observer
 
-_VA: Final = 0xFF_FFFF_FFFC
 _MOST_RECORDS: Final = 1 << 16
 """Different things that engines did, beyond which they are no longer told apart."""
 
@@ -158,7 +158,8 @@ class _Collector(Observer):
         frame.loads += len(submission.updates)
         frame.load_bytes += sum(len(self._log.chunks[update].data) for update in submission.updates)
         for index, entry in enumerate(submission.entries.tolist()):
-            data, _ = self.machine.memory.try_read(entry & _VA, 4 * (entry >> 42 & 0x1FFFFF))
+            address, words = segment_of(entry)
+            data, _ = self.machine.memory.try_read(address, 4 * words)
             self.segment(submission.channel, np.frombuffer(data, "<u4"), f"s{number}/e{index}")
 
     def segment(self, channel: int, words: NDArray[np.uint32], place: str) -> None:

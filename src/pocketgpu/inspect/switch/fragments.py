@@ -32,7 +32,7 @@ from pocketgpu.maxwell.graphics.records import (
     REGION,
     SHAPE,
 )
-from pocketgpu.maxwell.observer import Observer
+from pocketgpu.maxwell.host.observer import Observer
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, VECTOR
 
 Samples = list[bytes]
@@ -249,10 +249,10 @@ class FragmentWatch(Observer):
         tracer: Tracer | None = None
         if program is not None:
             constants = int(watch.words(watch.launch, LAUNCH.size // 4)[LAUNCH.CONSTANTS // 4])
-            tracer = Tracer(self._machine.memory.arena, program.flow.steps, program.code.data, constants, lane)
+            tracer = Tracer(self._machine.memory.arena, program.code.data, constants, lane)
 
         def hear(name: str, value: Any) -> None:
-            if name.startswith(("sass.", "texture.")):
+            if name.startswith("texture."):
                 if tracer is not None:
                     tracer.hear(name, value)
                 return
@@ -264,7 +264,7 @@ class FragmentWatch(Observer):
             seen.heard.setdefault(name, []).append(kept)
 
         run = watch.engine.get(raster_shapes, multi=plan.multi)
-        with watch.listening(hear):
+        with watch.listening(hear, tracer):
             run(watch.raster, watch.region, slot, fragments, 0, 1)
         if tracer is not None:
             tracer.close()

@@ -95,7 +95,6 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
     drawing = machine.drawing
     before = drawing.tier
     drawing.tier = "general"
-    drawing.forget_repeats()  # a draw like the one before it would go on with its code
     name = f"{STAGES[pipeline]} program"
     try:
         with watch_stage(
@@ -104,7 +103,6 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
             player.play_to(player.at(tick))
     finally:
         drawing.tier = before
-        drawing.forget_repeats()
         player.spoilt = True
     if watch.traces:
         trace = watch.traces[-1]

@@ -7,21 +7,25 @@ and both must have written the same pages.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.switch.trace import Instruction, Tracer
 from pocketgpu.inspect.switch.watched import Watch
-from pocketgpu.inspect.switch.watched_warp import WatchedWarp, watched_warp
+from pocketgpu.lanes import Value
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
-from pocketgpu.maxwell.observer import Observer, Order, RunGrid
+from pocketgpu.maxwell.host.observer import Observer, Order, RunGrid
 from pocketgpu.maxwell.sass.launch.launcher import Code, Launcher, Result
+from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH
+from pocketgpu.maxwell.sass.warp.specialise import run_warp
+from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection
@@ -29,11 +33,13 @@ if TYPE_CHECKING:
 Three = tuple[int, int, int]
 
 
-@dataclass
-class ThreadWhy:
+@dataclass(repr=False)
+class ThreadWhy(Answer):
     """What a thread did. instructions: those of its warp, with the registers of its lane; steps: how many there were,
     those that are not kept included. proved: whether NumPy's block and the machine's wrote the same bytes, which are
     `pages` pages of memory."""
+
+    schema: ClassVar[str] = "pocketgpu.thread/1"
 
     address: Address
     event: Event
@@ -55,23 +61,50 @@ class ThreadWhy:
             f"proved: {end}" if self.proved else f"NOT proved: it is not so that {end}",
         ]
 
-    def text(self) -> str:
-        """The conclusion, then all instructions."""
-        return "\n".join([*self.conclusion, "", *map(str, self.instructions)])
+    @property
+    def because(self) -> str:
+        """What the thread did, in a line."""
+        return self.conclusion[0]
+
+    def details(self) -> Iterator[str]:
+        """All instructions."""
+        yield from map(str, self.instructions)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data; words and addresses as hexadecimal strings."""
-        return {
-            "address": str(self.address), "event": str(self.event.address), "program": f"{self.program:#x}",
-            "conclusion": self.conclusion, "steps": self.steps, "pages": self.pages, "proved": self.proved,
+        return self.head() | {
+            "event": str(self.event.address), "program": f"{self.program:#x}",
+            "steps": self.steps, "pages": self.pages, "proved": self.proved,
             "instructions": [one.to_json() for one in self.instructions],
         }  # fmt: skip
 
-    def __str__(self) -> str:
-        return self.text()
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.text())}</pre>"
+class _OneWarp:
+    """Looks on at one warp of a block, for a tracer that is made when the warp first runs."""
+
+    def __init__(self, warp: int, make: Callable[[], Tracer]) -> None:
+        self._warp, self._make, self._mine = warp, make, False
+        self.tracer: Tracer | None = None
+
+    def begins(self, warp: VariableMachine) -> None:
+        if self._mine and self.tracer is not None:
+            self.tracer.close()
+        self._mine = int(warp.place.warp.raw) == self._warp
+        if self._mine:
+            self.tracer = self.tracer or self._make()
+            self.tracer.begins(warp)
+
+    def comes_to(self, step: Step, active: Value) -> None:
+        if self._mine and self.tracer is not None:
+            self.tracer.comes_to(step, active)
+
+    def holds_for(self, mask: Value) -> None:
+        if self._mine and self.tracer is not None:
+            self.tracer.holds_for(mask)
+
+    def hear(self, name: str, value: Any) -> None:
+        """A value that a kernel names."""
+        if self._mine and self.tracer is not None:
+            self.tracer.hear(name, value)
 
 
 class _OneThread(Observer):
@@ -111,38 +144,25 @@ class _OneThread(Observer):
     def _listen(self, launch: Launch, run: RunGrid, number: int) -> None:
         """Run a block by NumPy."""
         warp, lane = divmod(_number(self._thread, launch.block), LANES)
-        watch = self._watch
-        launcher = Launcher(self.machine.memory, watch.engine, self.machine.events, watch.rest, 1, watch.textures)
+        watch, machine = self._watch, self.machine
+        launcher = Launcher(machine.memory, watch.engine, machine.events, watch.rest, 1, watch.textures)
         record = watch.words(launcher.record, LAUNCH.size // 4)
-        tracer: Tracer | None = None
-        mine = False
 
         def watched(code: Code, interpreter: int) -> int:
             data, start, indirect = code.key
             stride = int(record[LAUNCH.WARP_STRIDE // 4])
             static = {"code": data, "start": start, "indirect": indirect, "stride": stride, "count": False}
-            return watch.engine.handle(watched_warp, **static)
+            return watch.engine.handle(run_warp, **static, observer=watch.relay)
 
-        def hear(name: str, value: Any) -> None:
-            nonlocal tracer, mine
-            if not name.startswith(("sass.", "texture.")):
-                return
-            if name == "sass.warp":
-                assert isinstance(value, WatchedWarp)
-                if mine and tracer is not None:
-                    tracer.close()
-                mine = int(value.place.warp.raw) == warp
-                if mine and tracer is None:
-                    assert launch.code is not None
-                    constants = int(record[LAUNCH.CONSTANTS // 4])
-                    arena = self.machine.memory.arena
-                    tracer = Tracer(arena, value.flow.steps, launch.code.data, constants, lane)
-            if mine and tracer is not None:
-                tracer.hear(name, value)
+        def tracer_of() -> Tracer:
+            assert launch.code is not None
+            return Tracer(machine.memory.arena, launch.code.data, int(record[LAUNCH.CONSTANTS // 4]), lane)
 
+        looks_on = _OneWarp(warp, tracer_of)
         launcher.watch = watched
-        with watch.listening(hear):
+        with watch.listening(looks_on.hear, looks_on):
             run(Order(number, number + 1, launcher=launcher))
+        tracer = looks_on.tracer
         if tracer is not None:
             tracer.close()
             self._found.instructions, self._found.steps = tracer.instructions, tracer.total

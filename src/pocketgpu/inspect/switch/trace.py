@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.inspect.switch.watched_warp import WatchedWarp
+from pocketgpu.lanes import Value
 from pocketgpu.maxwell.sass.isa.decoder import decode_program
 from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ
@@ -17,6 +17,7 @@ from pocketgpu.maxwell.sass.program.control import ENDS
 from pocketgpu.maxwell.sass.program.registers import FLAGS_BIT, PREDICATE_BIT, reads, writes
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BANKS
+from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
 
 _MEMORY = {"LD", "ST", "LDS", "STS", "LDL", "STL", "ATOM", "ATOMS", "RED"}
 MOST = 4096
@@ -81,47 +82,56 @@ def texts_of(data: bytes) -> tuple[str, ...]:
 
 
 class Tracer:
-    """Listens to a warp and keeps what one lane does.
+    """Looks on at a warp and keeps what one lane does.
 
-    :param arena: all memory. steps: of the program, data: its bytes. constants: arena offset of its constant banks.
+    :param arena: all memory. data: the bytes of the program. constants: arena offset of its constant banks.
     """
 
-    def __init__(
-        self, arena: NDArray[np.uint8], steps: tuple[Step, ...], data: bytes, constants: int, lane: int
-    ) -> None:
-        self._steps, self._texts, self._lane = steps, texts_of(data), lane
+    def __init__(self, arena: NDArray[np.uint8], data: bytes, constants: int, lane: int) -> None:
+        self._texts, self._lane = texts_of(data), lane
         self._constants = arena[constants : constants + BANKS * BANK_SIZE].view(np.uint32)
         self.instructions: list[Instruction] = []
         self.total = 0
         """Instructions of the warp, those that are not kept as well."""
-        self._warp: WatchedWarp | None = None
+        self._warp: VariableMachine | None = None
         self._meant = False  # whether the texture that is being read is the lane's
         self._open: tuple[Instruction, list[tuple[str, int, int]]] | None = None
 
-    def hear(self, name: str, value: Any) -> None:
-        """A value that the warp names."""
-        if name == "sass.at":
-            again = self._open is not None and self._open[0].number == int(value)
-            if again and self._steps[int(value)].op not in ENDS:
-                # Quick code of an access has found that it must be careful: the instruction begins once more.
-                self._open = None
-                self.total -= 1
-            self.close()
-            self._begin(int(value))
-        elif name == "sass.warp":
-            self._warp = value
-        elif name.startswith("texture."):
-            self._sampled(name.removeprefix("texture."), value)
-        elif self._open is not None:
-            array = np.asarray(value)
-            holds = bool(array if array.ndim == 0 else array[self._lane])
-            if name == "sass.active":
-                self._open[0].active = self._open[0].executed = holds
-            else:
-                self._open[0].executed = holds
+    # -- as `sass.warp.observer.Observer` ------------------------------------------------------------------------------
+    def begins(self, warp: VariableMachine) -> None:
+        """A turn of the warp begins."""
+        self._warp = warp
 
-    def _sampled(self, name: str, value: Any) -> None:
-        """A value that an instruction on a texture names; texels as words. Lanes come by the texture that they mean."""
+    def comes_to(self, step: Step, active: Value) -> None:
+        """The warp comes to an instruction."""
+        again = self._open is not None and self._open[0].number == step.index
+        if again and step.op not in ENDS:
+            # The quick form of an access has found that it must be careful: the instruction begins once more.
+            self._open = None
+            self.total -= 1
+        self.close()
+        self._begin(step)
+        if self._open is not None:
+            self._open[0].active = self._open[0].executed = self._in_lane(active)
+
+    def holds_for(self, mask: Value) -> None:
+        """The instruction holds for these lanes."""
+        if self._open is not None:
+            self._open[0].executed = self._in_lane(mask)
+
+    def _in_lane(self, mask: Value) -> bool:
+        array = np.asarray(mask.raw)
+        return bool(array if array.ndim == 0 else array[self._lane])
+
+    # -- as a listener -----------------------------------------------------------------------------------------------
+    def hear(self, name: str, value: Any) -> None:
+        """A value that a kernel names: those of textures belong to the instruction at hand.
+
+        Texels come as words. Lanes come by the texture that they mean.
+        """
+        if not name.startswith("texture."):
+            return
+        name = name.removeprefix("texture.")
         array = np.asarray(value)
         one = (array if array.ndim == 0 else array[self._lane]).item()
         if name == "lanes":
@@ -131,12 +141,13 @@ class Tracer:
                 one = f"{int(one) & 0xFFFFFFFF:#010x}"
             self._open[0].more.setdefault("sample", {}).setdefault(name, []).append(one)
 
-    def _begin(self, number: int) -> None:
+    # -- the instruction at hand -------------------------------------------------------------------------------------
+    def _begin(self, step: Step) -> None:
         self.total += 1
         if self.total > MOST or self._warp is None:
             return
-        step, look, lane = self._steps[number], self._warp.look, self._lane
-        found = Instruction(number, step.address, self._texts[number], False, False)
+        look, lane = self._warp.look, self._lane
+        found = Instruction(step.index, step.address, self._texts[step.index], False, False)
         read, written = sets_of(step)
         found.reads = {name: look(n, lane) for n, name in read}
         for source in step.sources:

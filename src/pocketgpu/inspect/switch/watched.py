@@ -1,8 +1,8 @@
 """Watching code: the NumPy evaluator on a machine's own memory, with somebody who listens.
 
-A `Watch` runs the same kernels as the machine, on the same arena. What kernels call by handle is named in
-records; so a plan is watched through copies of its records whose handles are those of the watched engine, and whose
-pixel program tells of each instruction.
+The watched engine runs the same kernels as the machine, on the same arena. What kernels call by handle is named in
+records. So a plan is watched through copies of its records: their handles are those of the watched engine, and their
+pixel program has an observer.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.inspect.switch.watched_warp import watched_stage_warp
-from pocketgpu.lanes import I32, Engine
+from pocketgpu.lanes import I32, Engine, Value
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.draw.drawing import spare
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan
@@ -25,10 +24,14 @@ from pocketgpu.maxwell.graphics.records import RASTER, REGION, SHAPE
 from pocketgpu.maxwell.sampling.records import KERNELS
 from pocketgpu.maxwell.sampling.store import Textures
 from pocketgpu.maxwell.sass.launch.driver import fault
+from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.access import access, memory, memory_index
 from pocketgpu.maxwell.sass.thread_memory.atomics import atomic
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
+from pocketgpu.maxwell.sass.warp.observer import Observer
+from pocketgpu.maxwell.sass.warp.specialise import run_stage_warp
 from pocketgpu.maxwell.sass.warp.stack import unstack
+from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
 
 Listener = Callable[[str, Any], None]
 """Told of intermediate values: their name, and a number or an array of the lanes."""
@@ -37,6 +40,25 @@ _PAGE = 4096
 
 def _rounded(size: int) -> int:
     return -(-size // _PAGE) * _PAGE
+
+
+class _Relay:
+    """The observer that code of the watched engine has: it passes on what it is told to whoever observes now."""
+
+    def __init__(self) -> None:
+        self.observer: Observer | None = None
+
+    def begins(self, warp: VariableMachine) -> None:
+        if self.observer is not None:
+            self.observer.begins(warp)
+
+    def comes_to(self, step: Step, active: Value) -> None:
+        if self.observer is not None:
+            self.observer.comes_to(step, active)
+
+    def holds_for(self, mask: Value) -> None:
+        if self.observer is not None:
+            self.observer.holds_for(mask)
 
 
 class Watch:
@@ -48,6 +70,8 @@ class Watch:
     def __init__(self, machine: GM20B) -> None:
         self.machine = machine
         self.engine = Engine(machine.memory.arena, "numpy", self._hear)
+        self.relay = _Relay()
+        """What code has as its observer, to look on at programs."""
         self._listener: Listener | None = None
         self.raster, size = spare(machine.areas.drawing)
         self.launch = self.raster + _rounded(RASTER.size)
@@ -59,10 +83,6 @@ class Watch:
         if self.rest[1] < 0:
             raise AssertionError("the work area of draws has no room for copies of their records")
         self._resolve = 0
-
-    def _hear(self, name: str, value: Any) -> None:
-        if self._listener is not None:
-            self._listener(name, getattr(value, "raw", value))
 
     def words(self, at: int, count: int) -> NDArray[np.int32]:
         """Words of the arena."""
@@ -103,26 +123,31 @@ class Watch:
         kernels = launch[LAUNCH.TEXTURE // 4 : LAUNCH.TEXTURE // 4 + 2 * KERNELS].view(np.int64)
         kernels[:] = 0
         for number in program.textures:
-            kernels[number] = self.machine.textures.kernel(number, self.engine)
-        launch[LAUNCH.RUN // 4 : LAUNCH.RUN // 4 + 4].view(np.int64)[:] = (
-            handle(watched_stage_warp, **program.static),
-            0,
-        )
+            kernels[number] = self.textures.kernel(number, self.engine)
+        watched = handle(run_stage_warp, **program.static, observer=self.relay)
+        launch[LAUNCH.RUN // 4 : LAUNCH.RUN // 4 + 4].view(np.int64)[:] = watched, 0
         launch[LAUNCH.CLEAR // 4] = 1
 
     # -- listening ----------------------------------------------------------------------------------------------------
+    def _hear(self, name: str, value: Value) -> None:
+        if self._listener is not None:
+            self._listener(name, value.raw)
+
     @contextmanager
-    def listening(self, listener: Listener) -> Iterator[None]:
-        """Tell a listener of what kernels of the watched engine compute, and let them ask for textures."""
+    def listening(self, listener: Listener, observer: Observer | None = None) -> Iterator[None]:
+        """Tell a listener of what kernels of the watched engine compute, and let them ask for textures.
+
+        :param observer: is told what programs do, instruction by instruction.
+        """
         textures = self.textures
         if not self._resolve:
             self._resolve = self.engine.callback(textures.resolve, I32, I32, I32)
-        self._listener = listener
+        self._listener, self.relay.observer = listener, observer
         try:
             with textures.resolved_by(self._resolve):
                 yield
         finally:
-            self._listener = None
+            self._listener = self.relay.observer = None
 
     @property
     def textures(self) -> Textures:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -83,6 +83,14 @@ class _State(NamedTuple):
     top: int
     mappings: tuple[Mapping, ...]
     extents: tuple[_Extent, ...]
+
+
+class PartlyReadable(Protocol):
+    """Memory of which not everything is mapped."""
+
+    def try_read(self, va: int, size: int, /) -> tuple[bytes, int]:
+        """See `GpuMemory.try_read`."""
+        ...
 
 
 class GpuMemory(Arena):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from pocketgpu.events import EventKind, EventLog
-from pocketgpu.facts.formats import FRAMEBUFFER_COLOR_FORMATS
+from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE
 from pocketgpu.facts.switches import departures
 from pocketgpu.lanes import Engine
 from pocketgpu.pica.core.layout import CONTROL as C
@@ -32,6 +32,7 @@ from pocketgpu.pica.core.layout import (
     UNIT_SIZE,
     WorkLayout,
 )
+from pocketgpu.pica.core.observer import Observer, Run, tell_written
 from pocketgpu.pica.core.registers import StaticRegisters, select_fields
 from pocketgpu.pica.core.registers import field as register_field
 from pocketgpu.pica.core.stats import Stats
@@ -40,17 +41,16 @@ from pocketgpu.pica.fragment.any_state import covers, general_words, unit_settin
 from pocketgpu.pica.fragment.kernel import draw_fragments, run_draws
 from pocketgpu.pica.fragment.state import KEY_IDS, KEY_MASKS, FragmentState, normalise
 from pocketgpu.pica.front import draw_target
-from pocketgpu.pica.front.draw_target import DrawTarget, make_target
+from pocketgpu.pica.front.draw_target import DrawTarget, color_format, make_target
 from pocketgpu.pica.front.targets import RenderTarget
 from pocketgpu.pica.memory.guest import GuestMemory
-from pocketgpu.pica.observer import Observer, Run, tell_written
 from pocketgpu.pica.shader.limits import BREAK_OUTSIDE
 from pocketgpu.pica.shader.rules import rules_of
 from pocketgpu.pica.texture.cache import UNIT_IDS, Source, TextureCache
 from pocketgpu.pica.texture.units import LEVELS
 from pocketgpu.pica.vertex import driver
 from pocketgpu.pica.vertex.fetch import FETCH_CHOICES, shade_vertices
-from pocketgpu.pica.vertex.geometry import FIXED, GEOMETRY_ON, VARIABLE, emit_vertices, geometry_choices, geometry_step
+from pocketgpu.pica.vertex.geometry import emit_vertices, geometry_choices, geometry_step
 from pocketgpu.pica.vertex.geometry_programs import GeometryPrograms
 from pocketgpu.pica.vertex.primitives import ASSEMBLY_CHOICES, assemble
 from pocketgpu.pica.vertex.programs import VertexProgram, VertexPrograms
@@ -232,10 +232,9 @@ class DrawRunner:
         for raw, target in self._drawn_to.items():
             words = np.frombuffer(raw, np.uint32).tolist()
             get = StaticRegisters(dict(zip(_TARGET_IDS.tolist(), words, strict=True)))
-            color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
-            start = get("COLORBUFFER_LOC.address") << 3 & ~63
+            start = get.bytes("COLORBUFFER_LOC.address") & ~63
             blocks = self.switches["transfer.block32"] if target.block == 32 else ""
-            found.append(RenderTarget(start, target.width, target.height, color, blocks))
+            found.append(RenderTarget(start, target.width, target.height, color_format(get), blocks))
         return list(dict.fromkeys(found))
 
     # -- preparing --------------------------------------------------------------------------------------------------
@@ -303,11 +302,11 @@ class DrawRunner:
 
     def _ready_geometry(self, mode: int, first: int, end: int, at: str) -> bool:
         """Prepare the geometry stage of packets that agree; whether they can be drawn."""
-        if mode > FIXED:
+        if mode not in GEOMETRY_MODE:
             message = f"geometry shader mode {mode} is not known; the draw is left out"
             self.events.report("warning", "draw.left-out", message, at, end - first)
             return False
-        if mode == VARIABLE and (self._heads[first:end, _W["KIND"]] != KIND_ELEMENTS).any():
+        if mode == GEOMETRY_MODE.VARIABLE and (self._heads[first:end, _W["KIND"]] != KIND_ELEMENTS).any():
             message = "a geometry shader wants primitives of varying size, but no index list says how large they are"
             self.events.report("fault", "draw.no-sizes", message, at)
         self.geometry_programs.tier = self.tier
@@ -329,7 +328,7 @@ class DrawRunner:
             return _Plan([*events, ("fault", "draw.left-out", target)], program)
         registers = self._registers[packet]
         plan = _Plan(events, program, target)
-        if _STAGE.field.raw(int(registers[_STAGE.register.offset])) == GEOMETRY_ON:
+        if _STAGE.field.raw(int(registers[_STAGE.register.offset])) == GEOMETRY_STAGE.ON:
             plan.geometry = _GEOMETRY_MODE.field.raw(int(registers[_GEOMETRY_MODE.register.offset]))
 
         def put(name: str, values: Sequence[int], at: int = 0) -> None:

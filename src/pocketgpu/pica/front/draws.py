@@ -21,6 +21,7 @@ from pocketgpu.pica.core.layout import (
     BANKS,
     EMIT_SLOTS,
     GEOMETRY,
+    ID_SPACE,
     INLINE_SIZE,
     MAX_GROUP_WORDS,
     MAX_RECORDS,
@@ -28,12 +29,12 @@ from pocketgpu.pica.core.layout import (
     WorkLayout,
 )
 from pocketgpu.pica.core.layout import CONTROL as C
+from pocketgpu.pica.core.observer import Observer
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.front import command_list as walk
 from pocketgpu.pica.front.batch import GROUP_IDS, GROUP_MASKS, PIXEL_BUDGET, DrawRunner
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.memory.guest import GuestMemory
-from pocketgpu.pica.observer import Observer
 from pocketgpu.pica.vertex.driver import VERTEX_BUDGET
 
 # Control words that start at zero for each submission.
@@ -70,7 +71,7 @@ class Core3D:
         self.control = words(layout.control, C.size // 4)
         self.words = self.control.data  # gives and takes plain numbers, fast
         self.registers = words(layout.registers, REGISTER_COUNT).view(np.uint32)
-        arena[layout.effects : layout.effects + 0x400] = walk.effect_table(switches)
+        arena[layout.effects : layout.effects + ID_SPACE] = walk.effect_table(switches)
         regions = words(layout.regions, 3 * len(memory.regions)).view(np.uint32)
         assert len(memory.regions) == len(MEMORY) == 4
         regions[:] = [v for region, offset in memory.regions for v in (region.base, region.size, offset)]

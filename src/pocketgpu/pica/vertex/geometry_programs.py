@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pocketgpu.facts.pica_enums import GEOMETRY_MODE
 from pocketgpu.lanes import Engine
 from pocketgpu.pica.core.layout import BANK_INDEX, BANKS, PACKET, WorkLayout
 from pocketgpu.pica.core.registers import field
@@ -15,7 +16,6 @@ from pocketgpu.pica.shader.geometry import geometry_interpreter, geometry_progra
 from pocketgpu.pica.shader.program import TooComplex
 from pocketgpu.pica.shader.rules import Rules, with_end
 from pocketgpu.pica.shader.translate import program_of
-from pocketgpu.pica.vertex.geometry import POINT
 
 _PLACES = [(f"gs_{name}", PACKET.VERSIONS // 4 + BANK_INDEX[f"gs_{name}"]) for name in ("code", "opdescs")]
 _SIZES = {bank.name: 4 * bank.words for bank in BANKS}
@@ -45,7 +45,7 @@ class GeometryPrograms:
         )
         entry, end, mode = (f.field.raw(int(registers[f.register.offset])) for f in (_ENTRY, _END, _MODE))
         code = with_end(code, end, self._rules)
-        own = mode != POINT
+        own = mode != GEOMETRY_MODE.POINT
         key = (code, descriptors, entry, own)
         if self._last is None or self._last[0] != key:  # to compare is cheaper than to hash
             if key not in self._programs:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pocketgpu.facts.pica_enums import PRIMITIVE
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
 from pocketgpu.inspect.rules.rule import Found, Rule
-
-_GEOMETRY = 3
 
 
 def look(record: N3dsRecord) -> Iterator[Found]:
@@ -19,7 +18,7 @@ def look(record: N3dsRecord) -> Iterator[Found]:
         listed = draw("GEOSTAGE_CONFIG.triangle_elements"), draw("GEOSTAGE_CONFIG2.triangle_elements")
         if listed[0] != listed[1]:
             yield draw.found("triangle_elements of GEOSTAGE_CONFIG and GEOSTAGE_CONFIG2 differ")
-        elif draw.indexed and not draw.geometry and listed[0] != (draw("PRIMITIVE_CONFIG.mode") == _GEOMETRY):
+        elif draw.indexed and not draw.geometry and listed[0] != (draw("PRIMITIVE_CONFIG.mode") == PRIMITIVE.GEOMETRY):
             yield draw.found(
                 f"DRAWELEMENTS of {draw.text('PRIMITIVE_CONFIG.mode')} with triangle_elements = {listed[0]}"
             )

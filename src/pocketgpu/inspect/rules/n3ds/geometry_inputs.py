@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pocketgpu.facts.pica_enums import GEOMETRY_MODE
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
 from pocketgpu.inspect.rules.rule import Found, Rule
 
@@ -14,7 +15,7 @@ def look(record: N3dsRecord) -> Iterator[Found]:
         if not draw.geometry:
             continue
         outputs, inputs = draw("VSH_OUTMAP_TOTAL1.count") + 1, draw("GSH_INPUTBUFFER_CONFIG.count") + 1
-        point, uses = draw("GSH_MISC0.mode") == 0, bool(draw("GSH_INPUTBUFFER_CONFIG.use_uniforms"))
+        point, uses = draw("GSH_MISC0.mode") == GEOMETRY_MODE.POINT, bool(draw("GSH_INPUTBUFFER_CONFIG.use_uniforms"))
         if point and inputs % outputs:
             yield draw.found(
                 f"a geometry program takes {inputs} inputs, and a vertex gives {outputs}: it waits for part of one"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pocketgpu.facts.pica_enums import PRIMITIVE
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
 from pocketgpu.inspect.rules.rule import Found, Rule
 
-_ON, _GEOMETRY = 0x08, 3
+_ON = 0x08
 
 
 def look(record: N3dsRecord) -> Iterator[Found]:
@@ -17,7 +18,7 @@ def look(record: N3dsRecord) -> Iterator[Found]:
         mode = draw("GSH_INPUTBUFFER_CONFIG.unit_mode")
         if mode != _ON:
             yield draw.found(f"GSH_INPUTBUFFER_CONFIG.unit_mode is {mode:#x} with a geometry program: 0x08 is expected")
-        if draw("PRIMITIVE_CONFIG.mode") != _GEOMETRY:
+        if draw("PRIMITIVE_CONFIG.mode") != PRIMITIVE.GEOMETRY:
             yield draw.found(f"a geometry program runs with PRIMITIVE_CONFIG = {draw.text('PRIMITIVE_CONFIG.mode')}")
 
 

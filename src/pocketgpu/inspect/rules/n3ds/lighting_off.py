@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pocketgpu.inspect.n3ds.draw_state import LIT_SOURCES
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
 from pocketgpu.inspect.rules.rule import Found, Rule
-
-_LIGHT = {1, 2}
 
 
 def look(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:
         disabled, enabled = draw("LIGHTING_ENABLE1.disable"), draw("LIGHTING_ENABLE0.enable")
-        if draw.all_sources & _LIGHT and (disabled or not enabled):
+        if draw.all_sources & LIT_SOURCES and (disabled or not enabled):
             yield draw.found(
                 f"a combiner reads a colour of lighting, which is off "
                 f"(LIGHTING_ENABLE0 = {enabled}, LIGHTING_ENABLE1 = {disabled})"

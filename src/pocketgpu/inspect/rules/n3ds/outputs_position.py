@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pocketgpu.facts.shader_isa import SEMANTICS
+from pocketgpu.facts.pica_enums import SEMANTIC
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
 from pocketgpu.inspect.rules.rule import Found, Rule
 
-_POSITION = range(3)
+_POSITION = (SEMANTIC.POSITION_X, SEMANTIC.POSITION_Y, SEMANTIC.POSITION_Z)
 """Of x, y and z. A w that nobody gives is 1, which is what flat pictures want."""
 
 
 def look(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:
-        missing = [SEMANTICS[n] for n in _POSITION if n not in draw.outputs]
+        missing = [SEMANTIC[n] for n in _POSITION if n not in draw.outputs]
         if missing:
             yield draw.found(f"no output register gives {', '.join(missing)} (SH_OUTMAP_O0 to O6): it is 1")
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pocketgpu.facts.pica_enums import SCISSOR
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
 from pocketgpu.inspect.rules.rule import Found, Rule
-
-_KEEP_INSIDE = 3
 
 
 def look(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:
-        if draw("SCISSORTEST_MODE.mode") != _KEEP_INSIDE:
+        if draw("SCISSORTEST_MODE.mode") != SCISSOR.INSIDE:
             continue
         x1, y1 = draw("SCISSORTEST_POS.x1"), draw("SCISSORTEST_POS.y1")
         x2, y2 = draw("SCISSORTEST_DIM.x2"), draw("SCISSORTEST_DIM.y2")

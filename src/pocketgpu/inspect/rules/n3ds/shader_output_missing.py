@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pocketgpu.facts.pica import SHADER_REGISTERS
+from pocketgpu.facts.pica_enums import SEMANTIC
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
 from pocketgpu.inspect.rules.rule import Found, Rule
-
-_UNUSED = 0x1F
 
 
 def look(record: N3dsRecord) -> Iterator[Found]:
@@ -17,13 +17,13 @@ def look(record: N3dsRecord) -> Iterator[Found]:
         if program is None or program.graph is None or program.runs_out is not None:
             continue
         mask = draw("GSH_OUTMAP_MASK.mask" if draw.geometry else "VSH_OUTMAP_MASK.mask")
-        registers = [n for n in range(16) if mask >> n & 1]
+        registers = [n for n in range(SHADER_REGISTERS) if mask >> n & 1]
         written = {part for node in program.reached for a in node.addresses for part in program.written(a)}
         sure = written if draw.geometry else program.output_writes[1]
         missing = [
             f"o{registers[n // 4]}.{'xyzw'[n % 4]}"
             for n, meaning in enumerate(draw.outputs)
-            if meaning != _UNUSED and n // 4 < len(registers) and (registers[n // 4], n % 4) not in sure
+            if meaning != SEMANTIC.UNUSED and n // 4 < len(registers) and (registers[n // 4], n % 4) not in sure
         ]
         if missing:
             yield draw.found(f"the {unit} program does not always write {', '.join(missing)}, which SH_OUTMAP uses")

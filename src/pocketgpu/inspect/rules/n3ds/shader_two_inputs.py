@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pocketgpu.facts.pica import SHADER_REGISTERS
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
 from pocketgpu.inspect.rules.rule import Found, Rule
 
@@ -11,7 +12,7 @@ from pocketgpu.inspect.rules.rule import Found, Rule
 def look(record: N3dsRecord) -> Iterator[Found]:
     for program in record.programs:
         for address in program.addresses:
-            inputs = sorted({register for register, _ in program.sources(address) if register < 16})
+            inputs = sorted({register for register, _ in program.sources(address) if register < SHADER_REGISTERS})
             if len(inputs) > 1:
                 names = " and ".join(f"v{n}" for n in inputs)
                 yield Found(

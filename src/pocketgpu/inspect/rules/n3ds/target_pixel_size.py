@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pocketgpu.facts.formats import FRAMEBUFFER_COLOR_FORMATS
+from pocketgpu.facts.pica_enums import PIXEL_SIZE
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
 from pocketgpu.inspect.rules.rule import Found, Rule
 
-_BITS = {0: 16, 1: 24, 2: 32}
+_BITS = {PIXEL_SIZE.BITS_16: 16, PIXEL_SIZE.BITS_24: 24, PIXEL_SIZE.BITS_32: 32}
 
 
 def look(record: N3dsRecord) -> Iterator[Found]:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pocketgpu.facts.pica_enums import COMPARE
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
 from pocketgpu.inspect.rules.rule import Found, Rule
+
+_READING = frozenset(COMPARE) - COMPARE.numbers("NEVER", "ALWAYS")
+"""Comparisons whose outcome depends on what is stored."""
 
 
 def look(record: N3dsRecord) -> Iterator[Found]:
@@ -14,9 +18,13 @@ def look(record: N3dsRecord) -> Iterator[Found]:
             continue
         if draw.reads_color and not draw("COLORBUFFER_READ.mask"):
             yield draw.found("blending or a mask needs the colour buffer, but COLORBUFFER_READ is 0")
-        if draw.tests_depth and draw("DEPTH_COLOR_MASK.depth_function") > 1 and not draw("DEPTHBUFFER_READ.depth"):
+        if (
+            draw.tests_depth
+            and draw("DEPTH_COLOR_MASK.depth_function") in _READING
+            and not draw("DEPTHBUFFER_READ.depth")
+        ):
             yield draw.found("the depth test needs the depth buffer, but DEPTHBUFFER_READ.depth is 0")
-        if draw.tests_stencil and draw("STENCIL_TEST.function") > 1 and not draw("DEPTHBUFFER_READ.stencil"):
+        if draw.tests_stencil and draw("STENCIL_TEST.function") in _READING and not draw("DEPTHBUFFER_READ.stencil"):
             yield draw.found("the stencil test needs the stencil, but DEPTHBUFFER_READ.stencil is 0")
 
 

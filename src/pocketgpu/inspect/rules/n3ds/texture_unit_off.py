@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pocketgpu.facts.pica_enums import TEXENV_SOURCE
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
 from pocketgpu.inspect.rules.rule import Found, Rule
 from pocketgpu.pica.fragment.combiners import STAGES
 
-_FIRST, _UNITS = 3, 3
+_UNITS = 3
 
 
 def look(record: N3dsRecord) -> Iterator[Found]:
@@ -16,7 +17,7 @@ def look(record: N3dsRecord) -> Iterator[Found]:
         for unit in range(_UNITS + 1):
             if draw(f"TEXUNIT_CONFIG.unit{unit}_enable"):
                 continue
-            stages = [stage for stage in range(STAGES) if _FIRST + unit in draw.sources(stage)]
+            stages = [stage for stage in range(STAGES) if TEXENV_SOURCE.TEXTURE0 + unit in draw.sources(stage)]
             if stages:
                 yield draw.found(
                     f"combiner stage {stages[0]} reads texture unit {unit}, which TEXUNIT_CONFIG.unit{unit}_enable "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pocketgpu.facts.pica_enums import TRANSFER_SCALE
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
 from pocketgpu.inspect.rules.rule import Found, Rule
 
@@ -12,7 +13,7 @@ def look(record: N3dsRecord) -> Iterator[Found]:
     for unit in record.transfers:
         if unit.get("PPF_FLAGS.no_tiling") and unit.get("PPF_FLAGS.linear_to_tiled"):
             yield Found("a display transfer with linear_to_tiled and no_tiling (PPF_FLAGS)", unit.at)
-        if unit.get("PPF_FLAGS.scale") == 3:
+        if unit.get("PPF_FLAGS.scale") not in TRANSFER_SCALE:
             yield Found("a display transfer with scale code 3 (PPF_FLAGS)", unit.at)
         if unit.get("PPF_FLAGS.scale") and unit.get("PPF_FLAGS.linear_to_tiled"):
             yield Found("a display transfer of a linear picture that is scaled down (PPF_FLAGS)", unit.at)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pocketgpu.facts.pica import ATTRIBUTES
+from pocketgpu.facts.pica_enums import INDEX_TYPE
 from pocketgpu.inspect.rules.n3ds.record import DrawRecord, N3dsRecord
 from pocketgpu.inspect.rules.rule import Found, Rule
 
@@ -12,7 +14,7 @@ def look(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:
         if not draw.triggered:
             continue
-        base = draw("ATTRIBBUFFERS_LOC.base") << 4
+        base = draw.bytes("ATTRIBBUFFERS_LOC.base")
         for n, components in enumerate(_by_number(draw)):
             size = max((size for code, size, _ in components if size), default=1)
             offset, stride = draw(f"ATTRIBBUFFER{n}_OFFSET.offset"), draw(f"ATTRIBBUFFER{n}_CONFIG2.stride")
@@ -20,14 +22,14 @@ def look(record: N3dsRecord) -> Iterator[Found]:
                 if value % size:
                     shown = f"{value:#010x}" if what == "address" else str(value)
                     yield draw.found(f"vertex buffer {n} has elements of {size} bytes, but its {what} is {shown}")
-        index, wide = draw("INDEXBUFFER_CONFIG.offset"), draw("INDEXBUFFER_CONFIG.type")
+        index, wide = draw("INDEXBUFFER_CONFIG.offset"), draw("INDEXBUFFER_CONFIG.type") == INDEX_TYPE.U16
         if draw.indexed and wide and (base + index) % 2:
             yield draw.found(f"indices of 2 bytes at {base + index:#010x}")
 
 
 def _by_number(draw: DrawRecord) -> Iterator[list[tuple[int, int, int]]]:
     loaded = iter(draw.loaded)
-    for n in range(12):
+    for n in range(ATTRIBUTES):
         yield next(loaded) if draw(f"ATTRIBBUFFER{n}_CONFIG2.count") else []
 
 

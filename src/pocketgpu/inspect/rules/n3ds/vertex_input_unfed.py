@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pocketgpu.facts.vertices import input_field
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
 from pocketgpu.inspect.rules.rule import Found, Rule
 
@@ -14,7 +15,7 @@ def look(record: N3dsRecord) -> Iterator[Found]:
         if program is None:
             continue
         count = draw("VSH_INPUTBUFFER_CONFIG.count") + 1
-        fed = {draw(f"VSH_ATTRIBUTES_PERMUTATION_{'LOW' if n < 8 else 'HIGH'}.input{n}") for n in range(count)}
+        fed = {draw(input_field(n)) for n in range(count)}
         missing = sorted(program.inputs - fed)
         if missing:
             names = ", ".join(f"v{n}" for n in missing)

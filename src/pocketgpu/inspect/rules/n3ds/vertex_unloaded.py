@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pocketgpu.facts.pica import ATTRIBUTES
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
 from pocketgpu.inspect.rules.rule import Found, Rule
 
@@ -14,7 +15,7 @@ def look(record: N3dsRecord) -> Iterator[Found]:
             continue
         loaded = {code for loader in draw.loaded for code, size, _ in loader if size}
         fixed = draw("ATTRIBBUFFERS_FORMAT_HIGH.fixed_mask")
-        count = min(draw("ATTRIBBUFFERS_FORMAT_HIGH.count") + 1, 12)
+        count = min(draw("ATTRIBBUFFERS_FORMAT_HIGH.count") + 1, ATTRIBUTES)
         missing = [n for n in range(count) if n not in loaded and not fixed >> n & 1]
         if missing:
             yield draw.found(f"attributes {', '.join(map(str, missing))} are neither loaded nor fixed")

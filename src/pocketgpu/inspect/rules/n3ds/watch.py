@@ -17,16 +17,17 @@ from numpy.typing import NDArray
 
 from pocketgpu.capture.driver import drive
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.facts.gsp import GX_COMMANDS
+from pocketgpu.facts.gsp import FLUSH_REGIONS, PROCESS_LIST, REQUEST_DMA, command_of
 from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.n3ds.draw_state import MOST_STATES
 from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.rules.n3ds.draws import DrawReader
 from pocketgpu.inspect.rules.n3ds.memory_map import WrittenMemory
 from pocketgpu.inspect.rules.n3ds.record import Lost, N3dsRecord, Read, Shown, UnitRecord
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.packets import DrawPackets
-from pocketgpu.pica.observer import Run
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
@@ -42,7 +43,7 @@ _NARROW = {
 }
 """Registers that do not keep all bits of an address or a size."""
 _NARROW_AT = np.array(sorted(_NARROW), np.uint32)
-_FLUSHING = {"RequestDMA": ("source", "size"), "ProcessCommandList": ("list", "size")}
+_FLUSHING = {REQUEST_DMA.name: ("source", "size"), PROCESS_LIST.name: ("list", "size")}
 """Commands that can write a range of the cache back first, and the words that name it."""
 _PARTS = {"list": "command list", "transfer": "display transfer", "copy": "texture copy"}
 _STAGE = PICA["GEOSTAGE_CONFIG"]
@@ -118,13 +119,13 @@ class Watch(Recorder):
 
     def command_starts(self, words: Sequence[int]) -> None:
         """What a GX command flushes before it works is flushed now."""
-        command = GX_COMMANDS[words[0] & 0xFF] if words[0] & 0xFF < len(GX_COMMANDS) else None
+        command = command_of(words)
         if command is None:
             return
-        if command.name == "FlushCacheRegions":
+        if command is FLUSH_REGIONS:
             self.record.flushes += 1
         elif command.name in _FLUSHING and words[command.word("flush")]:
-            place, size = (words[command.word(name)] for name in _FLUSHING[command.name])
+            place, size = command.values(words, *_FLUSHING[command.name])
             self._flush(place, size)
 
     def _flush(self, virtual: int, size: int) -> None:
@@ -172,7 +173,7 @@ class Watch(Recorder):
         start = record.address("PPF_INPUT_ADDRESS")
         if record.is_copy:
             size = record.words["PPF_COPY_SIZE"] & ~15
-            width, gap = (record.get(f"PPF_COPY_INPUT.{part}") * 16 for part in ("width", "gap"))
+            width, gap = (record.bytes(f"PPF_COPY_INPUT.{part}") for part in ("width", "gap"))
             lines = -(-size // width) if width and gap else 1
             return Range(start, size + (lines - 1) * gap) if size else None
         read = self.machine.transfer_of(record.words).outcome.read
@@ -184,9 +185,10 @@ class Watch(Recorder):
     def memory_copied(self, words: Sequence[int]) -> None:
         super().memory_copied(words)
         assert self._now is not None
-        source = self.machine.gsp.virt_to_phys.translate(words[1], words[3])
-        if source is not None and words[3]:
-            self.record.reads.append(self.reads("copy", "RequestDMA", Range(source, words[3])))
+        start, size = REQUEST_DMA.values(words, "source", "size")
+        source = self.machine.gsp.virt_to_phys.translate(start, size)
+        if source is not None and size:
+            self.record.reads.append(self.reads("copy", REQUEST_DMA.name, Range(source, size)))
         self.writes(self._now.writes)
         self.take_events()
 
@@ -225,7 +227,7 @@ class Watch(Recorder):
         self.take_events()
 
     def _note_stages(self, packets: DrawPackets, frame: int, first: int) -> None:
-        on = (packets.registers[:, _STAGE.offset] & _STAGE["mode"].mask) == 2
+        on = (packets.registers[:, _STAGE.offset] & _STAGE["mode"].mask) == GEOMETRY_STAGE.ON
         for place in np.flatnonzero(np.diff(on, prepend=not on[0])).tolist():
             stage = bool(on[place])
             if (stage, frame) != (self._row, self._row_frame):

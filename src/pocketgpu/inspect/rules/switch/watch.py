@@ -25,7 +25,7 @@ from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.graphics.output.targets import colour_target, depth_target
-from pocketgpu.maxwell.observer import Observer, Order, RunGrid
+from pocketgpu.maxwell.host.observer import Observer, Order, RunGrid
 from pocketgpu.maxwell.sass.launch.launcher import Result
 
 if TYPE_CHECKING:

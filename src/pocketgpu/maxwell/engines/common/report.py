@@ -60,7 +60,7 @@ class Counters:
         """Be as `save` found it."""
         values, pointers = kept
         self._values = {name: list(found) for name, found in values.items()}
-        self.pointers[:] = pointers
+        self.pointers = list(pointers)
 
     @property
     def any_running(self) -> bool:

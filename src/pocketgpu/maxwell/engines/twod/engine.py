@@ -34,7 +34,8 @@ from pocketgpu.maxwell.engines.common.slices import Plane
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import Scratch, report_missed, spend
 from pocketgpu.maxwell.engines.twod.blits import LANES, blit_rows
-from pocketgpu.maxwell.formats.pixels import shape, srgb_tables
+from pocketgpu.maxwell.formats.channels import Channels
+from pocketgpu.maxwell.formats.srgb import srgb_tables
 from pocketgpu.maxwell.memory.places import Places
 from pocketgpu.maxwell.memory.surface_copy import SurfaceSide, copy_rect
 
@@ -355,7 +356,7 @@ class TwoD(Engine):
         rows[:, 3] = down.weight.view(np.int32)
         alpha_test = operation.endswith("_AND") and self.host.switches["twod.and_operations"] == "alpha"
         code = self.host.engine.get(
-            blit_rows, read=shape(formats[0]), write=shape(formats[1]), bilinear=bilinear,
+            blit_rows, read=Channels.of(formats[0]), write=Channels.of(formats[1]), bilinear=bilinear,
             raw=same and not bilinear, operation=plain, alpha_test=alpha_test,
         )  # fmt: skip
         beta1 = max(self._state.signed("SET_BETA1"), 0) / 0x7FFFFFFF

@@ -29,11 +29,24 @@ class Entry(IntEnum):
     PEXIT = 6
 
 
-class Leave(IntEnum):
-    """Ways to leave, beside leaving the entries of a kind: numbers that no `Entry` has."""
+class Action(IntEnum):
+    """What an executor does with an instruction, by its control flow.
 
-    EXIT = 7
-    SYNC = 8
+    EXECUTE: its operation, for the lanes that it holds for. NOTHING: it changes nothing that a program can see. PUSH,
+    BRANCH, JUMP, LEAVE: the methods of `Divergence`. BARRIER: the warp waits. REFUSE: a fault, and a result of zero.
+    ALL_LANES and OWN_LANES: SAM and RAM.
+    """
+
+    EXECUTE = 0
+    NOTHING = 1
+    PUSH = 2
+    BRANCH = 3
+    JUMP = 4
+    LEAVE = 5
+    BARRIER = 6
+    REFUSE = 7
+    ALL_LANES = 8
+    OWN_LANES = 9
 
 
 PUSHES = {
@@ -53,6 +66,28 @@ NOTHING = {
     "SETLMEMBASE",
 }  # fmt: skip
 """Instructions that change nothing that a program can see."""
+
+
+OF_PIXELS = {"KIL": Action.EXECUTE, "SAM": Action.ALL_LANES, "RAM": Action.OWN_LANES}
+"""Instructions that do nothing in any stage but that of pixels."""
+
+
+def action_of(step: Step, pixels: bool = False) -> Action:
+    """What an executor does with an instruction. pixels: in a program of pixels."""
+    op = step.op
+    if op in NOTHING or (op == "VOTE" and "mask" in step.mods):  # VTG tells the graphics front end something
+        return Action.NOTHING
+    if op in OF_PIXELS:
+        return OF_PIXELS[op] if pixels else Action.NOTHING
+    if op in PUSHES:
+        return Action.PUSH
+    if op == "BRA" and step.indirect is None:
+        return Action.BRANCH
+    if op in BRANCHES:
+        return Action.JUMP
+    if op in STOPS:
+        return Action.LEAVE
+    return Action.BARRIER if op == "BAR" else Action.EXECUTE
 
 
 def divides(step: Step) -> bool:

@@ -64,6 +64,13 @@ class Place:
         return self.k.load(I64, self._launch + word)
 
 
+def first_lane(place: Place, v: Value, lanes: Value) -> Value:
+    """The value that the first of some lanes (a ballot) has, as a scalar; that of lane 0 if there are no lanes."""
+    k = place.k
+    place.put(ROOM, v)
+    return k.load(I32, place.vector(ROOM) + ((k.trailing_zeros(lanes) & 31) << 2))
+
+
 def note_fault(
     k: Lang, slot: Value, kind: Value | int, lane: Value, low: Value, high: Value, about: tuple[Value, ...]
 ) -> None:

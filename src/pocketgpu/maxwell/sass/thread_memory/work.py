@@ -78,10 +78,13 @@ WARPS = SCRATCH + SCRATCH_VECTORS * VECTOR
 
 FAULT = Struct("INSTRUCTION", "LANE", "WARP", "NUMBER", "LOW", "HIGH", "KIND", "SIZE")
 
+ENTRY = Struct("KIND", "TARGET", "MASK")
+"""An entry of the divergence stack: its kind (`program.control.Entry`), the instruction to go on at, the lanes."""
+
 WARP = Struct(
     "STEPS:2", "LANE_STEPS:2",  # 64 bits each: instructions, and those times the lanes at work (if they are counted)
     "STATE", "RESUME", "ACTIVE", "ALIVE", "DEPTH", "STARTED", "BARRIER", "BARRIER_KIND", "BARRIER_COUNT",
-    "BARRIER_VALUE", "RESULT", "SPARED", "PREDICATES:8", "FLAGS:4", f"STACK:{3 * STACK_ENTRIES}",
+    "BARRIER_VALUE", "RESULT", "SPARED", "PREDICATES:8", "FLAGS:4", f"STACK:{ENTRY.size // 4 * STACK_ENTRIES}",
 )  # fmt: skip
 REGISTERS = (WARP.size + VECTOR - 1) // VECTOR * VECTOR
 

@@ -9,62 +9,28 @@ from numpy.typing import NDArray
 
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.sampling.calls import TextureCall
-from pocketgpu.maxwell.sass.isa.operand import RZ, Const, Indirect
-from pocketgpu.maxwell.sass.program.control import BRANCHES, LEAVES, NOTHING, PUSHES, STOPS, Entry
+from pocketgpu.maxwell.sass.isa.operand import PT, RZ, Const, Indirect
+from pocketgpu.maxwell.sass.program.control import LEAVES, PUSHES, Action, Entry, action_of
 from pocketgpu.maxwell.sass.program.steps import Source, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS
 from pocketgpu.maxwell.sass.stages import stage_io
 from pocketgpu.maxwell.sass.thread_memory.work import STEP
-from pocketgpu.maxwell.sass.warp.interpreter import (
-    ALL_LANES,
-    BARRIER,
-    BRANCH,
-    CALL,
-    CONST,
-    EXITS,
-    IMM,
-    JUMP,
-    LEAVE,
-    NONE,
-    OTHERS,
-    OWN_LANES,
-    PUSH,
-    REFUSED,
-    REG,
-    SYNCS,
-    UPPER,
-    handled,
-    interpret,
-    interpret_warp,
-)
+from pocketgpu.maxwell.sass.warp.interpreter import BY_BANK, BY_REGISTER, EXITS, SYNCS, interpret, interpret_warp
+from pocketgpu.maxwell.sass.warp.record_machine import CONST, IMM, OTHERS, REG, UPPER, handled
+
+_INVOKED = (Action.EXECUTE, Action.BARRIER, Action.REFUSE)
+"""Actions that invoke the kernel of an operation."""
 
 
 def operations_of(steps: tuple[Step, ...], reached: set[int], stage: int = stage_io.NONE) -> set[str]:
     """Operations whose kernels a program needs."""
-    return {steps[i].op for i in reached if _flow_of(steps[i], stage) in (CALL, BARRIER, REFUSED)}
+    return {steps[i].op for i in reached if _action_of(steps[i], stage) in _INVOKED}
 
 
-def _flow_of(step: Step, stage: int) -> int:
-    op = step.op
-    if op in NOTHING or (op == "VOTE" and "mask" in step.mods):
-        return NONE
-    if op in ("KIL", "SAM", "RAM") and stage != stage_io.PIXEL:
-        return NONE
-    if op in ("SAM", "RAM"):
-        return ALL_LANES if op == "SAM" else OWN_LANES
-    if op in stage_io.INSTRUCTIONS and stage == stage_io.NONE:
-        return REFUSED
-    if op in PUSHES:
-        return PUSH
-    if op == "BRA" and step.indirect is None:
-        return BRANCH
-    if op in BRANCHES:
-        return JUMP
-    if op in STOPS:
-        return LEAVE
-    if op == "BAR":
-        return BARRIER
-    return CALL if handled(op) else REFUSED
+def _action_of(step: Step, stage: int) -> Action:
+    action = action_of(step, stage == stage_io.PIXEL)
+    known = handled(step.op) and not (step.op in stage_io.INSTRUCTIONS and stage == stage_io.NONE)
+    return Action.REFUSE if action is Action.EXECUTE and not known else action
 
 
 def _source_words(source: Source) -> tuple[int, int]:
@@ -100,11 +66,10 @@ def encode(
         handle = handles.get(step.op, handles["GETCRSPTR"])
         put("HANDLE", handle)
         put("HANDLE", handle >> 32, 1)
-        kind = _flow_of(step, stage)
-        put("FLOW", kind)
+        put("FLOW", _action_of(step, stage))
         put("GUARD", step.guard.n | step.guard.negated << 3 | step.test << 4 | (step.cc or step.op == "R2P") << 9)
         put("DEST", step.dest)
-        results = [*step.results, *[7] * 7][:7]
+        results = [*step.results, *[PT] * 7][:7]
         put("RESULTS", sum(n << 4 * i for i, n in enumerate(results)))
         put("MODS", _mod_word(step))
         operation = OPERATIONS.get(step.op)
@@ -113,7 +78,7 @@ def encode(
             for i, v in enumerate(_source_words(source)):
                 put("SOURCES", v, 2 * n + i)
         predicates = [p.n | p.negated << 3 for p in step.predicates]
-        put("PREDICATES", sum(code << 4 * i for i, code in enumerate([*predicates, *[7] * 7][:7])))
+        put("PREDICATES", sum(code << 4 * i for i, code in enumerate([*predicates, *[PT] * 7][:7])))
         put("TARGET", -1 if step.target is None else step.target)
         put("BASE", step.base)
         put("OFFSET", step.offset)
@@ -149,11 +114,11 @@ def _put_flow(step: Step, put: Callable[..., None]) -> None:
     entry = PUSHES.get(op, LEAVES.get(op, EXITS if op == "EXIT" else SYNCS))
     put("ENTRY", Entry.CALLED if op == "CAL" else entry)
     if isinstance(step.indirect, Indirect):
-        put("TARGET_ADDRESS", 2)
+        put("TARGET_ADDRESS", BY_REGISTER)
         put("BASE", step.indirect.register)
         put("OFFSET", step.indirect.offset + (step.address + 8 if op == "BRX" else 0))
     elif isinstance(step.indirect, Const) and step.indirect.register is None:
-        put("TARGET_ADDRESS", 1)
+        put("TARGET_ADDRESS", BY_BANK)
         put("BASE", step.indirect.bank)
         put("OFFSET", step.indirect.offset)
 

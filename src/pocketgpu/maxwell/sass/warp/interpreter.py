@@ -1,377 +1,33 @@
 """Programs as data: a loop that reads instruction after instruction, and one kernel for each operation.
 
-Each operation's kernel is made once and serves every program; its modifiers, sources and results are numbers that it
-reads. What it computes is the same function that specialised code takes. Registers are in the warp's record, so that
-either executor can go on where the other stopped.
+Each operation's kernel is made once and serves every program. What it computes is the same function that specialised
+code takes. Registers are in the warp's record, so that either executor can go on where the other stopped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Any
 
-from pocketgpu.lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value, kernel
-from pocketgpu.maxwell.sampling.calls import SLOTS
-from pocketgpu.maxwell.sampling.records import V_RESULT
-from pocketgpu.maxwell.sass.program.control import LEAVES, Entry
+from pocketgpu.lanes import I32, I64, Lang, Value, kernel
+from pocketgpu.maxwell.sass.program.control import LEAVES, Action, Entry
 from pocketgpu.maxwell.sass.program.steps import ALWAYS
-from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, bits, float32, float64
-from pocketgpu.maxwell.sass.stages import stage_io
-from pocketgpu.maxwell.sass.thread_memory import access, atomics
-from pocketgpu.maxwell.sass.thread_memory.access import Place
-from pocketgpu.maxwell.sass.thread_memory.work import (
-    BAD_TARGET,
-    BANK_SIZE,
-    DONE,
-    LANES,
-    LAUNCH,
-    NOT_BUILT,
-    READY,
-    REGISTERS,
-    STACK_EMPTY,
-    STACK_FULL,
-    STEP,
-    VECTOR,
-    WAITING,
-    WARP,
-    WARPS,
-)
-from pocketgpu.maxwell.sass.warp.machine import Machine
-from pocketgpu.maxwell.sass.warp.stack import Stack, instruction_at
+from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit, bits
+from pocketgpu.maxwell.sass.thread_memory.access import Place, first_lane
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, DONE, LAUNCH, NOT_BUILT, STEP, WAITING, WARP, WARPS
+from pocketgpu.maxwell.sass.warp.divergence import Divergence, Goal, Number, Site, To, Way, instruction_at
+from pocketgpu.maxwell.sass.warp.record_machine import RecordMachine
 
-# Kinds of flow.
-CALL, NONE, PUSH, BRANCH, JUMP, LEAVE, BARRIER, REFUSED, ALL_LANES, OWN_LANES = range(10)
-REG, IMM, CONST, UPPER = range(4)
-"""Kinds of sources; UPPER is an immediate of 64 bits whose lower word is zero."""
-_RZ = 255
-
-
-def handled(op: str) -> bool:
-    return op in OPERATIONS or op in OTHERS
-
-
-class Interpreter(Machine):
-    """A warp whose registers are in its record and whose instruction is at arena offset `at`."""
-
-    def __init__(self, k: Lang, place: Place, at: Value) -> None:
-        super().__init__(k, place, None)  # type: ignore[arg-type]
-        self.at = at
-        self.stage = place.of_launch(LAUNCH.STAGE)
-
-    def field(self, name: str, n: int = 0) -> Value:
-        return self.k.load(I32, self.at + STEP.offsets[name] + 4 * n)
-
-    # -- registers --------------------------------------------------------------------------------------------------
-    def _place(self, n: Value) -> Value:
-        return self.place.record + REGISTERS + n * VECTOR
-
-    def register(self, n: Any) -> Value:
-        k = self.k
-        return k.load(I32, k.select(n == _RZ, 0, self._place(n)), LANES)  # the arena begins with zeros
-
-    def set_register(self, n: Any, v: Value, mask: Value) -> None:
-        k = self.k
-        for _ in k.when(n != _RZ):
-            k.store(I32, self._place(n), k.select(mask, k.fit(v, I32, LANES), k.load(I32, self._place(n), LANES)))
-
-    def predicate(self, n: Any) -> Value:
-        return self.k.mask_of(self.k.load(I32, self.place.record + WARP.PREDICATES + (n << 2)))
-
-    def set_predicate(self, n: Any, v: Value, mask: Value) -> None:
-        k = self.k
-        at = self.place.record + WARP.PREDICATES + (n << 2)
-        for _ in k.when(n != 7):
-            here = k.ballot(mask)
-            k.store(I32, at, (k.ballot(v) & here) | (k.load(I32, at) & ~here))
-
-    def flags(self) -> Flags:
-        at = self.place.record + WARP.FLAGS
-        return Flags(*(self.k.mask_of(self.k.load(I32, at + 4 * n)) for n in range(4)))
-
-    def set_flags(self, flags: Flags, mask: Value) -> None:
-        k, at, here = self.k, self.place.record + WARP.FLAGS, self.k.ballot(mask)
-        for n, v in enumerate((flags.carry, flags.overflow, flags.sign, flags.zero)):
-            word = k.ballot(k.fit(v, BOOL, LANES))
-            k.store(I32, at + 4 * n, (word & here) | (k.load(I32, at + 4 * n) & ~here))
-
-    # -- operands ---------------------------------------------------------------------------------------------------
-    def source(self, n: int) -> SimpleNamespace:
-        """Source `n` as numbers."""
-        head, tail = self.field("SOURCES", 2 * n), self.field("SOURCES", 2 * n + 1)
-        bit = lambda i: (head.lsr(i) & 1) != 0
-        return SimpleNamespace(kind=head & 3, negated=bit(2), absolute=bit(3), n=head.lsr(4), tail=tail)
-
-    def word(self, source: Any, n: int = 0) -> Value:
-        k = self.k
-
-        def scalar() -> Value:
-            at = self.constants + source.n * BANK_SIZE + ((source.tail + 4 * n) & (BANK_SIZE - 1))
-            at = k.select(source.kind == CONST, at, 0)
-            immediate = k.select(source.kind == (UPPER if n else IMM), source.tail, 0)
-            return k.splat(k.select(source.kind == CONST, k.load(I32, at), immediate))
-
-        return k.branch(
-            source.kind == REG, lambda: self.register(k.select(source.n == _RZ, _RZ, source.n + n)), scalar
-        )  # fmt: skip
-
-    def _signed(self, v: Value, source: Any) -> Value:
-        k = self.k
-        v = v & k.select(source.absolute, 0x7FFFFFFF, -1)
-        return v ^ k.select(source.negated, -0x80000000, 0)
-
-    def operand(self, source: Any, letter: str) -> list[Value]:
-        k = self.k
-        if letter in "fs":
-            return [k.bits_f32(self._signed(self.word(source), source))]
-        if letter == "d":
-            low, high = self.word(source), self._signed(self.word(source, 1), source)
-            return [k.bits_f64((k.to_i64(high) << 32) | k.to_i64(low, False))]
-        if letter == "w":
-            return [self.word(source), self.word(source, 1)]
-        return [self.word(source)]
-
-    def mods(self, names: Any) -> dict[str, Value]:
-        """Modifiers out of the word that has them."""
-        found, at, word = {}, 0, self.field("MODS")
-        for name, width in names:
-            found[name] = word.lsr(at) & ((1 << width) - 1)
-            at += width
-        return found
-
-    def operate(self, op: str, mask: Value) -> None:
-        """An operation of the table."""
-        k, operation = self.k, OPERATIONS[op]
-        sources = [self.source(n) for n in range(len(operation.sources))]
-        values = [v for s, letter in zip(sources, operation.sources, strict=True) for v in self.operand(s, letter)]
-        mods = self.mods(operation.mods.items())
-        packed = self.field("PREDICATES")
-        predicates = []
-        for n in range(operation.predicates):
-            code = k.i32(n) if op in ("P2R", "R2P") else packed.lsr(4 * n) & 15
-            predicates.append(self.predicate(code & 7) ^ ((code & 8) != 0))
-        signs = [(s.negated, s.absolute) for s in sources]
-        nan_integer = lambda: self.place.of_launch(LAUNCH.NAN_INTEGER)
-        unit = Unit(k, mods, signs, predicates, self.flags, True, nan_integer)
-        if op == "MOV":
-            mask = mask & (((mods["mask"].lsr(k.iota() & 3)) & 1) != 0)
-        found = operation.run(unit, *values)
-        self._results(operation.dest, found, mask)
-        if unit.flags_out is not None:
-            wanted = (self.field("GUARD").lsr(9) & 1) != 0
-            flags = unit.flags_out
-            for _ in k.when(wanted):
-                self.set_flags(flags, mask)
-
-    def _results(self, dest: str, found: Any, mask: Value) -> None:
-        k, n, packed = self.k, self.field("DEST"), self.field("RESULTS")
-        above = k.select(n == _RZ, _RZ, n + 1)
-        if dest == "w":
-            low, high, wide = found
-            self.set_register(n, low, mask)
-            if wide is not False:
-                for _ in k.when(wide):
-                    self.set_register(above, high, mask)
-            return
-        values = found if isinstance(found, tuple) else (found,)
-        at = 0
-        for letter, v in zip(dest, values, strict=True):
-            if letter == "p":
-                number = packed.lsr(4 * at) & 15
-                self.set_predicate(number & 7, k.fit(v, BOOL, LANES), mask)
-                at += 1
-            elif letter == "f":
-                self.set_register(n, float32.canonical(v), mask)
-            elif letter == "d":
-                self._set_pair_at(n, above, v, mask)
-            else:
-                self.set_register(n, v, mask)
-
-    def _set_pair_at(self, n: Value, above: Value, v: Value, mask: Value) -> None:
-        k, word = self.k, float64.canonical(v)
-        self.set_register(n, k.low32(word), mask)
-        self.set_register(above, k.low32(word.lsr(32)), mask)
-
-    def set_result(self, step: Any, v: Value, mask: Value) -> None:
-        self.set_predicate(self.field("RESULTS") & 7, v, mask)
-
-    # -- other instructions -----------------------------------------------------------------------------------------
-    def addresses(self, wide: Value) -> None:
-        """The addresses of a memory instruction into scratch."""
-        k = self.k
-        n, offset = self.field("BASE"), self.field("OFFSET")
-        base = self.register(n)
-        low = base + offset
-        upper = self.register(k.select(n == _RZ, _RZ, n + 1))
-        carry = k.select(low.below(base), k.splat(1), 0)
-        high = upper + carry + (offset >> 31)
-        self.place.put(access.LOW, low)
-        self.place.put(access.HIGH, k.select(wide, high, 0))
-
-    def memory(self, op: str, mask: Value) -> None:
-        """Loads and stores."""
-        k, p, mods = self.k, self.place, self.mods(OTHERS[op])
-        self.addresses(mods.get("e", k.i32(0)) != 0)
-        size, store = mods["size"] & 7, op in ("ST", "STL", "STS")
-        mask = stage_io.with_effect(self, mask) if store else mask
-        space = {"LDS": access.SHARED, "STS": access.SHARED, "LDL": access.LOCAL, "STL": access.LOCAL}.get(op)
-        where = mods["space"] if space is None else k.i32(space)
-        n = self.source(0).n if store else self.field("DEST")
-        count = k.select(size < 5, 1, k.select(size == 5, 2, 4))
-        if store:
-            for i in k.range(0, count):
-                k.store(I32, p.vector(access.DATA) + (i << 7), self.register(k.select(n == _RZ, _RZ, n + i)))
-        access.slow(p, self.field("NUMBER"), mask, size | (where << 4) | (int(store) << 8))
-        if not store:
-            for i in k.range(0, count):
-                v = k.load(I32, p.vector(access.DATA) + (i << 7), LANES)
-                self.set_register(k.select(n == _RZ, _RZ, n + i), v, mask)
-        if op == "LD":
-            for _ in k.when(where == access.GLOBAL):
-                self.set_result(None, k.fit(True, BOOL, LANES), mask)
-
-    def constant_load(self, mask: Value) -> None:
-        """LDC."""
-        k, mods = self.k, self.mods(OTHERS["LDC"])
-        register, at = self.register(self.field("BASE")), self.field("OFFSET")
-        indexed = mods["mode"] >= 2
-        bank = k.splat(mods["bank"]) + k.select(indexed, register.lsr(16), 0)
-        offset = k.select(indexed, register & 0xFFFF, register) + at
-        size = mods["size"]
-        bytes_of = k.select(size < 2, 1, k.select(size < 4, 2, k.select(size == 5, 8, 4)))
-        good = mask & offset.below(BANK_SIZE) & bank.below(18) & ((offset & (bytes_of - 1)) == 0)
-        place = k.select(good, self.constants + bank * BANK_SIZE + offset, 0)
-        n = self.field("DEST")
-        value = k.switch(size, [lambda t=t: k.gather(t, place) for t in (U8, I8, U16, I16, I32)])
-        self.set_register(n, value, mask)
-        for _ in k.when(size == 5):
-            upper = k.gather(I32, place + k.select(good, k.splat(4), 0))
-            self.set_register(k.select(n == _RZ, _RZ, n + 1), upper, mask)
-
-    def atomics(self, op: str, mask: Value) -> None:
-        """ATOM, ATOMS, RED."""
-        k, p, mods = self.k, self.place, self.mods(OTHERS[op])
-        mask = stage_io.with_effect(self, mask)
-        self.addresses(mods.get("e", k.i32(0)) != 0)
-        swap = mods["cas"] != 0
-        kind = mods["type"]
-        if op == "ATOMS":
-            kind = k.select(kind == 3, atomics.S64, kind)
-        wide = k.select(swap, mods["size"], k.select((kind == atomics.U64) | (kind == atomics.S64), 1, 0))
-        code = k.select(swap, atomics.SWAP, k.min(mods["op"], atomics.NOTHING))
-        for i in range(2):
-            n = self.source(i).n
-            p.put(atomics.OPERAND + 2 * i, self.register(n))
-            p.put(atomics.OPERAND + 2 * i + 1, self.register(k.select(n == _RZ, _RZ, n + 1)))
-        n = self.field("DEST")
-        silent = k.select((n == _RZ) & ~swap, 1, 0) if op != "RED" else k.i32(1)
-        space = access.SHARED if op == "ATOMS" else access.GENERIC
-        what = code | (k.select(swap, 0, kind) << 4) | (space << 8) | (wide << 12) | (silent << 13)
-        number = k.ballot(mask)
-        k.invoke(p.handle(LAUNCH.ATOMIC), p.launch, p.slot, p.warp, self.field("NUMBER"), number, what)
-        if op != "RED":
-            self.set_register(n, p.take(atomics.OPERAND), mask)
-            for _ in k.when(wide != 0):
-                self.set_register(k.select(n == _RZ, _RZ, n + 1), p.take(atomics.OPERAND + 1), mask)
-
-    def special_register(self, op: str, mask: Value) -> None:
-        """S2R, CS2R."""
-        k, n = self.k, self.field("DEST")
-        number = self.mods(OTHERS[op])["sr"]
-        specials = self.specials()
-        # By a list without holes: the numbers in use are below 0x54.
-        nothing = lambda: k.i32(0)
-        found = [specials.get(i, nothing) for i in range(max(specials) + 1)]
-        cases: list[Callable[[], Value]] = [lambda f=f: k.fit(f(), I32, LANES) for f in found]
-        cases.append(lambda: k.splat(0))
-        self.set_register(n, k.switch(number, cases), mask)
-        if op == "CS2R":
-            self.set_register(k.select(n == _RZ, _RZ, n + 1), k.switch(number + 1, cases), mask)
-
-    def as_step(self, op: str) -> Any:
-        """The instruction in the form that Machine's methods take, its modifiers scalars."""
-        packed = self.field("PREDICATES")
-        one = SimpleNamespace(n=packed & 7, negated=(packed & 8) != 0)
-        return SimpleNamespace(
-            op=op, mods=self.mods(OTHERS[op]), dest=self.field("DEST"), results=(self.field("RESULTS") & 7,),
-            predicates=(one,), sources=[self.source(n) for n in range(3)], base=self.field("BASE"),
-            offset=self.field("OFFSET"),
-        )  # fmt: skip
-
-    def predicate_value(self, n: Any, negated: Any) -> Value:
-        return self.predicate(n) ^ (negated if isinstance(negated, Value) else self.k.fit(negated, BOOL, 1))
-
-    def barrier(self, mask: Value) -> None:
-        """BAR: what it waits for, into the warp's record."""
-        k, step = self.k, self.as_step("BAR")
-        for n, role in enumerate(("barrier", "count")):
-            from_register = step.mods[f"{role}_register"] != 0
-            scalar = self._uniform(self.word(step.sources[n]), mask)
-            step.mods[role] = k.select(from_register, scalar, step.mods[role])
-        step.mods = {name: step.mods[name] for name in ("kind", "barrier", "count")}
-        self.arrive(step, mask)
-
-    def textures(self, mask: Value) -> None:
-        """Instructions on textures and surfaces: registers to a kernel, and what comes out into others."""
-        k, p = self.k, self.place
-        register = lambda n: self.field("SOURCES", n >> 2).lsr(8 * (n & 3)) & 0xFF
-        for n in range(SLOTS):
-            p.put(n, self.register(register(n)))
-        handle = k.load(I64, p.launch + LAUNCH.TEXTURE + (self.field("OFFSET") << 3))
-        number, what, writes = self.field("NUMBER"), self.field("MODS"), self.field("ENTRY") != 0
-        lanes = k.select(writes, k.ballot(stage_io.with_effect(self, mask)), k.ballot(mask))
-        # A jump can go where nobody looked for textures; then there is no kernel for them.
-        for _ in k.when((lanes != 0) & (handle != 0)):
-            k.invoke(handle, p.launch, p.slot, p.warp, number, lanes, what, self.field("BASE"))
-        for n in range(4):
-            self.set_register(register(SLOTS + n), p.take(V_RESULT + n), mask)
-        self.set_result(None, k.fit(True, BOOL, LANES), mask)
-
-    def other_instruction(self, op: str, mask: Value) -> None:
-        if op in ("LD", "LDL", "LDS", "ST", "STL", "STS"):
-            self.memory(op, mask)
-        elif op == "TEX":
-            self.textures(mask)
-        elif op == "LDC":
-            self.constant_load(mask)
-        elif op in ("ATOM", "ATOMS", "RED"):
-            self.atomics(op, mask)
-        elif op in ("S2R", "CS2R"):
-            self.special_register(op, mask)
-        elif op == "SHFL":
-            self.shuffle(self.as_step(op), mask, mask)
-        elif op == "VOTE":
-            self.vote(self.as_step(op), mask)
-        elif op == "B2R":
-            self.barrier_result(self.as_step(op), mask)
-        elif op == "BAR":
-            self.barrier(mask)
-        elif op in stage_io.INSTRUCTIONS:
-            stage_io.INSTRUCTIONS[op](self, self.as_step(op), mask)
-        elif op == "LEPC":
-            self.set_register(self.field("DEST"), self.k.splat(self.field("ADDRESS") + 8), mask)
-        else:
-            self.set_register(self.field("DEST"), self.k.splat(0), mask)
-
-
-# Instructions outside of the table of operations that have a kernel, with their modifiers and widths.
-_MEMORY = (("size", 4), ("e", 1), ("space", 2))
-_ATOMIC = (("op", 4), ("type", 3), ("e", 1), ("cas", 1), ("size", 1))
-OTHERS: dict[str, tuple[tuple[str, int], ...]] = {
-    **dict.fromkeys(("LD", "LDL", "LDS", "ST", "STL", "STS"), _MEMORY),
-    **dict.fromkeys(("ATOM", "ATOMS", "RED"), _ATOMIC),
-    "LDC": (("size", 3), ("mode", 2), ("bank", 5)), "S2R": (("sr", 8),), "CS2R": (("sr", 8),),
-    "SHFL": (("mode", 2),), "VOTE": (("mode", 2),), "B2R": (("result", 1),),
-    "BAR": (("kind", 3), ("barrier", 8), ("count", 12), ("barrier_register", 1), ("count_register", 1)),
-    "TEX": (), "LEPC": (), "GETCRSPTR": (), "GETLMEMBASE": (), **stage_io.MODIFIERS,
-}  # fmt: skip
+KNOWN, BY_BANK, BY_REGISTER = range(3)
+"""STEP.TARGET_ADDRESS: the target is STEP.TARGET, a word of a constant bank says it, each lane has it in a register."""
+EXITS, SYNCS = 7, 8
+"""STEP.ENTRY of EXIT and SYNC: numbers that no kind of entries has."""
 
 
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32, at=I32, mask=I32)
 def interpret(k: Lang, launch: Value, slot: Value, warp: Value, at: Value, mask: Value, *, op: str) -> None:
     """One instruction of operation `op`, for the lanes of a mask. at: where the instruction lies."""
     record = slot + WARPS + warp * k.load(I32, launch + LAUNCH.WARP_STRIDE)
-    machine = Interpreter(k, Place(k, launch, slot, warp, record), at)
+    machine = RecordMachine(k, Place(k, launch, slot, warp, record), at)
     lanes = k.mask_of(mask)
     if op in OPERATIONS:
         machine.operate(op, lanes)
@@ -382,229 +38,194 @@ def interpret(k: Lang, launch: Value, slot: Value, warp: Value, at: Value, mask:
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32)
 def interpret_warp(k: Lang, launch: Value, slot: Value, warp: Value) -> None:
     """Run a warp until it ends, waits or has had its turn, whatever the program is."""
-    of = lambda word: k.load(I32, launch + word)
-    record = slot + WARPS + warp * of(LAUNCH.WARP_STRIDE)
-    _Loop(k, Place(k, launch, slot, warp, record)).run()
+    record = slot + WARPS + warp * k.load(I32, launch + LAUNCH.WARP_STRIDE)
+    _Loop(Place(k, launch, slot, warp, record)).run()
 
 
-class _Loop:
-    """The interpreter's loop: guards, flow and the call of what executes an instruction."""
+class _Loop(Divergence):
+    """The interpreter's loop: guards, control flow, and the call of what executes an instruction."""
 
-    def __init__(self, k: Lang, place: Place) -> None:
-        self.k, self.place, self.record = k, place, place.record
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        k = place.k
         load = lambda word: k.load(I32, place.record + word)
-        self.depth = k.var(load(WARP.DEPTH))
-        self.stack = Stack(place, self.depth)
-        self.active, self.alive = k.var(load(WARP.ACTIVE)), k.var(load(WARP.ALIVE))
-        first = k.load(I32, place.launch + LAUNCH.START)
+        self.stack.depth.value = load(WARP.DEPTH)
+        self.alive.value, self.spared.value = load(WARP.ALIVE), load(WARP.SPARED)
+        self.active = k.var(load(WARP.ACTIVE))
+        first = place.of_launch(LAUNCH.START)
         self.pc = k.var(k.select(load(WARP.STARTED) != 0, load(WARP.RESUME), first))
         self.left = k.var(place.of_launch(LAUNCH.SLICE))
         self.lane_steps = k.var(k.i64(0))
-        self.state = k.var(READY)
         self.running = k.var(1)
-        self.spared = k.var(load(WARP.SPARED))
-        self.at_work = k.var(0)  # the instruction that was executed last
+        self.last = k.var(0)
+        """The instruction that was executed last."""
         self.program, self.count = place.of_launch(LAUNCH.PROGRAM), place.of_launch(LAUNCH.INSTRUCTIONS)
 
-    def fault(self, kind: int, lanes: Value) -> None:
-        k, p = self.k, self.place
-        number = self.at_work.value
-        k.invoke(p.handle(LAUNCH.FAULT), p.slot, p.warp, number, k.trailing_zeros(lanes), k.i32(kind))
+    @property
+    def here(self) -> Value:
+        return self.active.value
 
+    def put_to_work(self, lanes: Value) -> None:
+        self.active.value = lanes
+
+    # -- the loop ---------------------------------------------------------------------------------------------------
     def run(self) -> None:
-        k, record = self.k, self.record
+        """A turn of the warp."""
+        k = self.k
         for _ in k.loop(lambda: self.running.value != 0):
             pc = self.pc.value
             outside = (pc < 0) | (pc >= self.count)
             for _ in k.when(outside):
-                self.fault(BAD_TARGET, self.active.value)
-                self.lose(self.active.value)
-                self.pop()
+                self._go(self.astray(self.last.value))
             for _ in k.when(~outside):
-                self.at_work.value = pc
-                self.step(self.program + pc * STEP.size)
-        for _ in k.when(self.stack.overflow.value != 0):
-            self.at_work.value = self.stack.overflow.value - 1
-            self.fault(STACK_FULL, k.i32(1))
-            self.state.value = DONE
-        store = lambda word, v: k.store(I32, record + word, v)
-        store(WARP.STATE, self.state.value)
-        store(WARP.ALIVE, self.alive.value)
-        store(WARP.ACTIVE, self.active.value)
-        store(WARP.RESUME, self.pc.value)
-        store(WARP.DEPTH, self.depth.value)
-        store(WARP.SPARED, self.spared.value)
-        store(WARP.STARTED, 1)
+                self.last.value = pc
+                self._step(pc, self.program + pc * STEP.size)
+        self.check_stack()
+        self._keep()
+
+    def _keep(self) -> None:
+        """Leave in the record what the next turn goes on with."""
+        k, record = self.k, self.place.record
+        words = {
+            WARP.STATE: self.state.value, WARP.ALIVE: self.alive.value, WARP.ACTIVE: self.active.value,
+            WARP.RESUME: self.pc.value, WARP.DEPTH: self.stack.depth.value, WARP.SPARED: self.spared.value,
+            WARP.STARTED: 1,
+        }  # fmt: skip
+        for word, v in words.items():
+            k.store(I32, record + word, v)
         spent = self.place.of_launch(LAUNCH.SLICE) - self.left.value
         k.store(I64, record + WARP.STEPS, k.load(I64, record + WARP.STEPS) + k.to_i64(spent))
         k.store(I64, record + WARP.LANE_STEPS, k.load(I64, record + WARP.LANE_STEPS) + self.lane_steps.value)
 
-    def step(self, at: Value) -> None:
+    def _step(self, index: Value, at: Value) -> None:
+        """Instruction `index`, which lies at `at`."""
         k = self.k
-        self.at = at
+        self.at, self.site = at, Site(index)
         self.left.value = self.left.value - 1
         self.lane_steps.value = self.lane_steps.value + k.to_i64(k.popcount(self.active.value))
-        guard = k.load(I32, at + STEP.GUARD)
-        p = k.load(I32, self.record + WARP.PREDICATES + ((guard & 7) << 2))
-        self.taken = k.var(self.active.value & (p ^ k.select((guard & 8) != 0, -1, 0)))
-        test = guard.lsr(4) & 31
-        for _ in k.when(test != ALWAYS):
-            machine = Interpreter(k, self.place, at)
-            unit = Unit(k, {"test": test}, flags=machine.flags)
-            self.taken.value = self.taken.value & k.ballot(bits.test_flags(unit))
-        self.target = k.load(I32, at + STEP.TARGET)
-        self.following = self.pc.value + 1
-        cases: list[Callable[[], None]] = [
-            self._call, self._next, self._push, self._branch, self._jump, self._leave, self._barrier, self._refused,
-            self._all_lanes, self._own_lanes,
-        ]  # fmt: skip
-        k.switch(k.load(I32, at + STEP.FLOW), cases)
+        self.taken = self._guard()
+        cases: dict[Action, Callable[[], Way]] = {
+            Action.EXECUTE: self._execute, Action.NOTHING: lambda: Goal.NEXT, Action.PUSH: self._push,
+            Action.BRANCH: lambda: self.branch(self.site, self._word(STEP.TARGET), self.taken),
+            Action.JUMP: lambda: self.jump(self.site, self._entry() == Entry.CALLED, self.taken, self._landing()),
+            Action.LEAVE: self._leave, Action.BARRIER: self._barrier, Action.REFUSE: self._refuse,
+            Action.ALL_LANES: self._all_lanes, Action.OWN_LANES: self._own_lanes,
+        }  # fmt: skip
+        k.switch(self._word(STEP.FLOW), [lambda case=cases[action]: self._go(case()) for action in Action])
         over = (self.running.value != 0) & (self.left.value < 0)
         for _ in k.when(over):
             self.running.value = 0
 
-    def _next(self) -> None:
-        self.pc.value = self.following
+    def _guard(self) -> Value:
+        """The lanes at work that the instruction holds for, its test of the condition code included."""
+        k, guard = self.k, self._word(STEP.GUARD)
+        p = k.load(I32, self.place.record + WARP.PREDICATES + ((guard & 7) << 2))
+        taken = k.var(self.active.value & (p ^ k.select((guard & 8) != 0, -1, 0)))
+        test = guard.lsr(4) & 31
+        for _ in k.when(test != ALWAYS):
+            machine = RecordMachine(k, self.place, self.at)
+            unit = Unit(k, {"test": test}, flags=machine.flags)
+            taken.value = taken.value & k.ballot(bits.test_flags(unit))
+        return taken.value
 
+    def _word(self, offset: int) -> Value:
+        """A word of the instruction."""
+        return self.k.load(I32, self.at + offset)
+
+    def _go(self, way: Way) -> None:
+        """Take the warp where it goes on."""
+        if isinstance(way, tuple):
+            condition, then, otherwise = way
+            self.k.branch(condition, lambda: self._go(then), lambda: self._go(otherwise))
+        elif isinstance(way, To):
+            self.pc.value = way.index
+        elif way is Goal.NEXT:
+            self.pc.value = self.site.following
+        elif way is Goal.POP:
+            target, mask = self.pop(self.last.value)
+            self._go((mask == 0, Goal.END, To(target)))
+        else:
+            self.state.value = DONE
+            self.running.value = 0
+
+    # -- instructions -----------------------------------------------------------------------------------------------
     def _invoke(self, lanes: Value) -> None:
         k, p = self.k, self.place
         k.invoke(k.load(I64, self.at + STEP.HANDLE), p.launch, p.slot, p.warp, self.at, lanes)
 
-    def _call(self) -> None:
-        k, taken = self.k, self.taken.value
-        for _ in k.when(taken != 0):
+    def _execute(self) -> Way:
+        taken = self.taken
+        for _ in self.k.when(taken != 0):
             self._invoke(taken)
-        self._next()
+        return Goal.NEXT
 
-    def _refused(self) -> None:
+    def _refuse(self) -> Way:
         """An instruction of the 3D engine."""
-        k, taken = self.k, self.taken.value
-        for _ in k.when(taken != 0):
-            self.fault(NOT_BUILT, taken)
+        taken = self.taken
+        for _ in self.k.when(taken != 0):
+            self.fault(NOT_BUILT, self.site.index, taken)
             self._invoke(taken)
-        self._next()
+        return Goal.NEXT
 
-    def _all_lanes(self) -> None:
-        """SAM."""
-        self.spared.value = self.active.value
-        self.active.value = self.alive.value
-        self._next()
+    def _all_lanes(self) -> Way:
+        self.work_with_all()
+        return Goal.NEXT
 
-    def _own_lanes(self) -> None:
-        """RAM."""
-        self.active.value = self.spared.value
-        self._next()
+    def _own_lanes(self) -> Way:
+        self.work_with_spared()
+        return Goal.NEXT
 
-    def _entry(self) -> Value:
-        return self.k.load(I32, self.at + STEP.ENTRY)
+    def _push(self) -> Way:
+        self.push(self._entry(), self._target(), self.site.index)
+        return Goal.NEXT
 
-    def _target_index(self) -> Value:
-        """The instruction that it names: known, or through a word of a constant bank."""
-        k = self.k
-        bank = k.load(I32, self.at + STEP.BASE)
+    def _leave(self) -> Way:
+        entry = self._entry()
+        kinds = [(kind, entry == kind) for kind in sorted(set(LEAVES.values()))]
+        return self.leave(self.site, entry == EXITS, kinds, self.taken)
 
-        def from_bank() -> Value:
-            offset = k.load(I32, self.at + STEP.OFFSET) & (BANK_SIZE - 4)
-            address = k.load(I32, self.place.of_launch(LAUNCH.CONSTANTS) + bank * BANK_SIZE + offset)
-            return instruction_at(k, address, self.count)
-
-        return k.branch(k.load(I32, self.at + STEP.TARGET_ADDRESS) == 1, from_bank, lambda: self.target)
-
-    def _push(self) -> None:
-        self.stack.push(self._entry(), self._target_index(), self.active.value, self.pc.value)
-        self._next()
-
-    def _branch(self) -> None:
-        """Lanes that do not branch go on first."""
-        k, taken = self.k, self.taken.value
-        rest = self.active.value & ~taken
-        astray = (self.target < 0) & (taken != 0)
-        for _ in k.when(astray):
-            self.fault(BAD_TARGET, taken)
-            self.lose(taken)
-        for _ in k.when((taken != 0) & (rest != 0)):
-            for _ in k.when(~astray):
-                self.stack.push(Entry.DIVERGED, self.target, taken, self.pc.value)
-            self.active.value = rest
-        self.pc.value = k.select(rest != 0, self.following, self.target)
-        for _ in k.when(astray & (rest == 0)):
-            self.pop()
-
-    def _jump(self) -> None:
-        """CAL, BRX, JMX and branches through constants."""
-        k, taken = self.k, self.taken.value
-        here = self.active.value
-        rest = here & ~taken
-        for _ in k.when((rest != 0) & (taken != 0)):
-            self.stack.push(Entry.DIVERGED, self.following, rest, self.pc.value)
-        for _ in k.when((taken != 0) & (self._entry() == Entry.CALLED)):
-            self.stack.push(Entry.CALLED, self.following, taken, self.pc.value)
-        for _ in k.when(taken == 0):
-            self._next()
-        for _ in k.when(taken != 0):
-            kind = k.load(I32, self.at + STEP.TARGET_ADDRESS)
-
-            def uniform() -> tuple[Value, Value]:
-                return self._target_index(), taken
-
-            def by_register() -> tuple[Value, Value]:
-                machine = Interpreter(k, self.place, self.at)
-                address = machine.register(k.load(I32, self.at + STEP.BASE)) + k.load(I32, self.at + STEP.OFFSET)
-                index = instruction_at(k, address, self.count)
-                mask = k.mask_of(taken)
-                first = machine._uniform(index, mask)
-                same = k.ballot(mask & (index == first))
-                return first, same
-
-            first, same = k.branch(kind == 2, by_register, uniform)
-            for _ in k.when((taken & ~same) != 0):
-                self.stack.push(Entry.DIVERGED, self.pc.value, taken & ~same, self.pc.value)
-            for _ in k.when(first < 0):
-                self.fault(BAD_TARGET, taken)
-                self.lose(same)
-                self.pop()
-            for _ in k.when(first >= 0):
-                self.active.value = same
-                self.pc.value = first
-
-    def lose(self, lanes: Value) -> None:
-        self.stack.drop(lanes)
-        self.alive.value = self.alive.value & ~lanes
-
-    def _leave(self) -> None:
-        """SYNC, EXIT, BRK, CONT, RET."""
-        k, taken, entry = self.k, self.taken.value, self._entry()
-        for _ in k.when(taken != 0):
-            for _ in k.when(entry == EXITS):
-                self.lose(taken)
-            for kind in sorted(set(LEAVES.values())):
-                for _ in k.when(entry == kind):
-                    self.stack.leave(kind, taken)
-        rest = self.active.value & ~taken
-        self.active.value = rest
-        self._next()
-        for _ in k.when(rest == 0):
-            self.pop()
-
-    def pop(self) -> None:
-        k = self.k
-        target, mask = self.stack.pop()
-        self.pc.value = target
-        self.active.value = mask
-        for _ in k.when(mask == 0):
-            for _ in k.when(self.alive.value != 0):
-                self.fault(STACK_EMPTY, self.alive.value)
-            self.state.value = DONE
-            self.running.value = 0
-
-    def _barrier(self) -> None:
-        k, taken = self.k, self.taken.value
-        self._next()
-        for _ in k.when(taken != 0):
+    def _barrier(self) -> Way:
+        taken = self.taken
+        for _ in self.k.when(taken != 0):
             self._invoke(taken)
             self.state.value = WAITING
             self.running.value = 0
+        return Goal.NEXT
+
+    # -- targets ----------------------------------------------------------------------------------------------------
+    def _entry(self) -> Value:
+        return self._word(STEP.ENTRY)
+
+    def _target(self) -> Value:
+        """The instruction that it names: known, or through a word of a constant bank."""
+        k = self.k
+
+        def from_bank() -> Value:
+            offset = self._word(STEP.OFFSET) & (BANK_SIZE - 4)
+            constants = self.place.of_launch(LAUNCH.CONSTANTS)
+            address = k.load(I32, constants + self._word(STEP.BASE) * BANK_SIZE + offset)
+            return instruction_at(k, address, self.count)
+
+        by_bank = self._word(STEP.TARGET_ADDRESS) == BY_BANK
+        found: Value = k.branch(by_bank, from_bank, lambda: self._word(STEP.TARGET))
+        return found
+
+    def _landing(self) -> tuple[Number, Value]:
+        """Where the first of the lanes jumps that the instruction holds for, and which of them jump there too."""
+        k, taken = self.k, self.taken
+
+        def together() -> tuple[Value, Value]:
+            return self._target(), taken
+
+        def each() -> tuple[Value, Value]:
+            machine = RecordMachine(k, self.place, self.at)
+            address = machine.register(self._word(STEP.BASE)) + self._word(STEP.OFFSET)
+            index = instruction_at(k, address, self.count)
+            first = first_lane(self.place, index, taken)
+            return first, k.ballot(index == first) & taken
+
+        found: tuple[Value, Value] = k.branch(self._word(STEP.TARGET_ADDRESS) == BY_REGISTER, each, together)
+        return found
 
 
-EXITS, SYNCS = 7, 8
-"""Entries of the records of EXIT and SYNC, beside the kinds of the stack."""
+__all__ = ["interpret", "interpret_warp"]

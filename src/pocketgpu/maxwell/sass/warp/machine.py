@@ -11,25 +11,25 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pocketgpu.lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value
-from pocketgpu.maxwell.sampling.calls import ABSENT, RZ
+from pocketgpu.maxwell.sampling.calls import ABSENT
 from pocketgpu.maxwell.sampling.records import LOAD, V_RESULT
+from pocketgpu.maxwell.sass.isa.operand import PT, RZ
 from pocketgpu.maxwell.sass.program.registers import words_of
-from pocketgpu.maxwell.sass.program.steps import Source, Step
+from pocketgpu.maxwell.sass.program.steps import WHOLE_QUAD, Source, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, float32, float64
 from pocketgpu.maxwell.sass.stages import stage_io
 from pocketgpu.maxwell.sass.thread_memory import access, atomics
-from pocketgpu.maxwell.sass.thread_memory.access import Place
+from pocketgpu.maxwell.sass.thread_memory.access import Place, first_lane
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BARRIERS, BLOCK, LANES, LAUNCH, NOT_BUILT, VECTOR, WARP
-from pocketgpu.maxwell.sass.warp.stack import Stack
 
 _SIGN = -0x80000000
 
 
 class Machine(ABC):
-    """A warp: its place in memory, the lanes at work (`mask` for the instruction at hand), its stack."""
+    """A warp at work, instruction by instruction. Where its registers are is the subclass's business."""
 
-    def __init__(self, k: Lang, place: Place, stack: Stack) -> None:
-        self.k, self.place, self.stack = k, place, stack
+    def __init__(self, k: Lang, place: Place) -> None:
+        self.k, self.place = k, place
         self.stage: int | Value = stage_io.NONE
         self.constants = place.of_launch(LAUNCH.CONSTANTS)
 
@@ -68,7 +68,7 @@ class Machine(ABC):
     def word(self, source: Source, n: int = 0) -> Value:
         """Word `n` of a source, without its signs."""
         if source.kind == "reg":
-            return self.register(source.n if source.n == 255 else source.n + n)
+            return self.register(source.n if source.n == RZ else source.n + n)
         if source.kind == "imm":
             return self.k.splat((source.bits >> 32 * n) & 0xFFFFFFFF)
         return self.constant(source.n, source.offset + 4 * n)
@@ -83,15 +83,13 @@ class Machine(ABC):
         k = self.k
         if letter in "fs":
             return [k.bits_f32(self._signed(self.word(source), source))]
-        if letter in "dq":
-            if source.kind == "imm" and letter == "d":
+        if letter == "d":
+            if source.kind == "imm":
                 bits = k.splat(source.bits - (source.bits >> 63 << 64), type=I64)
                 high = k.low32(bits.lsr(32))
                 return [k.bits_f64((k.to_i64(self._signed(high, source)) << 32) | (bits & 0xFFFFFFFF))]
-            low, high = self.word(source), self.word(source, 1)
-            high = self._signed(high, source) if letter == "d" else high
-            both = (k.to_i64(high) << 32) | k.to_i64(low, False)
-            return [k.bits_f64(both) if letter == "d" else both]
+            low, high = self.word(source), self._signed(self.word(source, 1), source)
+            return [k.bits_f64((k.to_i64(high) << 32) | k.to_i64(low, False))]
         if letter == "w":
             return [self.word(source), self.word(source, 1)]
         return [self.word(source)]
@@ -128,22 +126,20 @@ class Machine(ABC):
             low, high, wide = found
             self.set_register(step.dest, low, mask)
             if wide is True:
-                self.set_register(step.dest + 1 if step.dest != 255 else 255, high, mask)
+                self.set_register(step.dest + 1 if step.dest != RZ else RZ, high, mask)
             return
         values = found if isinstance(found, tuple) else (found,)
         for letter, v in zip(dest, values, strict=True):
             if letter == "p":
-                n = next(at, 7)
-                if n != 7:
+                n = next(at, PT)
+                if n != PT:
                     self.set_predicate(n, k.fit(v, BOOL, LANES), mask)
             elif letter == "f":
                 self.set_float(step.dest, v, mask)
             elif letter == "d":
                 self._set_pair(step.dest, float64.canonical(v), mask)
-            elif letter == "q":
-                self._set_pair(step.dest, v, mask)
             else:
-                if step.op == "MOV" and step.mods.get("mask", 15) != 15:
+                if step.op == "MOV" and step.mods["mask"] != WHOLE_QUAD:
                     quad = k.pattern_of([(step.mods["mask"] >> (i & 3)) & 1 for i in range(LANES)])
                     self.set_part(step.dest, v, mask & (quad != 0))
                     return
@@ -158,13 +154,13 @@ class Machine(ABC):
         self.set_register(n, float32.canonical(v), mask)
 
     def _set_pair(self, n: int, v: Value, mask: Value) -> None:
-        if n != 255:
+        if n != RZ:
             self.set_register(n, self.k.low32(v), mask)
             self.set_register(n + 1, self.k.low32(v.lsr(32)), mask)
 
     def set_result(self, step: Step, v: Value, mask: Value) -> None:
         """Write the first predicate that an instruction gives, if it gives one."""
-        if step.results and step.results[0] != 7:
+        if step.results and step.results[0] != PT:
             self.set_predicate(step.results[0], v, mask)
 
     # -- memory -----------------------------------------------------------------------------------------------------
@@ -174,7 +170,7 @@ class Machine(ABC):
         base = self.register(step.base)
         if not wide:
             return base + step.offset, k.splat(0)
-        if step.base == 255:
+        if step.base == RZ:
             return k.splat(step.offset), k.splat(step.offset >> 32)
         low = base + step.offset
         carry = k.select(low.below(base), k.splat(1), 0)
@@ -196,7 +192,7 @@ class Machine(ABC):
         low, high = self.address(step, bool(step.mods.get("e")))
         found = access.load(self.place, self.space_of(step), size, low, high, mask, index)
         for n, v in enumerate(found):
-            if step.dest != 255:
+            if step.dest != RZ:
                 self.set_register(step.dest + n, v, mask)
         if step.op == "LD" and step.mods.get("space"):
             # The predicate of LDG.P tells whether the page is resident; it always is.
@@ -224,7 +220,7 @@ class Machine(ABC):
         at = k.select(good, self.constants + bank * BANK_SIZE + offset, 0)
         types = (U8, I8, U16, I16, I32)
         for n in range(2 if size == 5 else 1):
-            if step.dest != 255:
+            if step.dest != RZ:
                 v = k.gather(types[min(size, 4)], at + k.select(good, k.splat(4 * n), 0))
                 self.set_register(step.dest + n, v, mask)
 
@@ -247,11 +243,11 @@ class Machine(ABC):
             p.put(atomics.OPERAND + 2 * n, self.word(source))
             if wide:
                 p.put(atomics.OPERAND + 2 * n + 1, self.word(source, 1))
-        silent = step.op == "RED" or (step.dest == 255 and not mods.get("cas"))
+        silent = step.op == "RED" or (step.dest == RZ and not mods.get("cas"))
         space = access.SHARED if shared else access.GENERIC
         what = op | (kind if not mods.get("cas") else 0) << 4 | space << 8 | int(wide) << 12 | int(silent) << 13
         self.call(LAUNCH.ATOMIC, step, mask, what)
-        if step.op != "RED" and step.dest != 255:
+        if step.op != "RED" and step.dest != RZ:
             self.set_register(step.dest, p.take(atomics.OPERAND), mask)
             if wide:
                 self.set_register(step.dest + 1, p.take(atomics.OPERAND + 1), mask)
@@ -290,7 +286,7 @@ class Machine(ABC):
             k.invoke(
                 p.handle(LAUNCH.FAULT), p.slot, p.warp, k.i32(step.index), k.trailing_zeros(number), k.i32(NOT_BUILT)
             )
-        if step.dest != 255:
+        if step.dest != RZ:
             self.set_register(step.dest, k.splat(0), mask)
 
     # -- the warp ---------------------------------------------------------------------------------------------------
@@ -385,7 +381,7 @@ class Machine(ABC):
 
         def scalar(role: str) -> Value:
             if mods.get(f"{role}_register"):
-                return self._uniform(self.word(sources.pop(0)), active)
+                return self.first_lane(self.word(sources.pop(0)), active)
             known = mods.get(role, 0)
             return known if isinstance(known, Value) else k.i32(known)
 
@@ -400,11 +396,9 @@ class Machine(ABC):
         whole = k.select(votes == everyone, 1 << 30, 0) | k.select(votes != 0, 1 << 29, 0)
         k.store(I32, record + WARP.BARRIER_VALUE, k.popcount(votes) | whole)
 
-    def _uniform(self, v: Value, active: Value) -> Value:
-        """The value of the first lane at work."""
-        k, p = self.k, self.place
-        p.put(access.ROOM, v)
-        return k.load(I32, p.vector(access.ROOM) + ((k.trailing_zeros(k.ballot(active)) & 31) << 2))
+    def first_lane(self, v: Value, active: Value) -> Value:
+        """The value that the first lane of a mask has, as a scalar."""
+        return first_lane(self.place, v, self.k.ballot(active))
 
     def other(self, step: Step, active: Value, mask: Value) -> None:
         """An instruction outside of arithmetic and flow."""
@@ -414,14 +408,10 @@ class Machine(ABC):
             "STS": self.store, "LDC": self.load_constant, "ATOM": self.atomic, "ATOMS": self.atomic,
             "RED": self.atomic, "VOTE": self.vote,
         }  # fmt: skip
-        if op == "VOTE" and "mask" in step.mods:
-            return  # VTG tells the graphics front end something
         if op in simple:
             simple[op](step, mask)
         elif op in stage_io.INSTRUCTIONS and self.stage != stage_io.NONE:
             stage_io.INSTRUCTIONS[op](self, step, mask)
-        elif op in ("KIL", "SAM", "RAM"):
-            return  # of pixels only
         elif op == "TEX":
             self.texture(step, mask)
         elif op == "SHFL":
@@ -430,7 +420,7 @@ class Machine(ABC):
             self.set_register(step.dest, self.special(step.mods["sr"]), mask)
         elif op == "CS2R":
             self.set_register(step.dest, self.special(step.mods["sr"]), mask)
-            if step.dest != 255:
+            if step.dest != RZ:
                 self.set_register(step.dest + 1, self.special(step.mods["sr"] + 1), mask)
         elif op == "B2R":
             self.barrier_result(step, mask)

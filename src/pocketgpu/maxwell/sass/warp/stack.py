@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pocketgpu.lanes import I32, Lang, Value, Var, kernel
-from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, WORD
 from pocketgpu.maxwell.sass.thread_memory.access import Place
-from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, STACK_ENTRIES, WARP
+from pocketgpu.maxwell.sass.thread_memory.work import ENTRY, LAUNCH, STACK_ENTRIES, WARP
 
-ENTRY = 12
-EVERY = -1
+_NO_KIND = -1
 """A kind that no entry has: all entries are above the nearest of it."""
 
 
@@ -16,8 +14,8 @@ EVERY = -1
 def unstack(k: Lang, at: Value, depth: Value, kind: Value, leaving: Value) -> None:
     """Take lanes out of the entries of a stack above the nearest of a kind."""
     i = k.var(depth - 1)
-    for _ in k.loop(lambda: (i.value >= 0) & (k.load(I32, at + k.max(i.value, 0) * ENTRY) != kind)):
-        place = at + i.value * ENTRY + 8
+    for _ in k.loop(lambda: (i.value >= 0) & (k.load(I32, at + k.max(i.value, 0) * ENTRY.size + ENTRY.KIND) != kind)):
+        place = at + i.value * ENTRY.size + ENTRY.MASK
         k.store(I32, place, k.load(I32, place) & ~leaving)
         i.value = i.value - 1
 
@@ -41,9 +39,9 @@ class Stack:
         fits = depth < STACK_ENTRIES
         number = index + 1 if isinstance(index, Value) else k.i32(index + 1)
         self.overflow.value = k.select(fits | (self.overflow.value != 0), self.overflow.value, number)
-        place = self.at + k.min(depth, STACK_ENTRIES - 1) * ENTRY
-        for n, v in enumerate((kind, target, mask)):
-            k.store(I32, place + 4 * n, v if isinstance(v, Value) else k.i32(v))
+        place = self.at + k.min(depth, STACK_ENTRIES - 1) * ENTRY.size
+        for word, v in ((ENTRY.KIND, kind), (ENTRY.TARGET, target), (ENTRY.MASK, mask)):
+            k.store(I32, place + word, v if isinstance(v, Value) else k.i32(v))
         self.depth.value = k.min(depth + 1, STACK_ENTRIES)
 
     def leave(self, kind: int, lanes: Value) -> None:
@@ -52,7 +50,7 @@ class Stack:
 
     def drop(self, lanes: Value) -> None:
         """Take lanes out of all entries."""
-        self.k.invoke(self.unstack, self.at, self.depth.value, self.k.i32(EVERY), lanes)
+        self.k.invoke(self.unstack, self.at, self.depth.value, self.k.i32(_NO_KIND), lanes)
 
     def pop(self) -> tuple[Value, Value]:
         """(target, mask) of the first entry from the top that still has lanes; the mask is 0 if there is none."""
@@ -60,19 +58,11 @@ class Stack:
         mask, target = k.var(0), k.var(0)
         for _ in k.loop(lambda: (mask.value == 0) & (self.depth.value > 0)):
             depth = self.depth.value - 1
-            place = self.at + depth * ENTRY
-            target.value = k.load(I32, place + 4)
-            mask.value = k.load(I32, place + 8)
+            place = self.at + depth * ENTRY.size
+            target.value = k.load(I32, place + ENTRY.TARGET)
+            mask.value = k.load(I32, place + ENTRY.MASK)
             self.depth.value = depth
         return target.value, mask.value
 
 
-def instruction_at(k: Lang, address: Value, count: int | Value) -> Value:
-    """Number of the instruction at a code address (a scalar or lanes, i32); -1 where none is."""
-    place = (address >> 3) & (BUNDLE // WORD - 1)
-    index = (address >> 5) * 3 + k.max(place, 1) - 1
-    good = ((address & (WORD - 1)) == 0) & index.below(count)
-    return k.select(good, index, -1)
-
-
-__all__ = ["Stack", "instruction_at", "unstack"]
+__all__ = ["Stack", "unstack"]

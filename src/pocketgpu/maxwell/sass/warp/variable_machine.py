@@ -1,0 +1,257 @@
+"""A warp with its registers in variables: what specialised code does for one instruction.
+
+Writes of registers spare lanes that are not at work only where those may need the old value. A block of the program may
+do simple accesses of memory itself (`inline_access.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pocketgpu.lanes import BOOL, I32, Lang, Value, Var
+from pocketgpu.maxwell.sass.isa.operand import PT, RZ
+from pocketgpu.maxwell.sass.program.flow import Flow
+from pocketgpu.maxwell.sass.program.registers import ALL, FLAGS_BIT, PREDICATE_BIT, words_of
+from pocketgpu.maxwell.sass.program.steps import Source, Step
+from pocketgpu.maxwell.sass.semantics import Flags, float32
+from pocketgpu.maxwell.sass.stages.stage_io import NONE
+from pocketgpu.maxwell.sass.thread_memory.access import DATA, Place
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH, REGISTERS, VECTOR, WARP
+from pocketgpu.maxwell.sass.warp.functions import called, function_index
+from pocketgpu.maxwell.sass.warp.inline_access import ALIKE, GLOBAL_ROW, Access, GlobalRow, SharedRows
+from pocketgpu.maxwell.sass.warp.machine import Machine
+
+
+class VariableMachine(Machine):
+    """A warp whose registers are variables of the code, one for each that the program writes.
+
+    guarded: whether the instruction at hand may hold for only some of the lanes at work.
+    """
+
+    def __init__(self, k: Lang, place: Place, flow: Flow, stage: int = NONE, outputs: tuple[int, ...] = ()) -> None:
+        super().__init__(k, place)
+        self.stage, self.flow, self.outputs = stage, flow, outputs
+        self.record = k.to_i64(place.record)
+        zero, no = k.splat(0), k.iota() < 0
+        written = flow.written
+        self.variables = {n: k.var(zero) for n in range(RZ) if written >> n & 1}
+        self.predicates = {n: k.var(no) for n in range(PT) if written >> (PREDICATE_BIT + n) & 1}
+        self.codes = [k.var(no) for _ in range(4)] if written >> FLAGS_BIT & 1 else []
+        self._nans: dict[int, Value] = {}
+        """Registers that may hold, in this block, a NaN other than the canonical one: in lanes of which mask."""
+        self.guarded = False
+        self.everyone = k.iota() >= 0
+        self._rows = SharedRows(place)
+        self._called = called(flow) if stage == NONE else {}
+        self._inline: dict[int, Access] = {}
+        self._careful: dict[int, int] = {}
+
+    def begin(self, inline: dict[int, Access] | None = None, careful: dict[int, int] | None = None) -> None:
+        """Begin a block.
+
+        inline: accesses of memory that the block does itself, by number of the instruction. careful: for those that
+        ask whether they are simple, the block of the graph to go on with if not.
+        """
+        self._nans, self._inline, self._careful = {}, inline or {}, careful or {}
+
+    # -- registers --------------------------------------------------------------------------------------------------
+    def register(self, n: int) -> Value:
+        if n in self._nans:
+            self._settle(n)
+        var = self.variables.get(n)
+        return self.k.splat(0) if var is None else var.value
+
+    def _settle(self, n: int) -> None:
+        """Make NaNs of a register canonical. Lanes that were spared may hold anything."""
+        mask, var, k = self._nans.pop(n), self.variables[n], self.k
+        word = var.value
+        x = k.bits_f32(word)
+        nan = (x != x) & mask
+        var.value = k.select(nan, float32.CANONICAL_NAN, word)
+
+    def settle_all(self) -> None:
+        """Make NaNs of all registers canonical, before a block ends."""
+        for n in list(self._nans):
+            self._settle(n)
+
+    def operand(self, source: Source, letter: str) -> list[Value]:
+        # Float operations do not tell one NaN from another.
+        if letter == "f" and source.kind == "reg" and source.n in self._nans:
+            return [self.k.bits_f32(self._signed(self.variables[source.n].value, source))]
+        return super().operand(source, letter)
+
+    def set_register(self, n: int, v: Value, mask: Value) -> None:
+        var = self.variables.get(n)
+        if var is None:
+            return
+        if n in self._nans and self.guarded:
+            self._settle(n)
+        self._nans.pop(n, None)
+        self._write(n, var, self.k.fit(v, I32, LANES), mask)
+
+    def set_part(self, n: int, v: Value, mask: Value) -> None:
+        guarded, self.guarded = self.guarded, True
+        self.set_register(n, v, mask)
+        self.guarded = guarded
+
+    def _write(self, n: int, var: Var, v: Value, mask: Value) -> None:
+        var.value = self.k.select(mask, v, var.value) if self._spares(n) else v
+
+    def _spares(self, bit: int) -> bool:
+        """Whether a write of a register (a bit of a set) must leave lanes outside of its mask as they are."""
+        return self.guarded or bool(self.flow.kept >> bit & 1)
+
+    def set_float(self, n: int, v: Value, mask: Value) -> None:
+        var = self.variables.get(n)
+        if var is None:
+            return
+        before = self._nans.get(n)
+        self._write(n, var, self.k.bits_i32(v), mask)
+        self._nans[n] = mask if before is None or not self.guarded else before | mask
+
+    def predicate(self, n: int) -> Value:
+        var = self.predicates.get(n)
+        if var is None:
+            return self.everyone if n == PT else ~self.everyone
+        return var.value
+
+    def set_predicate(self, n: int, v: Value, mask: Value) -> None:
+        var = self.predicates.get(n)
+        if var is not None:
+            self._write_mask(PREDICATE_BIT + n, var, v, mask)
+
+    def flags(self) -> Flags:
+        if not self.codes:
+            no = ~self.everyone
+            return Flags(no, no, no, no)
+        return Flags(*(v.value for v in self.codes))
+
+    def set_flags(self, flags: Flags, mask: Value) -> None:
+        for var, v in zip(self.codes, (flags.carry, flags.overflow, flags.sign, flags.zero), strict=True):
+            self._write_mask(FLAGS_BIT, var, self.k.fit(v, BOOL, LANES), mask)
+
+    def _write_mask(self, bit: int, var: Var, v: Value, mask: Value) -> None:
+        var.value = (v & mask) | (var.value & ~mask) if self._spares(bit) else v
+
+    def look(self, n: int, lane: int) -> int:
+        """What a register of a lane holds now; of predicates 0 or 1, of the condition code a bit for each flag.
+
+        n: as a bit of a set of registers. Only the NumPy evaluator can tell.
+        """
+        if n < PREDICATE_BIT:
+            var = self.variables.get(n)
+        elif n < FLAGS_BIT:
+            var = self.predicates.get(n - PREDICATE_BIT)
+        else:
+            return sum(_in_lane(code, lane) << bit for bit, code in enumerate(self.codes))
+        return 0 if var is None else _in_lane(var, lane)
+
+    # -- the record -------------------------------------------------------------------------------------------------
+    def restore(self, wanted: int = ALL) -> None:
+        """Registers of a set from the record."""
+        k, record = self.k, self.record
+        for n, var in self.variables.items():
+            if wanted >> n & 1:
+                var.value = k.load(I32, record + (REGISTERS + VECTOR * n), LANES)
+        for n, var in self.predicates.items():
+            if wanted >> (PREDICATE_BIT + n) & 1:
+                var.value = k.mask_of(k.load(I32, record + (WARP.PREDICATES + 4 * n)))
+        for n, var in enumerate(self.codes):
+            if wanted >> FLAGS_BIT & 1:
+                var.value = k.mask_of(k.load(I32, record + (WARP.FLAGS + 4 * n)))
+
+    def put_away(self, wanted: int, alive: Value) -> None:
+        """Registers of a set into the record. alive: lanes (a ballot) whose outputs are to be put there as well."""
+        k, record = self.k, self.record
+        for n, var in self.variables.items():
+            if wanted >> n & 1 and n not in self.outputs:
+                k.store(I32, record + (REGISTERS + VECTOR * n), var.value)
+        self.put_outputs(alive)
+        for n, var in self.predicates.items():
+            if wanted >> (PREDICATE_BIT + n) & 1:
+                k.store(I32, record + (WARP.PREDICATES + 4 * n), k.ballot(var.value))
+        for n, var in enumerate(self.codes):
+            if wanted >> FLAGS_BIT & 1:
+                k.store(I32, record + (WARP.FLAGS + 4 * n), k.ballot(var.value))
+
+    def put_outputs(self, lanes: Value) -> None:
+        """Into the record what others read after the program has ended: output registers of some lanes (a ballot)."""
+        if self.outputs:
+            mask = self.k.mask_of(lanes)
+            for n in self.outputs:
+                self.k.store(I32, self.record + (REGISTERS + VECTOR * n), self.register(n), mask)
+
+    # -- instructions -----------------------------------------------------------------------------------------------
+    def guard(self, step: Step, active: Value) -> Value:
+        """The lanes at work for which the guard of an instruction is true."""
+        self.guarded = step.guarded
+        if step.guarded:
+            active = active & self.predicate_value(step.guard.n, step.guard.negated)
+        return active
+
+    def arithmetic(self, step: Step, mask: Value) -> None:
+        if step.index not in self._called:
+            super().arithmetic(step, mask)
+            return
+        k, p = self.k, self.place
+        (x,) = self.operand(step.sources[0], "s")
+        p.put(DATA, k.bits_i32(x))
+        index = function_index(step.mods["fn"], step.mods["sat"])
+        k.invoke(p.handle(LAUNCH.FUNCTION + 8 * index), p.slot)
+        self.set_register(step.dest, p.take(DATA), mask)
+
+    def load(self, step: Step, mask: Value) -> None:
+        access = self._inline.get(step.index)
+        if access is None:
+            super().load(step, mask)
+        elif access.kind == GLOBAL_ROW:
+            self.set_register(step.dest, self._global_row(step, mask).load(), mask)
+            self.set_result(step, self.everyone, mask)
+        else:
+            self._ask_shared(step, access, mask)
+            get = self._rows.alike if access.kind == ALIKE else self._rows.row
+            base = self.register(step.base)
+            found = [get(base, step.offset + 4 * n) for n in range(words_of(step.mods.get("size", 4)))]
+            for n, v in enumerate(found):
+                self.set_register(step.dest + n, v, mask)
+
+    def store(self, step: Step, mask: Value) -> None:
+        access = self._inline.get(step.index)
+        if access is None:
+            super().store(step, mask)
+        elif access.kind == GLOBAL_ROW:
+            self._global_row(step, mask).store(self.word(step.sources[-1]))
+        else:
+            self._ask_shared(step, access, mask)
+            self._rows.store_row(self.register(step.base), step.offset, self.word(step.sources[-1]))
+
+    def _ask_shared(self, step: Step, access: Access, mask: Value) -> None:
+        if not access.asks:
+            return
+        k, bytes = self.k, 4 * words_of(step.mods.get("size", 4))
+        good = self._rows.good(access.kind, self.register(step.base), mask, access.low, access.high, bytes)
+        if step.op == "STS":
+            good = good & (k.ballot(mask) == -1)
+        self._unless(good, step)
+
+    def _global_row(self, step: Step, mask: Value) -> GlobalRow:
+        row = GlobalRow(self.k, self.register(step.base), self.register(step.base + 1), mask, step.offset)
+        good = row.good & (self.k.ballot(mask) == -1) if step.op == "ST" else row.good
+        self._unless(good, step)
+        return row
+
+    def _unless(self, good: Value, step: Step) -> None:
+        """Unless an access is simple, go over to the careful form of the block before the instruction."""
+        nans = dict(self._nans)
+        self.k.escape(~good, self._careful[step.index], self.settle_all)
+        self._nans = nans
+
+
+def _in_lane(var: Var, lane: int) -> int:
+    raw: Any = np.asarray(var.value.raw)
+    return int(raw if raw.ndim == 0 else raw[lane]) & 0xFFFFFFFF
+
+
+__all__ = ["VariableMachine"]

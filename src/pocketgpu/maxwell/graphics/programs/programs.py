@@ -29,7 +29,7 @@ from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, WORD, index_at
 from pocketgpu.maxwell.sass.isa.decoder import SassError
 from pocketgpu.maxwell.sass.launch import in_memory as programs
 from pocketgpu.maxwell.sass.launch.driver import fault
-from pocketgpu.maxwell.sass.stages.stage_io import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
+from pocketgpu.maxwell.sass.stages.stage import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
 from pocketgpu.maxwell.sass.thread_memory import work
 from pocketgpu.maxwell.sass.thread_memory.access import access, memory, memory_index
 from pocketgpu.maxwell.sass.thread_memory.atomics import atomic

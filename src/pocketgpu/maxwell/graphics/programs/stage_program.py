@@ -14,7 +14,8 @@ from pocketgpu.maxwell.sampling.records import LOAD
 from pocketgpu.maxwell.sass.launch.launcher import Code
 from pocketgpu.maxwell.sass.program.flow import Flow
 from pocketgpu.maxwell.sass.program.registers import reads, writes
-from pocketgpu.maxwell.sass.stages.stage_io import SC, Y_DIRECTION
+from pocketgpu.maxwell.sass.stages.instructions import Y_DIRECTION
+from pocketgpu.maxwell.sass.stages.pixels import SC
 from pocketgpu.maxwell.sass.thread_memory.access import GENERIC, GLOBAL
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BANKS, STEP, SlotLayout
 from pocketgpu.maxwell.sass.warp.encoding import encode, handles_of, operations_of

@@ -33,7 +33,7 @@ from pocketgpu.maxwell.graphics.records import (
     VIEWPORT,
     VIEWPORT_COUNT,
 )
-from pocketgpu.maxwell.sass.stages.stage_io import VIEWPORT_MASK
+from pocketgpu.maxwell.sass.stages.stage import VIEWPORT_MASK
 
 _GENERAL = (
     "SET_RT_LAYER", "SET_OFFSET_RENDER_TARGET_INDEX", "SET_ATTRIBUTE_POINT_SIZE", "SET_VIEWPORT_PIXEL",

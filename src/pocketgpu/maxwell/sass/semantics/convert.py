@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from pocketgpu.lanes import I64, Value
 from pocketgpu.maxwell.sass.semantics.float32 import directed, flush, saturate
-from pocketgpu.maxwell.sass.semantics.integer import _if, _select
-from pocketgpu.maxwell.sass.semantics.unit import Flag, Flags, Unit, i32, operation
+from pocketgpu.maxwell.sass.semantics.known import Flag, chosen, where_set
+from pocketgpu.maxwell.sass.semantics.unit import Flags, Unit, i32, operation
 
 _SIGN64 = -(1 << 63)
 _INFINITY64 = 0x7FF << 52
@@ -154,7 +154,7 @@ def float_source(u: Unit, low: Value, high: Value, half: bool | Value = False) -
         return (k.to_i64(high) << 32) | k.to_i64(low, False)
 
     def half_number() -> Value:
-        return to_wide(u, half_to_f32(u, _select(u, half, low.lsr(16), low)))
+        return to_wide(u, half_to_f32(u, chosen(half, low.lsr(16), low)))
 
     single = lambda: to_wide(u, flush(u, k.bits_f32(low), u.flag("ftz")))
     bits = u.pick("from", [single, half_number, single, wide])
@@ -175,13 +175,13 @@ def f2i(u: Unit, low: Value, high: Value) -> tuple[Value, Value, Flag]:
     nan, to, source = _is_nan(u, bits), u.code("to"), u.code("from")
     wide = ((to == 3) | (to == 7)) if isinstance(to, Value) else to in (3, 7)
     double = source == 3
-    narrow = _select(u, double, u.k.splat(-0x80000000), u.nan_integer())
-    word = _select(u, wide, u.zeros(), narrow)
+    narrow = chosen(double, u.k.splat(-0x80000000), u.nan_integer())
+    word = chosen(wide, u.zeros(), narrow)
     low, high = k.select(nan, word, results[0]), k.select(nan, -0x80000000, results[1])
-    upper = _select(u, wide, high, low >> 31)
+    upper = chosen(wide, high, low >> 31)
     if u.wants_flags:
         no = u.mask(False)
-        u.flags_out = Flags(no, no, upper < 0, (low | _if(u, wide, high)) == 0)
+        u.flags_out = Flags(no, no, upper < 0, (low | where_set(wide, high)) == 0)
     return low, high, wide
 
 
@@ -276,7 +276,7 @@ def i2i(u: Unit, a: Value) -> Value:
         word = k.low32(value)
         if width < 32:
             word = (word << (32 - width)) >> (32 - width) if signed else word & hi
-        return _select(u, u.flag("sat"), k.low32(k.clamp(value, lo, hi)), word)
+        return chosen(u.flag("sat"), k.low32(k.clamp(value, lo, hi)), word)
 
     result = u.pick("to", [lambda kind=kind: to(kind) for kind in KINDS])
     u.result_flags(result)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pocketgpu.lanes import BOOL, I32, Lang, Value
+from pocketgpu.maxwell.sass.semantics.known import Flag
 
 LANES = 32
 
-Flag = bool | Value
 Code = int | Value
 
 
@@ -170,4 +170,4 @@ def i32(u: Unit, flag: Value) -> Value:
     return u.k.select(flag, u.k.splat(1), 0)
 
 
-__all__ = ["I32", "LANES", "OPERATIONS", "Code", "Flag", "Flags", "Operation", "Unit", "combine", "i32", "operation"]
+__all__ = ["I32", "LANES", "OPERATIONS", "Code", "Flags", "Operation", "Unit", "combine", "i32", "operation"]

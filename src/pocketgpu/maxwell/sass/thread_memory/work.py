@@ -26,8 +26,8 @@ SHARED_CLEAR = VECTOR
 """Bytes of shared memory that are cleared at a time; its room is a multiple of it."""
 INDEFINITE = -(1 << 31)
 """The integer that can stand for what is no number."""
-MAX_WARPS = 32
-"""Warps of a block: 1024 threads."""
+MAX_THREADS = 1024
+"""Threads of a block."""
 
 # Handles of kernels that others call come first, 64 bits each.
 LAUNCH = Struct(

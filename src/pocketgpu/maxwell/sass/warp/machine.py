@@ -17,10 +17,13 @@ from pocketgpu.maxwell.sass.isa.operand import PT, RZ
 from pocketgpu.maxwell.sass.program.registers import words_of
 from pocketgpu.maxwell.sass.program.steps import WHOLE_QUAD, Source, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, float32, float64
-from pocketgpu.maxwell.sass.stages import stage_io
+from pocketgpu.maxwell.sass.stages.instructions import INSTRUCTIONS
+from pocketgpu.maxwell.sass.stages.pixels import with_effect
+from pocketgpu.maxwell.sass.stages.stage import NONE
 from pocketgpu.maxwell.sass.thread_memory import access, atomics
 from pocketgpu.maxwell.sass.thread_memory.access import Place, first_lane
-from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BARRIERS, BLOCK, LANES, LAUNCH, NOT_BUILT, VECTOR, WARP
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BARRIERS, LANES, LAUNCH, NOT_BUILT, WARP
+from pocketgpu.maxwell.sass.warp.special_registers import special_registers
 
 _SIGN = -0x80000000
 
@@ -30,7 +33,7 @@ class Machine(ABC):
 
     def __init__(self, k: Lang, place: Place) -> None:
         self.k, self.place = k, place
-        self.stage: int | Value = stage_io.NONE
+        self.stage: int | Value = NONE
         self.constants = place.of_launch(LAUNCH.CONSTANTS)
 
     # -- what a subclass gives ------------------------------------------------------------------------------------
@@ -200,7 +203,7 @@ class Machine(ABC):
 
     def store(self, step: Step, mask: Value) -> None:
         """ST, STG, STL, STS."""
-        mask = stage_io.with_effect(self, mask)
+        mask = with_effect(self, mask)
         size = step.mods.get("size", 4) & 7
         low, high = self.address(step, bool(step.mods.get("e")))
         data = [self.word(step.sources[-1], n) for n in range(words_of(size))]
@@ -227,7 +230,7 @@ class Machine(ABC):
     def atomic(self, step: Step, mask: Value) -> None:
         """ATOM, ATOMS, RED and compare-and-swap."""
         p, mods = self.place, step.mods
-        mask = stage_io.with_effect(self, mask)
+        mask = with_effect(self, mask)
         low, high = self.address(step, bool(mods.get("e")))
         shared = step.op == "ATOMS"
         kind = mods.get("type", 0)
@@ -263,7 +266,7 @@ class Machine(ABC):
         """An instruction on textures or surfaces: registers to a kernel, and what comes out into others."""
         k, p, call = self.k, self.place, step.texture
         assert call is not None
-        mask = mask if call.action == LOAD else stage_io.with_effect(self, mask)
+        mask = mask if call.action == LOAD else with_effect(self, mask)
         for n, register in enumerate(call.sources):
             if register != ABSENT:
                 p.put(n, self.register(register))
@@ -322,49 +325,9 @@ class Machine(ABC):
         self.set_register(step.dest, k.splat(number), mask)
         self.set_result(step, k.fit(result, BOOL, LANES), mask)
 
-    def clock(self) -> Value:
-        """Ticks: steps of this warp, so that every run has the same."""
-        return self.k.load(I32, self.place.record + WARP.STEPS)
-
     def special(self, n: int) -> Value:
         """A special register."""
-        return self.k.fit(self.specials().get(n, lambda: self.k.i32(0))(), I32, LANES)
-
-    def specials(self) -> Mapping[int, Callable[[], Value]]:
-        """Special registers by number; others read as 0. Scalars are the same for all lanes."""
-        k, p = self.k, self.place
-        ids = lambda axis: k.load(I32, p.of_launch(LAUNCH.THREAD_IDS) + axis * 4096 + p.warp * VECTOR, LANES)
-        lane = k.iota()
-        one = k.splat(1)
-        return {
-            0x00: lambda: lane,
-            0x01: self.clock,
-            0x02: lambda: p.of_launch(LAUNCH.WARPS) << 16,
-            0x03: lambda: p.warp,
-            0x20: lambda: ids(0) | (ids(1) << 16) | (ids(2) << 26),
-            **{0x21 + i: (lambda i=i: ids(i)) for i in range(3)},
-            **{0x25 + i: (lambda i=i: p.of_block(BLOCK.X + 4 * i)) for i in range(3)},
-            0x28: lambda: (
-                p.of_launch(LAUNCH.BLOCK)
-                | (p.of_launch(LAUNCH.BLOCK + 4) << 16)
-                | (p.of_launch(LAUNCH.BLOCK + 8) << 26)
-            ),
-            0x30: lambda: p.of_launch(LAUNCH.SHARED_WINDOW),
-            0x31: lambda: k.i32(access.WINDOW),
-            0x32: lambda: p.of_launch(LAUNCH.SMEM_SIZE),
-            0x34: lambda: p.of_launch(LAUNCH.LOCAL_WINDOW),
-            0x35: lambda: k.i32(access.WINDOW),
-            0x36: lambda: p.of_launch(LAUNCH.LOCAL_SIZE),
-            0x38: lambda: one << lane,
-            0x39: lambda: (one << lane) - 1,
-            0x3A: lambda: ((one << lane) << 1) - 1,
-            0x3B: lambda: ~(((one << lane) << 1) - 1),
-            0x3C: lambda: ~((one << lane) - 1),
-            0x3D: lambda: p.of_launch(LAUNCH.REGISTERS),
-            0x50: self.clock,
-            0x52: self.clock,
-            **stage_io.special_registers(self),
-        }
+        return self.k.fit(special_registers(self).get(n, lambda: self.k.i32(0))(), I32, LANES)
 
     def barrier_result(self, step: Step, mask: Value) -> None:
         """B2R.RESULT: what the last reduction at a barrier gave. Other forms tell of the barrier's state: 0."""
@@ -410,8 +373,8 @@ class Machine(ABC):
         }  # fmt: skip
         if op in simple:
             simple[op](step, mask)
-        elif op in stage_io.INSTRUCTIONS and self.stage != stage_io.NONE:
-            stage_io.INSTRUCTIONS[op](self, step, mask)
+        elif op in INSTRUCTIONS and self.stage != NONE:
+            INSTRUCTIONS[op](self, step, mask)
         elif op == "TEX":
             self.texture(step, mask)
         elif op == "SHFL":

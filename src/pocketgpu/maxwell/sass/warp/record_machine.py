@@ -11,11 +11,13 @@ from pocketgpu.maxwell.sampling.calls import SLOTS
 from pocketgpu.maxwell.sampling.records import V_RESULT
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, float32, float64
-from pocketgpu.maxwell.sass.stages import stage_io
+from pocketgpu.maxwell.sass.stages.instructions import INSTRUCTIONS, MODIFIERS
+from pocketgpu.maxwell.sass.stages.pixels import with_effect
 from pocketgpu.maxwell.sass.thread_memory import access, atomics
 from pocketgpu.maxwell.sass.thread_memory.access import Place
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, LANES, LAUNCH, REGISTERS, STEP, VECTOR, WARP
 from pocketgpu.maxwell.sass.warp.machine import Machine
+from pocketgpu.maxwell.sass.warp.special_registers import special_registers
 
 REG, IMM, CONST, UPPER = range(4)
 """Kinds of sources; UPPER is an immediate of 64 bits whose lower word is zero."""
@@ -191,7 +193,7 @@ class RecordMachine(Machine):
         k, p, mods = self.k, self.place, self.mods(OTHERS[op])
         self.addresses(mods.get("e", k.i32(0)) != 0)
         size, store = mods["size"] & 7, op in ("ST", "STL", "STS")
-        mask = stage_io.with_effect(self, mask) if store else mask
+        mask = with_effect(self, mask) if store else mask
         space = {"LDS": access.SHARED, "STS": access.SHARED, "LDL": access.LOCAL, "STL": access.LOCAL}.get(op)
         where = mods["space"] if space is None else k.i32(space)
         n = self.source(0).n if store else self.field("DEST")
@@ -229,7 +231,7 @@ class RecordMachine(Machine):
     def atomics(self, op: str, mask: Value) -> None:
         """ATOM, ATOMS, RED."""
         k, p, mods = self.k, self.place, self.mods(OTHERS[op])
-        mask = stage_io.with_effect(self, mask)
+        mask = with_effect(self, mask)
         self.addresses(mods.get("e", k.i32(0)) != 0)
         swap = mods["cas"] != 0
         kind = mods["type"]
@@ -256,7 +258,7 @@ class RecordMachine(Machine):
         """S2R, CS2R."""
         k, n = self.k, self.field("DEST")
         number = self.mods(OTHERS[op])["sr"]
-        specials = self.specials()
+        specials = special_registers(self)
         # By a list without holes: the numbers in use are below 0x54.
         nothing = lambda: k.i32(0)
         found = [specials.get(i, nothing) for i in range(max(specials) + 1)]
@@ -297,7 +299,7 @@ class RecordMachine(Machine):
             p.put(n, self.register(register(n)))
         handle = k.load(I64, p.launch + LAUNCH.TEXTURE + (self.field("OFFSET") << 3))
         number, what, writes = self.field("NUMBER"), self.field("MODS"), self.field("ENTRY") != 0
-        lanes = k.select(writes, k.ballot(stage_io.with_effect(self, mask)), k.ballot(mask))
+        lanes = k.select(writes, k.ballot(with_effect(self, mask)), k.ballot(mask))
         # A jump can go where nobody looked for textures; then there is no kernel for them.
         for _ in k.when((lanes != 0) & (handle != 0)):
             k.invoke(handle, p.launch, p.slot, p.warp, number, lanes, what, self.field("BASE"))
@@ -324,8 +326,8 @@ class RecordMachine(Machine):
             self.barrier_result(self.as_step(op), mask)
         elif op == "BAR":
             self.barrier(mask)
-        elif op in stage_io.INSTRUCTIONS:
-            stage_io.INSTRUCTIONS[op](self, self.as_step(op), mask)
+        elif op in INSTRUCTIONS:
+            INSTRUCTIONS[op](self, self.as_step(op), mask)
         elif op == "LEPC":
             self.set_register(self.field("DEST"), self.k.splat(self.field("ADDRESS") + 8), mask)
         else:
@@ -341,5 +343,5 @@ OTHERS: dict[str, tuple[tuple[str, int], ...]] = {
     "LDC": (("size", 3), ("mode", 2), ("bank", 5)), "S2R": (("sr", 8),), "CS2R": (("sr", 8),),
     "SHFL": (("mode", 2),), "VOTE": (("mode", 2),), "B2R": (("result", 1),),
     "BAR": (("kind", 3), ("barrier", 8), ("count", 12), ("barrier_register", 1), ("count_register", 1)),
-    "TEX": (), "LEPC": (), "GETCRSPTR": (), "GETLMEMBASE": (), **stage_io.MODIFIERS,
+    "TEX": (), "LEPC": (), "GETCRSPTR": (), "GETLMEMBASE": (), **MODIFIERS,
 }  # fmt: skip

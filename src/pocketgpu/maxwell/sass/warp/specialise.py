@@ -21,7 +21,7 @@ from pocketgpu.maxwell.sass.program.registers import ALL
 from pocketgpu.maxwell.sass.program.residence import Residence
 from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step, step_of
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit, bits
-from pocketgpu.maxwell.sass.stages.stage_io import NONE, PIXEL
+from pocketgpu.maxwell.sass.stages.stage import NONE, PIXEL
 from pocketgpu.maxwell.sass.thread_memory.access import Place, first_lane
 from pocketgpu.maxwell.sass.thread_memory.work import DONE, LAUNCH, LEFT, READY, WAITING, WARP, WARPS
 from pocketgpu.maxwell.sass.warp.divergence import Divergence, Goal, Number, Site, To, Way, instruction_at

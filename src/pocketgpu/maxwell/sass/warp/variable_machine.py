@@ -16,7 +16,7 @@ from pocketgpu.maxwell.sass.program.flow import Flow
 from pocketgpu.maxwell.sass.program.registers import ALL, FLAGS_BIT, PREDICATE_BIT, words_of
 from pocketgpu.maxwell.sass.program.steps import Source, Step
 from pocketgpu.maxwell.sass.semantics import Flags, float32
-from pocketgpu.maxwell.sass.stages.stage_io import NONE
+from pocketgpu.maxwell.sass.stages.stage import NONE
 from pocketgpu.maxwell.sass.thread_memory.access import DATA, Place
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH, REGISTERS, VECTOR, WARP
 from pocketgpu.maxwell.sass.warp.functions import called, function_index

@@ -16,7 +16,8 @@ from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.sass.isa.assembler import assemble
-from pocketgpu.maxwell.sass.launch.launcher import Code, Launcher
+from pocketgpu.maxwell.sass.launch.code import Code
+from pocketgpu.maxwell.sass.launch.launcher import Launcher
 from pocketgpu.maxwell.sass.program.residence import Residence
 from pocketgpu.maxwell.sass.warp.inline_access import accesses, repeated
 from pocketgpu.maxwell.sass.warp.specialise import flow_of

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
-from pocketgpu.maxwell.sass.launch.launcher import Code
+from pocketgpu.maxwell.sass.launch.code import Code
 from pocketgpu.maxwell.sass.program.gather import gather
 
 MAX_KNOWN = 1024

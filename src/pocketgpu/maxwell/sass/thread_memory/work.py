@@ -29,10 +29,17 @@ INDEFINITE = -(1 << 31)
 MAX_THREADS = 1024
 """Threads of a block."""
 
+MEMORY_KERNELS = 4 * 8 * 2
+"""Kernels for memory: one for each space, size, and loads or stores."""
+TEXTURE_KERNELS = 5
+"""Kernels on textures and surfaces (sampling/records.py numbers them)."""
+FUNCTION_KERNELS = 4 * 2
+"""Kernels for functions: each with the result saturated or not."""
+
 # Handles of kernels that others call come first, 64 bits each.
 LAUNCH = Struct(
-    "ACCESS:2", "ATOMIC:2", "FAULT:2", "UNSTACK:2", f"MEMORY:{2 * 64}", f"TEXTURE:{2 * 5}",
-    "FUNCTION:16",
+    "ACCESS:2", "ATOMIC:2", "FAULT:2", "UNSTACK:2", f"MEMORY:{2 * MEMORY_KERNELS}", f"TEXTURE:{2 * TEXTURE_KERNELS}",
+    f"FUNCTION:{2 * FUNCTION_KERNELS}",
     "RUN:2", "FALLBACK:2",  # handles of what runs a warp, and of what goes on where that cannot (0: nothing)
     "GRID:3", "BLOCK:3", "THREADS", "WARPS", "REGISTERS", "WARP_STRIDE", "WARPS_AT", "SHARED_AT", "SHARED_SIZE",
     "LOCAL_AT", "LOCAL_SIZE", "LOCAL_STRIDE", "SLICE", "CONSTANTS", "THREAD_IDS", "PROGRAM", "INSTRUCTIONS", "START",

@@ -14,6 +14,7 @@ from pocketgpu.lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value
 from pocketgpu.maxwell.sampling.calls import ABSENT
 from pocketgpu.maxwell.sampling.records import LOAD, V_RESULT
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ
+from pocketgpu.maxwell.sass.program.needs import space_of
 from pocketgpu.maxwell.sass.program.registers import words_of
 from pocketgpu.maxwell.sass.program.steps import WHOLE_QUAD, Source, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, float32, float64
@@ -180,20 +181,11 @@ class Machine(ABC):
         high = self.register(step.base + 1) + carry + (-1 if step.offset < 0 else 0)
         return (low, high) if step.offset else (base, self.register(step.base + 1))
 
-    @staticmethod
-    def space_of(step: Step) -> int:
-        """The space of a memory instruction."""
-        if step.op in ("LDS", "STS", "ATOMS"):
-            return access.SHARED
-        if step.op in ("LDL", "STL"):
-            return access.LOCAL
-        return access.GLOBAL if step.mods.get("space") else access.GENERIC
-
     def load(self, step: Step, mask: Value) -> None:
         """LD, LDG, LDL, LDS."""
         size, index = step.mods.get("size", 4) & 7, self.k.i32(step.index)
         low, high = self.address(step, bool(step.mods.get("e")))
-        found = access.load(self.place, self.space_of(step), size, low, high, mask, index)
+        found = access.load(self.place, space_of(step), size, low, high, mask, index)
         for n, v in enumerate(found):
             if step.dest != RZ:
                 self.set_register(step.dest + n, v, mask)
@@ -208,7 +200,7 @@ class Machine(ABC):
         low, high = self.address(step, bool(step.mods.get("e")))
         data = [self.word(step.sources[-1], n) for n in range(words_of(size))]
         index = self.k.i32(step.index)
-        access.store(self.place, self.space_of(step), size, low, high, data, mask, index)
+        access.store(self.place, space_of(step), size, low, high, data, mask, index)
 
     def load_constant(self, step: Step, mask: Value) -> None:
         """LDC: a constant bank at a register plus an offset; what is beyond the bank reads as zero."""

@@ -10,7 +10,8 @@ The words of the language are the methods of `Lang`; the values are `Value`. Not
 from __future__ import annotations
 
 from pocketgpu.lanes.kernel import Engine, Kernel, kernel, run_once
-from pocketgpu.lanes.language import Jump, Lang, Next
+from pocketgpu.lanes.language import Lang
+from pocketgpu.lanes.primitives import Jump, Next
 from pocketgpu.lanes.values import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, Array, LaneError, Type, Value, Var
 
 __all__ = [

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from pocketgpu.lanes import background, machine_code, object_cache, recipes
 from pocketgpu.lanes.llvm_eval import LLVMLang
-from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang, scalar
+from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
 from pocketgpu.lanes.values import F32, I32, I64, LaneError, Type, Value
 
 _CTYPES: dict[str, Any] = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "f32": ctypes.c_float}
@@ -78,10 +78,16 @@ def run_once(
     For who looks on: static values may be objects that note what they see. lanes: for kernels that do not fix them.
     functions: what the handles mean that it invokes; they get raw scalars.
     """
-    k = NumpyLang(ArenaViews(arena), kernel.lanes or lanes, functions or {})
+    _evaluate(kernel, NumpyLang(ArenaViews(arena), kernel.lanes or lanes, functions or {}), args, static)
+
+
+def _evaluate(kernel: Kernel, k: NumpyLang, args: Sequence[Any], static: dict[str, Any]) -> None:
+    """Run a kernel by the NumPy evaluator. Arguments wrap or round, as a machine call would have it."""
+    if len(args) != len(kernel.params):
+        raise TypeError(f"{kernel} called with {len(args)} arguments")
     with np.errstate(all="ignore"):
-        kernel.body(k, *(scalar(k, a, t) for a, t in zip(args, kernel.params.values(), strict=True)), **static)
-    k._closed()
+        kernel.body(k, *(k.const(a, t) for a, t in zip(args, kernel.params.values(), strict=True)), **static)
+    k.check_closed()
 
 
 def _address(kernel: Kernel, lanes: int, static: dict[str, Any]) -> int:
@@ -185,16 +191,10 @@ class Engine:
 
     def _numpy(self, kernel: Kernel, static: dict[str, Any], key: Any) -> Callable[..., None]:
         assert self._views is not None
-        views, types, functions = self._views, list(kernel.params.values()), self._functions
-        lanes = kernel.lanes or NUMPY_LANES
+        views, lanes, functions = self._views, kernel.lanes or NUMPY_LANES, self._functions
 
         def run(*args: Any) -> None:
-            if len(args) != len(types):
-                raise TypeError(f"{kernel} called with {len(args)} arguments")
-            k = NumpyLang(views, lanes, functions, self._on_probe)
-            with np.errstate(all="ignore"):
-                kernel.body(k, *(scalar(k, a, t) for a, t in zip(args, types, strict=True)), **static)
-            k._closed()
+            _evaluate(kernel, NumpyLang(views, lanes, functions, self._on_probe), args, static)
 
         self._handles[key] = len(self._functions) + 1
         self._functions[self._handles[key]] = run

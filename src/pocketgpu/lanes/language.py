@@ -2,7 +2,7 @@
 
 Everything a kernel may say is checked here, once, so that a mistake gives the same error under NumPy and under LLVM
 and names the line of the kernel that made it. What an operation *does* is left to the evaluator (`_binary`, `_load`,
-...).
+...; `primitives.py` lists them).
 
 Rules that make both evaluators agree bit for bit:
 
@@ -21,13 +21,12 @@ from __future__ import annotations
 
 import operator
 import struct
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from pocketgpu.lanes import fused
+from pocketgpu.lanes.primitives import Jump, Next, Primitives
 from pocketgpu.lanes.values import BOOL, F32, F64, I32, I64, Array, LaneError, Operand, Type, Value, Var, fail, place
 
 _ARRAY_BYTES = 1 << 16  # arrays live on the stack, and a thread's stack can be as small as 512 KiB
@@ -38,26 +37,10 @@ _OPERATIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Jump:
-    """Where a block of `Lang.graph` goes on: targets[selector], the last one for every other selector.
-
-    values: selectors of the targets but the last, if they are not 0, 1, 2, ...
-    """
-
-    selector: Value
-    targets: tuple[int, ...]
-    values: tuple[int, ...] | None = None
-
-
-Next = int | Jump | tuple[Value, Any, Any] | tuple[Value, Any, Any, bool]
-"""What a block of `Lang.graph` returns: the next block (-1: the end), a Jump, or (condition, Next, Next), which a bool
-may follow: what the condition usually is."""
-
 ATOMICS = ("add", "and", "or", "xor", "min", "max", "umin", "umax", "xchg")
 
 
-class Lang(ABC):
+class Lang(Primitives):
     """What a kernel can say. `k.lanes` is the number of lanes; offsets are bytes into the arena that kernels see."""
 
     lanes: int
@@ -427,10 +410,10 @@ class Lang(ABC):
         self._open.append((what, place()))
 
     def _leave(self, depth: int) -> None:
-        self._closed(depth)
+        self.check_closed(depth)
         self._open.pop()
 
-    def _closed(self, depth: int = 0) -> None:
+    def check_closed(self, depth: int = 0) -> None:
         """Check that only `depth` constructs are open: whatever was opened later must have run to its end."""
         if len(self._open) != depth:
             what, where = self._open[-1]
@@ -523,7 +506,7 @@ class Lang(ABC):
 
     def _block(self, block: Callable[[], Next], count: int, depth: int) -> Next:
         after = block()
-        self._closed(depth)
+        self.check_closed(depth)
         self._check_next(after, count)
         return after
 
@@ -544,7 +527,7 @@ class Lang(ABC):
     def _case(self, case: Callable[[], Any]) -> Any:
         depth = len(self._open)
         result = case()
-        self._closed(depth)
+        self.check_closed(depth)
         values = result if isinstance(result, tuple | list) else () if result is None else (result,)
         if not all(isinstance(v, Value) for v in values):
             raise fail(f"a case returns a value, a tuple of values or nothing, not {result!r}")
@@ -559,102 +542,5 @@ class Lang(ABC):
                 raise fail(f"invoke passes scalar i32, i64 and f32 values, not {a!r}")
         self._invoke(function, args)
 
-    def probe(self, name: str, value: Value) -> None:  # noqa: B027 - most evaluators have nothing to do
+    def probe(self, name: str, value: Value) -> None:
         """Name an intermediate value. Vanishes in machine code; the NumPy evaluator can record it."""
-
-    # -- what an evaluator provides ------------------------------------------------------------------------------
-    @abstractmethod
-    def _const(self, x: Any, type: Type, lanes: int) -> Value: ...
-
-    @abstractmethod
-    def _pattern(self, xs: list[Any], type: Type) -> Value: ...
-
-    @abstractmethod
-    def _splat(self, v: Value, lanes: int) -> Value: ...
-
-    @abstractmethod
-    def _binary(self, op: str, a: Value, b: Value) -> Value: ...
-
-    @abstractmethod
-    def _compare(self, op: str, a: Value, b: Value) -> Value: ...
-
-    @abstractmethod
-    def _unary(self, op: str, a: Value) -> Value: ...
-
-    @abstractmethod
-    def _select(self, m: Value, a: Value, b: Value) -> Value: ...
-
-    @abstractmethod
-    def _convert(self, how: str, a: Value, to: Type) -> Value: ...
-
-    @abstractmethod
-    def _fma(self, a: Value, b: Value, c: Value) -> Value: ...
-
-    @abstractmethod
-    def _ballot(self, mask: Value) -> Value: ...
-
-    @abstractmethod
-    def _mask_of(self, ballot: Value) -> Value: ...
-
-    @abstractmethod
-    def _atomic(self, op: str, type: Type, off: Value, v: Value) -> Value: ...
-
-    @abstractmethod
-    def _graph(self, blocks: Sequence[Callable[[], Next]], start: int) -> None: ...
-
-    @abstractmethod
-    def _escape(self, c: Value, target: int, before: Callable[[], None]) -> None: ...
-
-    @abstractmethod
-    def _reduce(self, op: str, a: Value) -> Value: ...
-
-    @abstractmethod
-    def _lane(self, a: Value, i: int) -> Value: ...
-
-    @abstractmethod
-    def _shuffle(self, a: Value, b: Value, places: list[int]) -> Value: ...
-
-    @abstractmethod
-    def _load(self, type: Type, off: Value, lanes: int) -> Value: ...
-
-    @abstractmethod
-    def _store(self, type: Type, off: Value, v: Value) -> None: ...
-
-    @abstractmethod
-    def _gather(self, type: Type, off: Value) -> Value: ...
-
-    @abstractmethod
-    def _scatter(self, type: Type, off: Value, v: Value, mask: Value | None) -> None: ...
-
-    @abstractmethod
-    def _var(self, type: Type, lanes: int) -> Var: ...
-
-    @abstractmethod
-    def _get(self, v: Var) -> Value: ...
-
-    @abstractmethod
-    def _set(self, v: Var, x: Value) -> None: ...
-
-    @abstractmethod
-    def _array(self, size: int, type: Type, lanes: int) -> Array: ...
-
-    @abstractmethod
-    def _array_get(self, a: Array, i: Value) -> Value: ...
-
-    @abstractmethod
-    def _array_set(self, a: Array, i: Value, x: Value) -> None: ...
-
-    @abstractmethod
-    def _when(self, c: Value, usual: bool | None) -> Iterator[None]: ...
-
-    @abstractmethod
-    def _range(self, lo: Value, hi: Value, step: int) -> Iterator[Value]: ...
-
-    @abstractmethod
-    def _loop(self, condition: Callable[[], Value]) -> Iterator[None]: ...
-
-    @abstractmethod
-    def _switch(self, selector: Value, cases: Sequence[Callable[[], Any]], usual: int | None) -> Any: ...
-
-    @abstractmethod
-    def _invoke(self, function: Value, args: Sequence[Value]) -> None: ...

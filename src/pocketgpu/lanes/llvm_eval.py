@@ -14,7 +14,8 @@ from functools import lru_cache
 from typing import Any
 
 from pocketgpu.lanes import machine_code
-from pocketgpu.lanes.language import Jump, Lang, Next
+from pocketgpu.lanes.language import Lang
+from pocketgpu.lanes.primitives import Jump, Next
 from pocketgpu.lanes.values import BOOL, I32, I64, Array, Type, Value, Var, fail, place
 
 _SCALAR = {
@@ -106,7 +107,7 @@ class LLVMLang(Lang):
         return [Value(self, f"%a{i}", t, 1) for i, t in enumerate(self.params)]
 
     def text(self) -> str:
-        self._closed()
+        self.check_closed()
         signature = ", ".join(["ptr noalias %arena"] + [f"{_ty(t, 1)} %a{i}" for i, t in enumerate(self.params)])
         head = [*sorted(self._declared), f"define void @{self.name}({signature}) #0 {{", "entry:", *self._slots]
         tail = ["ret void", "}", 'attributes #0 = { nounwind "no-stack-arg-probe" }', *_WEIGHTS]

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pocketgpu.lanes.language import Jump, Lang, Next
+from pocketgpu.lanes.language import Lang
+from pocketgpu.lanes.primitives import Jump, Next
 from pocketgpu.lanes.values import BOOL, I32, Array, Type, Value, Var, fail
 
 _DTYPES: dict[str, Any] = {
@@ -269,8 +270,3 @@ class NumpyLang(Lang):
     def probe(self, name: str, value: Value) -> None:
         if self._on_probe is not None:
             self._on_probe(name, value)
-
-
-def scalar(k: NumpyLang, x: Any, type: Type) -> Value:
-    """A kernel argument as a scalar value, as a machine call would take it: integers wrap, floats round."""
-    return k.const(x, type)

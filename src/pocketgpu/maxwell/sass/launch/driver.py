@@ -5,6 +5,7 @@ from __future__ import annotations
 from pocketgpu.lanes import I32, I64, Lang, Value, kernel
 from pocketgpu.maxwell.sass.thread_memory.access import note_fault
 from pocketgpu.maxwell.sass.thread_memory.work import (
+    ALL_VOTED,
     BARRIERS,
     BLOCK,
     DONE,
@@ -16,12 +17,15 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     REGISTERS,
     RUNNING,
     SHARED_CLEAR,
+    SOME_VOTED,
     STUCK,
     TURN_OVER,
     VECTOR,
+    VOTES,
     WAITING,
     WARP,
     WARPS,
+    Barrier,
 )
 
 LONG = 1 << 28
@@ -92,11 +96,19 @@ def _arrive(k: Lang, slot: Value, record: Value) -> None:
     at = slot + (number << 2)
     add = lambda word, v: k.store(I32, at + word, k.load(I32, at + word) + v)
     add(BLOCK.ARRIVED, LANES)
-    add(BLOCK.COUNT, value & 63)
+    add(BLOCK.COUNT, value & VOTES)
     k.store(I32, at + BLOCK.EXPECTED, count)
-    k.store(I32, at + BLOCK.ALL, k.load(I32, at + BLOCK.ALL) & (value >> 30))
-    k.store(I32, at + BLOCK.SOME, k.load(I32, at + BLOCK.SOME) | ((value >> 29) & 1))
-    k.store(I32, record + WARP.STATE, k.select(kind == 1, READY, WAITING))
+    k.store(I32, at + BLOCK.ALL, k.load(I32, at + BLOCK.ALL) & k.select((value & ALL_VOTED) != 0, 1, 0))
+    k.store(I32, at + BLOCK.SOME, k.load(I32, at + BLOCK.SOME) | k.select((value & SOME_VOTED) != 0, 1, 0))
+    k.store(I32, record + WARP.STATE, k.select(kind == Barrier.ARRIVE, READY, WAITING))
+
+
+def _store_result(k: Lang, record: Value, count: Value, whole: Value, some: Value) -> None:
+    """The result of a reduction at a barrier into a warp's record. whole, some: 1 if all or any lanes voted for."""
+    kind = k.load(I32, record + WARP.BARRIER_KIND)
+    result = k.select(kind == Barrier.AND, -whole, k.select(kind == Barrier.OR, -some, count))
+    for _ in k.when(kind >= Barrier.POPC):
+        k.store(I32, record + WARP.RESULT, result)
 
 
 def _release(k: Lang, launch: Value, slot: Value, touched: Value) -> Value:
@@ -117,12 +129,9 @@ def _release(k: Lang, launch: Value, slot: Value, touched: Value) -> Value:
             for warp in k.range(0, count):
                 record = slot + WARPS + warp * stride
                 state, own = k.load(I32, record + WARP.STATE), k.load(I32, record + WARP.BARRIER)
-                kind = k.load(I32, record + WARP.BARRIER_KIND)
                 for _ in k.when((state == WAITING) & (own == number)):
                     k.store(I32, record + WARP.STATE, READY)
-                    result = k.select(kind == 3, -whole, k.select(kind == 4, -some, total))
-                    for _ in k.when(kind >= 2):
-                        k.store(I32, record + WARP.RESULT, result)
+                    _store_result(k, record, total, whole, some)
             for word, v in ((BLOCK.ARRIVED, 0), (BLOCK.EXPECTED, 0), (BLOCK.COUNT, 0), (BLOCK.ALL, 1), (BLOCK.SOME, 0)):
                 k.store(I32, at + word, v)
     return opened.value
@@ -205,9 +214,7 @@ def run_blocks(
 
 def pass_barrier(k: Lang, record: Value) -> None:
     """Let the only warp of a block go on behind a barrier; what it votes for is the result."""
-    value, kind = k.load(I32, record + WARP.BARRIER_VALUE), k.load(I32, record + WARP.BARRIER_KIND)
-    whole, some = (value >> 30) & 1, (value >> 29) & 1
-    result = k.select(kind == 3, -whole, k.select(kind == 4, -some, value & 63))
-    for _ in k.when(kind >= 2):
-        k.store(I32, record + WARP.RESULT, result)
+    value = k.load(I32, record + WARP.BARRIER_VALUE)
+    whole, some = (k.select((value & bit) != 0, 1, 0) for bit in (ALL_VOTED, SOME_VOTED))
+    _store_result(k, record, value & VOTES, whole, some)
     k.store(I32, record + WARP.STATE, READY)

@@ -9,6 +9,7 @@ stopped: specialised code, the interpreter, and a block that waits while others 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 from pocketgpu.struct_words import Struct
 
@@ -64,7 +65,7 @@ LAUNCH = Struct(
 
 BLOCK = Struct(
     "STEPS:2", "LANE_STEPS:2",  # 64 bits each, of all blocks that this slot has run
-    "STATUS", "X", "Y", "Z", "NUMBER", "LIVE", "CLOCK", "FAULT_COUNT",
+    "STATUS", "X", "Y", "Z", "NUMBER", "LIVE", "FAULT_COUNT",
     "ANSWER",  # where the host puts what a kernel asked it for
     "HUNG",  # not 0: the warp of a stage did not come to its end; later ones are not run then
     # Of stages of graphics: what the warp that comes next works on, as offsets of the arena.
@@ -97,11 +98,27 @@ REGISTERS = (WARP.size + VECTOR - 1) // VECTOR * VECTOR
 
 # An instruction as the interpreter reads it: the handle of what executes it (64 bits), what kind of flow it is, guard
 # (predicate, its negation << 3, test of the condition code << 4, whether it writes that << 9), operands. A source is
-# two words: kind, signs << 2, number << 4; and the offset or the bits.
+# two words: kind, signs << 2, number << 4; and the offset or the bits. SPARE makes the size a multiple of 8.
 STEP = Struct(
     "HANDLE:2", "FLOW", "GUARD", "DEST", "RESULTS", "MODS", "SOURCES:8", "PREDICATES", "TARGET", "TARGET_ADDRESS",
     "BASE", "OFFSET", "ADDRESS", "NUMBER", "ENTRY", "SPARE",
 )  # fmt: skip
+
+
+class Barrier(IntEnum):
+    """Kinds of barrier instructions, WARP.BARRIER_KIND. From POPC on it is a reduction: a count, all, or any."""
+
+    SYNC = 0
+    ARRIVE = 1
+    POPC = 2
+    AND = 3
+    OR = 4
+
+
+ALL_VOTED, SOME_VOTED = 1 << 30, 1 << 29
+"""Bits of WARP.BARRIER_VALUE beside the count of the lanes that voted for: whether all did, whether any did."""
+VOTES = 63
+"""Bits of the count."""
 
 # States of a warp.
 READY, WAITING, DONE, LEFT = range(4)
@@ -109,8 +126,6 @@ READY, WAITING, DONE, LEFT = range(4)
 RUNNING, FINISHED, TURN_OVER, STUCK = range(4)
 # BLOCK.HUNG: one warp did not end, or all together took too long.
 ENDLESS, OVER_BUDGET = 1, 2
-# Kinds of barrier instructions; a reduction counts, or asks whether all or some do.
-SYNC, ARRIVE, POPC, AND, OR = range(5)
 # Kinds of faults.
 UNMAPPED, MISALIGNED, OUTSIDE_SHARED, OUTSIDE_LOCAL, BAD_TARGET, STACK_FULL, STACK_EMPTY, NOT_BUILT = range(8)
 NO_TEXTURE, OUTSIDE_SURFACE = 8, 9

@@ -26,8 +26,9 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
 from pocketgpu.maxwell.sass.warp.divergence import Divergence, Goal, Number, Site, To, Way, instruction_at
 from pocketgpu.maxwell.sass.warp.record_machine import RecordMachine
 
-KNOWN, BY_BANK, BY_REGISTER = range(3)
-"""STEP.TARGET_ADDRESS: the target is STEP.TARGET, a word of a constant bank says it, each lane has it in a register."""
+BY_BANK, BY_REGISTER = 1, 2
+"""STEP.TARGET_ADDRESS: a word of a constant bank says the target, or each lane has it in a register. Else it is known,
+as STEP.TARGET."""
 EXITS, SYNCS = 7, 8
 """STEP.ENTRY of EXIT and SYNC: numbers that no kind of entries has."""
 

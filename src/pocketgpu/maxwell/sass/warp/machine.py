@@ -23,7 +23,16 @@ from pocketgpu.maxwell.sass.stages.pixels import with_effect
 from pocketgpu.maxwell.sass.stages.stage import NONE
 from pocketgpu.maxwell.sass.thread_memory import access, atomics
 from pocketgpu.maxwell.sass.thread_memory.access import Place, first_lane
-from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BARRIERS, LANES, LAUNCH, NOT_BUILT, WARP
+from pocketgpu.maxwell.sass.thread_memory.work import (
+    ALL_VOTED,
+    BANK_SIZE,
+    BARRIERS,
+    LANES,
+    LAUNCH,
+    NOT_BUILT,
+    SOME_VOTED,
+    WARP,
+)
 from pocketgpu.maxwell.sass.warp.special_registers import special_registers
 
 _SIGN = -0x80000000
@@ -348,7 +357,7 @@ class Machine(ABC):
         k.store(I32, record + WARP.BARRIER_COUNT, count)
         kind = mods["kind"]
         k.store(I32, record + WARP.BARRIER_KIND, kind if isinstance(kind, Value) else k.i32(kind))
-        whole = k.select(votes == everyone, 1 << 30, 0) | k.select(votes != 0, 1 << 29, 0)
+        whole = k.select(votes == everyone, ALL_VOTED, 0) | k.select(votes != 0, SOME_VOTED, 0)
         k.store(I32, record + WARP.BARRIER_VALUE, k.popcount(votes) | whole)
 
     def first_lane(self, v: Value, active: Value) -> Value:

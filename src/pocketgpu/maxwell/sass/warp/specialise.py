@@ -17,9 +17,10 @@ from pocketgpu.maxwell.sass.isa.decoder import decode_program
 from pocketgpu.maxwell.sass.isa.operand import Const, Indirect
 from pocketgpu.maxwell.sass.program.control import ENDS, LEAVES, PUSHES, Action, action_of, divides
 from pocketgpu.maxwell.sass.program.flow import CodeBlock, Flow, likely_functions
+from pocketgpu.maxwell.sass.program.make_steps import step_of
 from pocketgpu.maxwell.sass.program.registers import ALL
 from pocketgpu.maxwell.sass.program.residence import Residence
-from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step, step_of
+from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit, bits
 from pocketgpu.maxwell.sass.stages.stage import NONE, PIXEL
 from pocketgpu.maxwell.sass.thread_memory.access import Place, first_lane

@@ -114,6 +114,22 @@ class Flow:
             found.update(i for i in after if i <= block.last or step.op == "BAR")
         return tuple(sorted(found & self.block_at.keys()))
 
+    @cached_property
+    def repeated(self) -> set[int]:
+        """Numbers of blocks that may run more than once in a thread, for which more code is worth its while.
+
+        They are those between a branch backwards, or a CONT, and its target.
+        """
+        steps, pairs = self.steps, []
+        last_continue = max((i for i in self.reached if steps[i].op == "CONT"), default=-1)
+        for index in self.reached:
+            step = steps[index]
+            if step.target is not None and step.target <= index and step.op == "BRA":
+                pairs.append((step.target, index))
+            elif step.target is not None and step.op == "PCNT":
+                pairs.append((step.target, last_continue))
+        return {b.number for b in self.blocks if any(first <= b.last and b.first <= last for first, last in pairs)}
+
     # -- what matters where -----------------------------------------------------------------------------------------
     @cached_property
     def _effects(self) -> list[tuple[int, int]]:

@@ -135,4 +135,4 @@ def at_hand(engine: Engine, operations: set[str]) -> bool:
     return engine.has(interpret_warp) and all(engine.has(interpret, op=op) for op in names)
 
 
-__all__ = ["at_hand", "encode", "handles_of", "interpret", "interpret_warp", "operations_of"]
+__all__ = ["at_hand", "encode", "handles_of", "operations_of"]

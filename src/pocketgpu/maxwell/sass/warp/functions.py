@@ -12,7 +12,6 @@ from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit
 from pocketgpu.maxwell.sass.thread_memory.access import DATA
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, SCRATCH, VECTOR
-from pocketgpu.maxwell.sass.warp.inline_access import repeated
 
 FUNCTIONS = 4
 """The functions that can be called are the first ones of MUFU."""
@@ -37,8 +36,7 @@ def called(flow: Flow) -> dict[int, Step]:
     """Instructions of a program that call a function, by their number."""
     long = {i: flow.steps[i] for i in sorted(flow.reached) if flow.steps[i].op == "MUFU"}
     long = {i: step for i, step in long.items() if step.mods["fn"] < FUNCTIONS}
-    worth = repeated(flow)
-    loops = {i for b in flow.blocks if b.number in worth for i in range(b.first, b.last + 1)} & long.keys()
+    loops = {i for b in flow.blocks if b.number in flow.repeated for i in range(b.first, b.last + 1)} & long.keys()
     return {i: step for i, step in long.items() if len(loops) > INLINE or i not in loops}
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pocketgpu.lanes import I32, Lang, Value
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.sass.isa.operand import RZ
-from pocketgpu.maxwell.sass.program.flow import Flow
 from pocketgpu.maxwell.sass.program.registers import words_of, writes
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.access import BYTES, PAGE, Place
@@ -38,22 +37,6 @@ class Access:
     asks: bool
     low: int
     high: int
-
-
-def repeated(flow: Flow) -> set[int]:
-    """Blocks that may run more than once in a thread: those between a branch backwards, or a CONT, and its target.
-
-    Only these are worth more code.
-    """
-    pairs = []
-    last_continue = max((i for i in flow.reached if flow.steps[i].op == "CONT"), default=-1)
-    for index in flow.reached:
-        step = flow.steps[index]
-        if step.target is not None and step.target <= index and step.op == "BRA":
-            pairs.append((step.target, index))
-        elif step.target is not None and step.op == "PCNT":
-            pairs.append((step.target, last_continue))
-    return {b.number for b in flow.blocks if any(first <= b.last and b.first <= last for first, last in pairs)}
 
 
 def accesses(steps: tuple[Step, ...], first: int, last: int) -> dict[int, Access]:
@@ -185,4 +168,4 @@ class GlobalRow:
             k.store(I32, at, k.shuffle(v, list(range(n * HALF, (n + 1) * HALF))))
 
 
-__all__ = ["ALIKE", "GLOBAL_ROW", "ROW", "Access", "GlobalRow", "SharedRows", "accesses", "repeated"]
+__all__ = ["ALIKE", "GLOBAL_ROW", "ROW", "Access", "GlobalRow", "SharedRows", "accesses"]

@@ -26,7 +26,7 @@ from pocketgpu.maxwell.sass.stages.stage import NONE, PIXEL
 from pocketgpu.maxwell.sass.thread_memory.access import Place, first_lane
 from pocketgpu.maxwell.sass.thread_memory.work import DONE, LAUNCH, LEFT, READY, WAITING, WARP, WARPS
 from pocketgpu.maxwell.sass.warp.divergence import Divergence, Goal, Number, Site, To, Way, instruction_at
-from pocketgpu.maxwell.sass.warp.inline_access import accesses, repeated
+from pocketgpu.maxwell.sass.warp.inline_access import accesses
 from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
 
 if TYPE_CHECKING:
@@ -169,9 +169,8 @@ class Specialised(Divergence):
         """Blocks that do accesses themselves have a careful form, in pieces from one access that asks to the next."""
         self.tails: dict[int, int] = {}
         self.pieces: dict[int, dict[int, int]] = {}
-        worth = repeated(self.flow)
         for b in self.flow.blocks:
-            inline = accesses(self.flow.steps, b.first, b.last) if b.number in worth else {}
+            inline = accesses(self.flow.steps, b.first, b.last) if b.number in self.flow.repeated else {}
             if not inline:
                 continue
             ends = self.flow.steps[b.last].op in ENDS

@@ -100,12 +100,12 @@ def _aligned_sum(k: Lang, a: Value, b: Value, c: Value, flip: Value) -> tuple[tu
     (ma, ea), (mb, eb), (mc, ec) = (_scaled(k, v) for v in (a, b, c))
     # The product has up to 106 bits and stands 2 above the lowest; the addend is brought to the same exponent.
     high, low = _shift_left(k, *_product(k, ma, mb), _like(k, 2, a))
-    ep = ea + eb - 1077  # of the lowest bit, as exponents of c count, whose lowest bit is at ec
+    ep = ea + eb - 1077  # exponent of the lowest bit, in the same count as ec
     top_c, low_c = _shift_left(k, 0 * mc, mc, _like(k, 64, a))
     e_c = ec - 64
     p_zero, c_zero = (high | low) == 0, mc == 0
-    # The one that stands lower moves right, but first the higher one moves left as far as there is room (two bits stay
-    # for the sum and its sign).
+    # The lower one must move right to meet the higher one. To lose less, the higher one moves left first as far as
+    # there is room (two bits stay free for the sum and its sign).
     gap = ep - e_c
     room_p = k.leading_zeros(k.select(high == 0, low, high)) + k.select(high == 0, 64, 0 * high) - 3
     room_c = k.leading_zeros(k.select(top_c == 0, low_c, top_c)) + k.select(top_c == 0, 64, 0 * high) - 3
@@ -131,7 +131,7 @@ def _rounded(k: Lang, high: Value, low: Value, base: Value, negative: Value, rou
     exponent = base - k.max(zeros - 1, 0) + 64 + 10  # of bit 10 of the upper word, the last of 53
     high = high | k.select(low != 0, 1, 0 * low)
     cut = 10 + k.max(1 - exponent, 0)
-    high = k.select(cut > 63, 1, high)  # so small that only the rounding can tell it from zero
+    high = k.select(cut > 63, 1, high)  # so small that it only matters for rounding
     cut = k.min(cut, 63)
     one = _like(k, 1, high)
     rest = high & ((one << cut) - 1)
@@ -177,7 +177,7 @@ def fma64(k: Lang, x: Value, y: Value, z: Value, rounding: int | Value = NEAREST
     zero = (high | low) == 0
     magnitude = _rounded(k, high, low, base, negative, rounding)
     result = k.select(negative, magnitude | _SIGN, magnitude)
-    # An exact zero has the sign that both parts have; where they differ, minus only when rounding down.
+    # An exact zero has the sign of both parts. Where these differ it is negative only when rounding down.
     plus, minus = (lambda: _like(k, 0, a)), (lambda: _like(k, _SIGN, a))
     of_zero = k.switch(rounding, [plus, minus, plus, plus])
     both = (sign != 0) & negative_c

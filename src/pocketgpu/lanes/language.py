@@ -1,8 +1,7 @@
 """The words of lane code: types, values, variables, memory and control flow, shared by both evaluators.
 
-Everything a kernel may say is checked here, once, so that a mistake gives the same error under NumPy and under LLVM
-and names the line of the kernel that made it. What an operation *does* is left to the evaluator (`_binary`, `_load`,
-...; `primitives.py` lists them).
+Everything that a kernel may say is checked here. So a mistake gives the same error under NumPy and under LLVM, and the
+error names the line of the kernel. What an operation *does* is left to the evaluator (`primitives.py`).
 
 Rules that make both evaluators agree bit for bit:
 
@@ -55,7 +54,7 @@ class Lang(Primitives):
         self._graphs: list[tuple[int, int]] = []  # (constructs open in a block, blocks) of the graphs being written
 
     def hurry(self) -> None:
-        """Have code made quickly rather than as well as can be: for long kernels that somebody waits for."""
+        """Have the compiler use few passes: the code is made sooner and may run slower. For long kernels."""
         self.hurried = True
 
     # -- constants and coercion ---------------------------------------------------------------------------------
@@ -211,14 +210,14 @@ class Lang(Primitives):
         return self.select(zero, 0, self._binary("udiv", a, self.select(zero, 1, b)))
 
     def mul_halves(self, a: Operand, b: Operand) -> Value:
-        """The product of the lower 16 bits and beside it that of the upper 16 bits, each modulo 65536."""
+        """A word of two products modulo 65536: of the lower 16 bits of both, and of their upper 16 bits."""
         a, b = self._pair("mul_halves", a, b)
         if a.type is not I32:
             raise fail(f"mul_halves is not defined for {a.type}")
         return self._binary("mul16", a, b)
 
     def select(self, mask: Value | bool, a: Operand, b: Operand) -> Value:
-        """`a` where the mask is true, else `b` (decided while tracing for a Python bool and two values)."""
+        """`a` where the mask is true, else `b`. With a Python bool and two values this is decided while tracing."""
         if isinstance(mask, bool) and isinstance(a, Value) and isinstance(b, Value) and a.type is b.type:
             n = max(a.lanes, b.lanes)
             return self.fit(a if mask else b, a.type, n)
@@ -382,7 +381,7 @@ class Lang(Primitives):
 
     # -- variables ----------------------------------------------------------------------------------------------
     def var(self, init: Operand, type: Type | None = None, lanes: int | None = None) -> Var:
-        """A variable, at first `init`; `type` and `lanes` when a number or a scalar does not tell them."""
+        """A variable with the first value `init`. type, lanes: needed where a number or a scalar does not tell them."""
         if type is None:
             if isinstance(init, Value):
                 type = init.type
@@ -454,7 +453,7 @@ class Lang(Primitives):
     ) -> Any:
         """Run one of two functions; what they return (a value or a tuple of values) is the result.
 
-        usual: what the condition nearly always is; code for the other way is made at its expense.
+        usual: what the condition nearly always is; the other way may become slower for it.
         """
         if isinstance(c, bool):
             return then() if c else otherwise()
@@ -492,7 +491,7 @@ class Lang(Primitives):
         self._leave(depth)
 
     def escape(self, c: Value, target: int, before: Callable[[], None] | None = None) -> None:
-        """Leave a block of a graph in its middle where a scalar condition holds, which it seldom does.
+        """Leave a block of a graph in its middle if a scalar condition holds, which should be rare.
 
         target: the block to go on with. before: what is to be done on the way, such as setting variables.
         """
@@ -543,4 +542,4 @@ class Lang(Primitives):
         self._invoke(function, args)
 
     def probe(self, name: str, value: Value) -> None:
-        """Name an intermediate value. Vanishes in machine code; the NumPy evaluator can record it."""
+        """Name an intermediate value for observers. Machine code has nothing of it."""

@@ -1,6 +1,6 @@
-"""The NumPy evaluator: runs a kernel as it is written, one array operation for each word. The oracle.
+"""The NumPy evaluator: runs a kernel as it is written, one array operation for each word. It is the oracle.
 
-It chooses a wide lane count (64 by default) so that the interpreter's cost is spread; a kernel never depends on it.
+Its lane count is high (64 by default), so that Python's cost is shared by many lanes; no kernel depends on it.
 Memory is the arena itself, seen through one view for each element type.
 """
 
@@ -40,7 +40,7 @@ def _below_highest(x: Any, bits: int) -> Any:
     return ~x
 
 
-# What has as many bits set as the answer is.
+# For each operation a value whose number of set bits is the answer.
 _COUNTS: dict[str, Any] = {
     "ctpop": lambda x, bits: x, "ctlz": _below_highest, "cttz": lambda x, bits: ~x & (x - x.dtype.type(1)),
 }  # fmt: skip

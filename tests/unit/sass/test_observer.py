@@ -7,7 +7,7 @@ import pytest
 
 from pocketgpu.events import EventLog
 from pocketgpu.inspect.switch.watched import Watch
-from pocketgpu.lanes import I32, Engine, Lang, LaneError, Value, kernel
+from pocketgpu.lanes import I32, Engine, LaneError, Lang, Value, kernel
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.sass.isa.assembler import assemble

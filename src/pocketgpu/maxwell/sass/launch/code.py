@@ -19,7 +19,7 @@ class Code:
     """A program to launch: its bytes from the first control word on.
 
     registers: of a thread. start: byte offset of the entry. indirect: code addresses that tables of jumps name.
-    origins: which offset of the program as its owner knows it stands at a byte offset of `data`, ascending.
+    origins: pairs of a byte offset in `data` and the offset that the program's owner knows this place by, ascending.
     """
 
     name: str
@@ -55,17 +55,17 @@ class Code:
 
     @cached_property
     def reached_needs(self) -> Needs:
-        """What the instructions need that are known to be reached."""
+        """The needs of the instructions that are known to be reached."""
         return Needs(self.flow.steps[i] for i in self.flow.reached)
 
     @cached_property
     def needs(self) -> Needs:
-        """What all possible instructions need."""
+        """The needs of all possible instructions."""
         return Needs(self.flow.steps[i] for i in self.possible)
 
     @property
     def jumps(self) -> bool:
-        """Whether it goes where only running it tells."""
+        """See `Needs.jumps`."""
         return self.reached_needs.jumps
 
     @property

@@ -48,27 +48,28 @@ TURNS = 64
 LIMIT = 1 << 30
 """Steps of a warp after which it is taken to hang."""
 BUDGET = 1 << 40
-"""Steps of all warps of a grid after which that is."""
+"""Steps of all warps of a grid after which it is taken to hang."""
 MAX_BLOCKS = (1 << 31) - 1
 MAX_SHARED = 48 << 10
 MAX_SLOTS = 512
 """Blocks that can be under way at once."""
 MAX_SPECIAL = 1 << 13
-"""Instructions of a program beyond which nobody waits for, or pays for, code of its own; no compiler comes near."""
+"""Longer programs (in instructions) are only interpreted, because specialising would take too long. No compiler makes
+such programs."""
 PROGRAM_ROOM = 8 << 20
 """Bytes for the instructions of a program that is interpreted."""
 ENCODED = 64
-"""Programs that are kept as the interpreter reads them."""
+"""So many programs are kept in the form that the interpreter reads."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What a grid runs under beside its sizes.
+    """How a grid runs, apart from its sizes.
 
     shared_window, local_window: where generic addresses show these memories. budget: steps after which the grid is
-    taken to hang. in_order: block after block, on one thread of the host. texture_bank: the constant
-    bank with handles of textures. nan_integer: what a float becomes that is no number, as a word. backwards: the last
-    block first, to see whether their order matters.
+    taken to hang. in_order: block after block, on one thread of the host. texture_bank: the constant bank with handles
+    of textures. nan_integer: the word that NaN becomes as an integer. backwards: the last block runs first, to see
+    whether the order of blocks matters.
     """
 
     shared_window: int = SHARED_WINDOW
@@ -83,15 +84,15 @@ class Rules:
 RULES = Rules()
 
 Watch = Callable[[Code, int], int]
-"""Given a program and the handle of the interpreter: the handle of what runs warps in its place, to look on.
+"""Given a program and the handle of the interpreter: the handle of code that runs warps instead, to observe them.
 
-It is called as `interpreter.interpret_warp` is, and has that run the warp.
+The code is called as `interpreter.interpret_warp` is.
 """
 
 
 @dataclass
 class Result:
-    """What a launch came to. steps: instructions of all warps; lane_steps: those times their lanes, if counted."""
+    """The result of a launch. steps: instructions of all warps; lane_steps: of all lanes, if they were counted."""
 
     steps: int = 0
     lane_steps: int = 0
@@ -110,8 +111,8 @@ class Result:
 class _Shape:
     """One launch as it is set up in the work area.
 
-    rounds: how often a block has its turns before it is taken to hang. begun: blocks that have begun. over: whether the
-    grid has used up its budget of steps. free: slots that no block is in.
+    rounds: how often a block gets its turns before it is taken to hang. begun: blocks that have begun. over: whether
+    the grid has used up its budget of steps. free: slots without a block.
     """
 
     code: Code
@@ -131,7 +132,7 @@ class Launcher:
 
     :param scratch: arena offset and size of a part of the work area for records and slots.
     :param threads: of the host, over blocks, where the program allows it.
-    :param textures: what handles of textures mean; none of them means anything without.
+    :param textures: what handles of textures mean. Without it there are no textures.
     """
 
     def __init__(
@@ -152,7 +153,7 @@ class Launcher:
         self.textures = textures
         self.slice, self.turns = SLICE, TURNS
         self.watch: Watch | None = None
-        """Who looks on at launches that say nothing of it."""
+        """Observes launches for which `launch` gets no other one."""
         self.record = at
         self.ids = at + 4096
         self.constants = self.ids + 3 * 4096
@@ -165,6 +166,9 @@ class Launcher:
         self._encoded: dict[Any, Any] = {}
         self._interpreted: Any = None  # the program that lies where the interpreter reads
         self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"<launcher on {self.engine!r}, {self.threads} threads>"
 
     # -- records ----------------------------------------------------------------------------------------------------
     def _words(self, at: int, count: int) -> Any:
@@ -237,10 +241,10 @@ class Launcher:
         :param constants: bytes of the constant banks.
         :param shared, local: bytes of shared memory of a block and of local memory of a thread.
         :param limit: steps after which a warp is taken to hang.
-        :param count: count steps times lanes at work as well, with code of its own.
+        :param count: count steps times active lanes as well, with code of its own.
         :param tier: "interpreter" or "specialised" to run on one of them only.
-        :param rules: what is usual but for some.
-        :param watch: who looks on; blocks then run one after the other, on the interpreter.
+        :param rules: see `Rules`.
+        :param watch: observes the launch; blocks then run one after the other.
         :raises UsageError: a size is out of range.
         """
         started = perf_counter()
@@ -287,7 +291,7 @@ class Launcher:
 
     @staticmethod
     def _pieces(blocks: int) -> Iterator[tuple[int, int]]:
-        """Growing pieces of a grid: between two of them better code may have come."""
+        """Growing pieces of a grid, because faster code may be there after each of them."""
         at, size = 0, 4
         while at < blocks:
             end = min(at + size, blocks)
@@ -295,7 +299,9 @@ class Launcher:
             at, size = end, size * 2
 
     def _function(self, shape: _Shape, tier: str, count: bool) -> Callable[[], tuple[int, int]]:
-        """What gives the handle of the code that runs warps, and that of what goes on where it cannot (0: nothing)."""
+        """A function that gives two handles: of the code that runs warps, and of the code that goes on where that
+        cannot
+        (0: none)."""
         engine, code = self.engine, shape.code
         data, start, indirect = code.key
         static = {
@@ -318,7 +324,7 @@ class Launcher:
         return lambda: (handle, 0)
 
     def _prefer_special(self, code: Code, static: dict[str, Any]) -> bool:
-        """Whether to take specialised code at once: it is there, or the interpreter is not."""
+        """Whether to use specialised code at once: if it is there, or if the interpreter is not."""
         engine = self.engine
         if engine.evaluator != "numpy" and len(code.flow.reached) > MAX_SPECIAL:
             return False
@@ -334,7 +340,7 @@ class Launcher:
         return True
 
     def _interpreter(self, shape: _Shape) -> int:
-        """The interpreter, with the program where it reads it."""
+        """The handle of the interpreter; puts the program where it reads it."""
         steps, key = shape.code.flow.steps, shape.code.key
         if self._interpreted != key:
             words = self._encoded.pop(key, None)
@@ -344,7 +350,7 @@ class Launcher:
                 raise UsageError(f"{len(steps)} instructions are more than the interpreter has room for")
             self._encoded[key] = words
             while len(self._encoded) > ENCODED:
-                del self._encoded[next(iter(self._encoded))]  # the one that was not used for longest
+                del self._encoded[next(iter(self._encoded))]  # the least recently used one
             self._words(self._program, words.size)[:] = words
             self._interpreted = key
         record = self._words(self.record, LAUNCH.size // 4)
@@ -356,7 +362,7 @@ class Launcher:
         self, shape: _Shape, run: Callable[..., None], function: Callable[[], tuple[int, int]], result: Result,
         parts: int,
     ) -> None:  # fmt: skip
-        """Pieces of the grid to threads of the host as they come free."""
+        """Run pieces of the grid on several threads of the host."""
         piece = max(1, shape.blocks // (parts * 8))
         pieces = iter([(i, min(i + piece, shape.blocks)) for i in range(0, shape.blocks, piece)])
         errors: list[BaseException] = []
@@ -392,7 +398,7 @@ class Launcher:
         self, shape: _Shape, run: Callable[..., None], function: Callable[[], tuple[int, int]], result: Result,
         pieces: Any,
     ) -> None:  # fmt: skip
-        """Blocks in ascending order; one that has used up its turns waits in its slot while others run."""
+        """Run blocks in order. A block that has used up its turns waits in its slot while others run."""
         waiting: list[tuple[int, int]] = []  # (slot, turns it has had)
         current: tuple[int, int] | None = None
         while True:
@@ -436,7 +442,7 @@ class Launcher:
         return int(words[BLOCK.STATUS // 4]), int(words[BLOCK.NUMBER // 4])
 
     def _settle(self, shape: _Shape, at: int, status: int, had: int, result: Result) -> bool:
-        """Take events and counts out of a slot; whether its block goes on later. had: rounds of turns so far."""
+        """Take events and counts out of a slot; returns whether its block goes on later. had: rounds so far."""
         words = self._words(at, shape.layout.size // 4)
         with self._lock:
             result.faults += shape.reports.faults(words)
@@ -453,7 +459,7 @@ class Launcher:
             return False
 
     def _end_early(self, shape: _Shape, result: Result) -> None:
-        """The grid has used up its steps; the blocks that it still has are left out."""
+        """Leave out the remaining blocks of the grid, because it has used up its steps."""
         with self._lock:
             if not shape.over:
                 shape.reports.endless(shape.budget)

@@ -1,4 +1,4 @@
-"""The record of a launch, as far as all launches fill it alike: the handles of kernels that a program calls."""
+"""The part of a launch record that all launches fill in the same way: handles of the kernels that a program calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a launch did wrong, as events: faults of threads, warps that hang, grids that take too long."""
+"""Events of launches: faults of threads, warps that hang, grids that take too long."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Words = NDArray[np.int32]
 
 
 class Reasons(Protocol):
-    """What knows why a handle of a texture is a bad one."""
+    """Knows why a handle of a texture is a bad one."""
 
     def reason(self, handle: int) -> str:
         """The reason, "" if there is none."""
@@ -58,7 +58,7 @@ class Reports:
         return f"({x}, {y}, {z})"
 
     def faults(self, slot: Words) -> int:
-        """Tell of the faults that a slot has noted, and forget them there; how many there were."""
+        """Report the faults that are noted in a slot, and clear them there; returns how many there were."""
         count = int(slot[BLOCK.FAULT_COUNT // 4])
         if not count:
             return 0
@@ -80,7 +80,7 @@ class Reports:
         return count
 
     def hang(self, slot: Words, layout: SlotLayout) -> None:
-        """Tell where the warps of a block hang."""
+        """Report where the warps of a block hang."""
         number = int(slot[BLOCK.NUMBER // 4])
         told = set()
         for words in warps_of(slot, layout):
@@ -96,7 +96,7 @@ class Reports:
             self._hang(f": {what}; block {self._block(number)}")
 
     def endless(self, budget: int) -> None:
-        """Tell that the grid has used up its steps."""
+        """Report that the grid has used up its steps."""
         self._hang(f": more than {budget} instructions; the rest of the grid is left out")
 
     def _loop(self, resume: int) -> str:

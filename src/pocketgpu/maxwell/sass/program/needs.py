@@ -25,9 +25,9 @@ def space_of(step: Step) -> int:
 
 
 def commutes(step: Step) -> bool:
-    """Whether an instruction leaves the same in memory whatever the order of blocks is.
+    """Whether blocks may do an instruction in any order, with the same result in memory.
 
-    Those do not that are atomic on global memory, unless they work on integers, commute, and give no result.
+    That is not so for atomics on global memory, unless they work on integers, commute, and return nothing.
     """
     if step.texture is not None:
         return step.texture.action != ATOMIC
@@ -45,6 +45,9 @@ class Needs:
     def __init__(self, steps: Iterable[Step]) -> None:
         self.steps = list(steps)
 
+    def __repr__(self) -> str:
+        return f"<needs of {len(self.steps)} instructions>"
+
     @cached_property
     def registers(self) -> int:
         """Registers that need room: those that are named, and all below them."""
@@ -55,7 +58,7 @@ class Needs:
 
     @cached_property
     def jumps(self) -> bool:
-        """Whether control goes where only running the program tells: specialised code may not know the place then."""
+        """Whether a target is known only at run time. Specialised code may not have the place then."""
         return any(step.indirect is not None for step in self.steps)
 
     @cached_property

@@ -1,6 +1,6 @@
-"""An instruction as the makers of steps ask for it: fields, modifiers and operands by the table's own names.
+"""An instruction for the makers of steps: fields, modifiers and operands by the names of the table of forms.
 
-So nothing in this folder knows a bit of an instruction word.
+So only the table knows where bits are in an instruction word.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class Reader:
         self.roles = instruction.roles
 
     def raw(self, name: str) -> int:
-        """A field as the number it is in the word; 0 if the form has none of the name."""
+        """The number in a field of the word; 0 if the form has no field of that name."""
         bits = self.row.fields.get(name)
         return 0 if bits is None else int(bits.get(self.instruction.word))
 
     def has(self, text: str) -> bool:
-        """Whether a piece of text is always there (".HI")."""
+        """Whether the form always has a piece of text, such as ".HI"."""
         return any(one.bits is None and one.name in (text, text[1:]) for one in self.row.modifiers)
 
     def source(self, role: str) -> Source:

@@ -1,6 +1,6 @@
-"""Instructions as executors take them: which semantics, modifiers as numbers, sources and results.
+"""Steps: instructions as executors take them, with an operation, modifiers as numbers, sources and results.
 
-Forms that mean the same operation are the same step: FADD32I is an FADD, LOP32I a LOP. `make_steps.py` makes steps.
+Forms with the same meaning are the same step: FADD32I is an FADD, LOP32I a LOP. `make_steps.py` makes steps.
 """
 
 from __future__ import annotations

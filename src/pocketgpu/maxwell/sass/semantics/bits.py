@@ -25,7 +25,7 @@ def lop(u: Unit, a: Value, b: Value) -> tuple[Value, Value]:
 
 
 def _lookup(u: Unit, table: int, a: Value, b: Value, c: Value) -> Value:
-    """LOP3 for a table that is known: a sum of products over the smaller half of the table."""
+    """LOP3 with a table that is known while tracing, in few operations."""
     shapes = {
         0x00: lambda: u.zeros(), 0xFF: lambda: u.k.splat(-1), 0xF0: lambda: a, 0xCC: lambda: b, 0xAA: lambda: c,
         0xC0: lambda: a & b, 0xFC: lambda: a | b, 0x3C: lambda: a ^ b, 0xA0: lambda: a & c, 0xFA: lambda: a | c,
@@ -91,7 +91,7 @@ def reverse_bits(v: Value) -> Value:
 
 @operation("SHR", "i", "ii", signed=1, w=1, x=1, brev=1)
 def shr(u: Unit, a: Value, b: Value) -> Value:
-    """a >> b; counts from 32 on give 0 or the sign, or with .W count modulo 32. BREV turns a around first."""
+    """a >> b; counts from 32 on give 0 or the sign, or with .W count modulo 32. BREV reverses the bits of a first."""
     k = u.k
     a = u.choose(u.flag("brev"), lambda: reverse_bits(a), lambda: a)
     beyond = ~b.below(32) & _not_mask(u, "w")
@@ -129,11 +129,11 @@ def shf(u: Unit, a: Value, b: Value, c: Value) -> Value:
 
 @operation("BFE", "i", "ii", signed=1, brev=1)
 def bfe(u: Unit, a: Value, b: Value) -> Value:
-    """The field of a whose first bit is byte 0 of b, its length byte 1; beyond bit 31 zero or the sign go on."""
+    """The field of a that begins at bit b[7:0] and is b[15:8] bits long. Past bit 31 it has zeros, or the sign."""
     k = u.k
     a = u.choose(u.flag("brev"), lambda: reverse_bits(a), lambda: a)
     first, length = b & 0xFF, b.lsr(8) & 0xFF
-    # In 64 bits, where the word goes on with its sign or with zeros: a field then is two shifts.
+    # In 64 bits, with the sign or zeros above the word, a field takes two shifts.
     wide = k.select(u.mask(u.flag("signed")), k.to_i64(a), k.to_i64(a, False))
     moved = wide >> k.to_i64(k.min(first, 63), False)
     up = k.to_i64(64 - k.min(length, 32), False) & 63
@@ -158,7 +158,7 @@ def bfi(u: Unit, a: Value, b: Value, c: Value) -> Value:
 
 @operation("FLO", "i", "i", signed=1, sh=1)
 def flo(u: Unit, a: Value) -> Value:
-    """The number of the highest set bit (for signed values: the highest unlike the sign); -1 where there is none."""
+    """The number of the highest set bit (of signed values: the highest that is not the sign); -1 if there is none."""
     k = u.k
     a = chosen(u.negated(0), ~a, a)
     a = k.select(u.mask(u.flag("signed")) & (a < 0), ~a, a)

@@ -74,7 +74,7 @@ def iadd3(u: Unit, a: Value, b: Value, c: Value) -> Value:
         return a + b + c
     values = []
     for i, v in enumerate(parts):
-        # The complement and one, so that the carry tells of a borrow; with .X the one comes from the word below.
+        # As the complement plus one, so that the carry is right. With .X the one is the carry of the word below.
         minus = k.to_i64(~v, False) + k.to_i64(i32(u, u.mask(opposite(x))), False)
         values.append(chosen(u.negated(i), minus, k.to_i64(v, False)))
     first = values[0] + values[1]
@@ -128,8 +128,8 @@ def _half(u: Unit, v: Value, upper: Flag, signed: Flag) -> Value:
 def xmad(u: Unit, a: Value, b: Value, c: Value) -> Value:
     """A product of two halves, and c in one of five ways.
 
-    The fix-up for signs (CSFU) leaves a term out where the other factor's lower half is zero: only so are the upper
-    words of products right, as compilers put them together.
+    The fix-up for signs (CSFU) leaves a term out where the other factor's lower half is zero. Only then the upper words
+    of products are right that compilers compute with it.
     """
     k = u.k
     p = _half(u, a, u.flag("half_a"), u.flag("signed_a"))
@@ -151,8 +151,10 @@ def xmad(u: Unit, a: Value, b: Value, c: Value) -> Value:
 
 @operation("IMAD", "i", "iii", signed_a=1, signed_b=1, hi=1, sat=1, x=1)
 def imad(u: Unit, a: Value, b: Value, c: Value) -> Value:
-    """a * b + c, the lower or the upper word of the product. A negated factor negates the product; if c is negated as
-    well, it is a * b + c + 1 instead."""
+    """a * b + c, with the lower or the upper word of the product.
+
+    A negated factor negates the product. If c is negated as well, the result is a * b + c + 1 instead.
+    """
     k = u.k
     nc, hi, x = u.negated(2), u.flag("hi"), u.flag("x")
     either = u.negated(0) if u.known(u.negated(1), False) else _exclusive(u.negated(0), u.negated(1))

@@ -1,6 +1,6 @@
-"""Video instructions: arithmetic on bytes and halves with sign or without, and a second operation with a third source.
+"""Video instructions: arithmetic on signed or unsigned bytes and halves, then a second operation with a third source.
 
-A result has up to 34 bits. It is cut to the range of its type with .SAT, and then put into a part of c, added to it,
+A result has up to 34 bits. With .SAT it is cut to the range of its type. Then it is put into a part of c, added to it,
 or compared with it.
 """
 
@@ -16,7 +16,7 @@ _COMMON = {"type_a": 4, "type_b": 4, "sat": 1, "op": 3}
 
 
 def _part(u: Unit, name: str, v: Value) -> Value:
-    """A source as 64 bits: bytes 0..3, halves 4 and 5, or all 6 of it, from 8 on with sign."""
+    """A source as 64 bits. Types: bytes 0 to 3, halves 4 and 5, the word 6; the same plus 8 with sign."""
     k = u.k
     unsigned: list[Callable[[], Value]] = [
         *(lambda n=n: k.to_i64(v.lsr(8 * n) & 0xFF, False) for n in range(4)),
@@ -107,7 +107,7 @@ def _amount(u: Unit, v: Value) -> Value:
 def vshl(u: Unit, a: Value, b: Value, c: Value) -> Value:
     k, amount = u.k, _amount(u, _part(u, "type_b", b))
     x = _part(u, "type_a", a) << k.min(amount, 31)
-    # By 32 a word without a sign would need 64 bits and one for the sign; all that is large saturates alike.
+    # An unsigned word shifted by 32 would need 65 bits. All large numbers saturate alike, so a smaller one does.
     x = k.select(amount == 32, k.clamp(x, -(1 << 40), 1 << 40) << 1, x)
     return finish(u, x, c, u.flag("ud"))
 

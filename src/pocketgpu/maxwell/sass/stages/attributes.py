@@ -1,7 +1,7 @@
-"""Instructions on attributes of vertices, patches and invocations: loads, stores, and vertices that are emitted.
+"""Instructions on attributes of vertices, patches and invocations: loads, stores, and emitting vertices.
 
-Where attributes lie is told by maps and columns (graphics/records.py). Sources: drivers' compilers and simulators agree
-on a[] and on what the operands mean.
+Maps and columns say where attributes lie (graphics/records.py). Sources: drivers' compilers and simulators agree on a[]
+and on the meaning of operands.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Access:
         self.patch: Flag = step.mods["p"] != 0
         self.known: Flag = step.base == RZ
         self.of_invocation = both(self.known, one_of(self.address, *OF_INVOCATION))
-        # Evaluation programs ask for their coordinates among their outputs.
+        # Evaluation programs read their coordinates from outputs.
         asked = step.mods["o"] != 0
         self.outputs: Flag = (
             True if writes else both(asked, opposite(both(self.of_invocation, one_of(m.stage, EVALUATION))))
@@ -75,14 +75,14 @@ class _Access:
         return self._choose(self.outputs, out, into)
 
     def _offset(self, table: int) -> Value:
-        """Where the word is behind the beginning of a column, in lanes."""
+        """Where the word is from the beginning of a column, in lanes."""
         k, at = self.k, self.m.place.of_launch(table)
         known = lambda: k.splat(k.load(I32, at + k.fit(self.address & WORD_MASK, I32, 1)))
         by_lane = lambda: k.gather(I32, at + ((self.m.register(self.step.base) + self.address) & WORD_MASK))
         return self._choose(self.known, known, by_lane)
 
     def lanes(self) -> Value:
-        """Where the word of each lane is; 0 for lanes that are not at work."""
+        """Where the word of each lane is; 0 for inactive lanes."""
         k, p, m = self.k, self.m.place, self.m
         own = k.iota() << 2
         vertex = lambda: m.word(self.vertex)
@@ -119,8 +119,11 @@ def emitted_by(m: Machine) -> Value:
 
 
 def _writable(m: Machine, patch: Flag, mask: Value) -> Value:
-    """The lanes of a mask that may write an output: pixel programs have none, patches are those of control programs,
-    and geometry programs have a number of vertices to emit."""
+    """The lanes of a mask that may write an output.
+
+    Pixel programs have no outputs here, only control programs write patches, and geometry programs emit a limited
+    number of vertices.
+    """
     k = m.k
     allowed = both(opposite(one_of(m.stage, NONE, PIXEL)), either(opposite(patch), one_of(m.stage, CONTROL)))
     few = lambda: k.ballot(emitted_by(m) < m.place.of_launch(LAUNCH.MOST_EMITTED))
@@ -129,7 +132,7 @@ def _writable(m: Machine, patch: Flag, mask: Value) -> Value:
 
 
 def above(k: Lang, n: Any, count: int) -> Any:
-    """The register `count` behind another; RZ for RZ."""
+    """The register `count` after another; RZ for RZ."""
     if isinstance(n, int):
         return n if n == RZ else n + count
     return k.select(n == RZ, RZ, n + count)
@@ -160,14 +163,14 @@ def attribute_store(m: Machine, step: Step, mask: Value) -> None:
 
 
 def attribute_address(m: Machine, step: Step, mask: Value) -> None:
-    """AL2P: a physical address. Here attributes have but one address."""
+    """AL2P: a physical address. Here attributes have only one address."""
     k = m.k
     m.set_register(step.dest, m.word(step.sources[0]) + step.offset, mask)
     m.set_result(step, k.fit(False, BOOL, LANES), mask)
 
 
 def vertex_handle(m: Machine, step: Step, mask: Value) -> None:
-    """ISBERD: the name of a vertex of the primitive, which is its number here."""
+    """ISBERD: the handle of a vertex of the primitive, which is its number here."""
     m.set_register(step.dest, m.register(step.base), mask)
 
 

@@ -1,6 +1,6 @@
 """The instructions and special registers that only stages of graphics have, by name and by number.
 
-One function for an instruction, over a `Machine`, shared by both executors: modifiers and the stage are numbers in
+There is one function for each instruction, over a `Machine`, for both executors. Modifiers and the stage are numbers in
 specialised code and scalars in the interpreter.
 """
 
@@ -35,17 +35,17 @@ INSTRUCTIONS: Mapping[str, Callable[[Machine, Step, Value], None]] = {
     "IPA": interpolate, "KIL": discard, "PIXLD": pixel_load, "ALD": attribute_load, "AST": attribute_store,
     "AL2P": attribute_address, "ISBERD": vertex_handle, "OUT": emit,
 }  # fmt: skip
-"""By name."""
+"""Functions by the name of the instruction."""
 MODIFIERS: Mapping[str, tuple[tuple[str, int], ...]] = {
     "IPA": (("op", 2), ("sample", 2), ("sat", 1)), "KIL": (), "PIXLD": (("mode", 3),),
     "ALD": (("size", 2), ("o", 1), ("p", 1)), "AST": (("size", 2), ("o", 1), ("p", 1)), "AL2P": (), "ISBERD": (),
     "OUT": (("op", 2),),
 }  # fmt: skip
-"""What of an instruction matters here, with widths in bits."""
+"""Modifiers that matter, with widths in bits."""
 
 
 def special_registers(m: Machine) -> Mapping[str, Callable[[], Value]]:
-    """Special registers of graphics by name. The scale of w, which no document tells of, is 1."""
+    """Special registers of graphics by name. No document tells the scale of w; it is 1 here."""
     k, p = m.k, m.place
     launch = lambda word: lambda: p.of_launch(word)
     one = lambda: k.i32(ONE)

@@ -1,7 +1,7 @@
-"""Instructions of pixel programs: interpolation, samples and coverage, throwing pixels away.
+"""Instructions of pixel programs: interpolation, samples and coverage, discarding pixels.
 
-Sources: drivers' compilers and simulators agree on what the operands mean. Offsets of samples are in 1/4096 pixel, two
-signed halves, as compilers scale them.
+Sources: drivers' compilers and simulators agree on the meaning of operands. Offsets of samples are two signed halves in
+1/4096 pixel, as compilers scale them.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def fragments_of(m: Machine) -> Value:
 
 
 def helpers(m: Machine) -> Value:
-    """Lanes that are no pixels (any more), as a mask."""
+    """Helper pixels, as a mask: lanes that are not covered, or were discarded."""
     k, at = m.k, fragments_of(m)
     return k.mask_of(~k.load(I32, at + FRAGMENTS.COVERED) | k.load(I32, at + FRAGMENTS.KILLED))
 
 
 def with_effect(m: Machine, mask: Value) -> Value:
-    """The lanes of a mask whose stores and atomics count: helpers of pixels have no effect."""
+    """The lanes of a mask whose stores and atomics have an effect: helper pixels have none."""
     k = m.k
     if isinstance(m.stage, int):
         return mask & ~helpers(m) if m.stage == PIXEL else mask
@@ -59,8 +59,10 @@ def with_effect(m: Machine, mask: Value) -> Value:
 
 
 def centroid(m: Machine) -> tuple[Value, Value]:
-    """From the centre of each pixel to where its centroid is taken: the centre of a pixel that is covered all over
-    (or not at all), else its first sample that is covered."""
+    """The distance from the centre of each pixel to its centroid.
+
+    The centroid is the centre if the pixel is covered as a whole or not at all, else its first covered sample.
+    """
     k, at = m.k, fragments_of(m)
     count = k.clamp(k.load(I32, at + FRAGMENTS.SAMPLES), 1, MAX_SAMPLES)
     whole, none = k.var(-1), k.var(-1)
@@ -102,8 +104,11 @@ def _position(m: Machine, step: Step) -> tuple[Value, Value]:
 
 
 def interpolate(m: Machine, step: Step, mask: Value) -> None:
-    """IPA: an input of a pixel program. PASS as it is, MUL times a register (w), CONSTANT of the provoking vertex, SC
-    as the shade mode says."""
+    """IPA: an input of a pixel program.
+
+    PASS interpolates, MUL multiplies with a register (w) as well, CONSTANT takes the provoking vertex, SC does what the
+    shade mode says.
+    """
     k, p, mods = m.k, m.place, step.mods
     place_of, planes = p.of_launch(LAUNCH.IN_MAP), p.of_block(BLOCK.IN_AT)
 
@@ -131,7 +136,7 @@ def interpolate(m: Machine, step: Step, mask: Value) -> None:
             return float32.canonical(linear() * k.bits_f32(m.word(step.sources[0])))
 
         def shaded() -> Value:
-            # Perspective is taken out again where the instruction names a register for w.
+            # If the instruction names a register for w, the plane was divided by w.
             n = step.sources[0].n
             smooth = lambda: k.branch(n == RZ, passed, times_w)
             return k.branch(p.of_launch(LAUNCH.FLAT) != 0, flat, smooth)
@@ -160,7 +165,7 @@ def interpolate(m: Machine, step: Step, mask: Value) -> None:
 
 
 def discard(m: Machine, step: Step, mask: Value) -> None:
-    """KIL: lanes write nothing any more, and go on as helpers. Nothing if the header says that no pixel is killed."""
+    """KIL: lanes go on as helpers. It does nothing if the header says that no pixel is killed."""
     k = m.k
     pixel = k.fit(m.stage == PIXEL, BOOL, 1)
     for _ in k.when(pixel & (m.place.of_launch(LAUNCH.KILLS) != 0)):
@@ -169,7 +174,7 @@ def discard(m: Machine, step: Step, mask: Value) -> None:
 
 
 def pixel_load(m: Machine, step: Step, mask: Value) -> None:
-    """PIXLD: which samples are covered, where samples are, which one is shaded."""
+    """PIXLD: which samples are covered, where samples are, which sample is shaded."""
     k, at = m.k, fragments_of(m)
     number = k.splat(m.register(step.base)) + step.offset
     count = k.clamp(k.load(I32, at + FRAGMENTS.SAMPLES), 1, MAX_SAMPLES)

@@ -14,9 +14,9 @@ WORD_MASK = ATTRIBUTE_SPACE - 4
 """Bits of an address of attribute space that name a word."""
 PRIMITIVE_ID, LAYER, VIEWPORT, TESS_U, TESS_V, VIEWPORT_MASK, FACING = 0x60, 0x64, 0x68, 0x2F0, 0x2F4, 0x3A0, 0x3FC
 OF_INVOCATION = (PRIMITIVE_ID, TESS_U, TESS_V)
-"""What programs after the vertex stage find with the invocation, not with a vertex."""
+"""Words that belong to the invocation, not to a vertex, in programs after the vertex stage."""
 OF_PRIMITIVE = (PRIMITIVE_ID, LAYER, VIEWPORT, VIEWPORT_MASK, FACING)
-"""What is the same for all pixels of a primitive, and no float: it is never interpolated."""
+"""Integers that are the same for all pixels of a primitive, so they are never interpolated."""
 
 
 def any_of(k: Lang, v: Value, numbers: tuple[int, ...]) -> Value:
@@ -28,7 +28,7 @@ def any_of(k: Lang, v: Value, numbers: tuple[int, ...]) -> Value:
 
 
 def one_of(v: Any, *numbers: int) -> Flag:
-    """The same of a number that may be known."""
+    """The same for a number that may be known while tracing."""
     if isinstance(v, int):
         return v in numbers
     return any_of(v.k, v, numbers)

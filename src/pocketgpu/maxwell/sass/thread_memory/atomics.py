@@ -1,7 +1,7 @@
-"""Atomic operations: lane by lane in order, by one kernel that all programs share.
+"""Atomic operations: one kernel, which all programs share, goes lane by lane in order.
 
-Operations that give no result, commute and work on integers may run on several threads of the host at once; they use
-the host's own atomic steps. All others belong to launches that run on one thread.
+Operations on integers that commute and return nothing may run on several threads of the host at once, with the host's
+own atomic instructions. Launches with other operations run on one thread.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
 ADD, MIN, MAX, INC, DEC, AND, OR, XOR, EXCH, INVALID, SAFEADD = range(11)
 """Operations by their number in ATOM. What INVALID does is not known; here it exchanges."""
 NOTHING, SWAP = 14, 15
-"""The last number that no operation has, with which memory stays as it is; and the number of compare-and-swap here."""
+"""The last number without an operation, which leaves memory as it is; the number of compare-and-swap here."""
 _HOST_STEPS = {ADD: "add", MIN: "min", MAX: "max", AND: "and", OR: "or", XOR: "xor"}
 """Operations that the host has as one step, by their names in `Lang.atomic`."""
 # Types by their number in ATOM.
@@ -57,12 +57,12 @@ def _add_f16(k: Lang, old: Value, v: Value) -> Value:
 
 
 def _sum16(k: Lang, x: Value) -> Value:
-    """An f64 that is the exact sum of two halves as a half; lane vectors are what the conversion is written for."""
+    """An f64, the exact sum of two halves, as a half. The conversion is written for lane vectors."""
     return k.lane(pack16(Unit(k, {}), k.splat(k.bits_i64(x), type=I64), 0), 0)
 
 
 def _combine(k: Lang, op: Value, type: Value, old: Value, v: Value, second: Value, wide: bool) -> Value:
-    """What is stored; for words (i32) or pairs (i64)."""
+    """The new value in memory, for words (i32) or pairs (i64)."""
     signed = (type == S32) | (type == S64)
     less = k.select(signed, old < v, old.below(v))
     zero = 0 * old

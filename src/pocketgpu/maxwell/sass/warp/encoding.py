@@ -57,7 +57,7 @@ def _mod_word(step: Step) -> int:
 def encode(
     steps: tuple[Step, ...], handles: dict[str, int], stage: int = NONE
 ) -> NDArray[np.uint32]:  # fmt: skip
-    """Records of a program. handles: of `interpret` for the operations that are at hand."""
+    """Records of a program. handles: of `interpret`, for the operations that have one."""
     column = {name: at // 4 for name, at in STEP.offsets.items()}
     rows = []
     for step in steps:
@@ -100,7 +100,7 @@ def _put_texture(call: TextureCall, put: Callable[..., None]) -> None:
 
 
 def _sources(step: Step) -> list[Source]:
-    """Sources at the places where a kernel looks for them; those that it has not are RZ."""
+    """Sources in the order in which a kernel reads them; missing ones are RZ."""
     sources = list(step.sources)
     if step.op == "BAR":
         number = sources.pop(0) if step.mods.get("barrier_register") else Source("reg", RZ)
@@ -130,7 +130,7 @@ def handles_of(engine: Engine, operations: set[str]) -> dict[str, int]:
 
 
 def at_hand(engine: Engine, operations: set[str]) -> bool:
-    """Whether all kernels that a program needs can be had without compiling."""
+    """Whether the kernels that a program needs are all there without compiling."""
     names = [op for op in {*operations, "GETCRSPTR"} if handled(op)]
     return engine.has(interpret_warp) and all(engine.has(interpret, op=op) for op in names)
 

@@ -1,7 +1,7 @@
-"""Functions of the multi-function unit that are too long to stand wherever a program uses them: kernels that it calls.
+"""Functions of the multi-function unit that specialised code calls as kernels, because their code is long.
 
-Sine, cosine, powers and logarithms are some hundred operations each. A program has them in its own code only in loops,
-where the call would count, and only a few of them.
+Sine, cosine, powers and logarithms take about a hundred operations each. Only loops have them in their own code,
+because the call would cost time there, and only if they are few.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import LANES, SCRATCH, VECTOR
 FUNCTIONS = 4
 """The functions that can be called are the first ones of MUFU."""
 INLINE = 4
-"""So many of them may be in the code of a program."""
+"""Up to so many of them are put into the code of loops."""
 
 
 @kernel(lanes=32, slot=I32)

@@ -53,14 +53,14 @@ def interpret_warp(k: Lang, launch: Value, slot: Value, warp: Value) -> None:
 
 
 class _Loop(Divergence):
-    """The interpreter's loop: guards, control flow, and the call of what executes an instruction."""
+    """The interpreter's loop: guards, control flow, and calls of the kernels that execute instructions."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
         k = place.k
         load = lambda word: k.load(I32, place.record + word)
         self.stack.depth.value = load(WARP.DEPTH)
-        self.alive.value, self.spared.value = load(WARP.ALIVE), load(WARP.SPARED)
+        self.alive.value, self.saved.value = load(WARP.ALIVE), load(WARP.SAVED)
         self.active = k.var(load(WARP.ACTIVE))
         first = place.of_launch(LAUNCH.START)
         self.pc = k.var(k.select(load(WARP.STARTED) != 0, load(WARP.RESUME), first))
@@ -72,10 +72,10 @@ class _Loop(Divergence):
         self.program, self.count = place.of_launch(LAUNCH.PROGRAM), place.of_launch(LAUNCH.INSTRUCTIONS)
 
     @property
-    def here(self) -> Value:
+    def active_lanes(self) -> Value:
         return self.active.value
 
-    def put_to_work(self, lanes: Value) -> None:
+    def set_active_lanes(self, lanes: Value) -> None:
         self.active.value = lanes
 
     # -- the loop ---------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ class _Loop(Divergence):
         k, record = self.k, self.place.record
         words = {
             WARP.STATE: self.state.value, WARP.ALIVE: self.alive.value, WARP.ACTIVE: self.active.value,
-            WARP.RESUME: self.pc.value, WARP.DEPTH: self.stack.depth.value, WARP.SPARED: self.spared.value,
+            WARP.RESUME: self.pc.value, WARP.DEPTH: self.stack.depth.value, WARP.SAVED: self.saved.value,
             WARP.STARTED: 1,
         }  # fmt: skip
         for word, v in words.items():
@@ -127,7 +127,7 @@ class _Loop(Divergence):
             self.running.value = 0
 
     def _guard(self) -> Value:
-        """The lanes at work that the instruction holds for, its test of the condition code included."""
+        """The active lanes that the instruction holds for, by its guard and its test of the condition code."""
         k, guard = self.k, self._word(STEP.GUARD)
         p = k.load(I32, self.place.record + WARP.PREDICATES + ((guard & 7) << 2))
         taken = k.var(self.active.value & (p ^ k.select((guard & 8) != 0, -1, 0)))
@@ -178,11 +178,11 @@ class _Loop(Divergence):
         return Goal.NEXT
 
     def _all_lanes(self) -> Way:
-        self.work_with_all()
+        self.activate_all()
         return Goal.NEXT
 
     def _own_lanes(self) -> Way:
-        self.work_with_spared()
+        self.activate_saved()
         return Goal.NEXT
 
     def _push(self) -> Way:
@@ -207,7 +207,7 @@ class _Loop(Divergence):
         return self._word(STEP.ENTRY)
 
     def _target(self) -> Value:
-        """The instruction that it names: known, or through a word of a constant bank."""
+        """The instruction that it names: known, or by a word of a constant bank."""
         k = self.k
 
         def from_bank() -> Value:
@@ -221,7 +221,7 @@ class _Loop(Divergence):
         return found
 
     def _landing(self) -> tuple[Number, Value]:
-        """Where the first of the lanes jumps that the instruction holds for, and which of them jump there too."""
+        """See `Divergence.jump`."""
         k, taken = self.k, self.taken
 
         def together() -> tuple[Value, Value]:

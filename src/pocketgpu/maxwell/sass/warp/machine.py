@@ -1,7 +1,7 @@
-"""What both executors do for instructions outside of arithmetic: memory, warps, special registers, barriers.
+"""What instructions do to a warp, apart from control flow: arithmetic, memory, shuffles, special registers, barriers.
 
-A `Machine` is a warp at work. Where its registers are, in variables of specialised code or in the warp's record, is the
-subclass's business; so is the flow.
+A `Machine` is a warp. Its subclasses know where the registers are: `VariableMachine` in variables of specialised code,
+`RecordMachine` in the warp's record.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SIGN = -0x80000000
 
 
 class Machine(ABC):
-    """A warp at work, instruction by instruction. Where its registers are is the subclass's business."""
+    """A warp, instruction by instruction. Subclasses have its registers."""
 
     def __init__(self, k: Lang, place: Place) -> None:
         self.k, self.place = k, place
@@ -159,11 +159,11 @@ class Machine(ABC):
                 self.set_register(step.dest, v, mask)
 
     def set_part(self, n: int, v: Value, mask: Value) -> None:
-        """Write a register for some of the lanes at work; the others keep what they have."""
+        """Write a register for some of the active lanes; the others keep what they have."""
         self.set_register(n, v, mask)
 
     def set_float(self, n: int, v: Value, mask: Value) -> None:
-        """Write a register with an f32; what is no number in its one form."""
+        """Write a register with an f32, NaN as the canonical one."""
         self.set_register(n, float32.canonical(v), mask)
 
     def _set_pair(self, n: int, v: Value, mask: Value) -> None:
@@ -212,7 +212,7 @@ class Machine(ABC):
         access.store(self.place, space_of(step), size, low, high, data, mask, index)
 
     def load_constant(self, step: Step, mask: Value) -> None:
-        """LDC: a constant bank at a register plus an offset; what is beyond the bank reads as zero."""
+        """LDC: a constant bank at a register plus an offset. Outside of the bank it reads zero."""
         k, size, mode = self.k, step.mods.get("size", 4), step.mods.get("mode", 0)
         register = self.register(step.base)
         bank, offset = k.splat(step.mods["bank"]), register + step.offset
@@ -264,7 +264,7 @@ class Machine(ABC):
             k.invoke(p.handle(handle), p.launch, p.slot, p.warp, k.i32(step.index), number, k.i32(what))
 
     def texture(self, step: Step, mask: Value) -> None:
-        """An instruction on textures or surfaces: registers to a kernel, and what comes out into others."""
+        """An instruction on textures or surfaces: a kernel takes registers and gives others."""
         k, p, call = self.k, self.place, step.texture
         assert call is not None
         mask = mask if call.action == LOAD else with_effect(self, mask)
@@ -283,7 +283,7 @@ class Machine(ABC):
         self.set_result(step, k.fit(True, BOOL, LANES), mask)
 
     def missing(self, step: Step, mask: Value) -> None:
-        """An instruction that belongs to the 3D engine, or is not built: a fault, and zero for a result."""
+        """An instruction that only the 3D engine has, or that is not implemented: a fault, and zero for a result."""
         k, p = self.k, self.place
         number = k.ballot(mask)
         for _ in k.when(number != 0):
@@ -295,7 +295,7 @@ class Machine(ABC):
 
     # -- the warp ---------------------------------------------------------------------------------------------------
     def shuffle(self, step: Step, active: Value, mask: Value) -> None:
-        """SHFL: the value of another lane. Lanes that are not at work have 0 to give."""
+        """SHFL: the value of another lane. Inactive lanes have 0 to give."""
         k, p = self.k, self.place
         a, b, c = (self.word(s) for s in step.sources[:3])
         lane = k.iota()
@@ -306,7 +306,7 @@ class Machine(ABC):
         ways = [lambda: (b & ~segment) | least, lambda: lane - b, lambda: lane + b, lambda: lane ^ b]
         mode = step.mods["mode"]
         target = k.switch(mode, ways)
-        up = k.fit(mode == 1, BOOL, LANES)  # it counts down, and must not come below its limit
+        up = k.fit(mode == 1, BOOL, LANES)  # SHFL.UP counts down, and must not go below its limit
         inside = k.select(up, target >= most, target <= most)
         source = k.select(inside, target, lane) & 31
         p.put(access.ROOM, k.select(active & mask, a, 0))
@@ -315,7 +315,7 @@ class Machine(ABC):
         self.set_result(step, inside, mask)
 
     def vote(self, step: Step, mask: Value) -> None:
-        """VOTE: whether a predicate holds for all, any, or equally for all lanes at work; and for which."""
+        """VOTE: whether a predicate holds for all, any, or equally for all active lanes; and for which."""
         k = self.k
         p = step.predicates[0]
         here = self.predicate_value(p.n, p.negated) & mask
@@ -331,7 +331,7 @@ class Machine(ABC):
         return self.k.fit(special_registers(self).get(n, lambda: self.k.i32(0))(), I32, LANES)
 
     def barrier_result(self, step: Step, mask: Value) -> None:
-        """B2R.RESULT: what the last reduction at a barrier gave. Other forms tell of the barrier's state: 0."""
+        """B2R.RESULT: the result of the last reduction at a barrier. Other forms give a barrier's state, here 0."""
         k = self.k
         found = k.load(I32, self.place.record + WARP.RESULT)
         found = k.select(k.fit(step.mods["result"] != 0, BOOL, 1), found, 0)
@@ -339,7 +339,7 @@ class Machine(ABC):
         self.set_result(step, k.fit(found != 0, BOOL, LANES), mask)
 
     def arrive(self, step: Step, active: Value) -> None:
-        """BAR: leave in the warp's record what it waits for; the block's driver goes on from there."""
+        """BAR: note in the warp's record what it waits for. The driver of the block does the rest."""
         k, record, mods = self.k, self.place.record, step.mods
         sources = list(step.sources)
 
@@ -365,7 +365,7 @@ class Machine(ABC):
         return first_lane(self.place, v, self.k.ballot(active))
 
     def other(self, step: Step, active: Value, mask: Value) -> None:
-        """An instruction outside of arithmetic and flow."""
+        """An instruction that is neither arithmetic nor control flow."""
         k, op = self.k, step.op
         simple: Mapping[str, Callable[[Step, Value], None]] = {
             "LD": self.load, "LDL": self.load, "LDS": self.load, "ST": self.store, "STL": self.store,

@@ -177,7 +177,7 @@ class RecordMachine(Machine):
 
     # -- other instructions -----------------------------------------------------------------------------------------
     def addresses(self, wide: Value) -> None:
-        """The addresses of a memory instruction into scratch."""
+        """Put the addresses of a memory instruction into scratch vectors."""
         k = self.k
         n, offset = self.field("BASE"), self.field("OFFSET")
         base = self.register(n)
@@ -259,7 +259,7 @@ class RecordMachine(Machine):
         k, n = self.k, self.field("DEST")
         number = self.mods(OTHERS[op])["sr"]
         specials = special_registers(self)
-        # By a list without holes: the numbers in use are below 0x54.
+        # As a list without gaps: the numbers in use are small.
         nothing = lambda: k.i32(0)
         found = [specials.get(i, nothing) for i in range(max(specials) + 1)]
         cases: list[Callable[[], Value]] = [lambda f=f: k.fit(f(), I32, LANES) for f in found]
@@ -269,7 +269,7 @@ class RecordMachine(Machine):
             self.set_register(k.select(n == RZ, RZ, n + 1), k.switch(number + 1, cases), mask)
 
     def as_step(self, op: str) -> Any:
-        """The instruction in the form that Machine's methods take, its modifiers scalars."""
+        """The instruction as a step for the methods of `Machine`; its modifiers are scalars."""
         packed = self.field("PREDICATES")
         one = SimpleNamespace(n=packed & 7, negated=(packed & 8) != 0)
         return SimpleNamespace(
@@ -282,7 +282,7 @@ class RecordMachine(Machine):
         return self.predicate(n) ^ (negated if isinstance(negated, Value) else self.k.fit(negated, BOOL, 1))
 
     def barrier(self, mask: Value) -> None:
-        """BAR: what it waits for, into the warp's record."""
+        """BAR: note in the warp's record what it waits for."""
         k, step = self.k, self.as_step("BAR")
         for n, role in enumerate(("barrier", "count")):
             from_register = step.mods[f"{role}_register"] != 0
@@ -292,7 +292,7 @@ class RecordMachine(Machine):
         self.arrive(step, mask)
 
     def textures(self, mask: Value) -> None:
-        """Instructions on textures and surfaces: registers to a kernel, and what comes out into others."""
+        """Instructions on textures and surfaces: a kernel takes registers and gives others."""
         k, p = self.k, self.place
         register = lambda n: self.field("SOURCES", n >> 2).lsr(8 * (n & 3)) & 0xFF
         for n in range(SLOTS):
@@ -300,7 +300,7 @@ class RecordMachine(Machine):
         handle = k.load(I64, p.launch + LAUNCH.TEXTURE + (self.field("OFFSET") << 3))
         number, what, writes = self.field("NUMBER"), self.field("MODS"), self.field("ENTRY") != 0
         lanes = k.select(writes, k.ballot(with_effect(self, mask)), k.ballot(mask))
-        # A jump can go where nobody looked for textures; then there is no kernel for them.
+        # A jump can go to an instruction that was not known to be reached. Then there may be no kernel for it.
         for _ in k.when((lanes != 0) & (handle != 0)):
             k.invoke(handle, p.launch, p.slot, p.warp, number, lanes, what, self.field("BASE"))
         for n in range(4):
@@ -334,7 +334,7 @@ class RecordMachine(Machine):
             self.set_register(self.field("DEST"), self.k.splat(0), mask)
 
 
-# Instructions outside of the table of operations that have a kernel, with their modifiers and widths.
+# Instructions without an entry in OPERATIONS that have a kernel, with the widths of their modifiers.
 _MEMORY = (("size", 4), ("e", 1), ("space", 2))
 _ATOMIC = (("op", 4), ("type", 3), ("e", 1), ("cas", 1), ("size", 1))
 OTHERS: dict[str, tuple[tuple[str, int], ...]] = {

@@ -17,11 +17,11 @@ from common import Report, Series, cpu_time, ratio, run, turns
 from guest import COLOR, DEPTH, use_clock
 from pixels import IN_A_ROW, PARTS, Machine, make_scene
 
+from pocketgpu.facts.pica_enums import TEXENV_SOURCE
 from pocketgpu.lanes import F32, I32, I64, Lang, Value, kernel, machine_code
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE, TRIANGLE_SIZE, WorkLayout
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.fragment import kernel as fragment
-from pocketgpu.pica.fragment.combiners import TEXTURE0
 from pocketgpu.pica.fragment.output import compare
 from pocketgpu.pica.fragment.sources import Pixels, Triangle, slots_used
 from pocketgpu.pica.memory.pixels import morton_x, morton_y
@@ -69,7 +69,7 @@ class Stage:
 @kernel(packet=I64, record=I64, number=I32)
 def texture(k: Lang, packet: Value, record: Value, number: Value, **static: Any) -> None:
     def body(tile: Tile, block: Value, mask: Value, pixels: Pixels) -> None:
-        color = pixels.source(TEXTURE0)
+        color = pixels.source(TEXENV_SOURCE.TEXTURE0)
         for i, channel in enumerate("rgba"):
             tile.put(TEXTURE + i, color[channel])
 
@@ -81,7 +81,7 @@ def combine(k: Lang, packet: Value, record: Value, number: Value, **static: Any)
     stage = Stage(k, packet, record, static)
 
     def body(tile: Tile, block: Value, mask: Value, pixels: Pixels) -> None:
-        pixels._cache[TEXTURE0] = {channel: tile.get(TEXTURE + i) for i, channel in enumerate("rgba")}
+        pixels._cache[TEXENV_SOURCE.TEXTURE0] = {channel: tile.get(TEXTURE + i) for i, channel in enumerate("rgba")}
         color = stage.draw.fog.apply(stage.draw.colors(pixels), pixels.depth)
         for i, channel in enumerate("rgba"):
             tile.put(RESULT + i, color[channel])
@@ -174,7 +174,7 @@ class Chained(Machine):
     def __init__(self, scene: Any) -> None:
         super().__init__(scene)
         self.draw()
-        runner = self.guest.gpu._core.runner
+        runner = self.guest.gpu.runner
         (state,) = [known for known in runner._states.values() if known.handles]
         ((powers, code),) = state.handles.items()
         static = code._special[1]

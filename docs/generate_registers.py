@@ -20,7 +20,7 @@ from pocketgpu.facts.maxwell.headers import STRUCTURES, BitStructure
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.registers import Register
 from pocketgpu.facts.switches import SWITCHES
-from pocketgpu.inspect.describe import CERTAINTY_TEXT, explain
+from pocketgpu.inspect.registers.describe import CERTAINTY_TEXT, explain
 from pocketgpu.maxwell.sass.isa import reference
 
 # Pages of the 3D core: file name, title, first id. The last page ends where the ids do.

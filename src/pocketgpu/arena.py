@@ -15,7 +15,7 @@ import mmap
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +54,29 @@ class Snapshot:
     #: What the subclass keeps beside the bytes.
     state: object = None
 
+    def page(self, number: int) -> bytes:
+        """The bytes of a page."""
+        return self.pages.get(number, _ZERO_PAGE)
+
     @property
     def size(self) -> int:
         """Bytes of guest memory kept, shared ones counted in full."""
         return len(self.pages) * PAGE_SIZE
+
+
+class Readable(Protocol):
+    """Memory of a console that can be read by address."""
+
+    def read(self, address: int, size: int, /) -> bytes:
+        """A copy of bytes.
+
+        :raises GuestMemoryError: there is no memory.
+        """
+        ...
+
+    def offset_of(self, address: int, size: int, /) -> int | None:
+        """Arena offset of a range; None unless all of it lies in one piece."""
+        ...
 
 
 class Arena:
@@ -161,7 +180,7 @@ class Arena:
     def _restore_state(self, state: object) -> None:
         """Bring back what :meth:`_state` gave."""
 
-    def _changed_since(self, snapshot: Snapshot) -> list[int]:
+    def changed_since(self, snapshot: Snapshot) -> list[int]:
         """Pages that may hold other bytes than in `snapshot`."""
         if snapshot.era != self._era:
             return np.flatnonzero(self.page_versions).tolist()
@@ -170,7 +189,7 @@ class Arena:
     def snapshot(self) -> Snapshot:
         """Keep the contents of all guest memory; costs time and space for pages changed since the previous one."""
         pages = dict(self._last.pages)
-        for page in self._changed_since(self._last):
+        for page in self.changed_since(self._last):
             start = page << PAGE_SHIFT
             now = self._map[start : start + PAGE_SIZE]
             if now == _ZERO_PAGE:
@@ -188,9 +207,9 @@ class Arena:
         if snapshot.owner is not self._token:
             raise UsageError("this snapshot was taken of another memory")
         stamp = 0
-        for page in self._changed_since(snapshot):
+        for page in self.changed_since(snapshot):
             start = page << PAGE_SHIFT
-            kept = snapshot.pages.get(page, _ZERO_PAGE)
+            kept = snapshot.page(page)
             if self._map[start : start + PAGE_SIZE] != kept:
                 stamp = stamp or self._next_version()
                 self._map[start : start + PAGE_SIZE] = kept
@@ -200,7 +219,7 @@ class Arena:
 
     def _clear(self, start: int, keep_pages: bool) -> None:
         """Zero [start, guest_end), giving its pages back to the system where that is possible and not unwanted."""
-        used = self._changed_since(self._blank)
+        used = self.changed_since(self._blank)
         if sys.platform == "linux" and not keep_pages:
             self._map.madvise(mmap.MADV_DONTNEED, start, self.guest_end - start)
         else:

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from pocketgpu.capture import Frame
     from pocketgpu.events import Event
-    from pocketgpu.inspect.comparing import Pixels
-    from pocketgpu.inspect.findings import Finding
+    from pocketgpu.inspect.pictures.comparing import Pixels
+    from pocketgpu.inspect.pictures.findings import Finding
     from pocketgpu.maxwell.gm20b import GM20B
     from pocketgpu.pica.display.screens import Screen
     from pocketgpu.pica.n3ds import N3DS
@@ -287,7 +287,7 @@ def assert_frame(request: pytest.FixtureRequest) -> AssertFrame:
     def check(picture: Any, golden: Any, tolerance: int = 0) -> None:
         __tracebackhide__ = True
         from pocketgpu.errors import UsageError
-        from pocketgpu.inspect.comparing import as_pixels
+        from pocketgpu.inspect.pictures.comparing import as_pixels
 
         if isinstance(tolerance, bool) or not 0 <= tolerance <= 255:
             raise UsageError(f"no tolerance {tolerance!r}", hint="It is a difference of a channel, 0 to 255.")
@@ -307,9 +307,9 @@ def _hold_against_file(
     item: pytest.Item, picture: Any, ours: Pixels, path: Path, tolerance: int, notes: _Notes
 ) -> str | None:
     from pocketgpu.errors import UsageError
-    from pocketgpu.inspect.comparing import compare, read_picture, to_png
-    from pocketgpu.inspect.findings import OURS, Finding
-    from pocketgpu.inspect.report_folder import store
+    from pocketgpu.inspect.pictures.comparing import compare, read_picture, to_png
+    from pocketgpu.inspect.pictures.findings import OURS, Finding
+    from pocketgpu.inspect.pictures.report_folder import store
 
     name = _place(item.config, path)
     if path.suffix.lower() != ".png":
@@ -334,7 +334,7 @@ def _hold_against_file(
 def _hold_against(
     item: pytest.Item, picture: Any, ours: Pixels, theirs: Pixels, name: str, tolerance: int, notes: _Notes
 ) -> str | None:
-    from pocketgpu.inspect.findings import Finding, hold, measures
+    from pocketgpu.inspect.pictures.findings import Finding, hold, measures
 
     found, pictures = hold(ours, theirs, tolerance)
     if found.same:
@@ -400,7 +400,7 @@ class Reporter:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._written += getattr(report, "pocketgpu_written", ())
         for data in getattr(report, "pocketgpu_findings", ()):
-            from pocketgpu.inspect.findings import Finding
+            from pocketgpu.inspect.pictures.findings import Finding
 
             self._findings.append(Finding.from_dict(data))
 
@@ -408,7 +408,7 @@ class Reporter:
     def pytest_sessionfinish(self) -> None:
         if self._config.getoption("collectonly", False):
             return
-        from pocketgpu.inspect.report_folder import write_report
+        from pocketgpu.inspect.pictures.report_folder import write_report
 
         try:
             hint = f"If these are right: run pytest {UPDATE_OPTION}, or copy what is in candidates/ over the project."
@@ -424,7 +424,7 @@ class Reporter:
                 terminalreporter.line(name)
         if self._findings:
             terminalreporter.section(f"pocketgpu: {_count(len(self._findings), 'picture')} not as expected")
-            from pocketgpu.inspect.report_folder import PAGE
+            from pocketgpu.inspect.pictures.report_folder import PAGE
 
             whole, here = self._folder / PAGE, self._config.invocation_params.dir
             place = whole.relative_to(here) if whole.is_relative_to(here) else whole

@@ -12,7 +12,7 @@ import numpy as np
 from support.pica_gpu import COLOR, DEPTH, Gpu, f24
 
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect import describe
+from pocketgpu.inspect.registers import describe
 
 VRAM, FCRAM = 0x18000000, 0x20000000
 END = (0x12345678, 0x000F0010)

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from pocketgpu.maxwell.gm20b import GM20B
+from pocketgpu.maxwell.host.observer import Undrawn
 
 PUSH, PUSH_SIZE = 0x1_0000_0000, 0x10000
 DATA, DATA_SIZE = 0x5_0000_0000, 0x400000
@@ -42,7 +43,7 @@ class Client:
     def __init__(self, bound: bool = True, **switches: str) -> None:
         self.gpu = _machine(**switches)
         self.gpu.reset()
-        self.gpu.draw = lambda *_: None  # type: ignore[method-assign]  # draws are records here, without programs
+        self.gpu.observe(Undrawn())  # draws are records here, without programs
         self.gpu.map(PUSH, PUSH_SIZE)
         self.gpu.map(DATA, DATA_SIZE)
         self.heap = DATA

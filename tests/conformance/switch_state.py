@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pocketgpu.facts.maxwell import B0B5, B197
-from pocketgpu.inspect import describe, methods
+from pocketgpu.inspect.registers import describe, methods
 
 from .switch_client import COPY, THREE_D, Client
 

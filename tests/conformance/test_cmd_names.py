@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pocketgpu.cli import main
-from pocketgpu.inspect import describe
+from pocketgpu.inspect.registers import describe
 
 from .commands import VRAM
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.pica_gpu import Gpu
 
-from pocketgpu.facts.gsp import START_WRITES
+from pocketgpu.facts.external_init import START_WRITES
 from pocketgpu.facts.pica import PICA
 
 from .console import (

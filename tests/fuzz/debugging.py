@@ -110,7 +110,7 @@ def ask(contents: Contents, name: str, r: random.Random, counts: Counter[str]) -
             assert answer.proved or overlaps, f"{place} is not proved:\n{answer}"
             assert str(answer) and answer.to_json()
             counts["answers"] += 1
-            counts["fragments"] += sum(len(t.draw.fragments) for t in getattr(answer, "touches", ()) if t.draw)
+            counts["fragments"] += len(getattr(answer, "fragments", ()))
         except PocketGPUError as error:
             counts[type(error).__name__] += 1
 

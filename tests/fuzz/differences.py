@@ -26,7 +26,7 @@ from pocketgpu.capture.formats.pgc.contents import Contents, Load
 from pocketgpu.capture.formats.pgc.traces import PgcTrace
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.inspect.diff import diff
-from pocketgpu.inspect.meshes import to_glb, to_obj
+from pocketgpu.inspect.model.meshes import to_glb, to_obj
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 SLOWEST = 60.0

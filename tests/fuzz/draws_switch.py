@@ -29,13 +29,13 @@ if __name__ == "__main__":
 
 import numpy as np
 from support import switch_draws as draws
+from support.reads import names_of_draws, value
 from support.switch_draws import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX_A, VERTEX_B
 
 from pocketgpu.builder.maxwell import PushBuffer
 from pocketgpu.facts.maxwell import B197, Method
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.draw import drawing
-from pocketgpu.maxwell.graphics.draw.plan_words import PLAN_WORDS
 from pocketgpu.maxwell.graphics.programs.programs import HEADER_SIZE
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.memory.gpu_memory import Backing
@@ -173,16 +173,25 @@ def _number(r: random.Random) -> int:
 
 def _value(r: random.Random, method: Method) -> int:
     """A word for a method: legal values of its fields, or anything."""
-    if r.random() < 0.15 or not method.fields:
-        return _number(r)
-    word = 0
-    for part in method.fields:
-        raw = r.choice(list(part.enum)) if part.enum and r.random() < 0.9 else _number(r) & ((1 << part.width) - 1)
-        word |= raw << part.lo & part.mask
-    return word & 0xFFFFFFFF
+    return _number(r) if r.random() < 0.15 or not method.fields else value(r, method, _number)
 
 
-_STATE = sorted({method.name for method in B197 if set(method.words()) & set(PLAN_WORDS.tolist())})
+_LATER = (
+    "SET_RASTER_ENABLE", "SET_RASTER_INPUT", "SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK", "SET_STREAM_OUTPUT",
+    "SET_STREAM_OUT_BUFFER_ENABLE", "SET_STREAM_OUT_CONTROL_STREAM", "SET_TESSELLATION_PARAMETERS",
+    "SET_TESSELLATION_LOD_U0_OR_DENSITY", "SET_TESSELLATION_LOD_V0_OR_DETAIL", "SET_TESSELLATION_LOD_U1_OR_W0",
+    "SET_TESSELLATION_LOD_V1", "SET_TG_LOD_INTERIOR_U", "SET_TG_LOD_INTERIOR_V", "SET_SHADE_MODE", "SET_SHADER_CONTROL",
+    "SET_SHADER_LOCAL_MEMORY_WINDOW", "SET_SAMPLER_BINDING", "SET_BINDLESS_TEXTURE",
+)  # fmt: skip
+"""What is read by programs that are bound, and by the stages after the vertex program."""
+
+
+@cache
+def _state() -> tuple[str, ...]:
+    """The methods that preparing and making a draw reads."""
+    return names_of_draws() + _LATER
+
+
 _PLACES = (
     "SET_VERTEX_STREAM_A_LOCATION_A", "SET_VERTEX_STREAM_LIMIT_A_A", "SET_INDEX_BUFFER_A", "SET_INDEX_BUFFER_C",
     "SET_COLOR_TARGET_A", "SET_ZT_A", "SET_TEX_HEADER_POOL_A", "SET_TEX_SAMPLER_POOL_A", "SET_PROGRAM_REGION_A",
@@ -209,7 +218,7 @@ def _registers(r: random.Random, pb: PushBuffer, count: int) -> None:
             method, address = _method(r, r.choice(_PLACES)), _address(r)
             pb.packet("auto", method.word, [address >> 32, address & 0xFFFFFFFF])
         else:
-            method = _method(r, r.choice(_NUMBERS if kind < 0.25 else _STATE))
+            method = _method(r, r.choice(_NUMBERS if kind < 0.25 else _state()))
             pb.write(method.word, _value(r, method))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 if __name__ == "__main__":
@@ -19,20 +20,26 @@ import numpy as np
 from support.fuzz import command
 from support.output_case import TARGET_ROOM, Case, Result, place_of, run_made
 from support.output_random import random_case
+from support.reads import names_read
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.maxwell.graphics.output.state import LIVE_NAMES, SHAPE_NAMES, OutputState
-from pocketgpu.maxwell.graphics.output.targets import COLOUR_NAMES, DEPTH_NAMES
+from pocketgpu.facts.switches import choose
+from pocketgpu.maxwell.graphics.output.state import OutputState
 
-_NAMES = (*SHAPE_NAMES, *COLOUR_NAMES, *DEPTH_NAMES, *(name for names in LIVE_NAMES.values() for name in names))
+
+@cache
+def _names() -> tuple[str, ...]:
+    """The methods that matter."""
+    header = Case({}, outputs=(15,) * 8, kills=True, gives_mask=True).header()
+    return names_read(lambda state: OutputState.of(state, header, choose(), True))
 
 
 def _damaged(case: Case, rng: np.random.Generator) -> Case:
     """The case with a few registers that are something else, anywhere, and in any layer."""
     registers = dict(case.registers)
     for _ in range(int(rng.integers(0, 5))):
-        name = _NAMES[int(rng.integers(len(_NAMES)))]
+        name = _names()[int(rng.integers(len(_names())))]
         count = B197[name].count
         value = (int(rng.integers(0, 9)), 1 << int(rng.integers(32)), int(rng.integers(1 << 32)))[int(rng.integers(3))]
         registers[f"{name}:{int(rng.integers(count))}" if count > 1 else name] = value

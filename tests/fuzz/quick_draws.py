@@ -1,11 +1,12 @@
-"""Draws that kernels make without Python against those that Python makes: nobody may see which was which.
+"""Draws that kernels make without Python, and draws that Python finds prepared, against those that Python prepares
+anew each time: nobody may see which was which.
 
     python tests/fuzz/quick_draws.py --cases 10000 --seed 1
 
 A case is a few submissions of draws in a handful of states, with all kinds of writes between them: registers,
-constants, bindings, vertices, programs, textures, clears, copies, reports, counters, macros that draw. It runs with
-quick draws and without; memory, log, events, statistics, registers and time stamps must be the same. Some cases run on
-the NumPy evaluator, and some on two threads that share what they can.
+constants, bindings, vertices, programs, textures, clears, copies, reports, counters, macros that draw. It runs in two
+of these ways; memory, log, events, statistics, registers and time stamps must be the same. Some cases run on the NumPy
+evaluator, and some on two threads that share what they can.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from support.quick import seen
 from support.switch_draws import PIXEL, VERTEX_B
 
 from pocketgpu.builder.maxwell import PushBuffer, Surface
+from pocketgpu.maxwell.engines.common.report import Counters
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.draw import drawing
 from pocketgpu.maxwell.mme.assembler import assemble
@@ -106,11 +110,20 @@ class Case(NamedTuple):
     at_once: bool
 
 
-class Stage:
-    """A machine with quick draws or without."""
+class Anew(GM20B):
+    """A machine that prepares each draw as if it had never seen one."""
 
-    def __init__(self, quick: bool, evaluator: str = "llvm", threads: int = 1) -> None:
-        self.gpu, self.quick = GM20B(threads, evaluator), quick
+    def draw(self, draw: Draw, state: State, counters: Counters) -> None:
+        """Forget, and draw."""
+        self.drawing.forget()
+        super().draw(draw, state, counters)
+
+
+class Stage:
+    """A machine whose draws are "quick", "found" prepared by Python, or prepared "anew"."""
+
+    def __init__(self, how: str, evaluator: str = "llvm", threads: int = 1) -> None:
+        self.gpu, self.how = (Anew if how == "anew" else GM20B)(threads, evaluator), how
         if threads > 1:
             self.gpu.workers = Sharing(threads)
 
@@ -119,7 +132,7 @@ class Stage:
         gpu = self.gpu
         gpu.reset()
         gpu.drawing.tier = "specialised"
-        gpu.drawing.quick.on, gpu.drawing.quick.at_once = self.quick, case.at_once
+        gpu.drawing.quick.on, gpu.drawing.quick.at_once = self.how == "quick", case.at_once
         gpu.drawing.programs.limit, gpu.drawing.programs.budget = LIMIT, 50 * LIMIT
         memory = gpu.memory
         for address, size in ((CODE, CODE_SIZE), (SPARE, 0x10000), *draws.SIZES.items()):
@@ -309,9 +322,11 @@ def make(seed: int, number: int) -> Case:
     return Case(steps, (r.randrange(2), r.choice(pixels)), r.random() < 0.7)
 
 
-_PAIRS: dict[str, tuple[int, tuple[str, int]]] = {"llvm": (1, ("llvm", 1)), "threads": (10, ("llvm", 2)),
-                                                  "numpy": (400, ("numpy", 1))}  # fmt: skip
-"""What is compared: one in so many cases, evaluator and threads."""
+_PAIRS: dict[str, tuple[int, str, tuple[str, int]]] = {
+    "llvm": (1, "quick", ("llvm", 1)), "python": (3, "found", ("llvm", 1)), "threads": (10, "quick", ("llvm", 2)),
+    "python's threads": (30, "found", ("llvm", 2)), "numpy": (400, "quick", ("numpy", 1)),
+}  # fmt: skip
+"""What is compared with draws that are prepared anew: one in so many cases, how, evaluator and threads."""
 
 
 def run(cases: int, seed: int, first: int = 0) -> Counter[str]:
@@ -321,25 +336,27 @@ def run(cases: int, seed: int, first: int = 0) -> Counter[str]:
     for number in range(first, first + cases):
         case = make(seed, number)
         counts["cases"] += 1
-        for name, (each, kind) in _PAIRS.items():
+        for name, (each, how, kind) in _PAIRS.items():
             if number % each != each // 2:
                 continue
             if name not in pairs:
-                pairs[name] = Stage(True, *kind), Stage(False, *kind)
+                pairs[name] = Stage(how, *kind), Stage("anew", *kind)
             share = drawing.SHARE_VERTICES, drawing.SHARE_AREA
             if kind[1] > 1 and number & 1:
                 drawing.SHARE_VERTICES, drawing.SHARE_AREA = 1, 0
             try:
-                one, other = (stage.run(case) for stage in pairs[name])
+                one, anew = (stage.run(case) for stage in pairs[name])
             finally:
                 drawing.SHARE_VERTICES, drawing.SHARE_AREA = share
-            wrong = [key for key in other if one[key] != other[key]]
+            wrong = [key for key in anew if one[key] != anew[key]]
             assert not wrong, f"seed {seed}, case {number}, {name}: {', '.join(wrong)}"
             gpu = pairs[name][0].gpu
             counts[name] += 1
             counts["draws"] += gpu.stats.draws
             counts["quick"] += gpu.drawing.quick.made
-            assert pairs[name][1].gpu.drawing.quick.made == 0
+            counts["found"] += gpu.drawing.quick.found
+            other = pairs[name][1].gpu.drawing.quick
+            assert other.made == other.found == 0
             for event in gpu.events:
                 counts[event.id] += 1
     return counts

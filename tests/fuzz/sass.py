@@ -23,7 +23,7 @@ import numpy as np
 
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.facts.maxwell.sass import FORMS
-from pocketgpu.inspect.shader_files import open_shader
+from pocketgpu.inspect.shaders.files import open_shader
 from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.isa.decoder import REFUSED, SassError, decode, match
 from pocketgpu.maxwell.sass.isa.encoder import encode

@@ -27,7 +27,6 @@ from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed import vertices
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.engines.threed.engine import ThreeD
-from pocketgpu.maxwell.graphics.input.vertex_input import PLAN_WORDS
 from pocketgpu.maxwell.graphics.programs.headers import layout_of
 from pocketgpu.maxwell.graphics.records import PRIMITIVE_ID, V0, VERTICES
 from pocketgpu.maxwell.graphics.stages.tessellation import (
@@ -46,6 +45,13 @@ LEVELS = (
     "SET_TG_LOD_INTERIOR_U", "SET_TG_LOD_INTERIOR_V",
 )  # fmt: skip
 
+_INPUTS = (
+    "SET_ATTRIBUTE_DEFAULT", "SET_DA_PRIMITIVE_RESTART", "SET_DA_PRIMITIVE_RESTART_INDEX",
+    "SET_DA_PRIMITIVE_RESTART_VERTEX_ARRAY", "SET_DA_OUTPUT", "SET_PROVOKING_VERTEX", "SET_PATCH",
+    "SET_VERTEX_ATTRIBUTE_A", "SET_VERTEX_ATTRIBUTE_B", "SET_VERTEX_STREAM_A_FORMAT", "SET_VERTEX_STREAM_B_FORMAT",
+)  # fmt: skip
+_WORDS = sorted(word for name in _INPUTS for word in B197[name].words())
+
 
 def wild_draw(b: Bench, rng: np.random.Generator) -> Draw:
     """A draw with random state; most addresses are near what is mapped."""
@@ -53,7 +59,7 @@ def wild_draw(b: Bench, rng: np.random.Generator) -> Draw:
     def pick(*choices: Any) -> int:
         return int(choices[rng.integers(len(choices))])
 
-    b.registers[PLAN_WORDS] = rng.integers(0, 1 << 32, len(PLAN_WORDS), np.uint64).astype(np.uint32)
+    b.registers[_WORDS] = rng.integers(0, 1 << 32, len(_WORDS), np.uint64).astype(np.uint32)
     for half in "AB":
         for i in range(16):
             start = VA + pick(rng.integers(SIZE), -3, SIZE - 40, SIZE + 100, 1 << 33)

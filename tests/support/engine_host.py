@@ -12,6 +12,7 @@ from pocketgpu.facts import switches
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.compute.grids import Grids
 from pocketgpu.maxwell.engines.common.base import Engine as GpuEngine
+from pocketgpu.maxwell.host.observer import Observer
 from pocketgpu.maxwell.host.stats import ChannelStats
 from pocketgpu.maxwell.host.syncpoints import Syncpoints
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
@@ -38,9 +39,18 @@ class Host:
         self.interrupts: list[str] = []
         self.waits: list[tuple[int, int, str]] = []
 
+    observers: tuple[Observer, ...] = ()
+    inline_words = None
+
     @cached_property
     def grids(self) -> Grids:
         return Grids(self.memory, self.engine, self.events, (sum(self.scratch), GRIDS))
+
+    def launch(self, launch: Any, state: Any, read: Any) -> Any:
+        return self.grids.run(launch, state, read)
+
+    def writing(self, run: Any) -> Any:
+        return run()
 
     def draw(self, draw: Any, state: Any, counters: Any) -> None:
         """Draws are only noted."""

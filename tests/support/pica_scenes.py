@@ -46,7 +46,9 @@ class Scene:
     def __init__(
         self, *, vertices: np.ndarray | None = None, picture: np.ndarray | None = None, blend: int = 0x11,
         constant: int = 0x22, between: Step | None = None, uniform: float = 0.0, frames: int = 1, moved: int = 0,
+        spoil: bool = False,
     ) -> None:  # fmt: skip
+        """spoil: after each frame the processor writes other vertices, indices and texels."""
         self.capture = capture = CaptureBuilder()
         capture.allocate(moved)
         vertices = corners() if vertices is None else vertices
@@ -67,6 +69,12 @@ class Scene:
             framebuffer = capture.allocate(400 * 240 * 3)
             capture.show("top", framebuffer)
             capture.end_frame()
+            if spoil:
+                half = vertices.copy()
+                half["position"] *= 0.5
+                capture.load(self.vertices, half)
+                capture.load(self.indices, np.array([3, 2, 1, 1, 0, 3], np.uint16))
+                capture.load(self.texture, np.full(16 * 16 * 4, 99, np.uint8))
 
     def commands(self, uniform: float = 0.0) -> CommandList:
         """The state that both draws share."""

@@ -136,7 +136,7 @@ class StageCase:
 
     def run(self, mask: int = ALL) -> None:
         self.engine.get(call_stage)(self.stage.record, self.slot, mask)
-        self.stage.settle("here")
+        self.stage.tell_failures("here")
 
 
 class PixelCase(StageCase):

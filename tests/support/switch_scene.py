@@ -49,7 +49,8 @@ class Scene:
     """A textured triangle on black, twice, and a grid that writes numbers; all of it in `frames` pictures.
 
     corners: rows of position and texture coordinates. methods: written before the second draw. words: for constant
-    buffer 1 of the pixel program, in the pushbuffer. extra: draws between the two.
+    buffer 1 of the pixel program, in the pushbuffer. extra: draws between the two. spoil: after each picture the
+    processor writes other vertices, indices and texels.
     """
 
     corners: tuple[tuple[float, ...], ...] = CORNERS
@@ -61,6 +62,7 @@ class Scene:
     frames: int = 1
     pixel: str = TEXTURED
     clear: tuple[float, float, float, float] = (0, 0, 0, 1)
+    spoil: bool = False
 
     def but(self, **choices: Any) -> Scene:
         """The same with other choices."""
@@ -111,6 +113,10 @@ class Scene:
             pb.bind("compute").launch(qmd, Grid(code, (4,), (32,), constants={0: (constants, 256)}))
             pb.on("3D").method("INCREMENT_SYNC_POINT", INDEX=builder.syncpoint(), CONDITION="ROP_WRITES_DONE")
             builder.submit(pb).present(target)
+            if self.spoil:
+                builder.load(vertices, np.array(self.corners, "<f4") * np.float32(0.5))
+                builder.load(indices, np.array(self.indices[::-1] or (0,), "<u2"))
+                builder.load(texels, np.full((16, 16, 4), 255 - self.texel, np.uint8))
         return builder
 
     def save(self, path: Path) -> str:

@@ -14,7 +14,7 @@ from PIL import Image
 
 from pocketgpu.cli import main
 from pocketgpu.facts import formats
-from pocketgpu.inspect.pictures import OTHER_NAMES, format_named
+from pocketgpu.inspect.pictures.images import OTHER_NAMES, format_named
 from pocketgpu.pica.memory import surface
 
 

@@ -9,8 +9,8 @@ from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, PushBuffer, Surface
 from pocketgpu.builder.maxwell.packets import header
 from pocketgpu.facts.maxwell import B06F, B197
 from pocketgpu.facts.switches import SWITCHES
-from pocketgpu.inspect import maxwell_doubts
-from pocketgpu.inspect.maxwell_info import MaxwellInfo, examine
+from pocketgpu.inspect.switch import doubts as maxwell_doubts
+from pocketgpu.inspect.switch.capture_info import MaxwellInfo, examine
 from pocketgpu.maxwell.host.stream import StreamReader
 
 

@@ -13,7 +13,7 @@ from pocketgpu.facts.external import EXTERNAL, LCD, USER_OFFSET
 from pocketgpu.facts.lookup import BLOCKS
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.registers import Certainty
-from pocketgpu.inspect import describe
+from pocketgpu.inspect.registers import describe
 
 REGISTERS = [register for block in BLOCKS for register in block]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pocketgpu.cli import main
-from pocketgpu.inspect import display_timing
+from pocketgpu.inspect.n3ds import display_timing
 from pocketgpu.pica.pdc import display_mode
 
 

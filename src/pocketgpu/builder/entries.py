@@ -13,14 +13,10 @@ from numpy.typing import NDArray
 
 from pocketgpu.builder.values import FieldValue, encode_register, register_of
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.list_entry import ALL_BYTES, MOST_PARAMETERS, header_word
+from pocketgpu.facts.pica import FINALIZE_VALUE, PICA
 
 Words: TypeAlias = NDArray[np.uint32]
-
-MOST_PARAMETERS = 256
-"""Words that one entry can carry: its first one and up to 255 more."""
-FINALIZE_VALUE = 0x12345678
-"""What the interrupt request is compared with unless a program changes it."""
 
 
 class Entries:
@@ -31,7 +27,7 @@ class Entries:
         self._finalized = False
 
     # -- entries ----------------------------------------------------------------------------------------------------
-    def write(self, register: str | int, word: int = 0, /, *, byte_mask: int = 15, **fields: FieldValue) -> Self:
+    def write(self, register: str | int, word: int = 0, /, *, byte_mask: int = ALL_BYTES, **fields: FieldValue) -> Self:
         """Write a register: `word` with the named fields set. byte_mask: which of its bytes are written (bit 0: low).
 
         Field values are as people write them: True, 0.5 for floats, addresses in bytes, counts as counts, names of
@@ -40,23 +36,23 @@ class Entries:
         return self.write_fields(register, fields, word, byte_mask=byte_mask)
 
     def write_fields(
-        self, register: str | int, fields: Mapping[str, FieldValue], word: int = 0, *, byte_mask: int = 15
+        self, register: str | int, fields: Mapping[str, FieldValue], word: int = 0, *, byte_mask: int = ALL_BYTES
     ) -> Self:
         """The same with the fields in a mapping."""
         target = register_of(PICA, register)
         return self.write_word(target.offset, encode_register(target, fields, word), byte_mask=byte_mask)
 
-    def write_word(self, register: str | int, word: int, *, byte_mask: int = 15) -> Self:
+    def write_word(self, register: str | int, word: int, *, byte_mask: int = ALL_BYTES) -> Self:
         """Write a whole register word."""
         return self.write_words(register, [word], byte_mask=byte_mask)
 
     def write_words(
-        self, register: str | int, words: Iterable[int], *, consecutive: bool = True, byte_mask: int = 15
+        self, register: str | int, words: Iterable[int], *, consecutive: bool = True, byte_mask: int = ALL_BYTES
     ) -> Self:
         """Write words to registers from `register` on, or (consecutive False) all to `register`, in order."""
         number = register_of(PICA, register).offset
         values = [int(word) & 0xFFFFFFFF for word in words]
-        if not 0 <= byte_mask <= 15:
+        if not 0 <= byte_mask <= ALL_BYTES:
             raise UsageError(f"byte_mask has four bits, not {byte_mask:#x}")
         if consecutive and number + len(values) > len(PICA):
             raise UsageError(f"{len(values)} words from {number:#05x} on go past the last register")
@@ -64,7 +60,7 @@ class Entries:
         for start in range(0, len(values), MOST_PARAMETERS):
             part = values[start : start + MOST_PARAMETERS]
             id = number + (start if consecutive else 0)
-            header = id | byte_mask << 16 | (len(part) - 1) << 20 | (1 << 31 if consecutive and len(part) > 1 else 0)
+            header = header_word(id, len(part), consecutive and len(part) > 1, byte_mask)
             self._words += [part[0], header, *part[1:]]
             if len(part) % 2 == 0:  # entries are whole pairs of words
                 self._words.append(0)

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from pocketgpu.builder.values import FieldValue, encode_register
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.facts.gsp import GX_COMMANDS, GX_FAIL_IF_BUSY, GX_STOP_AFTER, VIRT_TO_PHYS
+from pocketgpu.facts.gsp import GX_COMMANDS, GX_HEADER, VIRT_TO_PHYS, half_words
 
 Words: TypeAlias = tuple[int, ...]
 Size: TypeAlias = tuple[int, int]
@@ -45,14 +45,15 @@ def gx_command(
     if name not in known:
         raise UsageError(f"no GX command {name}", hint=f"Known are {', '.join(known)}.")
     command = known[name]
-    result = [command.id | GX_STOP_AFTER * stop_after | GX_FAIL_IF_BUSY * fail_if_busy, *[0] * 7]
+    header = {"id": command.id, "stop_after": stop_after, "fail_if_busy": fail_if_busy}
+    result = [*GX_HEADER.pack(header), *[0] * 7]
     for word, value in words.items():
         try:
             place = command.word(word)
         except KeyError:
             names = ", ".join(w.name for w in command.words if w.kind != "unused")
             raise UsageError(f"{name} has no word {word}", hint=f"It has {names}.") from None
-        low, high = value if isinstance(value, tuple) else (value & 0xFFFF, value >> 16)
+        low, high = value if isinstance(value, tuple) else half_words(value)
         if not (0 <= low < 1 << 16 and 0 <= high < 1 << 16):
             raise UsageError(f"{value!r} does not fit the word {word} of {name}")
         result[place] = low | high << 16

@@ -6,9 +6,9 @@ the log says: mappings come and go between submissions, those of one handle show
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,12 +59,20 @@ class ChannelFrame(Frame):
         return {} if picture is None else {SCREEN: Screen(SCREEN, picture)}
 
 
-class Replay:
-    """A log on a machine that was just switched on: the memory side of it, submission by submission."""
+Loaded = Callable[[ChunkRecord, int, int, int], None]
+"""Told of what a load of a log has brought: the chunk, the first byte of it, the arena offset of that, how many."""
 
-    def __init__(self, log: ChannelLog, machine: GM20B) -> None:
+
+class Replay:
+    """A log on a machine that was just switched on: the memory side of it, submission by submission.
+
+    loaded: told of all that the processor has stored, as far as memory is there.
+    """
+
+    def __init__(self, log: ChannelLog, machine: GM20B, loaded: Loaded | None = None) -> None:
         self.log = log
         self.machine = machine
+        self._loaded = loaded
         self._loads = 0.0
         self.channels: dict[int, int] = {}
         self.backings: dict[int, Backing] = {}
@@ -80,6 +88,14 @@ class Replay:
             machine.syncpoints[id] = value
         for state in log.state:
             channel_state.restore(machine.channel(self.channels.setdefault(state.channel, len(self.channels))), state)
+
+    def save(self) -> object:
+        """What it knows beside the machine, as a value that stays as it is."""
+        return dict(self.channels), dict(self.backings), dict(self.live)
+
+    def restore(self, kept: Any) -> None:
+        """Be as `save` found it; the machine must be brought back, too."""
+        self.channels, self.backings, self.live = (dict(one) for one in kept)
 
     def run(self, number: int) -> None:
         """Do what comes before submission `number`, then that."""
@@ -122,6 +138,19 @@ class Replay:
         return found
 
     def _load(self, chunk: ChunkRecord, number: int) -> None:
+        self._store(chunk, number)
+        if self._loaded is None:
+            return
+        if chunk.handle is not None:
+            self._loaded(chunk, 0, self._backing(chunk.handle).offset + chunk.offset, len(chunk.data))
+            return
+        at = 0
+        for offset, length in self.machine.memory.spans(chunk.gpu_va, len(chunk.data)):
+            if offset is not None:
+                self._loaded(chunk, at, offset, length)
+            at += length
+
+    def _store(self, chunk: ChunkRecord, number: int) -> None:
         memory = self.machine.memory
         if chunk.handle is not None:
             try:

@@ -2,21 +2,24 @@
 
 Three doors lead from a program to the GPU, and all of them are described here as data: the block of shared memory with
 its queues, the GX commands that go through one of these queues, and the service calls (IPC). Behaviour lives in
-pocketgpu.pica.gsp; builders, readers of GX logs and tools use the same tables.
+pocketgpu.pica.gsp; builders, readers of GX logs and tools use the same tables, which are in n3ds/.
 
 Source: 3dbrew GSP Shared Memory, GSP Services and the pages of the calls; what public driver code relies on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from pocketgpu.facts.external import USER_OFFSET
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE, KIB, MIB, VRAM
+from pocketgpu.facts.n3ds import TABLES
+from pocketgpu.facts.n3ds.structures import structure
 from pocketgpu.facts.registers import Certainty
+from pocketgpu.facts.tables import Entry
 
 SHARED_PAGE: Final = "3dbrew GSP Shared Memory"
 SERVICES_PAGE: Final = "3dbrew GSP Services"
@@ -94,53 +97,25 @@ class Layout:
 SHARED_SIZE: Final = 0x1000
 """Bytes of the shared memory block that every registered program gets."""
 
-ENTRY_WORDS: Final = ("active", "left", "right", "stride", "format", "select", "attribute")
-"""The seven words that describe a screen's framebuffer, in shared memory and in SetBufferSwap alike."""
+ENTRY: Final = structure("FRAMEBUFFER_ENTRY")
+"""A screen's framebuffer: seven words, in shared memory and in SetBufferSwap alike."""
+ENTRY_WORDS: Final = tuple(field.name for field in ENTRY)
+"""Their names."""
 
-INTERRUPT_QUEUE: Final = Layout(
-    "interrupt relay queue",
-    0x000,
-    0x40,
-    0x40,
-    (
-        Cell("index", 0, 1, "place of the oldest entry; the program moves it"),
-        Cell("count", 1, 1, "entries waiting"),
-        Cell("missed_other", 2, 1, "1: an entry that is no VBlank found no room"),
-        Cell("flags", 3, 1, "bit 0: queue no VBlank entries"),
-        Cell("missed_pdc0", 4, 4, "VBlank entries of the top screen that found no room"),
-        Cell("missed_pdc1", 8, 4, "the same for the bottom screen"),
-        Cell("entries", 0xC, 0x34, "interrupt numbers, a ring"),
-    ),
-)
 
-FRAMEBUFFER_INFO: Final = Layout(
-    "framebuffer info",
-    0x200,
-    0x80,
-    0x40,
-    (
-        Cell("index", 0, 1, "which of the two entries counts"),
-        Cell("flag", 1, 1, "bit 0: the program wrote something new; gsp clears it when it has read it"),
-        Cell("entry0", 0x04, 0x1C, "seven words"),
-        Cell("entry1", 0x20, 0x1C, "seven words"),
-    ),
-    screen_stride=0x40,
-)
+def _layout(entry: Entry) -> Layout:
+    cells = []
+    for row in entry.rows:
+        high, _, low = row["bytes"].partition(":")
+        offset = int(low or high, 16)
+        cells.append(Cell(row["field"], offset, int(high, 16) + 1 - offset, row["doc"]))
+    base, stride, size, screen_stride = (
+        int(entry[column] or "0", 0) for column in ("base", "stride", "size", "screen_stride")
+    )
+    return Layout(entry["structure"], base, stride, size, tuple(cells), screen_stride)
 
-GX_QUEUE: Final = Layout(
-    "GX command queue",
-    0x800,
-    0x200,
-    0x200,
-    (
-        Cell("index", 0, 1, "next command to run; gsp moves it on before it runs the command"),
-        Cell("count", 1, 1, "commands waiting"),
-        Cell("status", 2, 1, "bit 0: halted; bit 7: a command failed"),
-        Cell("control", 3, 1, "bit 0: please halt"),
-        Cell("error", 4, 4, "result code of the command that failed last"),
-        Cell("slots", 0x20, 0x1E0, "15 commands of 32 bytes"),
-    ),
-)
+
+INTERRUPT_QUEUE, FRAMEBUFFER_INFO, GX_QUEUE = map(_layout, TABLES.read("shared_memory"))
 
 RELAY_SIZE: Final = 0x34
 """Entries that the ring of an interrupt queue holds."""
@@ -154,20 +129,13 @@ STATUS_FAILED: Final = 0x80
 
 # Interrupts
 
-INTERRUPTS: Final[tuple[str, ...]] = ("PSC0", "PSC1", "PDC0", "PDC1", "PPF", "P3D", "DMA")
-"""Names by the number that stands in interrupt queues."""
-
 INTERRUPT_DOCS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "PSC0": "memory fill unit 0 is done",
-        "PSC1": "memory fill unit 1 is done",
-        "PDC0": "VBlank of the top screen",
-        "PDC1": "VBlank of the bottom screen",
-        "PPF": "a display transfer or texture copy is done",
-        "P3D": "a command list asked for it (FINALIZE)",
-        "DMA": "the copy of RequestDMA is done; gsp's own, no line of the GPU",
-    }
+    {entry["interrupt"]: entry["doc"] for entry in TABLES.read("interrupts")}
 )
+"""What each interrupt says."""
+
+INTERRUPTS: Final[tuple[str, ...]] = tuple(INTERRUPT_DOCS)
+"""Names by the number that stands in interrupt queues."""
 
 
 # Result codes
@@ -192,36 +160,32 @@ class Result:
         return f"{self.value:#010x} {self.name}"
 
 
-def _ours(value: int, name: str, doc: str) -> Result:
-    """A code that follows the numbering of documented ones, for a case whose code is not published."""
-    return Result(value, name, doc, OURS, Certainty.UNKNOWN)
+def _result(entry: Entry) -> Result:
+    certainty, source = TABLES.source(entry["marks"], SERVICES_PAGE)
+    return Result(int(entry["value"], 0), entry["result"], entry["doc"], source, certainty)
 
-
-OK: Final = Result(0, "ok", "done")
-FIRST_REGISTRATION: Final = Result(0x2A07, "first registration", "done; this program must start the hardware")
-ALREADY_HELD: Final = Result(0x2BFD, "already held", "done; the right was held already", certainty=Certainty.ONE_PEER)
-BAD_REGISTER: Final = Result(0xE0E02A01, "bad register", "register offset out of range or no multiple of 4")
-BAD_SIZE: Final = Result(0xE0E02BEC, "bad size", "more bytes than a call can carry")
-MISALIGNED_SIZE: Final = Result(0xE0E02BF2, "misaligned size", "the size is no multiple of the unit")
-BAD_ADDRESS: Final = Result(0xE0E02BF5, "bad address", "the address leads to no memory that the GPU can reach")
-BUSY: Final = Result(0xC8402BF0, "busy", "somebody else holds it, or a unit is still at work")
-NO_PERMISSION: Final = Result(0xD8202A06, "no permission", "the program may not do this now")
-MISALIGNED_ADDRESS: Final = _ours(0xE0E02BF1, "misaligned address", "an address is no multiple of 8")
-BAD_VALUE: Final = _ours(0xE0E02BED, "bad value", "an unknown command, screen or format")
-BAD_COMBINATION: Final = _ours(0xE0E02BEE, "bad combination", "an end that is not above its start")
-BAD_INDEX: Final = _ours(0xE0E02BFD, "bad index", "a number past the end of its table")
-NO_ROOM: Final = _ours(0xC8602BF3, "no room", "four programs are registered already")
 
 RESULTS: Final[Mapping[int, Result]] = MappingProxyType(
-    {
-        result.value: result
-        for result in (
-            *(OK, FIRST_REGISTRATION, ALREADY_HELD, BAD_REGISTER, BAD_SIZE, MISALIGNED_SIZE, BAD_ADDRESS, BUSY),
-            *(NO_PERMISSION, MISALIGNED_ADDRESS, BAD_VALUE, BAD_COMBINATION, BAD_INDEX, NO_ROOM),
-        )
-    }
+    {result.value: result for result in map(_result, TABLES.read("results"))}
 )
 """Result codes by value."""
+
+_BY_NAME: Final = {result.name: result for result in RESULTS.values()}
+
+OK: Final = _BY_NAME["ok"]
+FIRST_REGISTRATION: Final = _BY_NAME["first registration"]
+ALREADY_HELD: Final = _BY_NAME["already held"]
+BAD_REGISTER: Final = _BY_NAME["bad register"]
+BAD_SIZE: Final = _BY_NAME["bad size"]
+MISALIGNED_SIZE: Final = _BY_NAME["misaligned size"]
+BAD_ADDRESS: Final = _BY_NAME["bad address"]
+BUSY: Final = _BY_NAME["busy"]
+NO_PERMISSION: Final = _BY_NAME["no permission"]
+MISALIGNED_ADDRESS: Final = _BY_NAME["misaligned address"]
+BAD_VALUE: Final = _BY_NAME["bad value"]
+BAD_COMBINATION: Final = _BY_NAME["bad combination"]
+BAD_INDEX: Final = _BY_NAME["bad index"]
+NO_ROOM: Final = _BY_NAME["no room"]
 
 
 # GX commands
@@ -263,115 +227,58 @@ class GxCommand:
                 return number
         raise KeyError(name)
 
-
-def _gx(
-    id: int, name: str, words: tuple[Word, ...], interrupts: tuple[str, ...], old: str, doc: str, aligned: bool = True
-) -> GxCommand:
-    return GxCommand(id, name, (*words, *[_UNUSED] * (7 - len(words))), aligned, interrupts, old, doc)
+    def values(self, words: Sequence[int], *names: str) -> list[int]:
+        """Those of the eight words of a command that have these names, in their order."""
+        return [int(words[self.word(name)]) for name in names]
 
 
-_FLUSH: Final = Word("flush", "flags", "not 0: write the source back from the cache first")
+def _command(entry: Entry) -> GxCommand:
+    words = [_UNUSED] * 7
+    for row in entry.rows:
+        words[int(row["word"]) - 1] = Word(row["field"], row["type"], row.get("doc", ""))
+    interrupts = tuple(entry["interrupts"].split(",")) if entry["interrupts"] else ()
+    aligned = entry["aligned"] == "yes"
+    return GxCommand(
+        int(entry["id"]), entry["command"], tuple(words), aligned, interrupts, entry["old name"], entry["doc"]
+    )
 
-GX_COMMANDS: Final[tuple[GxCommand, ...]] = (
-    _gx(
-        0,
-        "RequestDMA",
-        (Word("source", "address"), Word("target", "address"), Word("size", "size"), *[_UNUSED] * 3, _FLUSH),
-        ("DMA",),
-        "GX_DMA",
-        "Copies memory.",
-        aligned=False,
-    ),
-    _gx(
-        1,
-        "ProcessCommandList",
-        (
-            Word("list", "address"),
-            Word("size", "size"),
-            Word("update_gas", "flags", "bit 0: take over the result of gas rendering before"),
-            *[_UNUSED] * 3,
-            _FLUSH,
-        ),
-        ("P3D",),
-        "GX_SetCmdList_Last",
-        "Runs a command list; the interrupt comes only if the list asks for it.",
-    ),
-    _gx(
-        2,
-        "MemoryFill",
-        (
-            Word("start0", "address", "0: leave unit 0 alone"),
-            Word("value0", "value", "the first documentation called it a size"),
-            Word("end0", "end"),
-            Word("start1", "address", "0: leave unit 1 alone"),
-            Word("value1", "value"),
-            Word("end1", "end"),
-            Word("control", "pair", "words for the control registers of unit 0 and 1"),
-        ),
-        ("PSC0", "PSC1"),
-        "GX_SetMemoryFill",
-        "Fills one or two ranges with a pattern.",
-    ),
-    _gx(
-        3,
-        "DisplayTransfer",
-        (
-            Word("input", "address"),
-            Word("output", "address"),
-            Word("input_size", "pair", "width and height in pixels"),
-            Word("output_size", "pair", "width and height in pixels, before scaling down"),
-            Word("flags", "flags", "as register PPF_FLAGS"),
-        ),
-        ("PPF",),
-        "GX_SetDisplayTransfer",
-        "Converts a picture between tiled and linear layout, and between formats.",
-    ),
-    _gx(
-        4,
-        "TextureCopy",
-        (
-            Word("input", "address"),
-            Word("output", "address"),
-            Word("size", "size"),
-            Word("input_line", "pair", "bytes of a line and of the gap after it, in units of 16"),
-            Word("output_line", "pair", "the same for the output"),
-            Word("flags", "flags", "as register PPF_FLAGS; bit 3 makes it a copy"),
-        ),
-        ("PPF",),
-        "GX_SetTextureCopy",
-        "Copies lines of bytes.",
-    ),
-    _gx(
-        5,
-        "FlushCacheRegions",
-        (
-            Word("address0", "address"),
-            Word("size0", "size", "must not be 0"),
-            Word("address1", "address"),
-            Word("size1", "size", "0: neither this range nor the next"),
-            Word("address2", "address"),
-            Word("size2", "size"),
-        ),
-        (),
-        "GX_FlushCacheRegions",
-        "Writes up to three ranges back from the processor's cache.",
-        aligned=False,
-    ),
-)
+
+GX_COMMANDS: Final[tuple[GxCommand, ...]] = tuple(map(_command, TABLES.read("gx_commands")))
 """The GX commands by id."""
 
-GX_STOP_AFTER: Final = 1 << 16
-"""In word 0: halt the queue after this command."""
-GX_FAIL_IF_BUSY: Final = 1 << 24
-"""In word 0: fail while any unit is at work, not only the one that this command needs."""
+REQUEST_DMA, PROCESS_LIST, MEMORY_FILL, DISPLAY_TRANSFER, TEXTURE_COPY, FLUSH_REGIONS = GX_COMMANDS
+
+GX_HEADER: Final = structure("GX_HEADER")
+"""Word 0 of each."""
+_GX_ID: Final = GX_HEADER["id"]
+
+
+def command_number(words: Sequence[int]) -> int:
+    """The number that the eight words of a GX command begin with; it need not be one of a command."""
+    return _GX_ID.raw(int(words[0]))
+
+
+def command_of(words: Sequence[int]) -> GxCommand | None:
+    """The command that eight words are; None if there is none of that number."""
+    number = command_number(words)
+    return GX_COMMANDS[number] if number < len(GX_COMMANDS) else None
+
+
+def half_words(word: int) -> tuple[int, int]:
+    """A word of kind "pair": its low and its high half."""
+    return word & 0xFFFF, word >> 16
 
 
 # Service calls
 
 
+CALL_HEADER: Final = structure("CALL_HEADER")
+"""The first word of a call."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of gsp::Gpu. header: id << 16 | plain words << 6 | words of descriptors.
+    """A call of gsp::Gpu. header: its first word, see CALL_HEADER.
 
     request: the words after the header; reply: those after the result code. rights: "yes" where the program must
     hold the GPU right, "no", or how it is. stub: does nothing in released systems.
@@ -388,79 +295,30 @@ class Call:
 
     @property
     def id(self) -> int:
-        return self.header >> 16
+        return CALL_HEADER["id"].raw(self.header)
 
     @property
     def plain_words(self) -> int:
-        return self.header >> 6 & 0x3F
+        return CALL_HEADER["plain_words"].raw(self.header)
 
     @property
     def descriptor_words(self) -> int:
-        return self.header & 0x3F
+        return CALL_HEADER["descriptor_words"].raw(self.header)
 
 
-_DATA: Final = ("size << 14 | 2", "data pointer")
-_RANGE: Final = ("address", "size", "0", "process handle")
-_FRAMEBUFFER: Final = ("left", "right", "format", "stride")
+def _call(entry: Entry) -> Call:
+    return Call(
+        int(entry["header"], 16),
+        entry["call"],
+        tuple(entry["request"].split(",")) if entry["request"] else (),
+        tuple(entry["reply"].split(",")) if entry["reply"] else (),
+        entry["rights"] or "no",
+        entry["marks"] == "stub",
+        entry["doc"],
+    )
 
-CALLS: Final[tuple[Call, ...]] = (
-    Call(0x00010082, "WriteHWRegs", ("register offset", "size", *_DATA), rights="yes"),
-    Call(
-        0x00020084,
-        "WriteHWRegsWithMask",
-        ("register offset", "size", *_DATA, "size << 14 | 0x402", "mask pointer"),
-        rights="yes",
-        doc="Bits that are 0 in the mask keep what the register holds.",
-    ),
-    Call(
-        0x00030082,
-        "WriteHWRegRepeat",
-        ("register offset", "size", *_DATA),
-        rights="yes",
-        doc="All words go to the same register.",
-    ),
-    Call(
-        0x00040080,
-        "ReadHWRegs",
-        ("register offset", "size"),
-        _DATA,
-        rights="yes",
-        doc="The data comes through static buffer 0, whose descriptor is at byte 0x100 after the command buffer.",
-    ),
-    Call(0x00050200, "SetBufferSwap", ("screen", *ENTRY_WORDS), rights="yes"),
-    Call(0x00060082, "SetCommandList", stub=True),
-    Call(0x000700C2, "RequestDma", stub=True),
-    Call(0x00080082, "FlushDataCache", _RANGE),
-    Call(0x00090082, "InvalidateDataCache", _RANGE),
-    Call(0x000A0044, "RegisterInterruptEvents", stub=True),
-    Call(0x000B0040, "SetLcdForceBlack", ("flag",), rights="no, unless a program took the right by force"),
-    Call(0x000C0000, "TriggerCmdReqQueue"),
-    Call(0x000D0140, "SetDisplayTransfer", stub=True),
-    Call(0x000E0180, "SetTextureCopy", stub=True),
-    Call(0x000F0200, "SetMemoryFill", stub=True),
-    Call(0x00100040, "SetAxiConfigQoSMode", ("mode",)),
-    Call(0x00110040, "SetPerfLogMode", ("flag",)),
-    Call(0x00120000, "GetPerfLog", (), tuple(f"{name} {part}" for name in INTERRUPTS for part in ("last", "sum"))),
-    Call(
-        0x00130042,
-        "RegisterInterruptRelayQueue",
-        ("flags", "0", "event handle"),
-        ("client", "0", "shared memory handle"),
-        doc="Flag bit 0: video memory may be saved and restored for this program.",
-    ),
-    Call(0x00140000, "UnregisterInterruptRelayQueue"),
-    Call(0x00150002, "TryAcquireRight", ("0", "process handle")),
-    Call(0x00160042, "AcquireRight", ("flag", "0", "process handle"), doc="Waits until the right is free."),
-    Call(0x00170000, "ReleaseRight"),
-    Call(0x00180000, "ImportDisplayCaptureInfo", (), _FRAMEBUFFER * 2),
-    Call(0x00190000, "SaveVramSysArea", rights="flag bit 0 of the registration"),
-    Call(0x001A0000, "RestoreVramSysArea", rights="flag bit 0 of the registration"),
-    Call(0x001B0000, "ResetGpuCore", rights="yes"),
-    Call(0x001C0040, "SetLedForceOff", ("flag",)),
-    Call(0x001D0040, "SetTestCommand", stub=True),
-    Call(0x001E0080, "SetInternalPriorities", ("priority", "priority")),
-    Call(0x001F0082, "StoreDataCache", _RANGE),
-)
+
+CALLS: Final[tuple[Call, ...]] = tuple(map(_call, TABLES.read("calls")))
 """The service calls in order of their ids."""
 
 REGISTER_LIMIT: Final = 0x420000
@@ -472,46 +330,3 @@ FORCE_BLACK: Final = 0x01000000
 """What SetLcdForceBlack writes to the fill registers of both screens."""
 SWAP_FORMAT_BITS: Final = 0x00080000
 """What gsp adds to a framebuffer's format word: the interval of the display's memory accesses."""
-
-
-def _start_up() -> tuple[tuple[int, int, int], ...]:
-    whole = 0xFFFFFFFF
-    top = {
-        **{0x00: 0x1C2, 0x04: 0xD1, 0x08: 0x1C1, 0x0C: 0x1C1, 0x10: 0, 0x14: 0xCF, 0x18: 0xD1, 0x1C: 0x1C501C1},
-        **{0x20: 0x10000, 0x24: 0x19D, 0x28: 2, 0x2C: 0x192, 0x30: 0x192, 0x34: 0x192, 0x38: 1, 0x3C: 2},
-        **{0x40: 0x1960192, 0x44: 0, 0x48: 0, 0x5C: 0x19000F0, 0x60: 0x1C100D1, 0x64: 0x1920002, 0x70: 0x80340},
-        0x9C: 0,
-    }
-    bottom = {
-        **{0x10: 0xCD, 0x28: 0x52, 0x34: 0x4F, 0x38: 0x50, 0x3C: 0x52, 0x40: 0x1980194, 0x48: 0x11},
-        **{0x5C: 0x14000F0, 0x64: 0x1920052, 0x70: 0x80300, 0x90: 0x2D0},
-    }
-    core = [(0x1000, 0), (0x1080, 0x12345678), (0x10C0, 0xFFFFFFF0), (0x10D0, 1), (0x1914, 1)]
-    timing = [(0x400 + at, value) for at, value in top.items()]
-    timing += [(0x500 + at, value) for at, value in (top | bottom).items()]
-    # The right eye's pair of the bottom screen is left alone.
-    pictures = [(at, VRAM.base + VRAM.size // 2) for at in (0x468, 0x46C, 0x494, 0x498, 0x568, 0x56C)]
-    select = [(0x478, 1), (0x578, 1)]
-    clocks = [(0x04, 0x00070100, whole), (0x1C, 0, 0xFF), (0x2C, 0, 0xFF), (0x50, 0x22221200, whole)]
-    return (
-        *((offset, value, whole) for offset, value in (*core, *timing, *pictures, *select)),
-        (0xC18, 0, 0xFF00),
-        *clocks,
-        (0x54, 0xFF2, 0xFFFF),
-        *((pdc, 0x00010501, whole) for pdc in (0x474, 0x574)),
-    )
-
-
-START_WRITES: Final = _start_up()
-"""What the first registered program writes, in order: (offset from the GPU's registers, value, mask).
-
-Source: order and values of the public driver library; 3dbrew GPU/External Registers for the meaning.
-"""
-
-CORE_START: Final[Mapping[str, int]] = MappingProxyType(
-    {
-        **{"IRQ_CMP0": 0x12345678, "IRQ_MASK_LOW": 0xFFFFFFF0, "IRQ_MASK_HIGH": 0xFFFFFFFF, "IRQ_AUTOSTOP": 1},
-        **{"START_DRAW_FUNC0": 1, "GSH_INPUTBUFFER_CONFIG": 0xA0000001},
-    }
-)
-"""Registers of the 3D core, by name, as a program's first command list finds them; the others are 0."""

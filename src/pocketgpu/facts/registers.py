@@ -8,32 +8,16 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from functools import cache, cached_property
 from typing import ClassVar
+
+from pocketgpu.facts.certainty import Certainty as Certainty
+from pocketgpu.facts.values import Values
 
 Value = int | float | bool
 """A decoded field: bool for "bool", float for the float and fixed-point types, int for all others."""
-
-
-class Certainty(StrEnum):
-    """How sure a fact is, best first."""
-
-    DOC = "doc"
-    """Stated by the public documentation (3dbrew; the vendor's class headers for the Switch)."""
-    GBATEK = "gbatek"
-    """Stated by GBATEK, mostly measured on a console."""
-    DRIVER = "driver"
-    """Relied upon by the public driver libraries, hence known to work on a console."""
-    PEERS = "peers agree"
-    """Other simulators do the same."""
-    DIFFER = "peers differ"
-    """Other simulators disagree; facts/switches/ may name the choice."""
-    ONE_PEER = "one peer"
-    """A single simulator does it."""
-    UNKNOWN = "unknown"
-    """Nobody has measured it."""
 
 
 _FLOATS: Mapping[str, tuple[int, int]] = {
@@ -45,12 +29,19 @@ _FLOATS: Mapping[str, tuple[int, int]] = {
 }
 """Type to (exponent bits, mantissa bits). The bias is half the exponent range: 15, 63 or 127."""
 
-_SCALED: Mapping[str, int] = {"pa": 1, "pa8": 8, "pa16": 16, "x8": 8, "x16": 16}
-"""Types whose stored value counts units of several bytes; decoding yields bytes."""
-
 _PLAIN = frozenset({"uint", "sint", "smag", "bool", "enum", "ieee32"})
 
 
+@cache
+def _scale(type_: str) -> int:
+    """Bytes in a unit of a type that counts units of several bytes ("pa", "pa8", "x16"), 0 for other types."""
+    if type_ == "pa":
+        return 1
+    digits = type_.removeprefix("pa").removeprefix("x")
+    return int(digits) if digits != type_ and digits.isdigit() else 0
+
+
+@cache
 def _fixed_fraction(type_: str) -> tuple[bool, int] | None:
     """(signed, fraction bits) of a fixed-point type name such as "fixed8" or "ufixed12", else None."""
     digits = type_.removeprefix("u").removeprefix("fixed")
@@ -114,9 +105,10 @@ class Field:
     type: "uint", "sint" (two's complement), "smag" (sign bit on top of a magnitude), "bool", "enum",
     "f16" "f20" "f24" "f31" "f32" (a PICA's floats), "ieee32" (binary32 as everybody has it),
     "fixedN" / "ufixedN" (two's complement / unsigned with N fraction bits),
-    "pa" "pa8" "pa16" (physical address in units of 1, 8 or 16 bytes), "x8" "x16" (size in such units).
+    "pa" "paN" (physical address in bytes, or in units of N of them, such as "pa8"), "xN" (size in such units).
     unit: a word for people; "minus one" means that the stored number is one less than what it counts.
     view: the field shows bits that another field of the register also names (a second reading of them).
+    source, certainty: empty where they are those of the register.
     """
 
     size: ClassVar[int] = 32
@@ -130,11 +122,13 @@ class Field:
     enum: Mapping[int, str] | None = None
     doc: str = ""
     view: bool = False
+    source: str = ""
+    certainty: Certainty | None = None
 
     def __post_init__(self) -> None:
         if self.lo < 0 or self.width < 1 or self.lo + self.width > self.size:
             raise ValueError(f"field {self.name}: bits {self.hi}:{self.lo} do not fit a {self.size}-bit register")
-        known = self.type in _PLAIN or self.type in _FLOATS or self.type in _SCALED
+        known = self.type in _PLAIN or self.type in _FLOATS or _scale(self.type)
         if not known and _fixed_fraction(self.type) is None:
             raise ValueError(f"field {self.name}: unknown type {self.type!r}")
         if self.type in _FLOATS and self.width != 1 + sum(_FLOATS[self.type]):
@@ -154,6 +148,18 @@ class Field:
         """The bits of the field in place."""
         return ((1 << self.width) - 1) << self.lo
 
+    @property
+    def scale(self) -> int:
+        """What the stored number is multiplied with to be an address or a size in bytes; 1 for other types."""
+        return _scale(self.type) or 1
+
+    @property
+    def values(self) -> Values:
+        """The values of an enumeration, with their symbols. Raises TypeError for fields of other types."""
+        if isinstance(self.enum, Values):
+            return self.enum
+        raise TypeError(f"field {self.name} has no named values")
+
     def raw(self, word: int) -> int:
         """The bits of the field, shifted down, without any interpretation."""
         return (word >> self.lo) & ((1 << self.width) - 1)
@@ -172,8 +178,8 @@ class Field:
             return decode_float(raw, self.type)
         if self.type == "ieee32":
             return float(struct.unpack("<f", raw.to_bytes(4, "little"))[0])
-        if self.type in _SCALED:
-            return raw * _SCALED[self.type]
+        if scale := _scale(self.type):
+            return raw * scale
         fixed = _fixed_fraction(self.type)
         if fixed is not None:
             signed, fraction = fixed
@@ -202,7 +208,7 @@ class Field:
             return f"{number} ({name})" if name else f"{number} (undefined)"
         if self.type == "bool":
             return "yes" if value else "no"
-        if self.type in ("pa", "pa8", "pa16"):
+        if self.type.startswith("pa"):
             return f"{value:#010x}"
         if isinstance(value, float):
             text = f"{value:.9g}"
@@ -222,8 +228,8 @@ class Field:
         low, high = 0, limit - 1
         if self.type == "bool":
             return 1 if value else 0
-        if self.type in _SCALED:
-            number = value / _SCALED[self.type]
+        if scale := _scale(self.type):
+            number = value / scale
         if fixed is not None:
             number = math.ldexp(value, fixed[1])
         if self.type == "sint" or (fixed is not None and fixed[0]):
@@ -332,6 +338,14 @@ class BoundField:
     def mask(self) -> int:
         return self.field.mask
 
+    @property
+    def scale(self) -> int:
+        return self.field.scale
+
+    @property
+    def values(self) -> Values:
+        return self.field.values
+
     def raw(self, word: int) -> int:
         return self.field.raw(word)
 
@@ -342,21 +356,63 @@ class BoundField:
         return self.field.encode(value, word)
 
 
-class RegisterBlock:
-    """All registers of a bank, found by offset, name or alias (upper or lower case)."""
+class Slot:
+    """A place in a block: its offset, its names, and its register, which is made when it is first asked for."""
 
-    def __init__(self, bank: Bank, registers: Iterable[Register]) -> None:
+    __slots__ = ("_made", "_make", "names", "number", "offset")
+
+    def __init__(self, offset: int, names: Sequence[str], make: Callable[[Slot], Register], number: int = 0) -> None:
+        self.offset = offset
+        self.names = names
+        self.number = number
+        self._make = make
+        self._made: Register | None = None
+
+    @property
+    def register(self) -> Register:
+        """The register."""
+        if self._made is None:
+            self._made = self._make(self)
+        return self._made
+
+
+def _already(register: Register) -> Callable[[Slot], Register]:
+    return lambda _: register
+
+
+class RegisterBlock:
+    """All registers of a bank, found by offset, name or alias (upper or lower case).
+
+    `registers` are the registers, or a function that tells of their places when the first of them is asked for.
+    Raises ValueError, then, for two of one name or place.
+    """
+
+    def __init__(self, bank: Bank, registers: Iterable[Register] | Callable[[], Iterable[Slot]]) -> None:
         self.bank = bank
-        self.registers: tuple[Register, ...] = tuple(sorted(registers, key=lambda register: register.offset))
-        self._by_offset: dict[int, Register] = {}
-        self._by_name: dict[str, Register] = {}
-        for register in self.registers:
-            if register.offset in self._by_offset:
-                raise ValueError(f"{bank.name}: two registers at {register.offset:#x}")
-            self._by_offset[register.offset] = register
-            for name in (register.name, *register.aliases):
-                if self._by_name.setdefault(name.upper(), register) is not register:
-                    raise ValueError(f"{bank.name}: two registers named {name}")
+        if callable(registers):
+            self._slots = registers
+        else:
+            places = [Slot(one.offset, (one.name, *one.aliases), _already(one)) for one in registers]
+            self._slots = lambda: places
+            self._index  # noqa: B018
+
+    @cached_property
+    def registers(self) -> tuple[Register, ...]:
+        """All of them, by offset."""
+        by_offset, _ = self._index
+        return tuple(by_offset[offset].register for offset in sorted(by_offset))
+
+    @cached_property
+    def _index(self) -> tuple[dict[int, Slot], dict[str, Slot]]:
+        by_offset: dict[int, Slot] = {}
+        by_name: dict[str, Slot] = {}
+        for slot in self._slots():
+            if by_offset.setdefault(slot.offset, slot) is not slot:
+                raise ValueError(f"{self.bank.name}: two registers at {slot.offset:#x}")
+            for name in slot.names:
+                if by_name.setdefault(name.upper(), slot) is not slot:
+                    raise ValueError(f"{self.bank.name}: two registers named {name}")
+        return by_offset, by_name
 
     @property
     def name(self) -> str:
@@ -381,12 +437,14 @@ class RegisterBlock:
 
     def get(self, key: int | str) -> Register | None:
         """The register of that offset, name or alias, or None."""
-        return self._by_offset.get(key) if isinstance(key, int) else self._by_name.get(key.upper())
+        by_offset, by_name = self._index
+        found = by_offset.get(key) if isinstance(key, int) else by_name.get(key.upper())
+        return None if found is None else found.register
 
     def at(self, address: int) -> Register | None:
         """The register at a physical address, or None."""
         offset, rest = divmod(address - self.base, self.stride)
-        return None if rest else self._by_offset.get(offset)
+        return None if rest else self.get(offset)
 
     def field(self, path: str) -> BoundField:
         """The field named "REGISTER.field"."""
@@ -406,7 +464,7 @@ class RegisterBlock:
         return iter(self.registers)
 
     def __len__(self) -> int:
-        return len(self.registers)
+        return len(self._index[0])
 
 
 def _haystack(register: Register) -> str:

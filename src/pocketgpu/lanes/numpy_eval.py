@@ -13,12 +13,13 @@ import numpy as np
 
 from pocketgpu.lanes.language import Lang
 from pocketgpu.lanes.primitives import Jump, Next
-from pocketgpu.lanes.values import BOOL, I32, Array, Type, Value, Var, fail
+from pocketgpu.lanes.values import BOOL, F32, F64, I32, Array, Type, Value, Var, fail
 
 _DTYPES: dict[str, Any] = {
     "bool": np.bool_, "i32": np.int32, "i64": np.int64, "f32": np.float32, "f64": np.float64,
     "u8": np.uint8, "i8": np.int8, "u16": np.uint16, "i16": np.int16,
 }  # fmt: skip
+_TYPES: dict[str, Type] = {"int32": I32, "float32": F32, "float64": F64}
 _UNSIGNED: dict[str, Any] = {"i32": np.uint32, "i64": np.uint64}
 _BINARY: dict[str, Any] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
@@ -270,3 +271,25 @@ class NumpyLang(Lang):
     def probe(self, name: str, value: Value) -> None:
         if self._on_probe is not None:
             self._on_probe(name, value)
+
+
+class ArrayLang(NumpyLang):
+    """Runs lane code on whole arrays, outside of any kernel: each element is a lane.
+
+    :param count: elements of the arrays.
+    :param memory: what gathers read, uint8 of a multiple of 8 bytes; it does not change.
+    """
+
+    def __init__(self, count: int, memory: np.ndarray[Any, Any] | None = None) -> None:
+        # A single lane would be a scalar: there are two then, and the second one does not count.
+        super().__init__(ArenaViews(np.zeros(8, np.uint8) if memory is None else memory), max(count, 2), {})
+        self._count = count
+
+    def from_array(self, array: np.ndarray[Any, Any]) -> Value:
+        """A flat array of int32, float32 or float64 as a value."""
+        return Value(self, np.resize(array, 2) if self._count == 1 else array, _TYPES[array.dtype.name], self.lanes)
+
+    def to_array(self, value: Value) -> np.ndarray[Any, Any]:
+        """A value as an array; a scalar is repeated. It may share memory with others."""
+        return np.broadcast_to(value.raw, (self.lanes,))[: self._count]
+

@@ -12,9 +12,10 @@ gpu.present(0x6_0000_0000, Surface(1280, 720)).image.save("screen.png")
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import accumulate
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.events import EventKind, EventLog
 from pocketgpu.facts.switches import choose, departures
 from pocketgpu.lanes import Engine as LanesEngine
+from pocketgpu.maxwell.checkpoint import Checkpoint
 from pocketgpu.maxwell.engines import ENGINE_CLASSES
 from pocketgpu.maxwell.host import pushbuffer
 from pocketgpu.maxwell.host.channel import Channel
@@ -34,10 +36,12 @@ from pocketgpu.maxwell.host.layout import (
     FILE_WORDS,
     FILES,
     HOST_FILE,
+    INLINE_PLACES_SIZE,
     WorkLayout,
     work_size,
 )
 from pocketgpu.maxwell.host.log import Log
+from pocketgpu.maxwell.host.observer import USUAL, Observer, Order
 from pocketgpu.maxwell.host.stats import ChannelStats
 from pocketgpu.maxwell.host.syncpoints import Syncpoints
 from pocketgpu.maxwell.host.waits import SemaphoreWait, Wait
@@ -45,15 +49,21 @@ from pocketgpu.maxwell.memory.gpu_memory import Backing, GpuMemory
 from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
 from pocketgpu.maxwell.memory.page_table import ADDRESS_SPACE
 from pocketgpu.maxwell.present import Picture, Surface, to_picture
+from pocketgpu.observer import Observed
 from pocketgpu.workers import Workers
 
 if TYPE_CHECKING:
-    from pocketgpu.maxwell.compute.grids import Grids
+    from pocketgpu.maxwell.compute.grids import Grids, Read
     from pocketgpu.maxwell.engines.common.report import Counters
     from pocketgpu.maxwell.engines.common.state import State
+    from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
     from pocketgpu.maxwell.engines.threed.draws import Draw
     from pocketgpu.maxwell.graphics.draw.drawing import Drawing
+    from pocketgpu.maxwell.memory.places import Offsets
     from pocketgpu.maxwell.sampling.store import Textures
+    from pocketgpu.maxwell.sass.launch.launcher import Result
+
+T = TypeVar("T")
 
 MIB = 1 << 20
 SCRATCH_SIZE = 64 * MIB
@@ -68,7 +78,25 @@ MACRO_BUDGET = 1 << 28
 HOST_CLASS = 0xB06F
 
 
-class GM20B:
+class Areas(NamedTuple):
+    """Parts of the work area after those of channels: arena offset and bytes of each.
+
+    scratch: free for whoever runs a kernel next. inline_places: see `layout.inline_places`.
+    """
+
+    scratch: tuple[int, int]
+    grids: tuple[int, int]
+    textures: tuple[int, int]
+    drawing: tuple[int, int]
+    inline_places: tuple[int, int]
+
+    @classmethod
+    def after(cls, start: int, sizes: Sequence[int]) -> Areas:
+        """Areas of these sizes, side by side."""
+        return cls(*zip(accumulate(sizes[:-1], initial=start), sizes, strict=True))
+
+
+class GM20B(Observed[Observer]):
     """A Tegra X1's GPU as far as its channels and the engines behind them go.
 
     threads: how many an engine may use; any number gives the same bytes. evaluator: "llvm" (machine code) or "numpy"
@@ -77,12 +105,10 @@ class GM20B:
     `submit` runs what can run and leaves channels waiting that must wait: a later submission, or the caller by writing
     memory or `syncpoints`, may release them. `finish` is the moment of truth: who still waits then is in a deadlock,
     which is an event naming both sides. `events` tells what the guest did wrong, `log` what was done, in order.
+    `observed` lets an observer look on (observer.py).
 
     :raises UsageError: an unknown switch or value of an argument, or less than one thread.
     """
-
-    quick_draws = True
-    """Whether kernels make draws in states that they know, without coming back to Python; watching machines do not."""
 
     def __init__(self, threads: int = 1, evaluator: str = "llvm", switches: Mapping[str, str] | None = None) -> None:
         if threads < 1:
@@ -95,26 +121,22 @@ class GM20B:
             raise UsageError(str(error), hint="See: pocketgpu switches") from error
         self.threads = threads
         self.workers = Workers(threads)
-        self.memory = GpuMemory(work_size=work_size(SCRATCH_SIZE + 64 + GRIDS_SIZE + TEXTURES_SIZE + DRAWING_SIZE))
+        sizes = (SCRATCH_SIZE, GRIDS_SIZE, TEXTURES_SIZE, DRAWING_SIZE, INLINE_PLACES_SIZE)
+        self.memory = GpuMemory(work_size=work_size(64 + sum(sizes)))
         self.layout = WorkLayout(self.memory.work_offset)
-        self.scratch = ((self.layout.end + 63) & ~63, SCRATCH_SIZE)
+        self.areas = Areas.after((self.layout.end + 63) & ~63, sizes)
+        self.scratch = self.areas.scratch
         self.engine = LanesEngine(self.memory.arena, evaluator)
         self.events = EventLog()
         self.stats = ChannelStats()
         self.syncpoints = Syncpoints()
-        self.watch: Callable[[Channel], None] | None = None
-        """Called whenever a channel has come to a stop between two methods: all that it did so far is done. What it
-        raises ends `submit` there, and `run` goes on from that place."""
         self.engine_classes = ENGINE_CLASSES
         self.macro_budget = MACRO_BUDGET
         """Instructions that the macros of one submission may take before that is called a hang."""
         self.ram_words = int(self.switches["mme.instruction_ram"])
-        self.parse = self.engine.get(
-            pushbuffer.parse,
-            start=self.memory.work_offset,
-            ram_words=self.ram_words,
-            choices=tuple(name for name, _ in departures(self.switches, *pushbuffer.PARSE_CHOICES)),
-        )
+        self.inline_places = 0
+        """Arena offset of where the parser notes the places of inline data (`layout.inline_places`); 0: nowhere."""
+        self.parse = self._parser()
         self._code_table = code_table(self.switches)
         self._power_on()
 
@@ -138,6 +160,44 @@ class GM20B:
         self.stats.reset()
         self.syncpoints.reset()
         self._power_on()
+
+    def _parser(self) -> Callable[..., None]:
+        """The parser of pushbuffers for who looks on now."""
+        choices = tuple(name for name, _ in departures(self.switches, *pushbuffer.PARSE_CHOICES))
+        return self.engine.get(
+            pushbuffer.parse, start=self.memory.work_offset, ram_words=self.ram_words, choices=choices,
+            inline_places=self.inline_places,
+        )  # fmt: skip
+
+    # -- who looks on -----------------------------------------------------------------------------------------------
+    def _observers_changed(self) -> None:
+        for one in self.observers:
+            one.machine = self
+        wanted = any(one.wants_inline for one in self.observers)
+        if wanted != bool(self.inline_places):
+            self.inline_places = self.areas.inline_places[0] if wanted else 0
+            self.parse = self._parser()
+        if self.has_drawn and self.drawing.quick.on == self.single_draws:
+            self.drawing.quick.on = not self.single_draws
+
+    @property
+    def single_draws(self) -> bool:
+        """Whether somebody wants to hear of every draw, so that kernels make none by themselves."""
+        return any(one.wants_draws for one in self.observers)
+
+    def writing(self, run: Callable[[], T]) -> T:
+        """Do something that writes memory, and tell of the pages that it has written."""
+        if not self.observers:
+            return run()
+        told = [one for one in self.observers if one.wants_pages]
+        if not told:
+            return run()
+        before = self.memory.page_versions.copy()
+        found = run()
+        pages = np.flatnonzero(before != self.memory.page_versions)
+        for one in told:
+            one.memory_written(pages)
+        return found
 
     # -- memory -----------------------------------------------------------------------------------------------------
     def map(
@@ -188,6 +248,8 @@ class GM20B:
         self._submissions += 1
         self.stats.submissions += 1
         target.submit(number, words)
+        for one in self.observers:
+            one.submitted(target, number, words)
         self.run()
         return number
 
@@ -231,6 +293,11 @@ class GM20B:
 
     # -- what engines are given -------------------------------------------------------------------------------------
     @property
+    def running(self) -> Channel | None:
+        """The channel at work; None between submissions."""
+        return self._running
+
+    @property
     def place(self) -> str:
         """Where the channel at work is: "s3/e2+17", submission 3, entry 2 of it, word 17 of the entry."""
         return self._running.place if self._running is not None else ""
@@ -269,6 +336,11 @@ class GM20B:
         self.wait(SemaphoreWait(address, payload, operation, self.place))
 
     @property
+    def inline_words(self) -> Offsets | None:
+        """Where the words of the inline data that has just come in full stood; None unless somebody wants to know."""
+        return self._running.inline_words if self._running is not None else None
+
+    @property
     def constant_words(self) -> int:
         """Words that channels have written into constant buffers so far."""
         return sum([channel.constant_words for channel in self.channels.values()])
@@ -278,31 +350,57 @@ class GM20B:
         """What handles of textures mean to shaders. Whoever runs shaders sets its `pools` first."""
         from pocketgpu.maxwell.sampling.store import Textures
 
-        area = (sum(self.scratch) + GRIDS_SIZE, TEXTURES_SIZE)
-        return Textures(self.memory, self.engine, area, self.switches)
+        return Textures(self.memory, self.engine, self.areas.textures, self.switches, self)
 
     @cached_property
     def grids(self) -> Grids:
         """What runs the grids of compute launches."""
         from pocketgpu.maxwell.compute.grids import Grids
 
-        area = (sum(self.scratch), GRIDS_SIZE)
-        return Grids(self.memory, self.engine, self.events, area, self.threads, self.textures)
+        return Grids(self.memory, self.engine, self.events, self.areas.grids, self.threads, self.textures)
+
+    @property
+    def has_drawn(self) -> bool:
+        """Whether `drawing` was made, which takes a while: whether any draw was shaded."""
+        return "drawing" in self.__dict__
 
     @cached_property
     def drawing(self) -> Drawing:
         """What runs draws."""
         from pocketgpu.maxwell.graphics.draw.drawing import Drawing
 
-        drawing = Drawing(self, (sum(self.scratch) + GRIDS_SIZE + TEXTURES_SIZE, DRAWING_SIZE), self.textures)
-        drawing.quick.on = self.quick_draws
+        drawing = Drawing(self, self.areas.drawing, self.textures)
+        drawing.quick.on = not self.single_draws
         return drawing
 
     def draw(self, draw: Draw, state: State, counters: Counters) -> None:
         """Shade a draw, whose state the live registers are."""
+        if not self.observers:
+            self._shade(draw, state, counters)
+            return
+        run = partial(self.writing, partial(self._shade, draw, state, counters))
+        for one in reversed(self.observers):
+            run = partial(one.draw, draw, run)
+        run()
+
+    def _shade(self, draw: Draw, state: State, counters: Counters) -> None:
         started = perf_counter()
         self.drawing.draw(draw, state, counters)
         self.stats.add_draw(perf_counter() - started)
+
+    def launch(self, launch: Launch, state: State, read: Read) -> Result:
+        """Run the grid of a launch. state: registers of the class; read: gives bytes of memory, and tells what is not
+        there.
+
+        :raises UsageError: there is no program, or a size that this GPU does not have.
+        """
+
+        def run(observers: Sequence[Observer], order: Order) -> Result:
+            if observers:
+                return observers[0].launch(launch, lambda order=order: run(observers[1:], order))
+            return self.writing(partial(self.grids.run, launch, state, read, order))
+
+        return run(self.observers, USUAL)
 
     def go_on(self, counters: Counters) -> None:
         """Make the rest of a draw that a kernel has begun."""
@@ -313,6 +411,32 @@ class GM20B:
     def take_drawn(self, count: int, counters: Counters) -> tuple[NDArray[np.uint32], tuple[NDArray[np.uint32], ...]]:
         """What kernels noted of draws that they made, see `EngineHost`."""
         return self.drawing.quick.take(count, counters)
+
+    # -- checkpoints ------------------------------------------------------------------------------------------------
+    def checkpoint(self) -> Checkpoint:
+        """The machine as it is now, between two methods: after a submission, or in `Observer.stopped`."""
+        kept = Checkpoint(
+            self.memory.snapshot(), tuple((one, one.save()) for one in self.channels.values()), self.syncpoints.save(),
+            dict(self.interrupts), self._submissions, self._spent,
+        )  # fmt: skip
+        for channel in self.channels.values():
+            channel.open_version()  # what is written from now on has stamps that the snapshot does not know
+        return kept
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Bring the machine back to a state of its own. The log is empty then; events and statistics stay as they are.
+
+        :raises UsageError: the checkpoint is of another machine.
+        """
+        self.memory.restore(checkpoint.memory)
+        self.channels = {}
+        for channel, kept in checkpoint.channels:
+            self.channels[channel.id] = channel
+            channel.restore(kept)
+        self.syncpoints.restore(checkpoint.syncpoints)
+        self.interrupts = dict(checkpoint.interrupts)
+        self._submissions, self._spent = checkpoint.submissions, checkpoint.spent
+        self.log.clear()
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     def present(self, gpu_va: int, surface: Surface) -> Picture:
@@ -330,7 +454,10 @@ class GM20B:
             message = f"{missed} of the {surface.size} bytes of the surface at {gpu_va:#x} are not mapped"
             self.events.report("fault", "present.unmapped", message, f"p{self.stats.presents}")
         self.stats.presents += 1
-        return Picture(to_picture(data, surface))
+        picture = Picture(to_picture(data, surface))
+        for one in self.observers:
+            one.presented(gpu_va, surface, picture)
+        return picture
 
     # -- looking ----------------------------------------------------------------------------------------------------
     def registers(self, class_id: int, channel: int = 0) -> NDArray[np.uint32]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pocketgpu.arena import Snapshot
 from pocketgpu.pica.core.layout import (
@@ -23,16 +24,12 @@ from pocketgpu.pica.core.layout import (
     VERTEX_SIZE,
     WorkLayout,
 )
-from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.display.screens import ColorTable
+from pocketgpu.pica.memory.guest import GuestMemory
 
-
-@dataclass(frozen=True, eq=False)
-class Checkpoint:
-    """Made by `save`. memory: the guest's. areas: copies of arena ranges by offset. rest: plain values."""
-
-    memory: Snapshot
-    areas: dict[int, np.ndarray]
-    rest: dict[str, Any]
+if TYPE_CHECKING:
+    from pocketgpu.pica.external.registers import ExternalRegisters
+    from pocketgpu.pica.front.draws import Core3D
 
 
 def _areas(layout: WorkLayout) -> list[tuple[int, int]]:
@@ -43,39 +40,53 @@ def _areas(layout: WorkLayout) -> list[tuple[int, int]]:
         (layout.external, 4 * EXTERNAL_WORDS),
         (layout.banks[0], layout.banks[-1] + 4 * BANKS[-1].words - layout.banks[0]),
         (layout.carry, 4 * VERTEX_SIZE),
-        # the unit, and behind it the uniforms and vertices that a geometry program finds there from the draw before
+        # the unit, and after it the uniforms and vertices that a geometry program finds there from the draw before
         (layout.geometry, layout.geometry_in - layout.geometry),
         (layout.vertices + VERTEX_SIZE * MAX_RECORDS, VERTEX_SIZE * EMIT_SLOTS),
     ]
 
 
-def save(machine: N3DS) -> Checkpoint:
-    """Keep a machine's state. Instant time only: no unit is at work between calls."""
-    external, arena = machine._external, machine.memory.arena
-    areas = {at: arena[at : at + size].copy() for at, size in _areas(machine._core.layout)}
-    rest = {
-        "lcd": external.lcd.copy(), "interrupts": dict(external.interrupts), "moved": dict(external.moved),
-        "luts": deepcopy(external.luts), "vram": external.vram.off, "frame": machine.frame,
-        "place": machine._core.place,
-    }  # fmt: skip
-    return Checkpoint(machine.memory.snapshot(), areas, rest)
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A machine's state; get one with `N3DS.checkpoint`.
 
-
-def restore(machine: N3DS, kept: Checkpoint) -> None:
-    """Bring a machine back to a state of its own. Whoever listens to interrupts goes on listening; events are dropped.
-
-    :raises UsageError: the state was kept of another machine.
+    memory: the guest's. areas: copies of ranges of the work area, by arena offset. lcd: words of the LCD registers.
+    interrupts: those that nobody has taken yet. moved: bytes by traffic counter. tables: the displays' colour tables.
+    vram_off: banks of video memory that are switched off. frame, place: where in the capture.
     """
-    external, arena, core = machine._external, machine.memory.arena, machine._core
-    machine.memory.restore(kept.memory)
-    for at, data in kept.areas.items():
-        arena[at : at + len(data)] = data
-    external.lcd[:] = kept.rest["lcd"]
-    external.interrupts, external.moved = dict(kept.rest["interrupts"]), dict(kept.rest["moved"])
-    for table, as_it_was in zip(external.luts, kept.rest["luts"], strict=True):
-        vars(table).update(deepcopy(vars(as_it_was)))
-    external.vram.off = kept.rest["vram"]
-    machine.frame, core.place = kept.rest["frame"], kept.rest["place"]
-    core.runner.rewind()
-    machine.events.drain()
-    machine.stats.reset()
+
+    memory: Snapshot
+    areas: dict[int, NDArray[np.uint8]]
+    lcd: NDArray[np.uint32]
+    interrupts: dict[str, int]
+    moved: dict[str, int]
+    tables: tuple[ColorTable, ColorTable]
+    vram_off: tuple[str, ...]
+    frame: int
+    place: str
+
+    @classmethod
+    def take(cls, memory: GuestMemory, core: Core3D, external: ExternalRegisters, frame: int) -> Checkpoint:
+        """Keep the state of a machine's parts."""
+        areas = {at: memory.arena[at : at + size].copy() for at, size in _areas(core.layout)}
+        return cls(
+            memory.snapshot(), areas, external.lcd.copy(), dict(external.interrupts), dict(external.moved),
+            deepcopy(external.luts), external.vram.off, frame, core.place,
+        )  # fmt: skip
+
+    def restore(self, memory: GuestMemory, core: Core3D, external: ExternalRegisters) -> int:
+        """Bring the parts back to this state; returns the number of the frame.
+
+        :raises UsageError: the state was kept of another machine.
+        """
+        memory.restore(self.memory)
+        for at, data in self.areas.items():
+            memory.arena[at : at + len(data)] = data
+        external.lcd[:] = self.lcd
+        external.interrupts, external.moved = dict(self.interrupts), dict(self.moved)
+        for table, as_it_was in zip(external.luts, self.tables, strict=True):
+            table.copy_from(as_it_was)
+        external.vram.off = self.vram_off
+        core.place = self.place
+        core.runner.rewind()
+        return self.frame

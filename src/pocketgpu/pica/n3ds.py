@@ -10,6 +10,7 @@ gpu.screens["top"].image.save("top.png")
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -17,30 +18,36 @@ import numpy as np
 
 from pocketgpu.errors import UsageError
 from pocketgpu.events import EventLog
-from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.facts.external_init import INITS, InitSet
-from pocketgpu.facts.gsp import CORE_START
+from pocketgpu.facts.external import EXTERNAL, LCD
+from pocketgpu.facts.external_init import CORE_START, INITS, InitSet
 from pocketgpu.facts.memory_map import VRAM
 from pocketgpu.facts.switches import choose
 from pocketgpu.facts.timing import CPU_CLOCK
 from pocketgpu.lanes import Engine
+from pocketgpu.observer import Observed
+from pocketgpu.pica.checkpoint import Checkpoint
 from pocketgpu.pica.core.layout import BANKS
 from pocketgpu.pica.core.registers import register_id
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.core.tiers import TIERS
+from pocketgpu.pica.core.work_area import WorkArea
 from pocketgpu.pica.display.lcd import Backlight, backlight
 from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.external.fill import MemoryFill
 from pocketgpu.pica.external.registers import ExternalRegisters
 from pocketgpu.pica.external.timed import TimedRegisters
-from pocketgpu.pica.external.transfer import TransferEngine
+from pocketgpu.pica.external.transfer import Move, TransferEngine
+from pocketgpu.pica.front.batch import DrawRunner
 from pocketgpu.pica.front.draws import Core3D
 from pocketgpu.pica.front.targets import RenderTarget
 from pocketgpu.pica.memory.guest import GuestMemory
+from pocketgpu.pica.observer import Observer
 from pocketgpu.pica.pdc import DisplayMode, display_mode
 from pocketgpu.pica.pdc.mode import SCREENS, WORDS
+from pocketgpu.pica.texture.cache import TextureCache
 
 if TYPE_CHECKING:
+    from pocketgpu.pica.front.packets import DrawPackets
     from pocketgpu.pica.gsp import Gsp
 
 MIB = 1 << 20
@@ -48,9 +55,12 @@ TIMINGS = ("instant", "emulated")
 MODELS = ("old", "new")
 LINES = ("PSC0", "PSC1", "PDC0", "PDC1", "PPF", "P3D")
 """Interrupts that the machine raises."""
+_SHOWN = np.array([r.address for r in (*EXTERNAL, *LCD) if r.name.startswith(("PDC", "LCD"))], np.uint32)
+"""Registers that decide what screens show."""
+_DISPLAY = (int(_SHOWN.min()), int(_SHOWN.max()))
 
 
-class N3DS:
+class N3DS(Observed[Observer]):
     """A Nintendo 3DS as far as its GPU goes.
 
     fcram: bytes of main memory (128 MiB, or 256 MiB for the new model). threads: how many draw; any number gives the
@@ -63,7 +73,8 @@ class N3DS:
     are busy for a while, displays scan line by line, and time passes in `advance`, `run_until`, `step_vblank`, and a
     little in every `read_register`. What memory holds in the end is the same.
 
-    `events` tells what the guest did wrong or what is not drawn yet.
+    `events` tells what the guest did wrong or what is not drawn yet. `observe` lets somebody hear what the machine
+    does, as it does it; see `pica.observer`.
 
     :raises UsageError: an unknown switch or value of an argument, or less than one thread.
     """
@@ -114,6 +125,7 @@ class N3DS:
         self._timed = TimedRegisters(*parts) if timing == "emulated" else None
         self._external = self._timed or ExternalRegisters(*parts)
         self._external.set_model(new)
+        self._external.observers = self.observers
         if self._timed is not None:
             self._timed.on_vblank = self._vblank
         for name, value in CORE_START.items():
@@ -138,7 +150,27 @@ class N3DS:
 
     def write_registers(self, addresses: np.ndarray, values: np.ndarray) -> None:
         """Many register writes in order: two uint32 arrays, addresses word-aligned and physical."""
-        self._external.write(addresses, values)
+        if self.observers:
+            self._write_observed(np.asarray(addresses, np.uint32), np.asarray(values, np.uint32))
+        else:
+            self._external.write(addresses, values)
+
+    def _write_observed(self, addresses: np.ndarray, values: np.ndarray) -> None:
+        """Register writes; those of displays are told of apart, in their place between the others."""
+        for one in self.observers:
+            one.writes_start(addresses, values)
+        display = (addresses >= _DISPLAY[0]) & (addresses <= _DISPLAY[1])
+        if display.any():
+            display &= np.isin(addresses, _SHOWN)
+        if not display.any():
+            self._external.write(addresses, values)
+            return
+        edges = np.flatnonzero(np.diff(display)) + 1
+        for first, end in pairwise([0, *edges.tolist(), len(addresses)]):
+            self._external.write(addresses[first:end], values[first:end])
+            if display[first]:
+                for one in self.observers:
+                    one.display_written(addresses[first:end], values[first:end])
 
     def read_register(self, physical: int) -> int:
         """A 32-bit register by physical address; 0 where there is none. Emulated time goes on a little."""
@@ -186,6 +218,63 @@ class N3DS:
 
             self._gsp = Gsp(self)
         return self._gsp
+
+    # -- looking at it ------------------------------------------------------------------------------------------------
+    def _observers_changed(self) -> None:
+        self._core.observers = self._external.observers = self.observers
+        for one in self.observers:
+            one.machine = self
+
+    @property
+    def registers(self) -> np.ndarray:
+        """The live words (0x300,) of the 3D core's registers, uint32, by number."""
+        return self._core.registers
+
+    def bank(self, name: str) -> np.ndarray:
+        """The live words, uint32, of a memory behind FIFO registers: "vs_code", "vs_uniforms", "lighting_lut" and so
+        on (`layout.BANKS`)."""
+        return self._core.bank(name)
+
+    def peek(self, physical: int) -> int:
+        """The word of a register of displays, LCDs, fills or transfers, without anything that reading it does."""
+        return self._external.peek(physical)
+
+    def transfer_of(self, words: Mapping[str, int]) -> Move:
+        """What the transfer engine would do with these words of its registers, by name; those left out hold 0."""
+        return self._transfer.described(words)
+
+    @property
+    def textures(self) -> TextureCache:
+        """Textures as registers describe them, and their decoded texels."""
+        return self._core.runner.textures
+
+    @property
+    def work(self) -> WorkArea:
+        """The 3D core's part of the arena: packets, vertices and triangles of the draws at hand."""
+        return WorkArea(self.memory.arena, self._core.layout)
+
+    @property
+    def runner(self) -> DrawRunner:
+        """What prepares and runs recorded draws, for those who want to run parts of one."""
+        return self._core.runner
+
+    def see_again(self, packets: DrawPackets, draw: int) -> None:
+        """Let registers and memories behind FIFO registers hold what one of the draws at hand saw: by the time it runs,
+        its list has been walked further."""
+        self._core.see_again(packets, draw)
+
+    def checkpoint(self) -> Checkpoint:
+        """The whole state, to be brought back by `restore`. Instant time only: no unit is at work between calls."""
+        return Checkpoint.take(self.memory, self._core, self._external, self.frame)
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Bring back a state of this machine. Whoever listens to interrupts goes on listening; events are dropped.
+
+        :raises UsageError: the state was kept of another machine.
+        """
+        self.frame = checkpoint.restore(self.memory, self._core, self._external)
+        self.events.drain()
+        self.stats.reset()
 
     # -- time ---------------------------------------------------------------------------------------------------------
     @property
@@ -260,6 +349,8 @@ class N3DS:
     def _next_frame(self) -> None:
         self.frame += 1
         self._core.place = f"f{self.frame}"
+        for one in self.observers:
+            one.vblank(self.frame - 1)
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     @property
@@ -300,6 +391,8 @@ class N3DS:
         started = perf_counter()
         self.memory.write(physical, data)
         self.stats.seconds["loads"] += perf_counter() - started
+        for one in self.observers:
+            one.memory_loaded(physical, len(data))
 
     def load_initial(
         self,

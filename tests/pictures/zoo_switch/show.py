@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.capture.channel_replay import Replay
-from pocketgpu.maxwell.formats import pixel_formats
+from pocketgpu.maxwell.formats import arrays
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.memory.blocklinear import detile
 
@@ -38,8 +38,8 @@ class Shown:
         layers = self.rows(s)
         rows = layers.reshape(-1, layers.shape[-1])
         if not s.depth:
-            return {s.name: self._mixed(s, pixel_formats.picture(rows, s.layout))}
-        depth, stencil = pixel_formats.decode_depth(rows, s.layout)
+            return {s.name: self._mixed(s, arrays.picture(rows, s.layout))}
+        depth, stencil = arrays.decode_depth(rows, s.layout)
         out = {}
         for name, values, most in (("depth", depth, 1.0), ("stencil", stencil, 255.0)):
             if values is not None:

@@ -9,7 +9,7 @@ import pytest
 
 import pocketgpu
 from pocketgpu.capture.formats.gxlog import start_state
-from pocketgpu.facts import gsp
+from pocketgpu.facts import external_init, gsp
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.registers import Certainty
@@ -102,12 +102,12 @@ def test_result_codes() -> None:
 
 def test_start_up_leaves_what_the_register_tables_say() -> None:
     written: dict[int, int] = {}
-    for offset, value, mask in gsp.START_WRITES:
+    for offset, value, mask in external_init.START_WRITES:
         written[offset] = (written.get(offset, 0) & ~mask) | (value & mask)
     for offset, value in written.items():
         if offset >= 0x1000:
             register = PICA[(offset - 0x1000) // 4]
-            assert register.name == "IRQ_ACK0" or gsp.CORE_START[register.name] == value
+            assert register.name == "IRQ_ACK0" or external_init.CORE_START[register.name] == value
         elif offset & 0xFF not in (0x68, 0x6C, 0x78):
             register = EXTERNAL[offset]
             assert register.reset & register.writable == value & register.writable, register.name

@@ -10,7 +10,8 @@ import pytest
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.external import EXTERNAL, LCD
-from pocketgpu.facts.gsp import CLIENTS, GX_COMMANDS, START_WRITES
+from pocketgpu.facts.external_init import START_WRITES
+from pocketgpu.facts.gsp import CLIENTS, GX_COMMANDS
 from pocketgpu.pica.gsp import Gsp
 from pocketgpu.pica.n3ds import N3DS
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import SCREENS, Address, split
-from pocketgpu.inspect.event import Event, Range
+from pocketgpu.inspect.model.address import SCREENS, Address, split
+from pocketgpu.inspect.model.event import Event, Range
 
 NUMBERS = st.integers(0, 999_999_999)
 PAIRS, TRIPLES = st.tuples(NUMBERS, NUMBERS), st.tuples(NUMBERS, NUMBERS, NUMBERS)

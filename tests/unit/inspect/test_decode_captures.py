@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 
 import pocketgpu.capture
 from pocketgpu.capture import Capture
-from pocketgpu.capture.channel_replay import Replay
+from pocketgpu.capture.channel_replay import Replay, make_machine
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.capture.replay import replay
 from pocketgpu.facts.maxwell import B197
@@ -19,9 +18,13 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.decode import BLOCKS, EFFECTS, WHAT, Decoded, decode, parse_listing
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellTracer
 from pocketgpu.inspect.decode.pica_tracer import PicaTracer
-from pocketgpu.inspect.decode.switch import StreamGM20B
 from pocketgpu.maxwell.engines.threed.draws import Draw
-from pocketgpu.pica.watch import DrawPackets, WatchedN3DS
+from pocketgpu.maxwell.host.observer import Undrawn
+from pocketgpu.maxwell.sass.launch.launcher import Result
+from pocketgpu.pica import observer as pica_observer
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.n3ds import N3DS as Machine
+from pocketgpu.pica.observer import Run
 
 ROOT = Path(__file__).resolve().parents[3]
 SHARED = (ROOT / ".." / "shared" / "captures").resolve()
@@ -98,20 +101,14 @@ MOVING_SWITCH = {B197["LOAD_CONSTANT_BUFFER_OFFSET"].word, B197["SET_MME_SHADOW_
 PICA_BLOCK, B197_BLOCK = BLOCKS.index("pica"), BLOCKS.index("b197")
 
 
-class Watcher:
+class Watcher(pica_observer.Undrawn):
     """Keeps the registers of each draw."""
 
     def __init__(self) -> None:
         self.found: list[np.ndarray] = []
 
-    def draws(self, packets: DrawPackets) -> None:
+    def draws(self, packets: DrawPackets, run: Run) -> None:
         self.found += list(packets.registers.copy())
-
-    def list_ran(self, words: int, ignored: int, place: str) -> None:
-        pass
-
-    def unit_starts(self, unit: str, words: Mapping[str, int], place: str) -> None:
-        pass
 
 
 @pytest.mark.parametrize("path", N3DS, ids=name)
@@ -119,8 +116,9 @@ def test_registers_at_draws_are_those_of_the_machine(path: Path) -> None:
     capture = opened(path)
     assert not isinstance(capture.trace, ChannelLog)
     watcher, counts = Watcher(), []
-    machine = WatchedN3DS(watcher)
-    for _ in replay(capture.trace, machine, range(capture.frame_count)):
+    machine = Machine()
+    machine.observe(watcher)
+    for _ in replay(capture.trace, machine, range(capture.frame_count), pictures=False):
         counts.append(len(watcher.found))
     decoded = decode(capture)
     found = states(decoded, capture.trace.initial.pica, PICA_BLOCK)
@@ -134,14 +132,22 @@ def test_registers_at_draws_are_those_of_the_machine(path: Path) -> None:
     assert [(frame, draw) for frame, draw, _ in found] == expected
     tracer = PicaTracer(decoded.stream)
     tracer.trace()
-    assert (tracer.registers[0x40:] == machine._core.registers[0x40:]).all()
+    assert (tracer.registers[0x40:] == machine.registers[0x40:]).all()
+
+
+class Unlaunched(Undrawn):
+    """Nothing is drawn, and no grid runs."""
+
+    def launch(self, *_: object) -> Result:
+        return Result()
 
 
 @pytest.mark.parametrize("path", SWITCH, ids=name)
 def test_registers_at_draws_are_those_of_the_gpu(path: Path) -> None:
     capture = opened(path)
     assert isinstance(capture.trace, ChannelLog)
-    machine = StreamGM20B()
+    machine = make_machine(capture.trace)
+    machine.observe(Unlaunched())
     running = Replay(capture.trace, machine)
     machine.channel(0)
     first = machine.channel(0).files[0].copy()

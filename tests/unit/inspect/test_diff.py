@@ -16,13 +16,15 @@ import pocketgpu
 from pocketgpu.capture import Capture
 from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import Address
-from pocketgpu.inspect.changes import change, lines_of
 from pocketgpu.inspect.diff import Report, diff
 from pocketgpu.inspect.diff.alignment import align
 from pocketgpu.inspect.diff.pixels import Pixels
-from pocketgpu.inspect.event import Event, Pass, Range, Words
-from pocketgpu.inspect.inspection import Inspection, Moment, as_address, debug
+from pocketgpu.inspect.inspection import debug
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.changes import change, lines_of
+from pocketgpu.inspect.model.event import Event, Pass, Range, Words
+from pocketgpu.inspect.model.inspection import Inspection, as_address
+from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.n3ds.command_words import registers_of
 
 Save = Callable[..., str]

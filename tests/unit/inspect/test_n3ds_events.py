@@ -9,8 +9,8 @@ import pytest
 
 import pocketgpu
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.event import KINDS
-from pocketgpu.inspect.inspection import Inspection
+from pocketgpu.inspect.model.event import KINDS
+from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.pica.front.command_list import FINALIZE_VALUE
 
 

@@ -12,13 +12,14 @@ import pytest
 import pocketgpu
 from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import Address
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.n3ds.machine import DrawWatcher
 from pocketgpu.inspect.n3ds.stepping import trace_draw
-from pocketgpu.pica.core.layout import CHUNK, PACKET_SIZE
+from pocketgpu.pica.core.layout import CHUNK
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.shader.interpreter import vertex_interpreter
 from pocketgpu.pica.shader.rules import rules_of
 from pocketgpu.pica.vertex.fetch import shade_vertices
-from pocketgpu.pica.watch import DrawPackets
 
 
 @pytest.fixture(scope="module")
@@ -29,24 +30,24 @@ def run(request: pytest.FixtureRequest) -> Any:
     return pocketgpu.debug(str(path))
 
 
-class Comparing:
+class Comparing(DrawWatcher):
     """At each draw: some vertices as traces, and as the machine's compiled vertex side shades them."""
 
     def __init__(self, machine: Any) -> None:
         self.machine, self.compared, self.draws_seen = machine, 0, 0
 
     def draws(self, packets: DrawPackets, numbers: range, go: Callable[[int, int], None]) -> None:
-        core, arena = self.machine._core, self.machine.memory.arena
-        layout, runner = core.layout, core.runner
+        work, runner = self.machine.work, self.machine.runner
+        layout = work.layout
         handle = runner.engine.handle(
             vertex_interpreter, control=layout.control, rules=rules_of(dict(self.machine.switches))
         )
-        shade = runner.engine.get(shade_vertices, **runner._static, switches=runner._fetch_choices)
+        shade = runner.engine.get(shade_vertices, **runner.static, switches=runner.fetch_choices)
         for place, number in enumerate(numbers):
             for vertex in (0, 4):
                 trace = trace_draw(self.machine, packets, place, Address(0, draw=number, vertex=vertex), 4096)
-                shade(layout.packets + place * PACKET_SIZE, vertex, 1, handle)
-                rows = arena[layout.shader_out :][: 4 * 64 * CHUNK].view(np.float32).reshape(16, 4, CHUNK)
+                shade(work.packet(packets.start + place), vertex, 1, handle)
+                rows = work.words(layout.shader_out, 64 * CHUNK, "<f4").reshape(16, 4, CHUNK)
                 assert not trace.cut and np.array_equal(
                     trace.result[0].view(np.uint32), np.ascontiguousarray(rows[:, :, 0]).view(np.uint32)
                 ), (number, vertex)

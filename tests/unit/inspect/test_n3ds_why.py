@@ -14,8 +14,9 @@ from pocketgpu.builder import Buffer, CaptureBuilder, CommandList, assemble
 from pocketgpu.builder.matrices import UPRIGHT
 from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.inspection import Inspection
-from pocketgpu.inspect.n3ds.funnel import Stage
+from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.model.stage import Stage
+from pocketgpu.inspect.n3ds.funnel import because
 
 PER_SCREEN = 4
 
@@ -40,16 +41,16 @@ def check(run: Inspection, frame: int, screen: str, x: int, y: int, shown: np.nd
     assert answer.color == tuple(shown[y, x].tolist())
     assert answer.proved, answer
     plain = json.loads(json.dumps(answer.to_json()))
-    assert plain["schema"] == "pocketgpu.why/1" and plain["proved"] is True
-    fragments = [one for event in plain["events"] for one in event.get("fragments", [])]
-    for one in fragments:
-        if "blend" in one and one["result"] == "written":
-            stored = list(bytes.fromhex(one["after"][0]))
+    assert plain["schema"] == "pocketgpu.why/2" and plain["proved"] is True
+    for one in answer.fragments:
+        blend = one.stage("blend")
+        if blend is not None and one.fate == "written":
+            stored = list(bytes.fromhex(one.after[0]))
             if len(stored) >= 3:  # eight bits a channel, and no others to compare with
-                assert one["blend"]["written"][:3] == stored[:3]
+                assert blend.values["written"][:3] == stored[:3]
     lines = str(answer).splitlines()
-    assert lines[0].startswith(f"f{frame}/") and "VALUES DO NOT END" not in str(answer)
-    return len(fragments)
+    assert lines[0].startswith(f"f{frame}/") and "NOT proved" not in str(answer)
+    return len(answer.fragments)
 
 
 def test_pixels_of_the_sample(run: Inspection) -> None:
@@ -77,34 +78,37 @@ def test_pixels_of_every_recording(shared_dir: Path) -> None:
 def test_a_pixel_of_a_target_and_of_a_screen_are_one(run: Inspection) -> None:
     """The screen is the target turned: column x from the left is row x of memory, which runs from the top here."""
     screen = run.why("f0/px200,120")
-    link = screen.links[0]
+    (moved,) = screen.touches
+    (source,) = moved.sources
     target = run.seek("f0/d8").target
-    x, y = link.sources[0].x, target.row(link.sources[0].row)
+    x, y = source.x, target.row(source.y)
     answer = run.why(f"f0/d8/px{x},{y}")
-    assert answer.place == screen.place and answer.final == screen.final and answer.proved
-    assert [touch.event for touch in answer.touches] == [touch.event for touch in screen.touches]
+    assert moved.event.kind == "transfer" and answer.place == source.place and answer.proved
+    assert [touch.event for touch in answer.touches] == [touch.event for touch in source.touches]
+    assert screen.last.event == answer.last.event
     assert answer.color[:3] == screen.color
 
 
 def test_the_history_ends_where_it_is_asked(run: Inspection) -> None:
     whole = run.why("f0/px200,120")
-    x = whole.links[0].sources[0].x
-    y = run.seek("f0/d3").target.row(whole.links[0].sources[0].row)
-    early = run.why(f"f0/d3/px{x},{y}")
-    assert [str(t.event.address) for t in early.touches] == ["f0/e21", "f0/d0", "f0/d1", "f0/d2", "f0/d3"]
-    assert [str(t.event.address) for t in early.touches if t.wrote] == ["f0/e21", "f0/d0", "f0/d3"]
-    assert early.final != whole.final and early.proved
+    source = whole.touches[0].sources[0]
+    target = run.seek("f0/d3").target
+    early = run.why(f"f0/d3/px{source.x},{target.row(source.y)}")
+    assert [str(t.event.address) for t in early.touches] == ["f0/e21", "f0/d0", "f0/d3"]
+    assert [str(place) for place in early.misses] == ["f0/d1", "f0/d2"]
+    assert all(touch.wrote for touch in early.touches)
+    assert early.color[:3] != whole.color and early.proved
 
 
 def test_a_rejected_fragment_says_why(run: Inspection) -> None:
-    answer = run.why("f0/px200,120").to_json()
-    (late,) = (event for event in answer["events"] if event["address"] == "f0/d8")
-    (fragment,) = late["fragments"]
-    assert (
-        "rejected by the depth test" in fragment["result"] and "DEPTH_COLOR_MASK.depth_function" in fragment["result"]
-    )
-    assert fragment["depth_test"]["passed"] is False and fragment["before"] == fragment["after"]
-    assert late["depth_from"] == "f0/d7" and answer["because"].startswith("draw 7")
+    answer = run.why("f0/px200,120")
+    (late,) = (touch for touch in answer.all_touches() if str(touch.event.address) == "f0/d8")
+    (fragment,) = late.fragments
+    assert "rejected by the depth test" in fragment.fate and "DEPTH_COLOR_MASK.depth_function" in fragment.fate
+    stage = fragment.stage("depth test")
+    assert stage.stops_all and stage.lost[0].register == "DEPTH_COLOR_MASK.depth_function"
+    assert fragment.before == fragment.after and not fragment.written
+    assert str(late.depth_from.address) == "f0/d7" and answer.because.startswith("draw 7")
 
 
 def test_a_draw_as_a_funnel(run: Inspection) -> None:
@@ -112,7 +116,7 @@ def test_a_draw_as_a_funnel(run: Inspection) -> None:
     names = [stage.name for stage in funnel.stages]
     assert names == ["vertices", "triangles", "triangles to draw", "fragments", "colours"]
     assert funnel.stages[0].came == 264 and funnel.stages[1].came == 88 and funnel.narrowest is None
-    assert all(stage.came - stage.passed <= sum(one[0] for one in stage.lost) for stage in funnel.stages)
+    assert all(stage.came - stage.passed <= sum(loss.count for loss in stage.lost) for stage in funnel.stages)
     (first, *_) = json.loads(json.dumps(funnel.to_json()))["stages"]
     assert (first["name"], first["came"], first["passed"]) == ("vertices", 264, 264)
     assert not any(one["count"] for one in first["lost"])
@@ -162,7 +166,7 @@ def test_a_draw_with_a_geometry_program(shared_dir: Path) -> None:
     assert [stage.name for stage in found.stages] == ["triangles of the geometry program", "fragments", "colours"]
     assert found.stages[0].came == 3
     found.stages = [Stage(found.stages[0].name, 0, 0)]
-    assert "geometry program" in found.because and "NUMVERTICES" not in found.because
+    assert "geometry program" in because(found) and "NUMVERTICES" not in because(found)
     with pytest.raises(UsageError, match="a geometry program makes them"):
         run.why("f0/d0/t1")
 

@@ -11,7 +11,7 @@ from support.switch_inspect import look_into
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.inspection import debug
-from pocketgpu.inspect.switch.funnel import DrawWhy
+from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 
@@ -25,7 +25,7 @@ def cube(shared_dir: Path) -> SwitchInspection:
 def test_programs_and_buffers(cube: SwitchInspection) -> None:
     moment = cube.seek("f1/d0")
     vertex, pixel = moment.programs.values()
-    assert vertex.stage == "vertex B" and "ALD" in vertex.text
+    assert vertex.unit == "vertex B" and "ALD" in vertex.text
     assert "TEXS" in pixel.text and 0x80 in pixel.inputs
     assert moment.event is not None
     assert f"{pixel.address:#x}" in str(moment.event.facts["programs"])
@@ -67,10 +67,10 @@ def test_other_moments_have_no_draw(cube: SwitchInspection) -> None:
 @pytest.mark.parametrize(
     ("scene", "words"),
     [
-        ("culling", ["culled [OGL_SET_CULL"]),
+        ("culling", ["show the side that is culled (OGL_SET_CULL"]),
         ("cut_off", ["SET_SCISSOR_HORIZONTAL", "SET_WINDOW_CLIP_ENABLE"]),
         ("depth_functions", ["SET_DEPTH_FUNC"]),
-        ("clipping", ["outside of a clip plane"]),
+        ("clipping", ["lie outside a clip plane"]),
     ],
 )
 def test_what_became_of_draws_that_left_nothing(scene: str, words: list[str]) -> None:
@@ -78,7 +78,7 @@ def test_what_became_of_draws_that_left_nothing(scene: str, words: list[str]) ->
     texts = []
     for draw in run.draws(0):
         found = run.why(draw.address)
-        assert isinstance(found, DrawWhy)
+        assert isinstance(found, Funnel)
         json.dumps(found.to_json())
         assert found.stages[0].passed == draw.facts["count"] and len(found.conclusion) <= 3
         if found.because.startswith("nothing"):

@@ -13,7 +13,7 @@ from support.switch_scene import SIZE, Scene
 from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.inspection import debug
-from pocketgpu.inspect.meshes import to_glb
+from pocketgpu.inspect.model.meshes import to_glb
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 INDEXED = Scene(indices=(2, 1, 0, 0, 1, 2), frames=2)

@@ -12,8 +12,8 @@ from support.switch_inspect import SCENES, look_into
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.inspection import debug
+from pocketgpu.inspect.model.why import Why
 from pocketgpu.inspect.switch.inspection import SwitchInspection
-from pocketgpu.inspect.switch.why import Why
 
 PIXELS = 4
 """Pixels of each scene and frame that are asked for."""
@@ -89,26 +89,29 @@ def test_registers_of_each_instruction(shared_dir: Path) -> None:
     run = debug(str(shared_dir / "captures" / "switch" / "gl_textured_cube_320x180.mxcap.zip"))
     found = run.why("f1/px160,90")
     (written,) = [one for one in found.fragments if one.written]
-    last: dict[str, int] = {}
-    for one in written.instructions:
-        for name, value in one.reads.items():
+    last: dict[str, str] = {}
+    program = written.stage("program").values
+    for one in program["instructions"]:
+        for name, value in one["reads"].items():
             if name in last:
                 assert value == last[name], one
-        if one.executed:
-            last |= {name: after for name, (_, after) in one.writes.items()}
-    assert [last[f"R{n}"] for n in range(4)] == written.outputs[:4]
-    assert written.textures and written.textures[0].written_by and "256x256" in written.textures[0].texture
-    assert written.inputs and any("depth test" in str(test) for test in written.tests)
+        if one["executed"]:
+            last |= {name: after for name, (_, after) in one["writes"].items()}
+    assert [last[f"R{n}"] for n in range(4)] == program["outputs"][:4]
+    texture = written.stage("texture").values
+    assert texture["written_by"] and "256x256" in texture["texture"]
+    assert written.stage("inputs").values and written.stage("depth test").passed
 
 
 def test_blits_lead_to_what_they_took(shared_dir: Path) -> None:
     run = debug(str(shared_dir / "captures" / "switch" / "ex07_mesh_lighting_320x180.mxcap.zip"))
     found = run.why("f1/screen/px160,90")
     blit = found.touches[-1]
-    assert blit.event.kind == "transfer" and [one.event.kind for one in blit.source][-1] == "draw"
+    (source,) = blit.sources
+    assert blit.event.kind == "transfer" and source.touches[-1].event.kind == "draw"
     assert "f1/d0" in found.conclusion[0] and found.conclusion[0].index("f1/e6") < found.conclusion[0].index("f1/d0")
-    assert len(blit.source[-1].after) == 4  # samples
-    assert found.last is blit.source[-1]
+    assert len(source.touches[-1].after) == 4  # samples
+    assert found.last is source.touches[-1]
     assert run.seek("f1").read(found.place.address, found.place.size).hex() == found.value[0]
     assert "<pre>" in found._repr_html_()
 

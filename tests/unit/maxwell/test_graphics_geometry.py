@@ -130,7 +130,7 @@ class GeometryCase(StageCase):
                 places = [at + (v >> 5) * size + 4 * (v & 31) for v in numbers]
                 *values, provoking = (float(self.words(place, 1, np.float32)[0]) for place in places)
                 out.append((values, provoking, row[PRIMITIVE_ID], row[PRIMITIVE_FLAGS]))
-        self.stage.settle("here")
+        self.stage.tell_failures("here")
         assert not list(self.events)
         return out
 

@@ -546,7 +546,7 @@ def test_budget_of_a_draw(evaluator: str, tier: str) -> None:
             case.set_block(OUT_AT=page)
             case.engine.get(call_stage)(case.stage.record, case.slot, -1)
         assert [int(case.get(page, outputs, 0x70, np.int32)[9]) for page in pages] == [7, 7, 7, 0]
-        case.stage.settle("here")
+        case.stage.tell_failures("here")
     (event,) = case.events
     assert (event.kind, event.id, event.count) == ("hang", "draw.hang", 2) and "left out" in event.message
 

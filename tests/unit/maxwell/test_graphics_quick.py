@@ -27,8 +27,8 @@ Build = Callable[[PushBuffer], object]
 
 @cache
 def stages(evaluator: str = "llvm", threads: int = 1) -> tuple[Any, Any]:
-    """A machine with quick draws, one without."""
-    return fuzz.Stage(True, evaluator, threads), fuzz.Stage(False, evaluator, threads)
+    """A machine with quick draws, one that prepares each draw anew."""
+    return fuzz.Stage("quick", evaluator, threads), fuzz.Stage("anew", evaluator, threads)
 
 
 def begin(pb: PushBuffer) -> None:

@@ -137,7 +137,7 @@ class TessellationCase(StageCase):
                 self.engine.get(run_evaluation)(record, self.slot, self.thread, 0, stage.pages)
                 out += self._points()
             first += int(self.words(record + TESSELLATION.COUNT, 1)[0])
-        self.programs.settle("here")
+        self.programs.tell_failures("here")
         assert not list(self.events)
         return out
 

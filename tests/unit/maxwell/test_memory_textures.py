@@ -18,7 +18,8 @@ from pocketgpu.facts.maxwell.formats import TEXTURE
 from pocketgpu.facts.maxwell.headers import TIC
 from pocketgpu.facts.switches import choose
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.formats.pixel_formats import picture, srgb_to_linear
+from pocketgpu.maxwell.formats.arrays import picture
+from pocketgpu.maxwell.formats.srgb import srgb_to_linear
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.memory.blocklinear import Layout, tile
 from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from pocketgpu.errors import UsageError
-from pocketgpu.maxwell.host.macro_run import MacroRun, run
+from pocketgpu.maxwell.host.macro_runner import MacroRun, run
 from pocketgpu.maxwell.mme.assembler import assemble
 from pocketgpu.maxwell.mme.disassembler import disassemble
 

@@ -9,7 +9,7 @@ import pytest
 
 from pocketgpu.cli import main
 from pocketgpu.facts.maxwell import B197, CLASSES
-from pocketgpu.inspect import describe, methods
+from pocketgpu.inspect.registers import describe, methods
 
 
 def said(capsys: Any, *words: str) -> str:

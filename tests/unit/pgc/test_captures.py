@@ -26,6 +26,8 @@ from pocketgpu.capture.pgc.minimise import Keep, minimise, parse_keep
 from pocketgpu.capture.pgc.redact import redact
 from pocketgpu.cli import main
 from pocketgpu.errors import CaptureError, NoPictureError
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.observer import Observer, Run
 
 
 def pictures(capture: pocketgpu.Capture) -> list[dict[str, bytes]]:
@@ -178,40 +180,32 @@ def test_what_to_keep() -> None:
 
 
 def draw_up_to(contents: Contents, frame: int, draw: int) -> Any:
-    """A machine that ran all of a capture up to a draw, that one included, by counting what its runner draws."""
+    """A machine that ran all of a capture up to a draw, that one included."""
     machine = pocketgpu.N3DS()
     snapshot.begin(machine, contents)
     for earlier in contents.frames[:frame]:
         snapshot.play(machine, earlier.events)
         machine.step_vblank()
     machine.stats.reset()
-    runner = machine._core.runner
-    run = runner.run
 
     class Enough(Exception):
         pass
 
-    def counting(count: int, place: str) -> None:
-        left = draw + 1 - machine.stats.draws
-        if count < left:
-            run(count, place)
-            return
-        heads = runner._group_heads
-        heads[:, 3] = np.minimum(heads[:, 3], left)
-        groups = int(np.count_nonzero(heads[: machine._core._get("GROUPS"), 2] < left))
-        machine._core._set("GROUPS", groups)
-        run(left, place)
-        raise Enough
+    class Counting(Observer):
+        def draws(self, packets: DrawPackets, run: Run) -> None:
+            left = draw + 1 - machine.stats.draws
+            run(0, min(left, len(packets)))
+            if left <= len(packets):
+                raise Enough
 
-    runner.run = counting
-    with pytest.raises(Enough):
+    with machine.observed(Counting()), pytest.raises(Enough):
         snapshot.play(machine, contents.frames[frame].events)
     return machine
 
 
 def same_target(small: pocketgpu.N3DS, whole: pocketgpu.N3DS) -> bool:
     """Whether the only colour buffer that the one drew to holds the same bytes in the other."""
-    (target,) = small._core.runner.color_targets()
+    (target,) = small.runner.color_targets()
     pixels = target.read(small.memory)
     return bool(pixels.any()) and pixels.tobytes() == target.read(whole.memory).tobytes()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,8 +17,7 @@ from pocketgpu.cli import main
 from pocketgpu.errors import NoPictureError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.threed.draws import Draw
-from pocketgpu.maxwell.host.log import Log
-from pocketgpu.maxwell.watch import WatchedGM20B, Watcher
+from pocketgpu.maxwell.host.observer import Observer, Undrawn
 
 
 def opened(shared: Path, name: str) -> pocketgpu.Capture:
@@ -32,20 +30,20 @@ def machine_after(log: pgc.PgcLog, frame: int, draw: int) -> pocketgpu.GM20B:
     class Enough(Exception):
         pass
 
-    class Noted(Log):
+    class Noted(Observer):
+        wants_draws = True
         counting = False
         draws = 0
 
-        def append(self, record: Any) -> None:
-            super().append(record)
-            if self.counting and isinstance(record, Draw):
+        def draw_recorded(self, record: Draw) -> None:
+            if self.counting:
                 self.draws += 1
                 if self.draws == draw + 2:  # nothing of this one is drawn yet
                     raise Enough
 
     machine = pocketgpu.GM20B()
-    machine.quick_draws = False  # each must come by the log before it is drawn
-    machine.log = noted = Noted()
+    noted = Noted()
+    machine.observe(noted)
     running = Replay(log, machine)
     try:
         for index in range(frame + 1):
@@ -121,11 +119,12 @@ def records_of(words: list[int], before: dict[str, int] | None = None) -> list[D
     """The draws that words of a pushbuffer for subchannel 0 make, on a machine with some registers set."""
     found: list[Draw] = []
 
-    class Noting(Watcher):
-        def comes(self, draw: Draw) -> None:
+    class Noting(Undrawn):
+        def draw_recorded(self, draw: Draw) -> None:
             found.append(draw)
 
-    machine = WatchedGM20B(Noting())
+    machine = pocketgpu.GM20B()
+    machine.observe(Noting())
     machine.map(0x5_0000_0000, 0x10000)
     for name, value in (before or {}).items():
         machine.registers(0xB197)[B197[name].word] = value

@@ -22,9 +22,9 @@ from pocketgpu.capture.pgc.texture_noise import noise
 from pocketgpu.cli import main
 from pocketgpu.facts.maxwell import A140, B0B5, TWOD, MethodBlock
 from pocketgpu.facts.maxwell.formats import TEXTURE
-from pocketgpu.maxwell import watch
-from pocketgpu.maxwell.formats import pixel_formats
+from pocketgpu.maxwell.formats import arrays
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
+from pocketgpu.maxwell.memory import places
 
 CUBE_BYTES = 256 * 256 // 2
 """What the texture of ex04_textured_cube takes: BC1."""
@@ -48,9 +48,9 @@ class Noting(Origins):
         self.texels: list[np.ndarray[Any, np.dtype[np.uint8]]] = []
         super().watch()
 
-    def samples(self, texture: TextureHeader, address: int, size: int) -> None:
+    def uses_texels(self, texture: TextureHeader, address: int, size: int) -> None:
         before = len(self.uses)
-        super().samples(texture, address, size)
+        super().uses_texels(texture, address, size)
         if len(self.uses) > before:
             self.texels.append(np.frombuffer(self.machine.memory.try_read(address, size)[0], np.uint8))
 
@@ -312,9 +312,9 @@ def test_noise_is_valid(name: str) -> None:
     assert made.shape == (64, layout.bytes) and len(np.unique(made, axis=0)) > 16
     rows = made.reshape(8, -1)
     try:
-        texels = pixel_formats.decode(rows, layout, types)
+        texels = arrays.decode(rows, layout, types)
     except pocketgpu.PocketGPUError:
-        texels = pixel_formats.decode(rows, layout)  # of 8 bits there are no floats
+        texels = arrays.decode(rows, layout)  # of 8 bits there are no floats
     assert np.isfinite(texels).all()
     if name.startswith("ASTC"):
         across, down = layout.block
@@ -332,7 +332,7 @@ def test_large_textures_and_long_copies_are_followed_in_pieces(
     original = contents_of(shared_dir, "ex04_textured_cube")
     whole = replace_textures(original, log_of(original))
     monkeypatch.setattr(channel_origins, "_SLICE", 12 << 10)
-    monkeypatch.setattr(watch, "_CHUNK", 1 << 10)
+    monkeypatch.setattr(places, "CHUNK", 1 << 10)
     found = replace_textures(original, log_of(original))
     assert (found.textures, found.replaced, found.left, found.lost) == (1, CUBE_BYTES, 0, 0)
     assert pictures(found.contents) != pictures(original) and whole.replaced == found.replaced

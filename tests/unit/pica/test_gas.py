@@ -26,7 +26,7 @@ def f16(value: float) -> int:
 
 
 def table(gpu: Any) -> np.ndarray:
-    return gpu.n3ds._core.bank("gas_lut")  # type: ignore[no-any-return]
+    return gpu.n3ds.bank("gas_lut")  # type: ignore[no-any-return]
 
 
 # -- registers and table ----------------------------------------------------------------------------------------------

@@ -365,7 +365,7 @@ def test_a_large_primitive_stops_at_the_last_uniform(fresh: Scene) -> None:
     fresh.cl.geometry_shader(program(text), "variable", outputs=2)
     fresh.vertices(vertices)
     fresh.elements([600, 0, 1, 2, *[3] * 597])
-    layout = fresh.machine._core.layout
+    layout = fresh.machine.work.layout
     behind = fresh.machine.memory.arena[layout.geometry_uniforms + 96 * 16 :][:512]
     before = behind.copy()
     assert (fresh.picture() == expected).all()
@@ -527,8 +527,7 @@ def test_winding_turns_triangles_round(winding: str, order: Sequence[int]) -> No
     scene.draw(vertices)
     assert (scene.picture() == expected).all()
     # Both values draw alike; they differ in which vertex is the first one.
-    core = scene.machine._core
-    slots = scene.machine.memory.arena[core.layout.slot_list :][:12].view(np.int32)
+    slots = scene.machine.work.slots(3)
     assert (np.argsort(slots) == np.argsort(order)).all()
 
 

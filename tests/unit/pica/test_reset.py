@@ -101,7 +101,7 @@ def test_textures_are_decoded_again_only_when_their_own_bytes_change(gpu: Any, m
 
 def test_no_draw_waits_for_a_vertex_program(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the interpreter at hand a new program runs on that at once, and on its own code once it is there."""
-    runner = gpu.n3ds._core.runner
+    runner = gpu.n3ds.runner
     interpreter = runner.engine.handle(vertex_interpreter, control=runner.layout.control, rules=DEFAULT_RULES)
     monkeypatch.setattr(Engine, "has", lambda self, kernel, **static: False)  # nothing on the disk
     monkeypatch.setattr(tiers, "ON_THE_SPOT", 0)

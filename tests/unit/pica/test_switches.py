@@ -60,7 +60,7 @@ def _(gpu: Any) -> int:
     gpu.write("FOG_LUT_INDEX", 3)
     gpu.write(0xE8, 0x12345678, mask=1)
     gpu.run()
-    return int(gpu.n3ds._core.bank("fog_lut")[3])
+    return int(gpu.n3ds.bank("fog_lut")[3])
 
 
 @case("list.jump_value", 1, 0)

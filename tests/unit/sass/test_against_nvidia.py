@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pocketgpu.inspect.shader_files import open_shader
+from pocketgpu.inspect.shaders.files import open_shader
 from pocketgpu.maxwell.sass import SassError, decode
 from pocketgpu.maxwell.sass.files.elf import read_cubin
 from pocketgpu.maxwell.sass.isa.assembler import assemble

@@ -8,7 +8,7 @@ import pytest
 from support.fuzz import load
 
 from pocketgpu.errors import CaptureError, PocketGPUError, UsageError
-from pocketgpu.inspect.shader_files import kind_of, open_shader
+from pocketgpu.inspect.shaders.files import kind_of, open_shader
 from pocketgpu.maxwell.sass.files.dksh import read_dksh
 from pocketgpu.maxwell.sass.files.elf import attributes, read_cubin
 from pocketgpu.maxwell.sass.program.graph import blocks_of

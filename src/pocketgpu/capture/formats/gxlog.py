@@ -24,7 +24,8 @@ from pocketgpu.capture.formats.documents import Document, kind_of
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
 from pocketgpu.facts.external import EXTERNAL, EXTERNAL_BANK, LCD, LCD_BANK
-from pocketgpu.facts.gsp import CORE_START, ENTRY_WORDS, GX_COMMANDS, START_WRITES, AddressRange
+from pocketgpu.facts.external_init import CORE_START, START_WRITES
+from pocketgpu.facts.gsp import ENTRY_WORDS, AddressRange, command_of
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.pica.gsp.addresses import AddressMap
@@ -87,8 +88,9 @@ def start_state() -> InitialState:
     for name, value in CORE_START.items():
         core[PICA[name].offset] = value
     for offset, value, mask in START_WRITES:
-        # Selects are taken over by the hardware and read as 0 afterwards; the 3D core is above.
-        if offset < 0x1000 and offset & 0xFF != 0x78:
+        written = EXTERNAL.get(offset)
+        # Selects are taken over by the hardware and read as 0 afterwards; the 3D core has registers of its own.
+        if written is not None and not written.name.endswith("_SELECT"):
             external[offset // 4] = (int(external[offset // 4]) & ~mask) | (value & mask)
     assert EXTERNAL_BANK.stride == LCD_BANK.stride == 1
     return InitialState.of(external=external, lcd=lcd, pica=core)
@@ -127,8 +129,8 @@ class GxLog:
                 spans: list[tuple[int | None, int]] = []
                 if isinstance(event, MemoryEvent):
                     spans.append((event.phys, event.size))
-                elif isinstance(event, GxEvent) and (number := event.words[0] & 0xFF) < len(GX_COMMANDS):
-                    for word, value in zip(GX_COMMANDS[number].words, event.words[1:], strict=True):
+                elif isinstance(event, GxEvent) and (command := command_of(event.words)) is not None:
+                    for word, value in zip(command.words, event.words[1:], strict=True):
                         if word.kind == "address":
                             spans.append((translate(value), 1))
                 elif isinstance(event, SwapEvent):

@@ -8,26 +8,31 @@ origin that was there, so an origin counts only as long as the byte still has th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
-from pocketgpu.capture.channel_replay import Replay
+from pocketgpu.capture.channel_replay import Replay, make_machine
 from pocketgpu.capture.formats.pgc.contents import digest
 from pocketgpu.facts.maxwell.formats import PixelLayout
+from pocketgpu.maxwell.engines.compute.queue_metadata import QMD_BYTES
 from pocketgpu.maxwell.engines.threed import vertices
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
+from pocketgpu.maxwell.host.observer import Observer, Segment, TextureRead
 from pocketgpu.maxwell.memory.page_table import PHYSICAL
-from pocketgpu.maxwell.watch import Offsets, Places, WatchedGM20B, Watcher
+from pocketgpu.maxwell.memory.places import Offsets, Places
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pocketgpu.capture.formats.mxcap import ChunkRecord
     from pocketgpu.capture.formats.pgc.traces import PgcLog
+    from pocketgpu.maxwell.engines.common.base import Engine
+    from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
     from pocketgpu.maxwell.engines.threed.draws import Draw
+    from pocketgpu.maxwell.host.channel import Channel
 
 Origin = NDArray[np.uint32]
 """0: nobody has written the byte itself. 1 .. stored: a byte of a store, counted through the capture. Up to `stored` +
@@ -53,12 +58,24 @@ class Use:
     origins: Origin
 
 
-class Origins(Watcher):
+@dataclass
+class _Unread:
+    """A stretch of pushbuffer that a channel has come to. origins: of its words, (words, 4), as they were then.
+    commands: which of them are no inline data."""
+
+    offset: int
+    origins: Origin
+    commands: NDArray[np.bool_]
+
+
+class Origins(Observer):
     """Replays a capture and finds the textures that it uses.
 
     stored: all bytes of the capture's stores, one behind the other. kept: which of them serve as commands, vertices,
     indices, headers. unwritten: bytes of memory, counted from its beginning, that a texture shows and nobody writes.
     """
+
+    wants_draws = wants_pages = wants_inline = True
 
     def __init__(self, log: PgcLog, switches: Mapping[str, str] | None = None) -> None:
         self.log = log
@@ -70,12 +87,14 @@ class Origins(Watcher):
         self.uses: list[Use] = []
         self.textures: set[TextureHeader] = set()
         self.conversions: list[tuple[Origin, PixelLayout | None]] = []
-        self.machine = machine = WatchedGM20B(self, switches)
+        self.machine = machine = make_machine(log, switches=switches)
+        machine.observe(self)
         # A replay never gives memory back, so it lies without gaps from the beginning on.
         self.origins = np.zeros(sum(-(-size // PAGE_SIZE) * PAGE_SIZE for size in log.handles.values()), np.uint32)
         self.drawn = np.zeros(len(machine.memory.page_versions), np.bool_)
         self._seen: set[tuple[TextureHeader, bytes, bytes]] = set()
-        self.running = _Running(log, self)
+        self._unread: dict[int, list[_Unread]] = {}
+        self.running = Replay(log, machine, self._store)
 
     def watch(self) -> None:
         """Replay everything that belongs to a frame."""
@@ -84,6 +103,8 @@ class Origins(Watcher):
                 self.running.run(number)
             self.machine.finish()
             self.machine.log.clear()
+        for channel in tuple(self._unread):
+            self._keep_commands(channel)
 
     # Origins
 
@@ -104,7 +125,7 @@ class Origins(Watcher):
         there = offsets >= 0
         self.origins[offsets[there] - PHYSICAL] = origins[there] if isinstance(origins, np.ndarray) else origins
 
-    def store(self, offset: int, chunk: ChunkRecord, start: int, size: int) -> None:
+    def _store(self, chunk: ChunkRecord, start: int, offset: int, size: int) -> None:
         """Bytes from `start` of a chunk were stored at an arena offset."""
         first = self.first[id(chunk)] + start
         place = offset - PHYSICAL
@@ -123,16 +144,37 @@ class Origins(Watcher):
 
     # What the machine tells
 
-    def reads_commands(self, offset: int, words: int, data: NDArray[np.int64]) -> None:
-        commands = np.ones(words, np.bool_)
-        commands[data] = False
-        places = offset + 4 * np.flatnonzero(commands).astype(np.int64)
-        self.keep((places[:, None] + np.arange(4)).reshape(-1))
+    def segments_read(self, channel: Channel, number: int, segments: Sequence[Segment]) -> None:
+        """All words are commands, unless `inline_read` says otherwise before others are read."""
+        self._keep_commands(channel.index)
+        unread = self._unread[channel.index] = []
+        for one in segments:
+            for offset, words in one.pieces:
+                origins = self.of(np.arange(offset, offset + 4 * words, dtype=np.int64)).reshape(-1, 4)
+                unread.append(_Unread(offset, origins, np.ones(words, np.bool_)))
 
-    def reads_entry(self, address: int, size: int) -> None:
-        self._keep_range(address, size)
+    def inline_read(self, channel: Channel, words: Offsets) -> None:
+        """These words are data."""
+        for one in self._unread.get(channel.index, ()):
+            inside = words[(words >= one.offset) & (words < one.offset + 4 * len(one.origins))]
+            one.commands[(inside - one.offset) >> 2] = False
 
-    def reads_vertices(self, draw: Draw) -> None:
+    def _keep_commands(self, channel: int) -> None:
+        """A channel has read all words that were told."""
+        for one in self._unread.pop(channel, ()):
+            origins = one.origins[one.commands]
+            self.kept[origins[origins <= len(self.stored)]] = True
+
+    def launch_recorded(self, launch: Launch) -> None:
+        """The words that describe a launch serve as that."""
+        self._keep_range(launch.address, QMD_BYTES)
+
+    def draw(self, draw: Draw, run: Callable[[], None]) -> None:
+        """Vertices and indices of a draw serve as that."""
+        self._keep_vertices(draw)
+        run()
+
+    def _keep_vertices(self, draw: Draw) -> None:
         if not 0 < draw.count <= vertices.MAX_VERTICES:
             return
         if draw.index_bytes:
@@ -153,11 +195,16 @@ class Origins(Watcher):
             if start < end:
                 self._keep_range(start, end - start)
 
-    def samples(self, texture: TextureHeader, address: int, size: int) -> None:
+    def texture_read(self, found: TextureRead) -> None:
+        """Keep what describes a texture, and find out where its texels come from."""
+        for place in found.entries:
+            self._keep_range(*place)
+        address, size = found.texels or (0, 0)
         for first in range(0, size, _SLICE):
-            self._uses(texture, address + first, min(size - first, _SLICE))
+            self.uses_texels(found.texture, address + first, min(size - first, _SLICE))
 
-    def _uses(self, texture: TextureHeader, address: int, size: int) -> None:
+    def uses_texels(self, texture: TextureHeader, address: int, size: int) -> None:
+        """Bytes of a texture serve as that."""
         data, _ = self.machine.memory.try_read(address, size)
         texels = np.frombuffer(data, np.uint8)
         pieces = [
@@ -189,7 +236,8 @@ class Origins(Watcher):
         found[blank & ~blank_ok] = MADE
         return found
 
-    def uploads(self, target: Places, words: Offsets | None, padded: int) -> None:
+    def uploaded(self, target: Places, words: Offsets | None, padded: int) -> None:
+        """Hand on the origins of words of the pushbuffer."""
         place = 0
         lines = None
         if words is not None:
@@ -201,13 +249,15 @@ class Origins(Watcher):
                 self.put(offsets, self.of(lines[place : place + len(offsets)]))
             place += len(offsets)
 
-    def copies(self, target: Places, source: Places, engine: Any) -> None:
+    def copied(self, engine: Engine, target: Places, source: Places) -> None:
+        """Hand on origins."""
         memory = self.machine.memory
         wanted = target.offsets(memory)
         for offsets, sources in zip(wanted, source.offsets(memory), strict=True):
             self.put(offsets, self.of(sources))
 
-    def converts(self, target: Places, source: Places, layout: PixelLayout | None, engine: Any) -> None:
+    def converted(self, engine: Engine, target: Places, source: Places, layout: PixelLayout | None) -> None:
+        """Give what was made an origin of its own, and note what it was made of."""
         memory = self.machine.memory
         found = np.unique(np.concatenate([self.of(part).reshape(-1) for part in source.offsets(memory)]))
         memory_end = self.unwritten + len(self.origins)
@@ -221,34 +271,16 @@ class Origins(Watcher):
         for offsets in target.offsets(memory):
             self.put(offsets, number)
 
-    def fills(self, target: Places) -> None:
+    def filled(self, target: Places) -> None:
+        """The GPU made it."""
         for offsets in target.offsets(self.machine.memory):
             self.put(offsets, MADE)
 
-    def writes(self, pages: NDArray[np.int64]) -> None:
+    def memory_written(self, pages: NDArray[np.int64]) -> None:
+        """Something was drawn or computed here."""
         self.drawn[pages] = True
 
     def sources_of(self, origin: int) -> tuple[Origin, PixelLayout | None] | None:
         """What a conversion was made of; None if the origin is none."""
         number = _FIRST_CONVERSION - origin
         return self.conversions[number] if 0 <= number < len(self.conversions) else None
-
-
-class _Running(Replay):
-    """A replay that tells what stores bring."""
-
-    def __init__(self, log: PgcLog, origins: Origins) -> None:
-        self._origins = origins
-        super().__init__(log, origins.machine)
-
-    def _load(self, chunk: ChunkRecord, number: int) -> None:
-        super()._load(chunk, number)
-        size = len(chunk.data)
-        if chunk.handle is not None:
-            self._origins.store(self._backing(chunk.handle).offset + chunk.offset, chunk, 0, size)
-            return
-        at = 0
-        for offset, length in self.machine.memory.spans(chunk.gpu_va, size):
-            if offset is not None:
-                self._origins.store(offset, chunk, at, length)
-            at += length

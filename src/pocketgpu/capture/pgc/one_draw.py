@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,23 +11,22 @@ from pocketgpu.arena import PAGE_SIZE
 from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Gx, Load, Words, Writes
 from pocketgpu.capture.pgc import snapshot
 from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.facts.gsp import PROCESS_LIST, command_of
+from pocketgpu.facts.list_entry import header_of, header_word, length_of
 from pocketgpu.facts.memory_map import FCRAM
-from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica import FINALIZE_VALUE, PICA
 from pocketgpu.pica.external.registers import LIST_STARTS
-from pocketgpu.pica.watch import DrawPackets, WatchedN3DS
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Observer, Undrawn
 
-if TYPE_CHECKING:
-    from pocketgpu.pica.n3ds import N3DS
-
-_LIST_SIZE, _LIST_ADDRESS, _LIST_START = 0x104018E0, 0x104018E8, 0x104018F0
-_STARTS = [0x10401000 + 4 * number for number in LIST_STARTS]
+_LIST_SIZE, _LIST_ADDRESS, _LIST_START = (PICA[f"CMDBUF_{name}0"] for name in ("SIZE", "ADDR", "JUMP"))
+_STARTS = [PICA[number].address for number in LIST_STARTS]
 _JUMPS = PICA["CMDBUF_JUMP0"].offset, PICA["CMDBUF_JUMP1"].offset
 _SIZES = PICA["CMDBUF_SIZE0"].offset, PICA["CMDBUF_SIZE1"].offset
 _ADDRESSES = PICA["CMDBUF_ADDR0"].offset, PICA["CMDBUF_ADDR1"].offset
-_FINALIZE = (0x12345678, PICA["FINALIZE"].offset | 0xF0000)
+_FINALIZE = (FINALIZE_VALUE, header_word(PICA["FINALIZE"].offset, 1, False))
 _MOST_WORDS = 1 << 20
 _MOST_JUMPS = 4096
-_GX_LIST = 1
 
 
 class _Reached(Exception):
@@ -38,20 +36,29 @@ class _Reached(Exception):
         self.offset, self.size = offset, size
 
 
-class _Draws:
-    """A watcher that notes how many draws had been when each list ended."""
+class _StopAtList(Observer):
+    """Stops the machine before its list `number` of those in guest memory, counted from 0."""
+
+    def __init__(self, number: int) -> None:
+        self._left = number
+
+    def list_starts(self, offset: int, size: int) -> None:
+        if self.machine.memory.address_of(offset) is None:
+            return
+        if not self._left:
+            raise _Reached(offset, size)
+        self._left -= 1
+
+
+class _Draws(Undrawn):
+    """Notes how many draws had been when each list of guest memory ended."""
 
     def __init__(self) -> None:
-        self.machine: WatchedN3DS | None = None
         self.ends: list[int] = []
 
-    def draws(self, packets: DrawPackets) -> None: ...
-
-    def list_ran(self, words: int, ignored: int, place: str) -> None:
-        if words and self.machine is not None:
+    def list_ended(self, offset: int, size: int, jumps: int, ignored: int) -> None:
+        if size and self.machine.memory.address_of(offset) is not None:
             self.ends.append(self.machine.stats.draws)
-
-    def unit_starts(self, unit: str, words: Mapping[str, int], place: str) -> None: ...
 
 
 def starts_list(addresses: Words, values: Words) -> NDArray[np.bool_]:
@@ -95,8 +102,9 @@ def one_draw(
 
 def _find(contents: Contents, frame: int, draw: int, fcram: int) -> tuple[int, int, int]:
     """The event that draws it, the number of the list in that event, and the draws before that list."""
-    watcher = _Draws()
-    machine = watcher.machine = WatchedN3DS(watcher, fcram=fcram)
+    draws = _Draws()
+    machine = N3DS(fcram=fcram)
+    machine.observe(draws)
     snapshot.begin(machine, contents)
     for earlier in contents.frames[:frame]:
         snapshot.play(machine, earlier.events)
@@ -104,9 +112,9 @@ def _find(contents: Contents, frame: int, draw: int, fcram: int) -> tuple[int, i
     machine.stats.reset()
     before = 0
     for place, event in enumerate(contents.frames[frame].events):
-        watcher.ends.clear()
+        draws.ends.clear()
         snapshot.play(machine, [event])
-        for number, count in enumerate(watcher.ends):
+        for number, count in enumerate(draws.ends):
             if count > draw:
                 return place, number, before
             before = count
@@ -125,17 +133,6 @@ def no_such_draw(frame: int, draw: int, count: int) -> NoPictureError:
 
 def _reach(machine: N3DS, event: Event, number: int) -> tuple[Words, list[Event]]:
     """Let an event happen up to its list `number`; the words of that list, and what of the event is left."""
-    core = machine._core
-    run_list = core.run_list
-    seen = 0
-
-    def stopping(offset: int, size: int, complete: bool = True) -> int:
-        nonlocal seen
-        if seen == number:
-            raise _Reached(offset, size)
-        seen += 1
-        return run_list(offset, size, complete)
-
     rest: list[Event] = []
     parts: list[Event] = [event]
     if isinstance(event, Writes):
@@ -143,14 +140,12 @@ def _reach(machine: N3DS, event: Event, number: int) -> tuple[Words, list[Event]
         cut = [slice(0, at), slice(at, at + 1), slice(at + 1, None)]
         before, start, left = (Writes(event.addresses[part], event.values[part]) for part in cut)
         parts, rest = [before, start], [left]
-    core.run_list = stopping  # type: ignore[method-assign]
     try:
-        snapshot.play(machine, parts)
+        with machine.observed(_StopAtList(number)):
+            snapshot.play(machine, parts)
     except _Reached as reached:
         place = machine.memory.arena[reached.offset : reached.offset + reached.size]
         return place.view(np.uint32).copy(), rest
-    finally:
-        core.run_list = run_list  # type: ignore[method-assign]
     raise UsageError("the command list was not met again", hint="Please report this capture.")
 
 
@@ -160,24 +155,23 @@ def _entries(machine: N3DS, words: Words) -> Iterator[Words]:
     jumps = total = at = 0
     while at + 2 <= len(words):
         header = int(words[at + 1])
-        more = header >> 20 & 0xFF
-        length = 2 + more + (more & 1)
+        register, _, more, step = header_of(header)
+        length = length_of(header)
         entry = words[at : at + length]
         at += length
         total += length
         if len(entry) < 2 + more or total > _MOST_WORDS:
             return
-        register, consecutive = header & 0xFFFF, header >> 31
         jumped = False
         values = [int(entry[0]), *entry[2 : 2 + more].tolist()]
         controls = False
         for i, value in enumerate(values):
-            target = register + i * consecutive
+            target = register + i * step
             for channel in range(2):
                 if target == _SIZES[channel]:
-                    sizes[channel], controls = value << 3, True
+                    sizes[channel], controls = int(_LIST_SIZE["size"].decode(value)), True
                 elif target == _ADDRESSES[channel]:
-                    addresses[channel], controls = value << 3, True
+                    addresses[channel], controls = int(_LIST_ADDRESS["address"].decode(value)), True
                 elif target == _JUMPS[channel]:
                     controls = True
                     if not jumped and jumps < _MOST_JUMPS:
@@ -198,8 +192,8 @@ def _joined(entries: list[Words]) -> Words:
 
 def _bounds(start: Contents, entries: list[Words], draw: int, fcram: int) -> tuple[int, int]:
     """The entries first .. end-1 that make draw `draw` of a list, found by how many draws the beginnings have."""
-    watcher = _Draws()
-    machine = WatchedN3DS(watcher, fcram=fcram)
+    machine = N3DS(fcram=fcram)
+    machine.observe(Undrawn())
 
     def first_with(draws: int) -> int:
         """The least number of entries that make so many draws, or one more than there are."""
@@ -221,8 +215,8 @@ def _bounds(start: Contents, entries: list[Words], draw: int, fcram: int) -> tup
 def _list(entries: list[Words], memory: list[Load], fcram: int) -> list[Event]:
     """A command list of these entries, where memory is free, and the writes that start it."""
     words = _joined(entries)
-    finalize = _FINALIZE[1] & 0xFFFF
-    if not any(int(entry[1]) & 0xFFFF == finalize for entry in entries):
+    finalize = PICA["FINALIZE"].offset
+    if not any(header_of(int(entry[1])).id == finalize for entry in entries):
         words = np.concatenate((words, np.array(_FINALIZE, np.uint32)))
     words = np.concatenate((words, np.zeros(-len(words) % 4, np.uint32)))
     room = -(-words.nbytes // PAGE_SIZE) * PAGE_SIZE
@@ -233,7 +227,11 @@ def _list(entries: list[Words], memory: list[Load], fcram: int) -> list[Event]:
             address = load.address - room
     if address < FCRAM.base:
         raise UsageError("no memory is free for the command list of the draw")
-    writes = {_LIST_SIZE: words.nbytes >> 3, _LIST_ADDRESS: address >> 3, _LIST_START: 1}
+    writes = {
+        _LIST_SIZE.address: _LIST_SIZE.encode(size=words.nbytes),
+        _LIST_ADDRESS.address: _LIST_ADDRESS.encode(address=address),
+        _LIST_START.address: 1,
+    }
     columns = np.array(list(writes.items()), np.uint32).T
     return [Load(address, (words.astype("<u4").tobytes(),)), Writes(columns[0].copy(), columns[1].copy())]
 
@@ -244,7 +242,7 @@ def _without_lists(events: tuple[Event, ...]) -> Iterator[Event]:
             keep = ~starts_list(event.addresses, event.values)
             if keep.any():
                 yield Writes(event.addresses[keep], event.values[keep])
-        elif not (isinstance(event, Gx) and event.words[0] & 0xFF == _GX_LIST):
+        elif not (isinstance(event, Gx) and command_of(event.words) is PROCESS_LIST):
             yield event
 
 
@@ -253,7 +251,7 @@ def _targets(machine: N3DS) -> list[tuple[int, int]]:
     from pocketgpu.pica.core.registers import StaticRegisters
     from pocketgpu.pica.front.draw_target import make_target
 
-    registers = StaticRegisters(dict(enumerate(machine._core.registers.tolist())))
+    registers = StaticRegisters(dict(enumerate(machine.registers.tolist())))
     target = make_target(machine.memory, registers)
     if isinstance(target, str):
         return []

@@ -22,9 +22,9 @@ from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import EXTERNAL_FORMATS
 from pocketgpu.facts.pica import PICA
 from pocketgpu.pica.core.layout import KIND_ARRAYS, KIND_ELEMENTS
-from pocketgpu.pica.external.transfer import WORDS
-from pocketgpu.pica.texture.cache import TextureCache
-from pocketgpu.pica.watch import DrawPackets, WatchedN3DS
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Run, Undrawn
 
 if TYPE_CHECKING:
     from pocketgpu.capture.replay import Capture
@@ -71,34 +71,23 @@ def redact(capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | 
 
 
 def _redact_3ds(contents: Contents) -> Redacted:
-    watcher = _Textures(256 if cast(PgcTrace, trace_of(contents)).needs_new_model else 128)
-    watcher.watch(contents)
-    noise = _Noise(watcher)
+    found = _Textures(contents, 256 if cast(PgcTrace, trace_of(contents)).needs_new_model else 128)
+    noise = _Noise(found)
     frames = [FrameContents(tuple(map(noise.event, frame.events))) for frame in contents.frames]
-    return Redacted(replace(contents, frames=frames, tail=()), len(watcher.textures), noise.replaced, noise.left)
+    return Redacted(replace(contents, frames=frames, tail=()), len(found.textures), noise.replaced, noise.left)
 
 
-class _Textures:
-    """Watches a replay: which bytes of memory are textures, which are something that must stay."""
+class _Textures(Undrawn):
+    """Notes of a replay which bytes of memory are textures, and which are something that must stay."""
 
-    def __init__(self, fcram: int) -> None:
-        self.machine = WatchedN3DS(self, fcram=fcram * MIB)
-        machine = self.machine
-        self.cache = TextureCache(machine.memory, machine._engine, machine._core.layout, machine.switches)
+    def __init__(self, contents: Contents, fcram: int) -> None:
         self.textures: set[Span] = set()
         self.kept: set[Span] = set()
         self.moves: set[tuple[Span, Span]] = set()
         self._seen: set[bytes] = set()
 
-    def watch(self, contents: Contents) -> None:
-        machine = self.machine
-        run_list = machine._core.run_list
-
-        def noting(offset: int, size: int, complete: bool = True) -> int:
-            self.kept.add((offset, size))
-            return run_list(offset, size, complete)
-
-        machine._core.run_list = noting  # type: ignore[method-assign]
+        machine = N3DS(fcram=fcram * MIB)
+        machine.observe(self)
         snapshot.begin(machine, contents)
         for frame in contents.frames:
             snapshot.play(machine, frame.events)
@@ -106,36 +95,32 @@ class _Textures:
 
     # What the machine tells
 
-    def draws(self, packets: DrawPackets) -> None:
+    def list_starts(self, offset: int, size: int) -> None:
+        self.kept.add((offset, size))
+
+    def draws(self, packets: DrawPackets, run: Run) -> None:
         for registers, kind in zip(packets.registers, packets.kinds.tolist(), strict=True):
             key = registers.tobytes()
             if key not in self._seen:
                 self._seen.add(key)
-                self._textures(registers)
+                self._note_textures(registers)
             if kind in (KIND_ARRAYS, KIND_ELEMENTS):
                 self.kept.update(self._vertices(registers, kind == KIND_ELEMENTS))
 
-    def list_ran(self, words: int, ignored: int, place: str) -> None: ...
-
-    def unit_starts(self, unit: str, words: Mapping[str, int], place: str) -> None:
+    def unit_starts(self, unit: str, words: Mapping[str, int]) -> None:
         if unit != "PPF":
             return
-        first = WORDS.start
-        registers = np.zeros(WORDS.stop - first, np.uint32)
-        for name, word in words.items():
-            if 0 <= (number := EXTERNAL[name].offset // 4 - first) < len(registers):
-                registers[number] = word
-        written = self.machine._transfer.prepare(registers).written
+        written = self.machine.transfer_of(words).written
         source = self.machine.memory.offset_of(words["PPF_INPUT_ADDRESS"] << 3, _bytes_read(words))
         if source is not None and written[1]:
             self.moves.add(((source, _bytes_read(words)), written))
 
-    def _textures(self, registers: NDArray[np.uint32]) -> None:
+    def _note_textures(self, registers: NDArray[np.uint32]) -> None:
         config = PICA["TEXUNIT_CONFIG"]
         word = int(registers[config.offset])
         for unit in range(_UNITS):
             if config[f"unit{unit}_enable"].raw(word):
-                source = self.cache.describe(registers, unit)
+                source = self.machine.textures.describe(registers, unit)
                 if source is not None:
                     self.textures.update(source.ranges)
 
@@ -196,11 +181,11 @@ def _bytes_read(words: Mapping[str, int]) -> int:
 
 
 class _Noise:
-    def __init__(self, watcher: _Textures) -> None:
-        self.memory = watcher.machine.memory
-        self.textures = watcher.all_textures()
+    def __init__(self, found: _Textures) -> None:
+        self.memory = found.machine.memory
+        self.textures = found.all_textures()
         self.free = self.textures.copy()
-        for offset, size in watcher.kept:
+        for offset, size in found.kept:
             self.free[offset : offset + size] = False
         self.known: dict[bytes, bytes] = {}
         self.replaced = self.left = 0

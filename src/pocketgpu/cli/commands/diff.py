@@ -79,7 +79,7 @@ def diff(
 
 def _write(report: Report, directory: Path) -> list[str]:
     """Sheets of the pictures that differ: both, and the difference where there are two."""
-    from pocketgpu.inspect.comparing import to_png
+    from pocketgpu.inspect.pictures.comparing import to_png
 
     files = []
     for one in report.pictures:
@@ -94,7 +94,7 @@ def _write(report: Report, directory: Path) -> list[str]:
 
 
 def _sheet(one: PictureDifference) -> Any:
-    from pocketgpu.inspect.comparing import difference, sheet
+    from pocketgpu.inspect.pictures.comparing import difference, sheet
 
     first, second = one.pictures
     shown = [(name, picture) for name, picture in (("A", first), ("B", second)) if picture is not None]

@@ -12,11 +12,11 @@ from pocketgpu.cli.parts.options import debug_option, json_option, set_option
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import open_capture
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.wording import counted
+from pocketgpu.inspect.model.wording import counted
 
 if TYPE_CHECKING:
-    from pocketgpu.inspect.event import Event
-    from pocketgpu.inspect.inspection import Inspection
+    from pocketgpu.inspect.model.event import Event
+    from pocketgpu.inspect.model.inspection import Inspection
 
 _MOST_FRAMES = 4
 
@@ -35,8 +35,8 @@ def events(outcome: Outcome, capture: str, address: str | None, draws: bool, swi
     ADDRESS is a frame (f3), a pass of it (f3/p1) or one event (f3/d17, f3/e412), which is then told in full, with its
     words of the command stream. Without one: all frames, of a long capture the first ones.
     """
-    from pocketgpu.inspect.address import Address
     from pocketgpu.inspect.inspection import debug
+    from pocketgpu.inspect.model.address import Address
 
     opened = open_capture(capture)
     outcome.add_events(opened.warnings)

@@ -30,7 +30,7 @@ def _parse_size(text: str) -> tuple[int, int]:
 
 
 def _parse_format(text: str) -> PixelFormat:
-    from pocketgpu.inspect.pictures import format_named
+    from pocketgpu.inspect.pictures.images import format_named
 
     return format_named(text)
 
@@ -115,7 +115,7 @@ def _to_png(
     offset: int,
     turn: dict[str, bool],
 ) -> tuple[bytes, int, int]:
-    from pocketgpu.inspect.pictures import to_picture
+    from pocketgpu.inspect.pictures.images import to_picture
     from pocketgpu.pica.memory import surface
 
     if size is None:
@@ -145,7 +145,7 @@ def _to_dump(
 ) -> tuple[bytes, int, int]:
     from PIL import Image
 
-    from pocketgpu.inspect.pictures import from_picture
+    from pocketgpu.inspect.pictures.images import from_picture
 
     if offset:
         raise UsageError("a picture has no offset", location="--offset", hint="It is meant for dumps.")

@@ -12,7 +12,7 @@ from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import open_capture
 
 if TYPE_CHECKING:
-    from pocketgpu.inspect.capture_info import CaptureInfo
+    from pocketgpu.inspect.n3ds.capture_info import CaptureInfo
 
 _COUNTS = ("writes", "loads", "lists", "draws", "vertices", "fills", "transfers", "texture_copies")
 
@@ -35,7 +35,7 @@ def info(outcome: Outcome, capture: str) -> None:
 
         tell(outcome, opened)
         return
-    from pocketgpu.inspect.capture_info import examine, kind_of
+    from pocketgpu.inspect.n3ds.capture_info import examine, kind_of
 
     progress = terminal.Progress()
     try:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pocketgpu.facts.maxwell import BitStructure, MethodBlock
     from pocketgpu.facts.registers import Register
-    from pocketgpu.inspect import describe
+    from pocketgpu.inspect.registers import describe
 
 
 @click.command()
@@ -38,7 +38,7 @@ def regs(outcome: Outcome, words: tuple[str, ...], unknown: bool) -> None:
 
     With a VALUE each bit of it is explained. Any other WORDS are searched for in names, fields and descriptions.
     """
-    from pocketgpu.inspect import methods
+    from pocketgpu.inspect.registers import methods
 
     if not words:
         _list_all(outcome, unknown)
@@ -56,7 +56,7 @@ def regs(outcome: Outcome, words: tuple[str, ...], unknown: bool) -> None:
 
 def _list_all(outcome: Outcome, unknown: bool) -> None:
     from pocketgpu.facts.maxwell import CLASSES
-    from pocketgpu.inspect import describe, methods
+    from pocketgpu.inspect.registers import describe, methods
 
     found = describe.registers(unknown)
     outcome.extra["registers"] = [describe.explain(register).to_dict() for register in found]
@@ -73,7 +73,7 @@ def _list_all(outcome: Outcome, unknown: bool) -> None:
 
 def _names_method(engine: str, word: str) -> bool:
     """Whether a word such as "dma" is meant as a class: the next one names a method of it."""
-    from pocketgpu.inspect import methods
+    from pocketgpu.inspect.registers import methods
 
     block = methods.class_named(engine, engines=True)
     return block is not None and methods.resolve(block, word.partition("=")[0]) is not None
@@ -81,7 +81,7 @@ def _names_method(engine: str, word: str) -> bool:
 
 def _one_class(outcome: Outcome, block: MethodBlock, words: Sequence[str]) -> None:
     """Words after a class: nothing, a method and perhaps a value, or what to search for in the class."""
-    from pocketgpu.inspect import describe, methods
+    from pocketgpu.inspect.registers import describe, methods
 
     if not words:
         _found(outcome, list(block))
@@ -112,7 +112,7 @@ def _one_class(outcome: Outcome, block: MethodBlock, words: Sequence[str]) -> No
 
 def _structures(outcome: Outcome, name: str, found: Sequence[BitStructure], words: Sequence[str]) -> None:
     """A structure in memory: its fields, or what the words of one mean."""
-    from pocketgpu.inspect import methods
+    from pocketgpu.inspect.registers import methods
 
     values: list[int] | None = None
     if words:
@@ -135,7 +135,7 @@ def _structures(outcome: Outcome, name: str, found: Sequence[BitStructure], word
 
 def _anything(outcome: Outcome, words: Sequence[str], unknown: bool) -> None:
     """Words without a class: a register of the 3DS, a method of the Switch by name, or a search in both."""
-    from pocketgpu.inspect import describe, methods
+    from pocketgpu.inspect.registers import describe, methods
 
     matches, number = _resolve(words)
     if matches:
@@ -163,7 +163,7 @@ def _anything(outcome: Outcome, words: Sequence[str], unknown: bool) -> None:
 
 def _resolve(words: Sequence[str]) -> tuple[list[describe.Match], int | None]:
     """What the words ask for by naming it, and the value; nothing if they name nothing."""
-    from pocketgpu.inspect import describe, methods
+    from pocketgpu.inspect.registers import describe, methods
 
     if len(words) > 2:
         return [], None
@@ -191,7 +191,7 @@ def _name_and_value(words: Sequence[str]) -> tuple[str, str | None]:
 
 
 def _number(value: str) -> int:
-    from pocketgpu.inspect import describe
+    from pocketgpu.inspect.registers import describe
 
     number = describe.parse_number(value)
     if number is None:
@@ -202,7 +202,7 @@ def _number(value: str) -> int:
 
 
 def _explained(outcome: Outcome, matches: Sequence[describe.Match], number: int | None) -> None:
-    from pocketgpu.inspect import describe
+    from pocketgpu.inspect.registers import describe
 
     explanations = [(describe.explain(one.register, number, one.field), one.remark()) for one in matches]
     outcome.extra["registers"] = [explanation.to_dict() for explanation, _ in explanations]
@@ -215,7 +215,7 @@ def _explained(outcome: Outcome, matches: Sequence[describe.Match], number: int 
 def _found(outcome: Outcome, found: Sequence[Register]) -> None:
     """What a search found, a line for each; a single hit is explained."""
     from pocketgpu.facts.maxwell import Method
-    from pocketgpu.inspect import describe, methods
+    from pocketgpu.inspect.registers import describe, methods
 
     if len(found) == 1:
         _explained(outcome, [describe.Match(found[0])], None)
@@ -226,7 +226,7 @@ def _found(outcome: Outcome, found: Sequence[Register]) -> None:
 
 
 def _hint(name: str) -> str:
-    from pocketgpu.inspect import describe, methods
+    from pocketgpu.inspect.registers import describe, methods
 
     close = describe.similar(name) or methods.similar(name)
     return f"Did you mean {' or '.join(close)}?" if close else "'pocketgpu regs' lists all of them."

@@ -22,7 +22,7 @@ from pocketgpu.cli.parts.shader_step import step
 from pocketgpu.errors import PocketGPUError, UsageError
 
 if TYPE_CHECKING:
-    from pocketgpu.inspect.shader_files import ShaderModule, ShaderProgram
+    from pocketgpu.inspect.shaders.files import ShaderModule, ShaderProgram
 
 _SUFFIXES = (".cubin", ".dksh", ".shbin")
 _KINDS = click.Choice(["cubin", "dksh", "maxwell", "shbin", "pica"])
@@ -252,7 +252,7 @@ def _modules(
     outcome: Outcome, paths: tuple[str, ...], kind: str | None, descriptors: str | None, *, strict: bool = False
 ) -> Iterator[tuple[str, ShaderModule]]:
     """Every file, opened. If there are several, damaged ones are told of and passed over, but for `strict`."""
-    from pocketgpu.inspect.shader_files import open_shader
+    from pocketgpu.inspect.shaders.files import open_shader
 
     extra = read(descriptors) if descriptors is not None else None
     files = list(_files(paths))

@@ -54,7 +54,7 @@ def timing(
     Without a CAPTURE the registers are as the system software leaves them. Everything that the documents warn of is
     told with its reason.
     """
-    from pocketgpu.inspect import display_timing
+    from pocketgpu.inspect.n3ds import display_timing
 
     words = _recorded(outcome, capture, at) if capture is not None else {}
     for name in sets:
@@ -75,7 +75,7 @@ def _recorded(outcome: Outcome, path: str, at: int) -> dict[int, int]:
     opened = open_capture(path)
     wanted = frames_of(opened, FrameSpan(at, at))
     outcome.add_events(opened.warnings)
-    from pocketgpu.inspect.watching import registers_after
+    from pocketgpu.inspect.n3ds.register_replay import registers_after
 
     words, events = registers_after(opened, wanted[0])
     outcome.add_events(events)
@@ -95,7 +95,7 @@ def _initial(name: str) -> dict[int, int]:
 def _change(words: dict[int, int], text: str) -> None:
     """Take over one NAME=VALUE."""
     from pocketgpu.facts.external import EXTERNAL
-    from pocketgpu.inspect import describe
+    from pocketgpu.inspect.registers import describe
 
     name, equals, value = (part.strip() for part in text.partition("="))
     number = describe.parse_number(value.removeprefix("-"))
@@ -125,7 +125,7 @@ def _change(words: dict[int, int], text: str) -> None:
 
 
 def _report(modes: dict[str, DisplayMode], svg: str | None) -> str:
-    from pocketgpu.inspect import display_timing
+    from pocketgpu.inspect.n3ds import display_timing
 
     parts: list[str] = []
     for name, mode in modes.items():

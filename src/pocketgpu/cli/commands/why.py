@@ -24,8 +24,8 @@ def why(outcome: Outcome, capture: str, address: str, switches: dict[str, str]) 
     pixel of a draw's render target (f1/d17/px8,9, y upwards), or a draw (f1/d17): how many of its vertices, triangles
     and fragments each stage let pass, and what stopped the others.
     """
-    from pocketgpu.inspect.address import Address
     from pocketgpu.inspect.inspection import debug
+    from pocketgpu.inspect.model.address import Address
 
     wanted = Address.parse(address)
     opened = open_capture(capture)

@@ -21,8 +21,8 @@ _MOST_METHODS = 6
 def tell(outcome: Outcome, capture: Capture) -> None:
     """Fill the outcome with what is in a Switch recording. Raises NoPictureError if it does nothing at all."""
     from pocketgpu.capture.formats.mxcap import ChannelLog
-    from pocketgpu.inspect.capture_info import kind_of
-    from pocketgpu.inspect.maxwell_info import examine
+    from pocketgpu.inspect.n3ds.capture_info import kind_of
+    from pocketgpu.inspect.switch.capture_info import examine
 
     log = capture.trace
     assert isinstance(log, ChannelLog)

@@ -9,7 +9,7 @@ from pocketgpu.cli.parts import files
 from pocketgpu.errors import CaptureError, UsageError
 
 if TYPE_CHECKING:
-    from pocketgpu.inspect.shader_files import ShaderModule, ShaderProgram
+    from pocketgpu.inspect.shaders.files import ShaderModule, ShaderProgram
 
 _LIMIT = 64 << 20  # bytes of a file that is read
 
@@ -77,7 +77,7 @@ class PicaSource:
 
 def pica_source(file: str, name: str | None) -> PicaSource:
     """The program of a .shbin or of assembly text."""
-    from pocketgpu.inspect.shader_files import kind_of, open_shader
+    from pocketgpu.inspect.shaders.files import kind_of, open_shader
     from pocketgpu.pica.shader.assembler import assemble
 
     data = read(file)

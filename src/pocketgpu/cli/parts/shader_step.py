@@ -60,7 +60,7 @@ def step(
     Captures of the 3DS also have primitives of geometry programs (f1/d17/t3), those of the Switch pixels of a draw's
     target (f1/d17/px8,9) and threads of a launch (f0/e9/b0,0,0/t3,0,0).
     """
-    from pocketgpu.inspect.shader_files import kind_of
+    from pocketgpu.inspect.shaders.files import kind_of
 
     options = {"most": most} if most is not None else {}
     given = [name for name, value in launch.items() if value not in (None, ())]
@@ -87,8 +87,8 @@ def step(
 
 def _in_capture(outcome: Outcome, file: str, address: str, most: int | None) -> Trace:
     from pocketgpu.cli.parts.replay import open_capture
-    from pocketgpu.inspect.address import Address
     from pocketgpu.inspect.inspection import debug
+    from pocketgpu.inspect.model.address import Address
 
     wanted = Address.parse(address)
     opened = open_capture(file)

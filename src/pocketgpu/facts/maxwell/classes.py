@@ -1,12 +1,16 @@
 """Methods of the Tegra X1's GPU, class by class: what a pushbuffer can write, under NVIDIA's names.
 
 A class is what a subchannel is bound to: a set of methods, each a 32-bit word at an offset that pushbuffers count in
-words and the vendor's headers in bytes. The tables stand beside this file, one for each class: a line for a method,
-indented lines for its fields. They are read when first asked for.
+words and the vendor's headers in bytes. The tables stand beside this file, one for each class, in the dialect of
+`facts/tables.py`. They are read when first asked for.
 
 Sources: NVIDIA's public class headers (clb197.h, clb1c0.h, cla140.h, cl902d.h, clb0b5.h, clb06f.h). Counts of arrays
 are not in the headers; they follow from the offsets of neighbours. A method that is no part of the class header is
-marked with what it rests on; `Method.certainty` tells.
+marked with what it rests on (`sources.tsv`); `Method.certainty` tells.
+
+What fields mean is said in words of our own. It rests on the names in the headers, NVIDIA's Shader Program Header
+Specification, the register database of envytools, the driver library deko3d, and the rules of OpenGL and Direct3D for
+state that these have too. Fields of which none of them says anything have no sentence.
 """
 
 from __future__ import annotations
@@ -14,21 +18,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Final
 
-from pocketgpu.facts.registers import Bank, Certainty, Field, Register
+from pocketgpu.facts.registers import Bank, Field, Register
+from pocketgpu.facts.tables import Array, Entry, Tables, apart, expand, names_of, parse_array, parse_marks
 
 WORDS: Final = 0x1000
 """Words of a class' method space; a method's word number has 12 bits."""
 
-_MARKS: Final[Mapping[str, tuple[Certainty, str]]] = {
-    "": (Certainty.DOC, "{header}"),
-    "peers": (Certainty.PEERS, "not in {header}; drivers write it"),
-    "driver": (Certainty.DRIVER, "not in {header}; deko3d writes it"),
-    "other": (Certainty.DRIVER, "not in {header}; other classes have it at this offset"),
-    "sibling": (Certainty.PEERS, "missing from {header}; in the header of Tegra K1's channel, cla26f.h"),
-}
+TABLES: Final = Tables("maxwell")
+"""The tables beside this file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,8 @@ class MethodBlock:
     @cached_property
     def methods(self) -> tuple[Method, ...]:
         """All methods, by word; an array is one of them."""
-        return tuple(_read(self))
+        found = [method for entry in TABLES.entries(self.name, "method") for method in _methods(self, entry)]
+        return tuple(sorted(found, key=lambda method: method.offset))
 
     @cached_property
     def _at(self) -> dict[int, tuple[Method, int]]:
@@ -176,85 +177,30 @@ class MethodBlock:
         return len(self.methods)
 
 
-def table(name: str) -> list[list[str]]:
-    """The lines of a table beside this file, split into columns."""
-    from importlib.resources import files  # not at import time: this alone would cost more than all tables
-
-    text = (files(__package__) / name).read_text("utf-8")
-    return [line.split("\t") for line in text.splitlines()]
-
-
-@cache
-def enumerations() -> Mapping[str, Mapping[int, str]]:
-    """Name to the enumeration that several fields share."""
-    return {name: parse_enumeration(values) for name, values in table("enums.tsv")[1:]}
-
-
-def parse_enumeration(text: str) -> Mapping[int, str]:
-    """ "NAME=0x1 OTHER=0x2" as number to name; two names of one number are joined with a bar."""
-    names: dict[int, str] = {}
-    for part in text.split():
-        name, _, number = part.rpartition("=")
-        value = int(number, 16)
-        names[value] = f"{names[value]}|{name}" if value in names else name
-    return names
-
-
-def parse_type(text: str) -> tuple[str, Mapping[int, str] | None]:
-    """Field.type and Field.enum out of the column "type": a type, the name of an enumeration, or its values."""
-    if "=" in text:
-        return "enum", parse_enumeration(text)
-    shared = enumerations().get(text)
-    return ("enum", shared) if shared is not None else (text, None)
-
-
-def parse_bits(text: str) -> tuple[int, int, bool]:
-    """(lowest bit, width, whether it is a second reading) out of "9:6", "5" or "9:6 view"."""
-    bits, _, view = text.partition(" ")
-    high, _, low = bits.partition(":")
-    lo = int(low or high)
-    return lo, int(high) - lo + 1, view == "view"
-
-
-def _read(block: MethodBlock) -> Iterator[Method]:
-    head: list[str] = []
-    fields: list[Field] = []
-    for row in table(f"{block.name}.tsv")[2:]:
-        if row[0]:
-            if head:
-                yield _method(block, head, fields)
-            head, fields = [*row, *[""] * (6 - len(row))], []
-            continue
-        _, name, bits, kind, unit, doc = [*row, *[""] * (6 - len(row))]
-        lo, width, view = parse_bits(bits)
-        type_, enum = parse_type(kind)
-        fields.append(Field(name, lo, width, type_, unit, enum, doc, view))
-    yield _method(block, head, fields)
-
-
-def _method(block: MethodBlock, head: list[str], fields: list[Field]) -> Method:
-    byte, name, array, marks, aliases, doc = head
-    mark = marks.removeprefix("!")
-    certainty, source = _MARKS[mark.strip()]
-    counts, _, stride = array.partition("*")
-    shape = tuple(int(count) for count in counts.split("x")) if counts else ()
-    count = 1
-    for one in shape:
-        count *= one
-    return Method(
-        block=block.bank,
-        offset=int(byte, 16) // 4,
-        name=name,
-        aliases=tuple(aliases.split(",")) if aliases else (),
-        fields=tuple(fields),
-        trigger=marks.startswith("!"),
-        source=source.format(header=block.header),
-        certainty=certainty,
-        doc=doc,
-        count=count,
-        stride=int(stride, 16) // 4 if stride else 0,
-        shape=shape if len(shape) > 1 else (),
-    )
+def _methods(block: MethodBlock, entry: Entry) -> Iterator[Method]:
+    """The method of a row, or all methods of a list of names."""
+    marks = parse_marks(entry["marks"])
+    certainty, source = TABLES.source(marks.source, block.header)
+    shape, stride = array = parse_array(entry["array"])
+    names = names_of(entry["method"])
+    if len(names) > 1:
+        shape, array = (), Array((), 0)
+    for index, name in enumerate(names):
+        fields = apart(TABLES.fields(entry.rows, index if len(names) > 1 else 0, block.header))
+        yield Method(
+            block=block.bank,
+            offset=(entry.offsets[0] + index * stride) // 4,
+            name=name,
+            aliases=tuple(entry["aliases"].split(",")) if entry["aliases"] else (),
+            fields=tuple(row.field for row in fields),
+            trigger=marks.trigger,
+            source=source,
+            certainty=certainty,
+            doc=expand(entry["doc"], index),
+            count=array.elements,
+            stride=array.stride // 4,
+            shape=shape if len(shape) > 1 else (),
+        )
 
 
 B197: Final = MethodBlock(0xB197, "MAXWELL_B", "3D", "clb197.h")

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from pocketgpu.facts.maxwell.classes import parse_bits, table
+from pocketgpu.facts.maxwell.classes import TABLES
+from pocketgpu.facts.tables import parse_bits
 
 
 class Component(NamedTuple):
@@ -86,13 +87,14 @@ class FormatTable(Mapping[int, PixelLayout]):
 
 
 def _read(use: str) -> Iterator[PixelLayout]:
-    for row in table("formats.tsv")[1:]:
-        if row[0] != use:
+    for row in TABLES.read("formats"):
+        if row["use"] != use:
             continue
-        _, code, name, size, block, components, doc = [*row, *[""] * (7 - len(row))]
-        width, _, height = (block or "1x1").partition("x")
-        parts = tuple(_component(text) for text in components.split())
-        yield PixelLayout(int(code, 16), name, int(size), (int(width), int(height)), parts, doc)
+        width, _, height = (row["block"] or "1x1").partition("x")
+        parts = tuple(_component(text) for text in row["components"].split())
+        yield PixelLayout(
+            int(row["code"], 16), row["name"], int(row["bytes"]), (int(width), int(height)), parts, row["note"]
+        )
 
 
 def _component(text: str) -> Component:
@@ -114,3 +116,23 @@ TEXTURE: Final = FormatTable("texture")
 """COMPONENTS of a texture header."""
 TWOD: Final = FormatTable("twod")
 """SET_DST_FORMAT and SET_SRC_FORMAT of class 902D."""
+
+SHOWN: Final[Mapping[str, str]] = {
+    "RGBA8_UNORM": "A8B8G8R8",
+    "RGBX8_UNORM": "X8B8G8R8",
+    "BGRA8_UNORM": "A8R8G8B8",
+    "BGRX8_UNORM": "X8R8G8B8",
+    "RGB565_UNORM": "R5G6B5",
+    "RGBA8_SRGB": "A8BL8GL8RL8",
+    "RGBX8_SRGB": "X8BL8GL8RL8",
+    "BGRA8_SRGB": "A8RL8GL8BL8",
+    "BGRX8_SRGB": "X8RL8GL8BL8",
+}
+"""Formats of surfaces that the system's windows show, as recordings name them, to the colour target with these pixels.
+Components are in memory order, those of the 16-bit format from the top bit on. Source: libnx."""
+
+
+def shown_layout(name: str) -> PixelLayout:
+    """The layout of a format that windows show, by its name with or without "_UNORM" or "_SRGB": sRGB is shown as it
+    is. Raises KeyError."""
+    return COLOR_TARGET.named(SHOWN[f"{name.partition('_')[0]}_UNORM"])

@@ -7,102 +7,100 @@ make. What is found is kept with the capture: a second decode reads no capture a
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pocketgpu.capture.formats.citrace import LoadRun, NarrowWrite, WriteRun
-from pocketgpu.capture.formats.gxlog import GxLog, GxRun
+from pocketgpu.capture.formats.gxlog import GxLog
 from pocketgpu.capture.pgc import PgcTrace
-from pocketgpu.capture.replay import MIB, replay_load
+from pocketgpu.capture.replay import MIB, begin, play
+from pocketgpu.facts.list_entry import header_columns
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.decode.pica_kernel import WORD_LIMIT
 from pocketgpu.inspect.decode.pica_tracer import PicaState, PicaTracer
 from pocketgpu.inspect.decode.rows import Rows, Words
 from pocketgpu.inspect.decode.stream import GX, ISSUED_WRITES, JUMPED, LIST, RECORDED, WRITES, Stream, StreamBuilder
-from pocketgpu.pica.front.draws import Core3D
-from pocketgpu.pica.gsp.addresses import AddressMap
-from pocketgpu.pica.watch import DrawPackets, WatchedN3DS
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Undrawn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pocketgpu.capture.formats.citrace import Trace
+    from pocketgpu.capture.formats.gxlog import GxLog
+    from pocketgpu.capture.pgc import PgcTrace
 
 MOST_JUMPS = 1 << 12
 """Jumps of one list that are followed."""
 _STARTS = [PICA[f"CMDBUF_JUMP{channel}"].address for channel in range(2)]
 
 
-class _Nobody:
-    """Who watches: nobody."""
+class StreamNotes(Undrawn):
+    """Notes what a 3DS is given to do, in the order in which it does it."""
 
-    def draws(self, packets: DrawPackets) -> None:
-        pass
-
-    def list_ran(self, words: int, ignored: int, place: str) -> None:
-        pass
-
-    def unit_starts(self, unit: str, words: Mapping[str, int], place: str) -> None:
-        pass
-
-
-class StreamN3DS(WatchedN3DS):
-    """A 3DS that draws nothing, and notes what it is given to do."""
-
-    def __init__(self, fcram: int) -> None:
-        super().__init__(_Nobody(), fcram=fcram)
-
-    def _power_on(self, timing: str, new: bool) -> None:
-        super()._power_on(timing, new)
+    def __init__(self) -> None:
         self.builder = StreamBuilder("3DS")
-        self.frame_number = 0
-        self.numbers = 0
-        self.issued = 0
-        core = self._core
-        run_list = partial(Core3D.run_list, core)
+        self._frame = 0
+        self._numbers = 0
+        self._issued = 0
+        self._waiting: list[Words] = []
 
-        def noted_list(offset: int, size: int, complete: bool = True) -> int:
-            if complete:
-                self._note_list(offset, size)
-            return run_list(offset, size, complete)
-
-        core.run_list = noted_list  # type: ignore[method-assign]
-
-    def note(self, kind: int, words: Words, address: int = 0, flags: int = 0) -> None:
+    def _note(self, kind: int, words: Words, address: int = 0, flags: int = 0) -> None:
         """Another segment of the frame at hand."""
-        self.builder.add(kind, words, self.frame_number, self.numbers, address, flags)
-        self.numbers += 1
+        self.builder.add(kind, words, self._frame, self._numbers, address, flags)
+        self._numbers += 1
 
-    def next_frame(self) -> None:
+    def vblank(self, frame: int) -> None:
         """Lists are counted from 0 in each frame."""
-        self.frame_number += 1
-        self.numbers = 0
+        self._note_writes(len(self._waiting))
+        self._frame += 1
+        self._numbers = 0
+
+    def command_starts(self, words: Sequence[int]) -> None:
+        self._note_writes(len(self._waiting))
+        self._note(GX, np.array(words, np.uint32), flags=RECORDED)
+        self._issued = ISSUED_WRITES
+
+    def command_ended(self, words: Sequence[int], result: int) -> None:
+        self._note_writes(len(self._waiting))
+        self._issued = 0
+
+    # -- register writes, and the lists between them ------------------------------------------------------------------
+    def writes_start(self, addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> None:
+        """Writes in order; each list stands after the write that starts it."""
+        self._note_writes(len(self._waiting))
+        starts = np.flatnonzero(np.isin(addresses, _STARTS) & ((values & 1) != 0)) + 1
+        pairs = np.stack((addresses, values), axis=1)
+        self._waiting = [part.reshape(-1) for part in np.split(pairs, starts.tolist()) if len(part)]
+        self._note_writes(1)
+
+    def _note_writes(self, count: int) -> None:
+        """Note the first of the writes that have not been noted: `count` of the parts that lists cut them into."""
+        for words in self._waiting[:count]:
+            self._note(WRITES, words, flags=self._issued)
+        del self._waiting[:count]
+
+    def unit_ended(self, unit: str, words: Mapping[str, int]) -> None:
+        if unit == "P3D":
+            self._note_writes(1)
 
     def words_at(self, address: int, size: int) -> Words | None:
         """Words of guest memory; None where there is none."""
-        offset = self.memory.offset_of(address, size) if size else None
-        return None if offset is None else self.memory.arena[offset : offset + size].view(np.uint32).copy()
+        memory = self.machine.memory
+        offset = memory.offset_of(address, size) if size else None
+        return None if offset is None else memory.arena[offset : offset + size].view(np.uint32).copy()
 
-    def _note_list(self, offset: int, size: int) -> None:
+    def list_starts(self, offset: int, size: int) -> None:
         """A list, and those that it jumps to: they are in memory as they are now."""
-        address = next(
-            region.base + offset - start for region, start in self.memory.regions if 0 <= offset - start < region.size
-        )
-        self.note(LIST, self.memory.arena[offset : offset + size].view(np.uint32), address)
-        jumps = Jumps(PicaState(self._core.registers.copy(), np.zeros(0, np.uint32), np.zeros(0, np.uint32)))
-        for target, words in jumps.follow(self.builder.parts[-1], self.words_at, dict(self.switches)):
-            self.builder.add(LIST, words, self.frame_number, self.numbers - 1, target, JUMPED)
-
-    def write_registers(self, addresses: np.ndarray, values: np.ndarray) -> None:
-        """Writes in order; each list stands behind the write that starts it."""
-        starts = np.flatnonzero(np.isin(addresses, _STARTS) & ((values & 1) != 0)) + 1
-        for first, end in zip([0, *starts.tolist()], [*starts.tolist(), len(addresses)], strict=True):
-            if first < end:
-                pairs = np.stack((addresses[first:end], values[first:end]), axis=1).astype(np.uint32)
-                self.note(WRITES, pairs.reshape(-1), flags=self.issued)
-                super().write_registers(addresses[first:end], values[first:end])
+        memory, registers = self.machine.memory, self.machine.registers
+        address = memory.address_of(offset)
+        if address is None:
+            return
+        self._note(LIST, memory.arena[offset : offset + size].view(np.uint32), address)
+        jumps = Jumps(PicaState(registers.copy(), np.zeros(0, np.uint32), np.zeros(0, np.uint32)))
+        for target, words in jumps.follow(self.builder.parts[-1], self.words_at, dict(self.machine.switches)):
+            self.builder.add(LIST, words, self._frame, self._numbers - 1, target, JUMPED)
 
 
 class Jumps:
@@ -132,40 +130,22 @@ class Jumps:
         return found
 
     def _may_jump(self, words: Words) -> bool:
-        ids, extra, step = words & 0xFFFF, words >> 20 & 0xFF, words >> 31
+        ids, _, extra, step = header_columns(words)
         last = ids + extra * step
         return any(bool(((ids <= id) & (id <= last)).any()) for id in self._IDS)
 
 
 def gather(trace: Trace | GxLog | PgcTrace, switches: Mapping[str, str] | None = None) -> Stream:
     """The whole stream of a capture."""
-    machine = StreamN3DS(fcram=(256 if trace.needs_new_model else 128) * MIB)
-    machine.load_initial(**vars(trace.initial))
-    if isinstance(trace, PgcTrace):
-        machine.load_tables(trace.tables)
-    if isinstance(trace, GxLog | PgcTrace) and trace.virt_to_phys:
-        machine.gsp.virt_to_phys = AddressMap(trace.virt_to_phys)
+    machine = N3DS(fcram=(256 if trace.needs_new_model else 128) * MIB, switches=switches)
+    notes = StreamNotes()
+    machine.observe(notes)
+    begin(trace, machine)
+    for frame in range(trace.frame_count):
+        play(machine, trace.runs(frame), frame)
     initial = trace.initial
     state = PicaState(initial.pica.copy(), initial.external.copy(), initial.lcd.copy())
-    for frame in range(trace.frame_count):
-        for run in trace.runs(frame):
-            if isinstance(run, WriteRun):
-                machine.write_registers(run.addresses, run.values)
-            elif isinstance(run, LoadRun):
-                replay_load(machine, run, frame)
-            elif isinstance(run, GxRun):
-                machine.note(GX, np.array(run.words, np.uint32), flags=RECORDED)
-                machine.issued = ISSUED_WRITES
-                machine.gsp.gx(run.words, recorded=True, at=f"f{frame}/e{run.element}")
-                machine.issued = 0
-            elif isinstance(run, NarrowWrite):
-                word, shift = run.address & ~3, 8 * (run.address & 3)
-                mask = ((1 << run.width) - 1) << shift
-                value = (machine.read_register(word) & ~mask) | (run.value << shift)
-                machine.write_registers(np.array([word], np.uint32), np.array([value], np.uint32))
-        machine.step_vblank()
-        machine.next_frame()
-    return machine.builder.build(state, frame_count=trace.frame_count)
+    return notes.builder.build(state, frame_count=trace.frame_count)
 
 
 def trace_rows(stream: Stream, switches: Mapping[str, str] | None = None, evaluator: str = "llvm") -> Rows:

@@ -7,8 +7,9 @@ from functools import cache, lru_cache
 from typing import Final
 
 from pocketgpu.facts.external import EXTERNAL, LCD
-from pocketgpu.facts.gsp import GX_COMMANDS
-from pocketgpu.facts.maxwell import B06F, CLASSES, GPFIFO
+from pocketgpu.facts.gsp import GX_COMMANDS, command_number, command_of, half_words
+from pocketgpu.facts.maxwell import B06F, CLASSES
+from pocketgpu.facts.maxwell.pushbuffers import ENTRY, segment_of
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.registers import Register
 from pocketgpu.inspect.decode.rows import (
@@ -71,32 +72,31 @@ def fields(block: int, id: int, value: int) -> tuple[tuple[str, str], ...]:
 
 def gx_text(words: list[int]) -> str:
     """A GX command in words: its name, and what its words are."""
-    number = words[0] & 0xFF
-    if number >= len(GX_COMMANDS):
-        return f"unknown command {number}"
+    command = command_of(words)
+    if command is None:
+        return f"unknown command {command_number(words)}"
     parts = []
-    for word, value in zip(GX_COMMANDS[number].words, words[1:], strict=False):
+    for word, value in zip(command.words, words[1:], strict=False):
         if word.kind == "unused":
             continue
         if word.kind == "pair":
-            text = f"{value & 0xFFFF},{value >> 16}"
+            text = ",".join(map(str, half_words(value)))
         elif word.kind == "size":
             text = f"{value} bytes"
         else:
             text = f"{value:#010x}" if word.kind in ("address", "end", "value") else f"{value:#x}"
         parts.append(f"{word.name}={text}")
-    return f"{GX_COMMANDS[number].name} {' '.join(parts)}".rstrip()
+    return f"{command.name} {' '.join(parts)}".rstrip()
 
 
 def entry_text(low: int, high: int) -> str:
     """A GPFIFO entry in words."""
-    layout, value = GPFIFO["ENTRY"], high << 32 | low
-    length = layout["LENGTH"].raw(value)
+    value = high << 32 | low
+    address, length = segment_of(value)
     if not length:
-        return f"control {layout['OPCODE'].text(value)}, operand {layout['OPERAND'].raw(value):#x}"
-    address = layout["GET_HI"].raw(value) << 32 | layout["GET"].raw(value) << layout["GET"].lo
-    flags = [name for name in ("FETCH", "PRIV", "LEVEL", "SYNC") if layout[name].raw(value)]
-    named_flags = "".join(f", {(layout[name].enum or {}).get(1, name)}" for name in flags)
+        return f"control {ENTRY['OPCODE'].text(value)}, operand {ENTRY['OPERAND'].raw(value):#x}"
+    flags = ((ENTRY[name].raw(value), ENTRY[name].values) for name in ("FETCH", "PRIV", "LEVEL", "SYNC"))
+    named_flags = "".join(f", {values[flag]}" for flag, values in flags if flag)
     return f"{length} words at {address:#x}{named_flags}"
 
 

@@ -11,6 +11,8 @@ from functools import cache
 from typing import Final
 
 from pocketgpu.facts.external import EXTERNAL, LCD
+from pocketgpu.facts.gsp import GX_HEADER
+from pocketgpu.facts.list_entry import ALL_BYTES, BYTE_MASK, CONSECUTIVE, EXTRA, ID, UNUSED
 from pocketgpu.facts.pica import COUNT, PICA
 from pocketgpu.inspect.decode.emit import CONTROL, ROW_SIZE, ROWS, SPARE, Rows
 from pocketgpu.inspect.decode.rows import (
@@ -31,7 +33,8 @@ from pocketgpu.inspect.decode.rows import (
 )
 from pocketgpu.inspect.decode.stream import JUMPED, LIST
 from pocketgpu.lanes import BOOL, I32, U8, Lang, Value, kernel
-from pocketgpu.pica.core.layout import REGISTER_COUNT, WorkLayout
+from pocketgpu.pica.core.layout import ID_SPACE, REGISTER_COUNT, WorkLayout
+from pocketgpu.pica.core.registers import part, register_id
 from pocketgpu.pica.external.registers import LIST_STARTS
 from pocketgpu.pica.front.command_list import BUDGET, EFFECT_NAMES, JUMP_BUDGET, RUNNING, STOPPED, Walk, kept_bits
 
@@ -41,7 +44,7 @@ WORD_LIMIT: Final = 1 << 22
 """Words of one list, with all that it jumps to, beyond which it is said to have no end."""
 
 EXTERNAL_COUNT, LCD_COUNT = 0x800, 0x400
-_INDICES = 0x400 + EXTERNAL_COUNT + LCD_COUNT
+_INDICES = ID_SPACE + EXTERNAL_COUNT + LCD_COUNT
 _PICA_FIRST = (PICA.base - EXTERNAL.base) // 4
 _CHAIN = 3
 """Entries in a row that make sense, for a list to be taken up again behind garbage."""
@@ -73,7 +76,7 @@ class Area:
         self.seen = self.lcd + 4 * LCD_COUNT
         self.stamps = self.seen + 4 * _INDICES
         self.known = self.stamps + 4 * _INDICES
-        self.code_effects = self.known + 0x400
+        self.code_effects = self.known + ID_SPACE
         self.rows = self.code_effects + 256
         self.end = self.rows + ROWS * ROW_SIZE
         assert CONTROL.size <= 256
@@ -95,8 +98,8 @@ class _Traced(Walk):
         rows, live = self.rows, self.live
         rows.put("JUMPED", 1)
         rows.put("PENDING", 1)
-        rows.put("JUMP_ADDRESS", live(f"CMDBUF_ADDR{channel}.address") << 3)
-        rows.put("JUMP_SIZE", (live(f"CMDBUF_SIZE{channel}.size") << 3) & ~15)
+        rows.put("JUMP_ADDRESS", live.bytes(f"CMDBUF_ADDR{channel}.address"))
+        rows.put("JUMP_SIZE", live.bytes(f"CMDBUF_SIZE{channel}.size") & ~15)
         jumps = self.get("JUMPS") + 1
         self.put("JUMPS", jumps)
         self.status.value = self.k.select(jumps > JUMP_BUDGET, BUDGET, STOPPED)
@@ -179,7 +182,7 @@ class _Tracer:
         """
         k, walk, rows = self.k, self.walk, self.rows
         wraps = "list.high_ids" in walk.switches
-        number = id & 0x3FF if wraps else k.select(id.below(0x400), id, 0x3FF)
+        number = id & (ID_SPACE - 1) if wraps else k.select(id.below(ID_SPACE), id, ID_SPACE - 1)
         at = k.to_i64(number << 2) + self.layout.registers
         code = k.load(U8, k.to_i64(number) + self.layout.effects)
         old = k.load(I32, at)
@@ -190,11 +193,12 @@ class _Tracer:
         starts = k.const(False, BOOL)
         for start in LIST_STARTS:
             starts = starts | (number == start)
-        plain = outside & (starts | number.below(0x40))
+        plain = outside & (starts | number.below(register_id("FACECULLING_CONFIG")))
         effect = k.var(0)
         for _ in k.when(plain):
-            acknowledge = number.below(0x10)  # the same storage as the requests
-            k.store(I32, k.select(acknowledge, at + 0x40, at), w)
+            request = register_id("FINALIZE")
+            acknowledge = number.below(request)  # the same storage as the requests
+            k.store(I32, k.select(acknowledge, at + 4 * request, at), w)
             effect.value = k.select(starts & ((w & 1) != 0), EFFECTS["list"], 0)
         for _ in k.when(~plain):
             for _ in k.when(outside & (code != EFFECT_NAMES.index("store"))):
@@ -235,7 +239,7 @@ class _Tracer:
         old = k.load(I32, at)
         there = is_external | is_lcd
         new = k.select(there, (old & ~writable) | (w & writable), 0)
-        seen = self.changed(number + k.select(is_external, 0x400, 0x400 + EXTERNAL_COUNT), old)
+        seen = self.changed(number + k.select(is_external, ID_SPACE, ID_SPACE + EXTERNAL_COUNT), old)
         effect, kept = k.var(k.select(there, 0, EFFECTS["ignored"])), k.var(new)
         for offset, (start, finished, what) in units().items():
             for _ in k.when(is_external & (number == offset) & ((w & start) != 0)):
@@ -246,7 +250,7 @@ class _Tracer:
             effect.value = effect.value | k.select(new != seen, CHANGED, 0)
         block = k.select(is_external, EXTERNAL_BLOCK, k.select(is_lcd, LCD_BLOCK, 0))
         self.put(
-            row, position, w, PARAMETER, id=number << 2, effect=effect.value, mask=15, block=block,
+            row, position, w, PARAMETER, id=number << 2, effect=effect.value, mask=ALL_BYTES, block=block,
             old=k.select(there, old, 0), new=new, draw=self.rows.get("DRAWS"),
         )  # fmt: skip
 
@@ -254,11 +258,11 @@ class _Tracer:
     def sensible(self, header: Value) -> Value:
         """Whether a word may be the header of an entry: ids that lists write, and nothing where nothing is."""
         k = self.k
-        first, extra, step = header.bits(0, 16), header.bits(20, 8), header.bits(31, 1)
+        first, extra, step = part(header, ID), part(header, EXTRA), part(header, CONSECUTIVE)
         last = first + extra * step
-        safe = k.to_i64(k.select(first.below(0x400), first, 0))
+        safe = k.to_i64(k.select(first.below(ID_SPACE), first, 0))
         known = k.load(U8, safe + self.area.known) != 0
-        return (header.bits(28, 3) == 0) & last.below(COUNT) & known
+        return (part(header, UNUSED) == 0) & last.below(COUNT) & known
 
     def chain(self, position: Value) -> Value:
         """Whether entries that make sense follow each other from a word on, up to the end or long enough."""
@@ -267,8 +271,8 @@ class _Tracer:
         for _ in k.range(0, _CHAIN):
             for _ in k.when(good.value & (at.value + 2 <= self.count.value)):
                 header = self.word(at.value + 1)
-                good.value = self.sensible(header) & (header.bits(16, 4) != 0)
-                extra = header.bits(20, 8)
+                good.value = self.sensible(header) & (part(header, BYTE_MASK) != 0)
+                extra = part(header, EXTRA)
                 at.value = at.value + 2 + extra + (extra & 1)
                 good.value = good.value & (at.value <= self.count.value)
         return good.value
@@ -301,8 +305,8 @@ class _Tracer:
             self.row.value = row.value
             self.place.value = end
         for _ in k.when(good.value):
-            first, extra, step = header.bits(0, 16), header.bits(20, 8), header.bits(31, 1)
-            mask, keep = header.bits(16, 4), kept_bits(header)
+            first, extra, step = part(header, ID), part(header, EXTRA), part(header, CONSECUTIVE)
+            mask, keep = part(header, BYTE_MASK), kept_bits(header)
             base = self.row.value
             i, going = k.var(0), k.var(k.const(True, BOOL))
             for _ in k.loop(lambda: going.value & (i.value <= extra)):
@@ -360,7 +364,7 @@ class _Tracer:
             number = (address - EXTERNAL.base).lsr(2) - _PICA_FIRST
             core = number.below(REGISTER_COUNT)
             for _ in k.when(core):
-                self.write(row + 1, at + 1, number, k.i32(0), k.i32(15), value, k.const(True, BOOL))
+                self.write(row + 1, at + 1, number, k.i32(0), k.i32(ALL_BYTES), value, k.const(True, BOOL))
             for _ in k.when(~core):
                 self.external(row + 1, at + 1, address, value)
         size = k.min(self.count.value - at, 2)
@@ -372,8 +376,8 @@ class _Tracer:
         at = self.place.value
         first = self.word(at & ~7)
         self.put(
-            self.row.value, at, self.word(at), COMMAND, id=at & 7, subchannel=first & 0xFF, block=GX_BLOCK,
-            draw=self.rows.get("DRAWS"), mask=15,
+            self.row.value, at, self.word(at), COMMAND, id=at & 7, subchannel=part(first, GX_HEADER["id"]),
+            block=GX_BLOCK, draw=self.rows.get("DRAWS"), mask=ALL_BYTES,
         )  # fmt: skip
         self.row.value = self.row.value + 1
         self.place.value = at + 1

@@ -53,7 +53,8 @@ def _tables(private_ids: str) -> tuple[NDArray[Any], ...]:
     writable = np.full(kernel.EXTERNAL_COUNT, 0xFFFFFFFF, np.uint32)
     for register in EXTERNAL:
         writable[register.offset // 4] = register.writable
-    known = np.array([n >= 0x10 and (n >= 0x40 or PICA[n].known) for n in range(COUNT)], np.uint8)
+    request, state = PICA["FINALIZE"].offset, PICA["FACECULLING_CONFIG"].offset
+    known = np.array([n >= request and (n >= state or PICA[n].known) for n in range(COUNT)], np.uint8)
     effects = effect_table({"list.private_ids": private_ids})
     return effects, writable, np.array(kernel.EFFECT_OF_CODE, np.int32), known
 

@@ -16,9 +16,9 @@ from pocketgpu.facts.gsp import GX_COMMANDS
 from pocketgpu.facts.lookup import BLOCKS, register_named
 from pocketgpu.facts.maxwell import CLASSES
 from pocketgpu.facts.registers import Field, Register
-from pocketgpu.inspect.address import Address
 from pocketgpu.inspect.decode.names import named
 from pocketgpu.inspect.decode.rows import CHANGED, GX_BLOCK, IMMEDIATE, ISSUED, PARAMETER, Rows
+from pocketgpu.inspect.model.address import Address
 
 Mask = NDArray[np.bool_]
 

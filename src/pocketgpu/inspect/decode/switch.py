@@ -6,112 +6,86 @@ processor, copies and inline data write. Words are noted when a channel comes to
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pocketgpu.capture.channel_replay import Replay
-from pocketgpu.facts.maxwell.headers import GPFIFO as STRUCTURES
+from pocketgpu.capture.channel_replay import Replay, make_machine
+from pocketgpu.facts.maxwell.pushbuffers import segment_of
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellState, MaxwellTracer, channel_bytes
 from pocketgpu.inspect.decode.rows import EFFECTS, Rows
 from pocketgpu.inspect.decode.stream import GPFIFO, PUSHBUFFER, SUBMISSION, Stream, StreamBuilder
-from pocketgpu.maxwell.engines.compute.launch import Compute
-from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
-from pocketgpu.maxwell.engines.threed.draws import Draw
-from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.layout import CHANNEL_LAYOUT
+from pocketgpu.maxwell.host.observer import RunGrid, Segment, Undrawn
+from pocketgpu.maxwell.sass.launch.launcher import Result
 
 if TYPE_CHECKING:
     from pocketgpu.capture.formats.mxcap import ChannelLog
-    from pocketgpu.maxwell.host.channel import Channel, Submission
-
-_ENTRY = STRUCTURES["ENTRY"]
-_GET, _GET_HI, _LENGTH = (_ENTRY[name] for name in ("GET", "GET_HI", "LENGTH"))
-
-
-class _Unlaunched(Compute):
-    """The compute engine without anything that runs grids."""
-
-    def _run(self, launch: Launch) -> None:
-        pass
+    from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
+    from pocketgpu.maxwell.engines.threed.draws import Draw
+    from pocketgpu.maxwell.host.channel import Channel
 
 
-class StreamGM20B(GM20B):
-    """A Switch's GPU that draws nothing, and notes what its channels are given to do."""
 
-    def __init__(self, switches: Mapping[str, str] | None = None) -> None:
-        super().__init__(switches=switches)
+class _Noting(Undrawn):
+    """Notes what the channels of a machine are given to do. frame: the one at hand."""
+
+    def __init__(self) -> None:
         self.builder = StreamBuilder("Switch")
-        self.frame_number = 0
-        self.engine_classes = {**self.engine_classes, _Unlaunched.class_id: _Unlaunched}
+        self.frame = 0
         self.first: dict[int, tuple[bytes, ...]] = {}
+        """What channels held before their first word, by index."""
+        self.drawn: list[str] = []
+        """Places of draws, in order."""
 
-    def channel(self, id: int = 0) -> Channel:
-        known = id in self.channels
-        channel = super().channel(id)
-        if not known:
-            pieces_of = channel._pieces_of
-
-            def noted(submission: Submission) -> list[tuple[int, int, int, int]]:
-                self._keep(channel)
-                first = submission.next
-                runs = pieces_of(submission)
-                self._note(channel, submission, first, runs)
-                return runs
-
-            channel._pieces_of = noted  # type: ignore[method-assign]
-        return channel
-
-    def _keep(self, channel: Channel) -> None:
-        """What a channel holds before its first word."""
+    def segments_read(self, channel: Channel, number: int, segments: Sequence[Segment]) -> None:
+        """Note entries, and the words that they name, as they are now."""
+        arena = self.machine.memory.arena
         if channel.index not in self.first:
-            base = self.layout.channel(channel.index)
-            block = self.memory.arena[base : base + CHANNEL_LAYOUT.size]
-            self.first[channel.index] = channel_bytes(block, self.ram_words)
+            base = self.machine.layout.channel(channel.index)
+            self.first[channel.index] = channel_bytes(
+                arena[base : base + CHANNEL_LAYOUT.size], self.machine.ram_words
+            )  # fmt: skip
+        add = partial(self.builder.add, frame=self.frame, list_=number, channel=channel.index)
+        for one in segments:
+            halves = np.array([one.entry & 0xFFFFFFFF, one.entry >> 32], np.uint32)
+            add(GPFIFO, halves, flags=SUBMISSION if one.number == 0 else 0, entry=one.number)
+            if one.pieces:
+                address, _ = segment_of(one.entry)
+                words = np.concatenate([arena[at : at + 4 * count].view(np.uint32) for at, count in one.pieces])
+                add(PUSHBUFFER, words, address=address, entry=one.number)
 
-    def _note(
-        self, channel: Channel, submission: Submission, first: int, runs: list[tuple[int, int, int, int]]
-    ) -> None:
-        add, place = self.builder.add, (self.frame_number, submission.number)
-        words: dict[int, list[np.ndarray]] = {}
-        for start, count, entry, _ in runs:
-            words.setdefault(entry, []).append(self.memory.arena[start : start + 4 * count].view(np.uint32))
-        for number in range(first, submission.next):
-            entry = int(submission.entries[number])
-            flags = SUBMISSION if number == 0 else 0
-            halves = np.array([entry & 0xFFFFFFFF, entry >> 32], np.uint32)
-            add(GPFIFO, halves, *place, flags=flags, channel=channel.index, entry=number)
-            if number in words:
-                address = _GET_HI.raw(entry) << 32 | _GET.raw(entry) << _GET.lo
-                found = np.concatenate(words[number])
-                add(PUSHBUFFER, found, *place, address, channel=channel.index, entry=number)
+    def launch(self, launch: Launch, run: RunGrid) -> Result:
+        """Leaves the grid out."""
+        return Result()
 
-    def draw(self, draw: Any, state: Any, counters: Any) -> None:
-        """Nothing is shaded."""
+    def draw_recorded(self, draw: Draw) -> None:
+        """Note where a draw is."""
+        self.drawn.append(draw.place)
 
 
 def gather(log: ChannelLog, switches: Mapping[str, str] | None = None) -> Stream:
     """The whole stream of a recording; what comes after the last present is frame -1."""
-    machine = StreamGM20B(switches)
+    noting = _Noting()
+    machine = make_machine(log, switches=switches)
+    machine.observe(noting)
     running = Replay(log, machine)
-    drawn: list[str] = []
 
-    def run(numbers: range) -> None:
-        machine.log.clear()
+    def run(frame: int, numbers: range) -> None:
+        noting.frame = frame
         for number in numbers:
             running.run(number)
         machine.finish()
-        drawn.extend(record.place for record in machine.log if isinstance(record, Draw))
+        machine.log.clear()
 
     for frame in range(log.frame_count):
-        machine.frame_number = frame
-        run(log.submissions_of(frame))
-    machine.frame_number = -1
-    run(log.tail)
-    state = MaxwellState(machine.codes.copy(), dict(machine.first), machine.ram_words)
-    stream = machine.builder.build(state, max(len(machine.channels), 1), log.frame_count)
-    _note_drawn(stream, drawn, switches)
+        run(frame, log.submissions_of(frame))
+    run(-1, log.tail)
+    state = MaxwellState(machine.codes.copy(), dict(noting.first), machine.ram_words)
+    stream = noting.builder.build(state, max(len(machine.channels), 1), log.frame_count)
+    _note_drawn(stream, noting.drawn, switches)
     return stream
 
 

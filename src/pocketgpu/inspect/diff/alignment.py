@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
 from hashlib import blake2b
 
-from pocketgpu.inspect.event import Event
+from pocketgpu.inspect.model.event import Event
 
 Keys = Sequence[Sequence[Hashable]]
 """For each event its keys, one a level."""

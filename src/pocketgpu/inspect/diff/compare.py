@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import Address
 from pocketgpu.inspect.diff.pixels import Pixels, pictures_of
 from pocketgpu.inspect.diff.report import Difference, Report
 from pocketgpu.inspect.diff.structure import Structure
 from pocketgpu.inspect.diff.switch import SwitchSides, first_vertex_of
 from pocketgpu.inspect.diff.vertices import first_vertex
-from pocketgpu.inspect.inspection import Inspection
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.n3ds.draw_log import DrawLog
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 from pocketgpu.inspect.switch.inspection import SwitchInspection

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import GuestMemoryError
-from pocketgpu.inspect.address import Address
-from pocketgpu.inspect.comparing import as_pixels, compare
 from pocketgpu.inspect.diff.alignment import Pair
 from pocketgpu.inspect.diff.report import Difference, PictureDifference
-from pocketgpu.inspect.event import Event, Range
-from pocketgpu.inspect.inspection import Inspection, Moment
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Event, Range
+from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.model.moment import Moment
+from pocketgpu.inspect.pictures.comparing import as_pixels, compare
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 DRAWN = ("draw", "fill", "clear", "transfer", "copy", "upload", "launch")

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pocketgpu.inspect.address import Address
+from pocketgpu.inspect.model.address import Address
 
 if TYPE_CHECKING:
-    from pocketgpu.inspect.comparing import Pixels
+    from pocketgpu.inspect.pictures.comparing import Pixels
 
 SCHEMA = "pocketgpu.diff/1"
 MOST_LINES = 16

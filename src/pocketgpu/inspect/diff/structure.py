@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.lookup import register_named
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.changes import Change, change, changes_between
 from pocketgpu.inspect.diff.alignment import Pair, align, keys_of
 from pocketgpu.inspect.diff.report import Difference
 from pocketgpu.inspect.diff.switch import SwitchSides
-from pocketgpu.inspect.event import Event, Range, Words
-from pocketgpu.inspect.inspection import Inspection
+from pocketgpu.inspect.model.changes import Change, change, changes_between
+from pocketgpu.inspect.model.event import Event, Range, Words
+from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.n3ds.command_words import registers_of
 from pocketgpu.inspect.n3ds.draw_log import PLAIN, FrameLog
 from pocketgpu.inspect.n3ds.tables import table_changes

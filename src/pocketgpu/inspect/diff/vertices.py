@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from pocketgpu.inspect.diff.alignment import Pair
 from pocketgpu.inspect.diff.report import Difference
-from pocketgpu.inspect.event import Event
-from pocketgpu.inspect.mesh import Vertices
+from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.vertices import Vertices
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 from pocketgpu.inspect.n3ds.vertices import VertexWatch
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.n3ds.targets import _Words
+from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer
+from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.memory.guest import GuestMemory
 
@@ -19,44 +17,9 @@ _ATTRIBUTES = 12
 _TYPES = (("s8", 1), ("u8", 1), ("s16", 2), ("f32", 4))
 
 
-@dataclass(frozen=True, eq=False)
-class IndexBuffer:
-    """The indices of a draw. address: physical; type: "u8" or "u16"; array: (n,) as many of them as lie in memory."""
-
-    address: int
-    type: str
-    array: NDArray[np.unsignedinteger[Any]]
-
-    def to_json(self) -> dict[str, Any]:
-        low, high = (int(f(self.array)) if len(self.array) else None for f in (np.min, np.max))
-        return {"address": f"{self.address:#010x}", "type": self.type, "count": len(self.array),
-                "lowest": low, "highest": high}  # fmt: skip
-
-    def __str__(self) -> str:
-        return f"{len(self.array)} x {self.type} at {self.address:#010x}"
-
-
-@dataclass(frozen=True)
-class VertexBuffer:
-    """One of the twelve loaders: physical address, bytes from vertex to vertex, and what lies there, in order: texts
-    such as "attribute 0: 3 x f32" or "padding of 4 bytes"."""
-
-    loader: int
-    address: int
-    stride: int
-    components: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return {"loader": self.loader, "address": f"{self.address:#010x}", "stride": self.stride,
-                "components": list(self.components)}  # fmt: skip
-
-    def __str__(self) -> str:
-        return f"loader {self.loader} at {self.address:#010x}, every {self.stride} bytes: {', '.join(self.components)}"
-
-
 def index_buffer(memory: GuestMemory, registers: NDArray[np.uint32]) -> IndexBuffer:
     """The index buffer that registers (0x300 words) name, for NUMVERTICES indices."""
-    get = StaticRegisters(_Words(registers))
+    get = StaticRegisters(RegisterWords(registers))
     wide = get("INDEXBUFFER_CONFIG.type") == 1
     size = 2 if wide else 1
     address = _base(registers) + get("INDEXBUFFER_CONFIG.offset") & ~(size - 1)
@@ -68,7 +31,7 @@ def index_buffer(memory: GuestMemory, registers: NDArray[np.uint32]) -> IndexBuf
 
 def vertex_buffers(registers: NDArray[np.uint32]) -> list[VertexBuffer]:
     """The loaders in use, by what registers (0x300 words) say."""
-    get, found = StaticRegisters(_Words(registers)), []
+    get, found = StaticRegisters(RegisterWords(registers)), []
     for loader in range(LOADERS):
         prefix = f"ATTRIBBUFFER{loader}"
         components = []

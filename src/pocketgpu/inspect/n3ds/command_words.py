@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.facts.list_entry import header_of, length_of
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.event import Range, Words
+from pocketgpu.inspect.model.event import Range, Words
 from pocketgpu.pica.memory.guest import GuestMemory
 
-_HEADER_ID, _HEADER_EXTRA, _HEADER_STEP = 0xFFFF, 20, 31
 _DATA = frozenset(PICA[f"FIXEDATTRIB_DATA{i}"].offset for i in range(3))
 _JUMPS = {PICA[f"CMDBUF_JUMP{n}"].offset: n for n in range(2)}
 MOST_PIECES = 1024
@@ -67,7 +67,7 @@ class ListWords:
             if start <= place < stop and place >= after - 1:
                 words, at = piece.words, place - start
                 at = _behind(words, at)
-                while immediate and at + 1 < len(words) and int(words[at + 1]) & _HEADER_ID in _DATA:
+                while immediate and at + 1 < len(words) and header_of(int(words[at + 1])).id in _DATA:
                     at = _behind(words, at)
                 return start + min(at, len(words))
             start = stop
@@ -80,11 +80,10 @@ def registers_of(words: NDArray[np.uint32]) -> NDArray[np.int64]:
     found = np.full(len(words), -1)
     at = 0
     while at + 1 < len(words):
-        end, header = _behind(words, at), int(words[at + 1])
-        first, step = header & _HEADER_ID, header >> _HEADER_STEP
-        extra = min(header >> _HEADER_EXTRA & 0xFF, len(words) - at - 2)
-        found[at] = first
-        found[at + 2 : at + 2 + extra] = first + step * np.arange(1, extra + 1)
+        end, header = _behind(words, at), header_of(int(words[at + 1]))
+        extra = min(header.extra, len(words) - at - 2)
+        found[at] = header.id
+        found[at + 2 : at + 2 + extra] = header.id + header.step * np.arange(1, extra + 1)
         at = end
     return found
 
@@ -93,8 +92,7 @@ def _behind(words: NDArray[np.uint32], at: int) -> int:
     """The place behind the entry at `at`."""
     if at + 1 >= len(words):
         return len(words)
-    extra = int(words[at + 1]) >> _HEADER_EXTRA & 0xFF
-    return at + 2 + extra + (extra & 1)
+    return at + length_of(int(words[at + 1]))
 
 
 def pieces_of(memory: GuestMemory, offset: int, size: int, jumps: int) -> list[Piece]:
@@ -126,11 +124,10 @@ def _until_jump(words: NDArray[np.uint32], registers: NDArray[np.uint32]) -> tup
     """(words read, (address, size) of where the list goes on); None: it does not."""
     at, plain = 0, words.tolist()
     while at + 1 < len(plain):
-        header = plain[at + 1]
-        extra, step = header >> _HEADER_EXTRA & 0xFF, header >> _HEADER_STEP
+        header = header_of(plain[at + 1])
         end = _behind(words, at)
-        for i in range(min(extra, len(plain) - at - 2) + 1):
-            number = (header & _HEADER_ID) + i * step
+        for i in range(min(header.extra, len(plain) - at - 2) + 1):
+            number = header.id + i * header.step
             word = plain[at if i == 0 else at + 1 + i]
             registers[number & 0xFFFF] = word
             if number in _JUMPS and word:

@@ -5,7 +5,6 @@ Events of processor loads get a digest of the bytes. Only the frame that was rec
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -13,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.n3ds.tables import NAMES
 from pocketgpu.pica.core.layout import BANKS, REGISTER_COUNT
 from pocketgpu.pica.front.command_list import EFFECT_NAMES, EFFECT_TABLE
-from pocketgpu.pica.watch import DrawPackets
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.observer import Run
 
 _FED = {
     "fixed_data", "vs_uniform_data", "vs_code", "vs_opdescs", "gs_uniform_data", "gs_code", "gs_opdescs",
@@ -78,23 +78,22 @@ class DrawLog(Recorder):
         self.last = FrameLog()
         self._log = FrameLog()
 
-    def next_frame(self) -> None:
-        super().next_frame()
+    def vblank(self, frame: int) -> None:
+        super().vblank(frame)
         self.last, self._log = self._log, FrameLog()
 
-    def loaded(self, address: int, size: int) -> None:
-        assert self.machine is not None
+    def memory_loaded(self, address: int, size: int) -> None:
         data = self.machine.memory.view(address, size)
         facts = {"size": size, "digest": blake2b(data.data, digest_size=16).hexdigest()}
         self._note("load", f"load {size} bytes to {address:#010x}", facts, writes=(Range(address, size),))
 
-    def draws(self, packets: DrawPackets, count: int, run: Callable[[int, int], None]) -> None:
-        super().draws(packets, count, run)
+    def draws(self, packets: DrawPackets, run: Run) -> None:
+        super().draws(packets, run)
         log, first = self._log, len(self._log.banks)
-        log.registers += list(packets.registers[:count].copy())
-        log.banks += [{} for _ in range(count)]
+        log.registers += list(packets.registers.copy())
+        log.banks += [{} for _ in range(len(packets))]
         for name in NAMES:
-            versions = packets.versions(name)[:count]
+            versions = packets.versions(name)
             known: dict[int, bytes] = {}  # places in the work area mean something during this call only
             for n, version in enumerate(versions.tolist()):
                 if not version:

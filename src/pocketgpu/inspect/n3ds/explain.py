@@ -10,11 +10,15 @@ from typing import Any
 
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.shader_isa import SEMANTICS
-from pocketgpu.inspect.n3ds.history import DrawOnPixel, Fragment
+from pocketgpu.inspect.model.stage import Loss, Stage
+from pocketgpu.inspect.model.why import Fragment
+from pocketgpu.inspect.n3ds.history import DrawOnPixel, FragmentProbes
+from pocketgpu.inspect.n3ds.stage_text import lines_of
 from pocketgpu.pica.core.registers import field
 from pocketgpu.pica.fragment.combiners import STAGES, USES
 
 Section = dict[str, Any]
+DEPTH_ONLY = "written to depth or stencil only"
 _CHANNELS = "rgba"
 
 
@@ -29,13 +33,13 @@ def _hex(color: list[int] | None) -> str | None:
     return None if color is None else "#" + "".join(f"{max(min(c, 255), 0):02x}" for c in color)
 
 
-def _color(fragment: Fragment, prefix: str, channels: str = _CHANNELS) -> list[int] | None:
+def _color(fragment: FragmentProbes, prefix: str, channels: str = _CHANNELS) -> list[int] | None:
     found = [fragment.last(f"{prefix}.{ch}") for ch in channels]
     return None if None in found else found
 
 
 # -- sections -------------------------------------------------------------------------------------------------------
-def inputs(draw: DrawOnPixel, fragment: Fragment) -> Section:
+def inputs(draw: DrawOnPixel, fragment: FragmentProbes) -> Section:
     """Interpolated attributes by name of their semantic, and depth."""
     found: Section = {}
     for slot, name in enumerate(SEMANTICS):
@@ -47,7 +51,7 @@ def inputs(draw: DrawOnPixel, fragment: Fragment) -> Section:
     return found
 
 
-def texture(draw: DrawOnPixel, fragment: Fragment, unit: int) -> Section | None:
+def texture(draw: DrawOnPixel, fragment: FragmentProbes, unit: int) -> Section | None:
     """A texture unit's sample, with the texels that went into it; None if it was not sampled."""
     color = _color(fragment, f"texture{unit}")
     if color is None:
@@ -78,7 +82,7 @@ def texture(draw: DrawOnPixel, fragment: Fragment, unit: int) -> Section | None:
     return found
 
 
-def lighting(draw: DrawOnPixel, fragment: Fragment) -> Section | None:
+def lighting(draw: DrawOnPixel, fragment: FragmentProbes) -> Section | None:
     """Terms of the lighting unit; None if it was not asked."""
     if "lighting.normal.x" not in fragment.probes:
         return None
@@ -110,7 +114,7 @@ def lighting(draw: DrawOnPixel, fragment: Fragment) -> Section | None:
     return found
 
 
-def combiner(draw: DrawOnPixel, fragment: Fragment, stage: int) -> Section | None:
+def combiner(draw: DrawOnPixel, fragment: FragmentProbes, stage: int) -> Section | None:
     """A combiner stage: operations, operands with where they come from, scale, result."""
     color = _color(fragment, f"texenv{stage}")
     if color is None:
@@ -149,7 +153,7 @@ def _idle(draw: DrawOnPixel, stage: int) -> bool:
     )
 
 
-def fog(draw: DrawOnPixel, fragment: Fragment) -> Section | None:
+def fog(draw: DrawOnPixel, fragment: FragmentProbes) -> Section | None:
     """The fog unit; None if it is off."""
     if "fog.keep" not in fragment.probes:
         return None
@@ -161,12 +165,12 @@ def fog(draw: DrawOnPixel, fragment: Fragment) -> Section | None:
     }  # fmt: skip
 
 
-def tests(draw: DrawOnPixel, fragment: Fragment) -> dict[str, Section]:
+def tests(draw: DrawOnPixel, fragment: FragmentProbes) -> dict[str, Section]:
     """The tests that the fragment came to, in the order in which it did."""
     functions = {
-        "alpha_test": ("alpha", "FRAGOP_ALPHA_TEST.function"),
-        "stencil_test": ("stencil", "STENCIL_TEST.function"),
-        "depth_test": ("depth", "DEPTH_COLOR_MASK.depth_function"),
+        "alpha test": ("alpha", "FRAGOP_ALPHA_TEST.function"),
+        "stencil test": ("stencil", "STENCIL_TEST.function"),
+        "depth test": ("depth", "DEPTH_COLOR_MASK.depth_function"),
     }
     found = {}
     for name, (prefix, function) in functions.items():
@@ -180,13 +184,13 @@ def tests(draw: DrawOnPixel, fragment: Fragment) -> dict[str, Section]:
             "incoming": fragment.last(f"{prefix}.{incoming}"), "stored": fragment.last(f"{prefix}.{stored}"),
             "passed": bool(fragment.last(f"{prefix}.passed")),
         }  # fmt: skip
-    if "stencil_test" in found:
-        found["stencil_test"]["after"] = fragment.last("stencil.after")
+    if "stencil test" in found:
+        found["stencil test"]["after"] = fragment.last("stencil.after")
     order = list(fragment.probes)
     return dict(sorted(found.items(), key=lambda item: order.index(f"{functions[item[0]][0]}.passed")))
 
 
-def output(draw: DrawOnPixel, fragment: Fragment) -> Section | None:
+def output(draw: DrawOnPixel, fragment: FragmentProbes) -> Section | None:
     """Blending or logic operation, and masks; None if no colour was written."""
     target, result = _color(fragment, "target"), _color(fragment, "color")
     if target is None or result is None:
@@ -219,7 +223,7 @@ def write_mask(draw: DrawOnPixel) -> Section:
     return found
 
 
-def outcome(draw: DrawOnPixel, fragment: Fragment) -> str:
+def outcome(draw: DrawOnPixel, fragment: FragmentProbes) -> str:
     """What became of a fragment, in a line; begins with "written" if it was not rejected."""
     if fragment.scissored:
         x0, x1, y0, y1 = draw.rect
@@ -230,7 +234,7 @@ def outcome(draw: DrawOnPixel, fragment: Fragment) -> str:
         return f"left out by the scissor (SCISSORTEST_MODE {named(draw, 'SCISSORTEST_MODE.mode')})"
     for name, test in tests(draw, fragment).items():
         if not test["passed"]:
-            text = f"rejected by the {name.replace('_', ' ')}: {test['incoming']} {test['function']} {test['stored']}"
+            text = f"rejected by the {name}: {test['incoming']} {test['function']} {test['stored']}"
             return f"{text} is false ({test['register']})"
     if fragment.before == fragment.after:
         mask = write_mask(draw)
@@ -239,27 +243,42 @@ def outcome(draw: DrawOnPixel, fragment: Fragment) -> str:
             return f"nothing written: all colour channels are masked ({by})"
         return "written, with the value that was there"
     if fragment.before[0] == fragment.after[0]:
-        return "written to depth or stencil only"
+        return DEPTH_ONLY
     return "written"
 
 
-def explain(draw: DrawOnPixel, fragment: Fragment) -> Section:
-    """All of a fragment, ready for JSON. Sections that the fragment did not come to are left out."""
-    found: Section = {
-        "primitive": fragment.primitive, "result": outcome(draw, fragment),
-        "before": [part[::-1].hex() for part in fragment.before],
-        "after": [part[::-1].hex() for part in fragment.after],
-    }  # fmt: skip
+def sections(draw: DrawOnPixel, fragment: FragmentProbes) -> dict[str, Section]:
+    """What a fragment came to, in order: name of the stage to its values. The others are left out."""
     if not fragment.shaded:
-        return found
-    found["inputs"] = inputs(draw, fragment)
+        return {}
+    found: dict[str, Section | None] = {"inputs": inputs(draw, fragment)}
     for unit in range(4):
-        found[f"texture{unit}"] = texture(draw, fragment, unit)
+        found[f"texture {unit}"] = texture(draw, fragment, unit)
     found["lighting"] = lighting(draw, fragment)
     for stage in range(STAGES):
-        found[f"tev{stage}"] = combiner(draw, fragment, stage)
+        found[f"combiner {stage}"] = combiner(draw, fragment, stage)
     found["fog"] = fog(draw, fragment)
     found |= tests(draw, fragment)
     found["blend"] = output(draw, fragment)
-    found["write_mask"] = write_mask(draw)
+    found["write mask"] = write_mask(draw)
     return {name: part for name, part in found.items() if part is not None}
+
+
+def explain(draw: DrawOnPixel, probes: FragmentProbes) -> Fragment:
+    """A fragment with all stages that it came to."""
+    fate = outcome(draw, probes)
+    written = fate.startswith("written") and fate != DEPTH_ONLY
+    sides = [[part[::-1].hex() for part in side] for side in (probes.before, probes.after)]
+    (color, depth), (color_after, depth_after) = sides
+    found = Fragment(probes.primitive, fate, written, [color], [color_after], passed=[0] if written else [])
+    for name, values in sections(draw, probes).items():
+        passed = bool(values.get("passed", True))
+        lost = []
+        if not passed:
+            compared = f"{values['incoming']} {values['function']} {values['stored']} is false"
+            lost = [Loss(1, compared, values["register"])]
+        text = [] if values.get("idle") else list(lines_of(name, values))
+        found.stages.append(Stage(name, 1, int(passed), lost, text, values))
+    bytes_ = {"color": [color, color_after], "depth": [depth, depth_after]}
+    found.stages.append(Stage("bytes", values=bytes_))
+    return found

@@ -6,44 +6,35 @@ tiles that the triangles touch, at most so many, spread over the draw; the answe
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import Address
-from pocketgpu.inspect.event import Event
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.funnel import Funnel
+from pocketgpu.inspect.model.stage import Loss, Stage
+from pocketgpu.inspect.model.wording import there_are
 from pocketgpu.inspect.n3ds.explain import named
 from pocketgpu.inspect.n3ds.history import DrawOnPixel
-from pocketgpu.inspect.n3ds.machine import Run
+from pocketgpu.inspect.n3ds.machine import DrawWatcher
 from pocketgpu.inspect.n3ds.programs import Program
-from pocketgpu.inspect.n3ds.targets import _Words
+from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.inspect.rules.n3ds.one_draw import said_of
-from pocketgpu.inspect.wording import there_are
 from pocketgpu.lanes import Engine, Value
 from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
 from pocketgpu.lanes.values import F32, I64
-from pocketgpu.pica.core.layout import (
-    CONTROL,
-    PACKET,
-    PACKET_REGISTERS,
-    PACKET_SIZE,
-    TRIANGLE,
-    TRIANGLE_SIZE,
-    VERTEX_SIZE,
-)
+from pocketgpu.pica.core.layout import PACKET, TRIANGLE
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.core.registers import field as field_of
 from pocketgpu.pica.fragment.kernel import draw_fragments
 from pocketgpu.pica.front.draw_target import make_target
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Run
 from pocketgpu.pica.vertex.primitives import Setup
-from pocketgpu.pica.watch import DrawPackets
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
@@ -55,10 +46,6 @@ PLANES = {
 }  # fmt: skip
 """What each clip plane (pica/primitives.py) leaves out."""
 _NAN = 0x100
-_ONE = {
-    "vertices": "vertex", "triangles": "triangle", "triangles to draw": "triangle to draw", "fragments": "fragment",
-    "colours": "colour",
-}  # fmt: skip
 _EMITTED = "triangles of the geometry program"
 _NOTHING_EMITTED = "no triangle of the geometry program is left: it emits none, or all are clipped away or culled"
 _PROGRAM = "the vertex program, or what it reads"
@@ -72,89 +59,7 @@ _SIDES = {
 _COMPARED = {probe for own, other, _ in _SIDES.values() for probe in (own, other)}
 
 
-@dataclass
-class Stage:
-    """A stage of the funnel: how many came, how many went on, and why the others did not: (count, reason, register)."""
-
-    name: str
-    came: int
-    passed: int
-    lost: list[tuple[int, str, str]] = field(default_factory=list)
-
-
-@dataclass
-class Funnel:
-    """The answer for a draw. tiles: on how many tiles fragments were counted, of how many."""
-
-    address: Address
-    title: str
-    stages: list[Stage]
-    tiles: tuple[int, int] = (0, 0)
-    proved: bool = True
-    odd: list[str] = field(default_factory=list)
-    """What rules of `pocketgpu check` say of the draw's registers and program."""
-    triangle: str = ""
-    """What became of the one triangle that was asked for."""
-
-    @property
-    def narrowest(self) -> Stage | None:
-        """The first stage that nothing passed."""
-        return next((stage for stage in self.stages if stage.came and not stage.passed), None)
-
-    @property
-    def because(self) -> str:
-        """The cause, in a line."""
-        stage = self.narrowest
-        if stage is None:
-            last = self.stages[-1]
-            if not last.came:
-                return "no vertices: NUMVERTICES is 0" if last.name != _EMITTED else _NOTHING_EMITTED
-            # What was counted on some tiles is not all that there is.
-            least = "at least " if self.tiles[0] < self.tiles[1] else ""
-            return f"{least}{last.passed} {last.name} changed something"
-        count, reason, register = max(stage.lost, default=(0, "nothing says why", ""))
-        where = f" ({register})" if register else ""
-        return f"no {stage.name} left: {count} of {stage.came} {reason}{where}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data, with `schema`."""
-        return {
-            "schema": "pocketgpu.funnel/1", "address": str(self.address), "because": self.because,
-            "odd": self.odd, **({"triangle": self.triangle} if self.triangle else {}),
-            "tiles": {"looked_at": self.tiles[0], "of": self.tiles[1]},
-            "stages": [
-                {"name": s.name, "came": s.came, "passed": s.passed,
-                 "lost": [{"count": n, "reason": why, "register": register} for n, why, register in s.lost]}
-                for s in self.stages
-            ],
-        }  # fmt: skip
-
-    @property
-    def conclusion(self) -> list[str]:
-        """What became of the draw, and what is odd about it."""
-        lines = [f"{self.title}: {self.because}  {self.address.place}", *(f"  odd: {line}" for line in self.odd)]
-        return [f"{self.address}: {self.triangle}", *lines] if self.triangle else lines
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.text())}</pre>"
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def text(self) -> str:
-        """The conclusion, then the funnel."""
-        lines = self.conclusion
-        for stage in self.stages:
-            name = stage.name if stage.came != 1 else _ONE.get(stage.name, stage.name)
-            lines.append(f"  {stage.came} {name}, {stage.passed} pass")
-            lines += [f"      {n} {why}{f' ({register})' if register else ''}" for n, why, register in stage.lost if n]
-        looked, of = self.tiles
-        if looked < of:
-            lines.append(f"  fragments were counted on {looked} of {of} tiles")
-        return "\n".join(lines)
-
-
-class _Watch:
+class _Watch(DrawWatcher):
     """Stops at one draw between its vertex side and its fragment side."""
 
     def __init__(self, machine: N3DS, draw: int) -> None:
@@ -163,7 +68,8 @@ class _Watch:
         self.stages: list[Stage] = []
         self.odd: list[str] = []
         self.tiles = (0, 0)
-        self._core, self._arena = machine._core, machine.memory.arena
+        self._work = machine.work
+        self._place: int | None = None  # the draw's packet, while it runs
         self._seen = False
         self._box: tuple[float, float, float, float] | None = None
         self._values: dict[str, tuple[int, int]] = {}
@@ -179,21 +85,25 @@ class _Watch:
         self._packets = packets
         if place:
             run(0, place)
-        runner = getattr(self._core.runner, "_runner", self._core.runner)
-        runner.raster_watch = partial(self._between, place)
+        self._place = packets.start + place
         try:
             run(place, place + 1)
         finally:
-            runner.raster_watch = None
+            self._place = None
         if not self._seen:  # no triangle came so far
-            self._between(place, 0, 0, lambda first, end: None)
+            self._between(packets.start + place, 0, 0, lambda first, end: None)
+
+    def fragments(self, first: int, end: int, run: Run) -> None:
+        """As `machine.DrawWatcher` asks."""
+        if self._place is None:
+            run(first, end)
+        else:
+            self._between(self._place, first, end, run)
 
     # -- between the sides --------------------------------------------------------------------------------------------
-    def _between(self, packet: int, first: int, end: int, draw: Callable[[int, int], None]) -> None:
+    def _between(self, packet: int, first: int, end: int, draw: Run) -> None:
         self._seen = True
-        at = self._core.layout.packets + packet * PACKET_SIZE
-        head = self._arena[at : at + PACKET_REGISTERS].view(np.int32)
-        registers = self._arena[at + PACKET_REGISTERS : at + PACKET_SIZE].view(np.uint32)
+        at, head, registers = self._work.packet(packet), self._work.head(packet), self._work.registers(packet)
         self._about = DrawOnPixel(self.draw, 0, 0, registers.copy(), (0, 0, 0, 0), [], (b"", b""))
         program = self._program(packet)
         self.odd = said_of(dict(enumerate(registers.tolist())), int(head[PACKET.KIND // 4]), program)
@@ -206,22 +116,20 @@ class _Watch:
 
     def _vertices(self, at: int, program: Program | None) -> None:
         """Judge the vertices that lie in the work area, and the triangles that they make."""
-        layout, arena = self._core.layout, self._arena
-        get = StaticRegisters(_Words(self._about.registers))
+        work = self._work
+        get = StaticRegisters(RegisterWords(self._about.registers))
         if get("GEOSTAGE_CONFIG.mode") == 2:
             return  # the work area has the vertices of what was emitted, not those of the draw
-        control = arena[layout.control : layout.control + CONTROL.size].view(np.int32)
-        count = int(control[CONTROL.ASSEMBLE_COUNT // 4]) if self._ran(control) else 0
-        slots = arena[layout.slot_list : layout.slot_list + 4 * count].view(np.int32)
-        records = arena[layout.vertices :][: VERTEX_SIZE * (int(slots.max(initial=-1)) + 1)].view(np.float32)
-        positions = records.reshape(-1, VERTEX_SIZE // 4)[slots, :4]
+        count = work.control("ASSEMBLE_COUNT") if work.control("PIECE") else 0
+        slots = work.slots(count)
+        positions = work.vertices(int(slots.max(initial=-1)) + 1)[slots, :4]
         nans = np.flatnonzero(np.isnan(positions).any(axis=1))
         numbers = len(nans)
         source = self._source_of_nan(program) if numbers else ""
         # Of a draw that runs in pieces the work area has one of them, and numbers are not those of addresses.
         first = f", v{nans[0]} first" if numbers and not source and count == get("NUMVERTICES.count") else ""
-        lost = [(numbers, f"have NaN in their position{source}{first}", "" if source else _PROGRAM)]
-        self.stages = [Stage("vertices", count, count - numbers, lost)]
+        loss = Loss(numbers, f"have NaN in their position{source}{first}", "" if source else _PROGRAM)
+        self.stages = [Stage("vertices", count, count - numbers, [loss])]
         chained = get("PRIMITIVE_CONFIG.mode") in (1, 2) and get("GEOSTAGE_CONFIG.mode") != 2
         n = max(count - 2, 0) if chained else count // 3
         t = np.arange(n)
@@ -237,10 +145,8 @@ class _Watch:
         packets, get = self._packets, self._about.state
         if packets is None:
             return None
-        banks = {
-            name: np.frombuffer(packets.contents(int(packets.versions(name)[packet]), words), np.uint32)
-            for name, words in (("vs_code", 512), ("vs_opdescs", 128), ("vs_uniforms", 384))
-        }
+        names = ("vs_code", "vs_opdescs", "vs_uniforms")
+        banks = {name: np.frombuffer(packets.seen(name, packet - packets.start), np.uint32) for name in names}
         entry, bools = get("VSH_ENTRYPOINT.entry"), get("VSH_BOOLUNIFORM.bools")
         code, descriptors = (tuple(banks[name].tolist()) for name in ("vs_code", "vs_opdescs"))
         program = Program("vertex", code, descriptors, entry, bools, "", 1)
@@ -262,18 +168,15 @@ class _Watch:
             return ""
         return f": uniform {names[0]} is NaN" if len(names) == 1 else f": uniforms {', '.join(names[:4])} are NaN"
 
-    @staticmethod
-    def _ran(control: NDArray[np.int32]) -> bool:
-        return bool(control[CONTROL.PIECE // 4])
-
     def _judge(self, packet: int, positions: NDArray[np.float32], places: NDArray[np.int64]) -> None:
         n = places.shape[1]
         if not n:
             self.stages.append(Stage("triangles", 0, 0))
             return
-        k = NumpyLang(ArenaViews(self._arena), n, {})
+        k = NumpyLang(ArenaViews(self._work.arena), n, {})
         with np.errstate(all="ignore"):
-            setup = Setup(k, self._core.layout, k.const(packet, I64), dict(self._core.runner._assembly_choices))
+            choices = dict(self.machine.runner.assembly_choices)
+            setup = Setup(k, self._work.layout, k.const(packet, I64), choices)
             corners = [
                 [Value(k, np.ascontiguousarray(positions[row, axis]), F32, n) for axis in range(4)] for row in places
             ]
@@ -285,19 +188,19 @@ class _Watch:
         outside = ~nan & (every != 0)
         whole = ~nan & (some == 0)
         flat, back = whole & (area.raw == 0), whole & culled & (area.raw != 0)
-        lost = [(int(nan.sum()), "have a corner with NaN", _PROGRAM)]
+        lost = [Loss(int(nan.sum()), "have a corner with NaN", _PROGRAM)]
         for plane, text in PLANES.items():
             count = int((outside & (every >> plane & 1 != 0)).sum())
             if count:
-                lost.append((count, f"lie {text}", "FRAGOP_CLIP" if plane == 7 else _POSITION))
-        lost.append((int(flat.sum()), "have no area", _POSITION))
+                lost.append(Loss(count, f"lie {text}", "FRAGOP_CLIP" if plane == 7 else _POSITION))
+        lost.append(Loss(int(flat.sum()), "have no area", _POSITION))
         mode = named(self._about, "FACECULLING_CONFIG.mode")
         for turn, side in (("clockwise", area.raw < 0), ("counter-clockwise", area.raw > 0)):
             text = f"are culled: their corners run {turn} on the screen"
-            lost.append((int((back & side).sum()), text, f"FACECULLING_CONFIG drops {mode}"))
+            lost.append(Loss(int((back & side).sum()), text, f"FACECULLING_CONFIG drops {mode}"))
         self._tell(positions[places], nan, np.where(outside, every, 0), flat, back, area.raw < 0, whole)
         stopped = int((nan | outside | flat | back).sum())
-        self.stages.append(Stage("triangles", n, n - stopped, [one for one in lost if one[0]]))
+        self.stages.append(Stage("triangles", n, n - stopped, [one for one in lost if one.count]))
         left = whole & ~flat & ~back
         if left.any():
             columns, rows = (np.stack([np.broadcast_to(v.raw, (n,))[left] for v in axis]) / 16 for axis in (x, y))
@@ -331,7 +234,7 @@ class _Watch:
             return
         before = self.stages[-1]
         clipped = max(before.passed, count)
-        lost = [(clipped - count, *self._why_beside())] if clipped > count else []
+        lost = [Loss(clipped - count, *self._why_beside())] if clipped > count else []
         self.stages.append(Stage("triangles to draw", clipped, count, lost))
 
     def _why_beside(self) -> tuple[str, str]:
@@ -361,10 +264,8 @@ class _Watch:
     # -- fragments ----------------------------------------------------------------------------------------------------
     def _fragments(self, packet: int, head: NDArray[np.int32], low: int, high: int) -> None:
         """Shade some tiles with the oracle and count; memory is then as it was."""
-        core, arena = self._core, self._arena
-        at = core.layout.triangles
-        records = arena[at + low * TRIANGLE_SIZE : at + high * TRIANGLE_SIZE].view(np.int32)
-        records = records.reshape(-1, TRIANGLE_SIZE // 4)
+        work, arena = self._work, self._work.arena
+        records = work.triangles(low, high)
         box = slice(TRIANGLE.MIN_X // 4, TRIANGLE.MAX_Y // 4 + 1)
         tiles = [
             (n, x, y)
@@ -374,7 +275,7 @@ class _Watch:
         ][: 1 << 16]
         chosen = tiles[:: max(-(-len(tiles) // MOST_TILES), 1)]
         self.tiles = (len(chosen), len(tiles))
-        static = core.runner.fragment_code(packet)
+        static = self.machine.runner.fragment_code(packet)
         counts: dict[str, int] = {}
         self._values = {}
         mask: NDArray[np.bool_] = np.zeros(0, bool)
@@ -393,14 +294,14 @@ class _Watch:
         run = Engine(arena, "numpy", note).get(draw_fragments, **static)
         kept = [(slice(start, start + size), arena[start : start + size].copy()) for start, size in self._written(head)]
         first, last = PACKET.FIRST_TRIANGLE // 4, PACKET.LAST_TRIANGLE // 4
-        counter = arena[core.layout.counters : core.layout.counters + 4].view(np.int32)
+        counter = work.words(work.layout.counters, 1)
         old_head, old_counter = head.copy(), counter.copy()
         counter[:] = 0
         for n, x, y in chosen:
             old_box = records[n, box].copy()
             records[n, box] = (max(x, old_box[0]), min(x + 7, old_box[1]), max(y, old_box[2]), min(y + 7, old_box[3]))
             head[first], head[last] = low + n, low + n + 1
-            run(core.layout.packets + packet * PACKET_SIZE, 0, 1)
+            run(work.packet(packet), 0, 1)
             records[n, box] = old_box
         covered = int(counter[0])
         head[:], counter[:] = old_head, old_counter
@@ -426,7 +327,7 @@ class _Watch:
 
     def _written(self, head: NDArray[np.int32]) -> list[tuple[int, int]]:
         registers = self._about.registers
-        target = make_target(self.machine.memory, StaticRegisters(_Words(registers)))
+        target = make_target(self.machine.memory, StaticRegisters(RegisterWords(registers)))
         return [] if isinstance(target, str) else target.ranges
 
     def _count(self, covered: int, counts: dict[str, int], changed: bool) -> None:
@@ -439,17 +340,17 @@ class _Watch:
             if name in functions:
                 passed = counts[f"{name}.passed"]
                 text = f"fail the {name} test{self._compared(name)}"
-                lost.append((left - passed, text, f"{functions[name]} {named(self._about, functions[name])}"))
+                lost.append(Loss(left - passed, text, f"{functions[name]} {named(self._about, functions[name])}"))
                 left = passed
-        self.stages.append(Stage("fragments", covered, left, [one for one in lost if one[0] > 0]))
+        self.stages.append(Stage("fragments", covered, left, [one for one in lost if one.count > 0]))
         get = self._about.state
         masked = not any(get(f"DEPTH_COLOR_MASK.{ch}") for ch in ("red", "green", "blue", "alpha"))
         off = not get("COLORBUFFER_WRITE.mask")
         if left and (masked or off):
             by = "DEPTH_COLOR_MASK" if masked else "COLORBUFFER_WRITE"
-            self.stages.append(Stage("colours", left, 0, [(left, "are masked", by)]))
+            self.stages.append(Stage("colours", left, 0, [Loss(left, "are masked", by)]))
         elif left:
-            lost = [] if changed else [(left, "leave the bytes that were there", "")]
+            lost = [] if changed else [Loss(left, "leave the bytes that were there")]
             self.stages.append(Stage("colours", left, left if changed else 0, lost))
 
 
@@ -462,11 +363,28 @@ def funnel(run: N3dsInspection, address: Address) -> Funnel:
     assert event.draw is not None
     watch = _Watch(run.traveller.machine, event.draw)
     run.traveller.go(event.frame, event.number, watch)
-    found = Funnel(event.address, event.title, watch.stages, watch.tiles, odd=watch.odd)
+    tiles = watch.tiles if watch.tiles[0] < watch.tiles[1] else None
+    found = Funnel(event.address, event, watch.stages, odd=watch.odd, tiles=tiles)
+    found.because = because(found)
     if address.primitive is not None:
         found.address = event.address.at(primitive=address.primitive)
         found.triangle = _triangle(address, event, watch)
     return found
+
+
+def because(found: Funnel) -> str:
+    """The cause, in a line: the first stage that stopped everything, or what came out."""
+    stage = found.narrowest
+    if stage is None:
+        last = found.stages[-1]
+        if not last.came:
+            return "no vertices: NUMVERTICES is 0" if last.name != _EMITTED else _NOTHING_EMITTED
+        # What was counted on some tiles is not all that there is.
+        least = "" if found.tiles is None else "at least "
+        return f"{least}{last.passed} {last.name} changed something"
+    most = max(stage.lost, key=lambda loss: loss.count, default=Loss(0, "nothing says why"))
+    where = f" ({most.register})" if most.register else ""
+    return f"no {stage.name} left: {most.count} of {stage.came} {most.reason}{where}"
 
 
 def _triangle(address: Address, event: Event, watch: _Watch) -> str:

@@ -7,7 +7,6 @@ Then the pixel gets its old bytes back and the draw runs as it always does. Both
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,16 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
-from pocketgpu.inspect.n3ds.machine import Run
-from pocketgpu.inspect.n3ds.targets import _Words, untiled
+from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.inspect.n3ds.targets import RegisterWords, untiled
 from pocketgpu.lanes import Engine, Value
-from pocketgpu.pica.core.layout import PACKET, PACKET_REGISTERS, PACKET_SIZE, TRIANGLE, TRIANGLE_SIZE
+from pocketgpu.pica.core.layout import PACKET, TRIANGLE
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.external.transfer import tile_order
 from pocketgpu.pica.fragment.kernel import draw_fragments
 from pocketgpu.pica.front.draw_target import make_target
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.watch import DrawPackets
+from pocketgpu.pica.observer import Run
 
 Probe = dict[str, list[Any]]
 _HEAD = {
@@ -40,10 +40,10 @@ _BOX = slice(_WORD["MIN_X"], _WORD["MAX_Y"] + 1)
 
 
 @dataclass
-class Fragment:
-    """A fragment on the pixel. triangle: number of the record in its batch; primitive: of the draw. probes: values by
-    name, in the order in which they came. before, after: bytes of colour and depth around it. scissored: it lies where
-    the draw may not touch anything, and was not shaded."""
+class FragmentProbes:
+    """What the code of a fragment on the pixel told of itself. primitive: number in the draw. probes: values by name,
+    in the order in which they came. before, after: bytes of colour and depth around it. scissored: it lies where the
+    draw may not touch anything, and was not shaded."""
 
     primitive: int
     edges: tuple[int, int, int]
@@ -71,7 +71,7 @@ class DrawOnPixel:
     row: int
     registers: NDArray[np.uint32]
     rect: tuple[int, int, int, int]
-    fragments: list[Fragment]
+    fragments: list[FragmentProbes]
     before: tuple[bytes, bytes]
     after: tuple[bytes, bytes] = (b"", b"")
     powers: tuple[bool, ...] = ()
@@ -92,10 +92,10 @@ class DrawOnPixel:
     @cached_property
     def state(self) -> StaticRegisters:
         """Fields of the draw's registers, by name."""
-        return StaticRegisters(_Words(self.registers))
+        return StaticRegisters(RegisterWords(self.registers))
 
 
-class PixelWatch:
+class PixelWatch(DrawWatcher):
     """Watches the draws of a frame for what they do to a byte of colour. offset: where the pixel lies in the arena.
 
     wanted: numbers of the draws to look at. `found` has those of them that draw to the pixel, in order.
@@ -104,55 +104,46 @@ class PixelWatch:
     def __init__(self, machine: N3DS, offset: int, wanted: set[int]) -> None:
         self.machine, self.offset, self.wanted = machine, offset, wanted
         self.found: list[DrawOnPixel] = []
-        self._core = machine._core
+        self._work, self._runner = machine.work, machine.runner
         self._arena = machine.memory.arena
         self._probes: Probe = {}
         self._lane = 0
         self._first = 0
+        self._looking = False
 
     # -- draws run ----------------------------------------------------------------------------------------------------
     def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
         """As `machine.DrawWatcher` asks."""
-        runner = self._core.runner
         if not self.wanted & set(numbers):
             run(0, len(numbers))
             return
-        self._first = numbers.start
-        watched = runner._runner if hasattr(runner, "_runner") else runner
-        watched.raster_watch = self._raster
+        self._first, self._looking = numbers.start - packets.start, True
         try:
             run(0, len(numbers))
         finally:
-            watched.raster_watch = None
+            self._looking = False
 
-    def _raster(self, first: int, end: int, draw: Callable[[int, int], None]) -> None:
-        runner, low = self._core.runner, first
-        for entry in range(first, end):
-            packet = runner.drawn(entry)
+    def fragments(self, first: int, end: int, run: Run) -> None:
+        """As `machine.DrawWatcher` asks."""
+        low = first
+        for entry in range(first, end) if self._looking else ():
+            packet = self._runner.drawn(entry)
             if self._first + packet not in self.wanted:
                 continue
             place = self._place(packet)
             if place is None:
                 continue
             if low < entry:
-                draw(low, entry)
+                run(low, entry)
             low = entry
             self._look(packet, *place)
-            draw(entry, entry + 1)
+            run(entry, entry + 1)
             low = entry + 1
             self.found[-1].after = self._bytes(packet)
         if low < end:
-            draw(low, end)
+            run(low, end)
 
     # -- one draw -----------------------------------------------------------------------------------------------------
-    def _head(self, packet: int) -> NDArray[np.int32]:
-        at = self._core.layout.packets + packet * PACKET_SIZE
-        return self._arena[at : at + PACKET_REGISTERS].view(np.int32)
-
-    def _registers(self, packet: int) -> NDArray[np.uint32]:
-        at = self._core.layout.packets + packet * PACKET_SIZE
-        return self._arena[at + PACKET_REGISTERS : at + PACKET_SIZE].view(np.uint32)
-
     def _formats(self, get: StaticRegisters) -> tuple[PixelFormat, PixelFormat | None]:
         mode = get("COLOR_OPERATION.fragment_mode")
         color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
@@ -162,7 +153,7 @@ class PixelWatch:
 
     def _place(self, packet: int) -> tuple[int, int] | None:
         """Column and row of memory of the pixel in a draw's target; None if it is no pixel of that."""
-        head, get = self._head(packet), StaticRegisters(_Words(self._registers(packet)))
+        head, get = self._work.head(packet), StaticRegisters(RegisterWords(self._work.registers(packet)))
         color, _ = self._formats(get)
         number = (self.offset - int(head[_HEAD["COLOR"]])) // (color.bits // 8)
         width, height = int(head[_HEAD["WIDTH"]]), int(head[_HEAD["HEIGHT"]])
@@ -174,7 +165,7 @@ class PixelWatch:
 
     def _texels(self, packet: int) -> tuple[slice, slice]:
         """Where the colour and the depth of the pixel lie in the arena."""
-        head, get = self._head(packet), StaticRegisters(_Words(self._registers(packet)))
+        head, get = self._work.head(packet), StaticRegisters(RegisterWords(self._work.registers(packet)))
         color, depth = self._formats(get)
         size = color.bits // 8
         number = (self.offset - int(head[_HEAD["COLOR"]])) // size
@@ -191,10 +182,10 @@ class PixelWatch:
 
     def _look(self, packet: int, x: int, row: int) -> None:
         """Draw all triangles of a packet that cover the pixel, watched; memory is then as it was."""
-        head = self._head(packet)
+        head = self._work.head(packet)
         rect = tuple(head[_HEAD["RECT"] : _HEAD["RECT"] + 4].tolist())
         before = self._bytes(packet)
-        found = DrawOnPixel(self._first + packet, x, row, self._registers(packet).copy(), rect, [], before)
+        found = DrawOnPixel(self._first + packet, x, row, self._work.registers(packet).copy(), rect, [], before)
         found.overlapping = self._overlapping(packet)
         found.shift = self.offset - self._texels(packet)[0].start
         self.found.append(found)
@@ -202,12 +193,12 @@ class PixelWatch:
         if not len(covering):
             return
         inside = rect[0] <= x <= rect[1] and rect[2] <= row <= rect[3]
-        static = self._core.runner.fragment_code(packet)
+        static = self._runner.fragment_code(packet)
         found.powers = static["powers_of_two"]
         kept_head, color_depth = head.copy(), self._texels(packet)
-        packet_at = self._core.layout.packets + packet * PACKET_SIZE
         first = int(head[_HEAD["FIRST_TRIANGLE"]])
-        counters = self._arena[self._core.layout.counters : self._core.layout.counters + 4].copy()
+        counter = self._work.words(self._work.layout.counters, 1)
+        counted = counter.copy()
         tiles = int(head[_HEAD["WIDTH"]]) >> 3
         self._lane = int(tile_order(x & 7, row & 7, tiles))
         for place, edge in zip(covering.tolist(), edges.tolist(), strict=True):
@@ -215,23 +206,23 @@ class PixelWatch:
             primitive = _primitive(record, found.state)
             now = self._bytes(packet)
             if not inside:
-                found.fragments.append(Fragment(primitive, tuple(edge), now, now, scissored=True))
+                found.fragments.append(FragmentProbes(primitive, tuple(edge), now, now, scissored=True))
                 continue
             box = record[_BOX].copy()
             record[_BOX] = (x, x, row, row)
             head[_HEAD["RECT"] : _HEAD["RECT"] + 4] = (x, x, row, row)
             head[_HEAD["FIRST_TRIANGLE"]], head[_HEAD["LAST_TRIANGLE"]] = first + place, first + place + 1
             self._probes = {}
-            self._oracle.get(draw_fragments, **static)(packet_at, 0, 1)
+            self._oracle.get(draw_fragments, **static)(self._work.packet(packet), 0, 1)
             record[_BOX] = box
             head[:] = kept_head
-            found.fragments.append(Fragment(primitive, tuple(edge), now, self._bytes(packet), self._probes))
-        self._arena[self._core.layout.counters : self._core.layout.counters + 4] = counters
+            found.fragments.append(FragmentProbes(primitive, tuple(edge), now, self._bytes(packet), self._probes))
+        counter[:] = counted
         for place, old in zip(color_depth, before, strict=True):
             self._arena[place] = np.frombuffer(old, np.uint8)
 
     def _overlapping(self, packet: int) -> bool:
-        target = make_target(self.machine.memory, StaticRegisters(_Words(self._registers(packet))))
+        target = make_target(self.machine.memory, StaticRegisters(RegisterWords(self._work.registers(packet))))
         if isinstance(target, str):
             return False
         (a, m), (b, n) = target.color, target.depth
@@ -242,9 +233,7 @@ class PixelWatch:
     ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
         """Records of a draw's triangles, the places of those that cover the pixel, and their edge functions there."""
         low, high = int(head[_HEAD["FIRST_TRIANGLE"]]), int(head[_HEAD["LAST_TRIANGLE"]])
-        at = self._core.layout.triangles
-        area = self._arena[at + low * TRIANGLE_SIZE : at + high * TRIANGLE_SIZE].view(np.int32)
-        records = area.reshape(-1, TRIANGLE_SIZE // 4)
+        records = self._work.triangles(low, high)
         a, b = (records[:, _WORD[name] : _WORD[name] + 3].astype(np.int64) for name in "AB")
         c = np.ascontiguousarray(records[:, _WORD["C"] : _WORD["C"] + 6]).view(np.int64)
         edges = a * x + b * row + c

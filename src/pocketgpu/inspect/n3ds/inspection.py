@@ -14,27 +14,44 @@ from pocketgpu.capture.formats.pgc.traces import PgcTrace
 from pocketgpu.capture.replay import MIB, begin, play
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.address import Address
-from pocketgpu.inspect.changes import Change, changes_between
-from pocketgpu.inspect.event import Event, Pass, Range
-from pocketgpu.inspect.inspection import Inspection, Moment, as_address
-from pocketgpu.inspect.mesh import mesh_of
-from pocketgpu.inspect.meshes import Mesh
-from pocketgpu.inspect.n3ds.bound_programs import PROGRAM_BANKS, Program, programs_of
-from pocketgpu.inspect.n3ds.buffers import IndexBuffer, VertexBuffer, index_buffer, vertex_buffers
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.changes import Change, changes_between
+from pocketgpu.inspect.model.event import Event, Pass, Range
+from pocketgpu.inspect.model.inspection import Inspection, as_address
+from pocketgpu.inspect.model.mesh import mesh_of
+from pocketgpu.inspect.model.meshes import Mesh
+from pocketgpu.inspect.model.moment import Moment
+from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
+from pocketgpu.inspect.model.wording import there_are
+from pocketgpu.inspect.n3ds.bound_programs import PROGRAM_BANKS, UnitProgram, programs_of
+from pocketgpu.inspect.n3ds.buffers import index_buffer, vertex_buffers
 from pocketgpu.inspect.n3ds.machine import Traveller
 from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.n3ds.tables import NAMES, table_changes
 from pocketgpu.inspect.n3ds.targets import Target, target_of
-from pocketgpu.inspect.n3ds.textures import Texture, textures_of
-from pocketgpu.inspect.n3ds.vertices import Vertices, vertices_of
-from pocketgpu.inspect.wording import there_are
+from pocketgpu.inspect.n3ds.textures import UnitTexture, textures_of
+from pocketgpu.inspect.n3ds.vertices import vertices_of
 from pocketgpu.pica.display.screens import Screen
-from pocketgpu.pica.observe import ObservedN3DS
+from pocketgpu.pica.n3ds import N3DS
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
     from pocketgpu.inspect.stepping.trace import Trace as Steps
+
+
+class _Memory:
+    """Guest memory at a moment: the machine goes back there to read it."""
+
+    def __init__(self, moment: N3dsMoment) -> None:
+        self._moment = moment
+
+    def read(self, address: int, size: int) -> bytes:
+        """See `GuestMemory.read`."""
+        return self._moment.machine.memory.read(address, size)
+
+    def offset_of(self, address: int, size: int) -> int | None:
+        """See `GuestMemory.offset_of`."""
+        return self._moment.machine.memory.offset_of(address, size)
 
 
 class N3dsMoment(Moment):
@@ -42,10 +59,19 @@ class N3dsMoment(Moment):
 
     def __init__(self, inspection: N3dsInspection, address: Address, event: Event | None) -> None:
         self.inspection, self.address, self.event = inspection, address, event
-        self.machine = inspection.traveller.machine
+
+    @property
+    def machine(self) -> N3DS:
+        """The machine, brought back to this moment. It is that of the inspection: other moments move it on."""
+        traveller = self.inspection.traveller
+        if self.event is None:
+            traveller.go(self.address.frame, None)
+        else:
+            traveller.go(self.event.frame, self.event.number)
+        return traveller.machine
 
     def registers(self) -> dict[str, int]:
-        words = self.machine._core.registers
+        words = self.machine.registers
         return {r.name: int(words[r.offset]) for r in PICA if r.offset < len(words)}
 
     def read(self, address: int, size: int) -> bytes:
@@ -53,7 +79,8 @@ class N3dsMoment(Moment):
 
     @property
     def target(self) -> Target | None:
-        return target_of(self.machine.memory, self.machine._core.registers, self.machine.switches)
+        machine = self.machine
+        return target_of(_Memory(self), machine.registers, machine.switches)
 
     @property
     def screens(self) -> dict[str, Screen]:
@@ -62,10 +89,10 @@ class N3dsMoment(Moment):
     # -- resources ----------------------------------------------------------------------------------------------------
     @property
     def _words(self) -> np.ndarray:
-        return self.machine._core.registers
+        return self.machine.registers
 
     @property
-    def textures(self) -> dict[int, Texture]:
+    def textures(self) -> dict[int, UnitTexture]:
         """Bound textures by unit, of units 0 to 2 that name one; also of units that are off (`enabled`)."""
         return textures_of(self.machine, self._words)
 
@@ -80,7 +107,7 @@ class N3dsMoment(Moment):
         return vertex_buffers(self._words)
 
     @property
-    def programs(self) -> dict[str, Program]:
+    def programs(self) -> dict[str, UnitProgram]:
         """Shader programs: "vertex", and "geometry" if that stage is on."""
         return programs_of(self._words, {name: self.bank(name) for name in PROGRAM_BANKS})
 
@@ -95,7 +122,7 @@ class N3dsMoment(Moment):
         return vertices_of(self.inspection, self.event)
 
     def mesh(self, space: str = "output") -> Mesh:
-        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see inspect/mesh.py for what `space` can be.
+        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see inspect/model/mesh.py for what `space` can be.
 
         :raises UsageError: the moment is not that of a draw, or there is no such space.
         """
@@ -108,14 +135,13 @@ class N3dsMoment(Moment):
 
         :raises UsageError: there is no such event.
         """
-        mine, tables, here = self.registers(), self.tables(), self.event
+        mine, tables = self.registers(), self.tables()
         old, old_tables = {register.name: register.reset for register in PICA}, None
         if to == "previous":
             to = self.inspection.draw_before(self.address) or "reset"
         if to != "reset":
             other = self.inspection.seek(to)
             old, old_tables = other.registers(), other.tables()
-            self.inspection.seek(self.address if here is None else here.by_number)
         staged = self.programs.keys() >= {"geometry"}
         return [*changes_between(old, mine), *table_changes(old_tables, tables, geometry=staged)]
 
@@ -125,7 +151,7 @@ class N3dsMoment(Moment):
 
     def bank(self, name: str) -> np.ndarray:
         """A copy of a memory behind FIFO registers, as uint32 words: "vs_code", "vs_uniforms", "lighting_lut"…"""
-        return self.machine._core.bank(name).copy()
+        return self.machine.bank(name).copy()
 
 
 class N3dsInspection(Inspection):
@@ -146,10 +172,10 @@ class N3dsInspection(Inspection):
 
     # -- events -------------------------------------------------------------------------------------------------------
     @cached_property
-    def _recording(self) -> ObservedN3DS:
+    def _recording(self) -> N3DS:
         fcram = (256 if self._trace.needs_new_model else 128) * MIB
-        machine = ObservedN3DS(self._recorder, fcram=fcram, switches=self.switches)
-        self._recorder.machine = machine
+        machine = N3DS(fcram=fcram, switches=self.switches)
+        machine.observe(self._recorder)
         begin(self._trace, machine)
         return machine
 
@@ -162,7 +188,6 @@ class N3dsInspection(Inspection):
         while self._recorded <= frame:
             play(self._recording, self._trace.runs(self._recorded), self._recorded)
             self._recording.events.drain()
-            self._recorder.next_frame()
             self._recorded += 1
 
     def events(self, frame: int) -> Sequence[Event]:

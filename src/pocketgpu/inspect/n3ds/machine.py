@@ -5,8 +5,7 @@ Events are counted as the recorder counts them, because the same hooks tell of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -14,26 +13,32 @@ from pocketgpu.capture.formats.citrace import Trace
 from pocketgpu.capture.formats.gxlog import GxLog
 from pocketgpu.capture.formats.pgc.traces import PgcTrace
 from pocketgpu.capture.replay import MIB, begin, play
-from pocketgpu.pica import checkpoint
-from pocketgpu.pica.core.layout import BANKS
-from pocketgpu.pica.observe import ObservedN3DS
-from pocketgpu.pica.watch import DrawPackets
+from pocketgpu.pica.checkpoint import Checkpoint
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Observer, Run
 
-Run = Callable[[int, int], None]
+_NOWHERE = -2
+"""The event of a machine that stands at no place of the run."""
 
 
 class Reached(Exception):
     """The event that was asked for has happened."""
 
 
-class DrawWatcher(Protocol):
+class DrawWatcher:
     """Looks at draws of a frame while they run. numbers: of the draws at hand, within the frame."""
 
     def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
         """Run the draws: `run(first, end)`, counted within `packets`."""
+        run(0, len(numbers))
+
+    def fragments(self, first: int, end: int, run: Run) -> None:
+        """Run the fragment side of some of them; as `Observer.fragments`."""
+        run(first, end)
 
 
-class Traveller:
+class Traveller(Observer):
     """The machine of an inspection, and where it is: right after event `event` of frame `frame` (-1: at its start)."""
 
     def __init__(
@@ -41,10 +46,11 @@ class Traveller:
     ) -> None:
         self._trace = trace
         fcram = (256 if trace.needs_new_model else 128) * MIB
-        self.machine = ObservedN3DS(self, fcram=fcram, switches=switches, evaluator=evaluator)
-        begin(trace, self.machine)
+        machine = N3DS(fcram=fcram, switches=switches, evaluator=evaluator)
+        machine.observe(self)
+        begin(trace, machine)
         self.frame, self.event = 0, -1
-        self._kept: dict[int, checkpoint.Checkpoint] = {0: checkpoint.save(self.machine)}
+        self._kept: dict[int, Checkpoint] = {0: machine.checkpoint()}
         self._stop = -1
         self._draw = 0
         self._watcher: DrawWatcher | None = None
@@ -58,10 +64,10 @@ class Traveller:
         if watcher is None and (frame, event) == (self.frame, self.event):
             return
         start = max(number for number in self._kept if number <= frame)
-        checkpoint.restore(self.machine, self._kept[start])
+        self.machine.restore(self._kept[start])
         for number in range(start, frame):
             self._play(number, None, None)
-            self._kept[number + 1] = checkpoint.save(self.machine)
+            self._kept[number + 1] = self.machine.checkpoint()
         self._play(frame, event, watcher)
 
     def _play(self, frame: int, event: int | None, watcher: DrawWatcher | None) -> None:
@@ -75,6 +81,9 @@ class Traveller:
             self.event = None  # type: ignore[assignment]
         except Reached:
             pass
+        except BaseException:
+            self.event = _NOWHERE  # somebody has broken off in the middle of something
+            raise
         finally:
             self._watcher = None
 
@@ -84,34 +93,33 @@ class Traveller:
             raise Reached
 
     # -- what the machine tells -------------------------------------------------------------------------------------
-    def loaded(self, address: int, size: int) -> None:
+    def memory_loaded(self, address: int, size: int) -> None:
         self._happened()
 
     def display_written(self, addresses: np.ndarray, values: np.ndarray) -> None:
         self._happened()
 
-    def filled(self, unit: str, words: Mapping[str, int]) -> None:
+    def unit_ended(self, unit: str, words: Mapping[str, int]) -> None:
+        if unit != "P3D":
+            self._happened()
+
+    def memory_copied(self, words: Sequence[int]) -> None:
         self._happened()
 
-    def transferred(self, words: Mapping[str, int]) -> None:
-        self._happened()
-
-    def commanded(self, words: Sequence[int]) -> None:
-        """Not an event: what a command does is one."""
-
-    def copied(self, command: Sequence[int]) -> None:
-        self._happened()
-
-    def flushed(self, ranges: Sequence[tuple[int, int]]) -> None:
+    def cache_flushed(self, ranges: Sequence[tuple[int, int]]) -> None:
         self._happened()
 
     def list_starts(self, offset: int, size: int) -> None:
         self._happened()
 
-    def list_ends(self, jumps: int) -> None:
-        """Not an event: what is left of a list behind its last draw has no effect of its own."""
+    def fragments(self, first: int, end: int, run: Run) -> None:
+        if self._watcher is not None:
+            self._watcher.fragments(first, end, run)
+        else:
+            run(first, end)
 
-    def draws(self, packets: DrawPackets, count: int, run: Run) -> None:
+    def draws(self, packets: DrawPackets, run: Run) -> None:
+        count = len(packets)
         wanted = min(count, self._stop - self.event)
         if wanted > 0:
             if self._watcher is not None:
@@ -122,14 +130,5 @@ class Traveller:
         self.event += wanted
         if wanted < count or self.event >= self._stop:
             if wanted > 0:
-                self._bring_back(packets, wanted - 1)
+                self.machine.see_again(packets, wanted - 1)
             raise Reached
-
-    def _bring_back(self, packets: DrawPackets, draw: int) -> None:
-        """Registers and banks as they were when a draw was recorded: the list was read further before it ran."""
-        core = self.machine._core
-        core.registers[:] = packets.registers[draw]
-        for bank in BANKS:
-            version = int(packets.versions(bank.name)[draw])
-            if version and bank.name != "gs_uniform_marks":
-                core.bank(bank.name)[:] = np.frombuffer(packets.contents(version, bank.words), np.uint32)

@@ -6,29 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.model.why import Shown
 from pocketgpu.inspect.n3ds.targets import untiled
 from pocketgpu.pica.display.lcd import fill_colour
 from pocketgpu.pica.display.screens import BOTTOM_WIDTH, HEIGHT, TOP_WIDTH, WIDE_WIDTH, pixel_bits
-from pocketgpu.pica.external.transfer import FIRST, WORDS, Move, external_format, tile_order
+from pocketgpu.pica.external.transfer import Move, external_format, tile_order
 from pocketgpu.pica.n3ds import N3DS
 
 MOST_SOURCES = 4
-
-
-@dataclass(frozen=True)
-class Shown:
-    """Where a screen's pixel is read from. bytes_: None if no memory is shown there; reason then says why."""
-
-    screen: str
-    x: int
-    y: int
-    bytes_: Range | None
-    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,10 +27,6 @@ class Source:
     x: int | None = None
     row: int | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"address": f"{self.bytes_.address:#010x}", "size": self.bytes_.size}
-        return found if self.x is None else {**found, "x": self.x, "row": self.row}
-
 
 def shown_at(machine: N3DS, screen: str, x: int, y: int) -> Shown:
     """Where the pixel (x, y) of an upright picture comes from, with the display registers as they are now.
@@ -50,7 +34,7 @@ def shown_at(machine: N3DS, screen: str, x: int, y: int) -> Shown:
     :raises UsageError: the screen shows no such pixel.
     """
     unit = int(screen == "bottom")
-    read = machine._external.peek
+    read = machine.peek
 
     def get(register: str, part: str) -> int:
         found = EXTERNAL[f"PDC{unit}_{register}"]
@@ -85,10 +69,7 @@ def shown_at(machine: N3DS, screen: str, x: int, y: int) -> Shown:
 
 def move_of(machine: N3DS, facts: Mapping[str, Any]) -> Move:
     """What the transfer of an event did; facts: of the event, its registers by name."""
-    words = np.zeros(WORDS.stop - FIRST, np.uint32)
-    for name, word in facts.items():
-        words[EXTERNAL[name].offset // 4 - FIRST] = int(word, 16)
-    return machine._transfer.prepare(words)
+    return machine.transfer_of({name: int(word, 16) for name, word in facts.items()})
 
 
 def sources_of(machine: N3DS, move: Move, wanted: Range) -> list[Source]:

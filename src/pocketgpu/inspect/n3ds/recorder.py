@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS
-from pocketgpu.facts.gsp import GX_COMMANDS
+from pocketgpu.facts.gsp import REQUEST_DMA
 from pocketgpu.facts.lookup import register_at
-from pocketgpu.inspect.event import Event, Pass, Range
+from pocketgpu.inspect.model.event import Event, Pass, Range
 from pocketgpu.inspect.n3ds.command_words import ListWords, pieces_of
 from pocketgpu.pica.core.layout import KIND_ELEMENTS, KIND_IMMEDIATE
 from pocketgpu.pica.core.registers import StaticRegisters, select_fields
 from pocketgpu.pica.core.registers import field as register_field
-from pocketgpu.pica.external.transfer import WORDS as TRANSFER_WORDS
 from pocketgpu.pica.front import draw_target
 from pocketgpu.pica.front.draw_target import make_target
-from pocketgpu.pica.observe import ObservedN3DS
-from pocketgpu.pica.watch import DrawPackets
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Run, Undrawn
 
 _IDS, _MASKS = select_fields([*draw_target.FIELDS, "NUMVERTICES.count", "PRIMITIVE_CONFIG.mode"])
 _MODES = {0: "triangles", 1: "strip", 2: "fan", 3: "geometry"}
@@ -44,20 +44,16 @@ class Frame:
     passes: list[Pass] = field(default_factory=list)
 
 
-class Recorder:
-    """Notes events; an observer of a machine that does not draw."""
+class Recorder(Undrawn):
+    """Notes events, while nothing is drawn. frames: those that were played, and the one at hand."""
 
     def __init__(self) -> None:
-        self.machine: ObservedN3DS | None = None
         self.frames: list[Frame] = [Frame()]
         self._targets: dict[bytes, tuple[str, tuple[Range, ...], dict[str, Any]]] = {}
         self._open: Callable[[], ListWords] | None = None
         self._list: list[Event] = []
         self._places: list[tuple[Event, int, bool]] = []
         self._at = (0, 0)
-
-    def next_frame(self) -> None:
-        self.frames.append(Frame())
 
     def settle(self, frame: int) -> None:
         """Give a finished frame its passes."""
@@ -73,7 +69,10 @@ class Recorder:
         return event
 
     # -- what the machine tells -----------------------------------------------------------------------------------
-    def loaded(self, address: int, size: int) -> None:
+    def vblank(self, frame: int) -> None:
+        self.frames.append(Frame())
+
+    def memory_loaded(self, address: int, size: int) -> None:
         self._note("load", f"load {size} bytes to {address:#010x}", {"size": size}, writes=(Range(address, size),))
 
     def display_written(self, addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> None:
@@ -85,7 +84,13 @@ class Recorder:
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         self._note("show", f"display: {shown}{more}", {"registers": names})
 
-    def filled(self, unit: str, words: Mapping[str, int]) -> None:
+    def unit_ended(self, unit: str, words: Mapping[str, int]) -> None:
+        if unit == "PPF":
+            self._transferred(words)
+        elif unit != "P3D":  # what a list does is told by itself
+            self._filled(unit, words)
+
+    def _filled(self, unit: str, words: Mapping[str, int]) -> None:
         start, end = (int(EXTERNAL[name]["address"].decode(words[name])) for name in (f"{unit}_START", f"{unit}_END"))
         value, width = words[f"{unit}_VALUE"], EXTERNAL[f"{unit}_CONTROL"]["width"].raw(words[f"{unit}_CONTROL"])
         facts = {
@@ -99,14 +104,11 @@ class Recorder:
         writes = (Range(start, size),) if start and size else ()
         self._note("fill", f"{unit} fills {start:#010x}+{size:#x} with {value:#x}", facts, writes=writes)
 
-    def transferred(self, words: Mapping[str, int]) -> None:
-        machine = self.machine
-        assert machine is not None
+    def _transferred(self, words: Mapping[str, int]) -> None:
         copy = bool(EXTERNAL["PPF_FLAGS"]["texture_copy"].raw(words["PPF_FLAGS"]))
         source, target = (int(EXTERNAL[f"PPF_{side}_ADDRESS"]["address"].decode(words[f"PPF_{side}_ADDRESS"]))
                           for side in ("INPUT", "OUTPUT"))  # fmt: skip
-        move = machine._transfer.prepare(machine._external.words[TRANSFER_WORDS])
-        writes = _physical(machine, [move.written])
+        writes = _physical(self.machine, [self.machine.transfer_of(words).written])
         facts = {name: f"{word:#010x}" for name, word in words.items()}
         if copy:
             size = words["PPF_COPY_SIZE"]
@@ -119,39 +121,30 @@ class Recorder:
         text = f"display transfer {taken[0]}x{taken[1]} at {source:#010x} to {given[0]}x{given[1]} at {target:#010x}"
         self._note("transfer", text, facts, writes=writes)
 
-    def commanded(self, words: Sequence[int]) -> None:
-        """What a command does is told of by itself."""
-
-    def copied(self, command: Sequence[int]) -> None:
-        machine = self.machine
-        assert machine is not None
-        source, target, size = (int(word) for word in command[1:4])
-        place = machine.gsp.virt_to_phys.translate(target, size)
+    def memory_copied(self, words: Sequence[int]) -> None:
+        source, target, size = REQUEST_DMA.values(words, "source", "target", "size")
+        place = self.machine.gsp.virt_to_phys.translate(target, size)
         writes = (Range(place, size),) if place is not None and size else ()
-        facts = {"source": f"{source:#010x}", "target": f"{target:#010x}", "size": size, "command": GX_COMMANDS[0].name}
+        facts = {"source": f"{source:#010x}", "target": f"{target:#010x}", "size": size, "command": REQUEST_DMA.name}
         self._note(
-            "copy", f"{GX_COMMANDS[0].name} of {size} bytes, {source:#010x} to {target:#010x}", facts, writes=writes
+            "copy", f"{REQUEST_DMA.name} of {size} bytes, {source:#010x} to {target:#010x}", facts, writes=writes
         )
 
-    def flushed(self, ranges: Sequence[tuple[int, int]]) -> None:
+    def cache_flushed(self, ranges: Sequence[tuple[int, int]]) -> None:
         facts = {"ranges": [[f"{address:#010x}", size] for address, size in ranges]}
         size = sum(size for _, size in ranges)
         self._note("flush", f"cache written back: {size} bytes in {len(ranges)} ranges", facts)
 
     def list_starts(self, offset: int, size: int) -> None:
-        machine = self.machine
-        assert machine is not None
-        place = machine.memory.address_of(offset)
+        place = self.machine.memory.address_of(offset)
         text = f"at {place:#010x}" if place is not None else "without memory"
         event = self._note("list", f"command list {text}, {size // 4} words", {"size": size})
         self._list, self._places, self._at = [event], [], (offset, size)
 
-    def list_ends(self, jumps: int) -> None:
-        machine = self.machine
-        assert machine is not None
+    def list_ended(self, offset: int, size: int, jumps: int, ignored: int) -> None:
         if not self._list:
             return
-        pieces = pieces_of(machine.memory, *self._at, jumps)
+        pieces = pieces_of(self.machine.memory, *self._at, jumps)
         whole = ListWords(pieces)
         self._list[0].made_by = lambda: whole.words(0, whole.size)
         cut = _Cuts(whole, [(offset, immediate) for _, offset, immediate in self._places])
@@ -159,10 +152,10 @@ class Recorder:
             event.made_by = partial(cut.words, number)
         self._list = []
 
-    def draws(self, packets: DrawPackets, count: int, run: Callable[[int, int], None]) -> None:
+    def draws(self, packets: DrawPackets, run: Run) -> None:
         keys = packets.registers[:, _IDS] & _MASKS
         frame = self.frames[-1]
-        for n in range(count):
+        for n in range(len(packets)):
             raw = keys[n].tobytes()
             known = self._targets.get(raw)
             if known is None:
@@ -184,11 +177,9 @@ class Recorder:
             self._places.append((event, int(packets.places[n]), kind == KIND_IMMEDIATE))
 
     def _describe(self, row: NDArray[np.uint32]) -> tuple[str, tuple[Range, ...], dict[str, Any]]:
-        machine = self.machine
-        assert machine is not None
         get = StaticRegisters(dict(zip(_IDS.tolist(), row.tolist(), strict=True)))
         facts = {"vertices": get("NUMVERTICES.count"), "primitives": _MODES[get("PRIMITIVE_CONFIG.mode")]}
-        return describe_target(get), _target_ranges(machine, get), facts
+        return describe_target(get), _target_ranges(self.machine, get), facts
 
 
 def passes_of(events: Sequence[Event]) -> list[Pass]:
@@ -250,12 +241,12 @@ def describe_target(get: StaticRegisters) -> str:
     return text if depth is None else f"{text}, {depth.name} at {get('DEPTHBUFFER_LOC.address') << 3:#010x}"
 
 
-def _target_ranges(machine: ObservedN3DS, get: StaticRegisters) -> tuple[Range, ...]:
+def _target_ranges(machine: N3DS, get: StaticRegisters) -> tuple[Range, ...]:
     target = make_target(machine.memory, get)
     return () if isinstance(target, str) else _physical(machine, target.ranges)
 
 
-def _physical(machine: ObservedN3DS, ranges: Sequence[tuple[int, int]]) -> tuple[Range, ...]:
+def _physical(machine: N3DS, ranges: Sequence[tuple[int, int]]) -> tuple[Range, ...]:
     found = []
     for offset, size in ranges:
         address = machine.memory.address_of(offset) if size else None

@@ -14,34 +14,31 @@ import numpy as np
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.address import Address
+from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.n3ds.machine import DrawWatcher
 from pocketgpu.inspect.stepping import Trace, trace_vertex
 from pocketgpu.inspect.stepping.n3ds import MOST
 from pocketgpu.lanes import I32, I64, Engine, run_once
 from pocketgpu.pica.core.layout import (
-    BANKS,
     CHUNK,
     CONTROL,
-    GEOMETRY,
     KIND_IMMEDIATE,
     MOST_LANES,
     PACKET_REGISTERS,
-    PACKET_SIZE,
     UNIFORMS_SIZE,
 )  # fmt: skip
 from pocketgpu.pica.core.registers import field
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Run
 from pocketgpu.pica.shader import Program
-from pocketgpu.pica.shader.geometry import geometry_interpreter
 from pocketgpu.pica.shader.rules import rules_of, with_end
-from pocketgpu.pica.vertex.fetch import GEOMETRY_ON, POINT, VARIABLE, shade_vertices
+from pocketgpu.pica.vertex.fetch import shade_vertices
 from pocketgpu.pica.vertex.geometry import MOST_EMITTED
-from pocketgpu.pica.watch import DrawPackets
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
-
-_WORDS = {bank.name: bank.words for bank in BANKS}
 
 
 def _get(registers: np.ndarray[Any, Any], name: str) -> int:
@@ -49,14 +46,14 @@ def _get(registers: np.ndarray[Any, Any], name: str) -> int:
     return part.field.raw(int(registers[part.register.offset]))
 
 
-class _Watcher:
+class _Watcher(DrawWatcher):
     """Takes the trace when the draw comes by."""
 
     def __init__(self, machine: N3DS, address: Address, draw: int, most: int) -> None:
         self.machine, self.address, self.draw, self.most = machine, address, draw, most
         self.trace: Trace | None = None
 
-    def draws(self, packets: DrawPackets, numbers: range, run: Callable[[int, int], None]) -> None:
+    def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
         if self.draw not in numbers:
             run(0, len(numbers))
             return
@@ -99,14 +96,14 @@ def trace_draw(machine: N3DS, packets: DrawPackets, place: int, address: Address
         count = int(packets.immediate[place]) // (_get(registers, "VSH_NUM_ATTR.count") + 1)
     if not 0 <= vertex < count:
         raise UsageError(f"the draw has {count} vertices", location=str(address))
-    staged = _get(registers, "GEOSTAGE_CONFIG.mode") == GEOMETRY_ON
-    if staged and _get(registers, "GSH_MISC0.mode") == VARIABLE:
+    staged = _get(registers, "GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
+    if staged and _get(registers, "GSH_MISC0.mode") == GEOMETRY_MODE.VARIABLE:
         raise UsageError(
             "the index list of this draw has the sizes of primitives in it: which vertices it names is not told",
             location=str(address),
         )
-    inputs = _inputs(machine, place, vertex)
-    floats = np.frombuffer(packets.contents(int(packets.versions("vs_uniforms")[place]), 96 * 4), np.float32)
+    inputs = _inputs(machine, packets.start + place, vertex)
+    floats = np.frombuffer(packets.seen("vs_uniforms", place), np.float32)
     bools = _get(registers, "VSH_BOOLUNIFORM.bools")
     trace = trace_vertex(
         _program(machine, packets, place, "V"), inputs, *_constants(floats, bools, _integers(registers, "V")),
@@ -126,12 +123,12 @@ def trace_primitive_of(
     :raises UsageError: the draw has no geometry program, or no such primitive.
     """
     registers = packets.registers[place].copy()
-    if _get(registers, "GEOSTAGE_CONFIG.mode") != GEOMETRY_ON:
+    if _get(registers, "GEOSTAGE_CONFIG.mode") != GEOMETRY_STAGE.ON:
         raise UsageError("the draw has no geometry program", location=str(address), hint="f1/d17/v5 names a vertex.")
     program = _program(machine, packets, place, "G")
     wanted = address.primitive
     assert wanted is not None
-    taken = _Primitives(machine, _get(registers, "GSH_MISC0.mode") != POINT, wanted)
+    taken = _Primitives(machine, _get(registers, "GSH_MISC0.mode") != GEOMETRY_MODE.POINT, wanted)
     with taken:
         run()
     if taken.found is None:
@@ -164,11 +161,11 @@ class _Primitives:
     """Stands between the geometry stage and the unit while a draw runs: keeps what one primitive gets."""
 
     def __init__(self, machine: N3DS, own: bool, wanted: int) -> None:
-        self._machine, self._own, self._wanted = machine, own, wanted
-        self._programs = machine._core.runner._geometry_programs
-        self._layout = machine._core.layout
-        engine = self._engine = machine._core.runner.engine
-        self._run = engine.get(geometry_interpreter, own_uniforms=own, **self._programs._static)
+        self._own, self._wanted = own, wanted
+        self._programs = machine.runner.geometry_programs
+        self._work = machine.work
+        self._engine = machine.runner.engine
+        self._run = self._programs.interpreter(own)
         self.found: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], int] | None = None
         self.count = 0
         self._done = 0
@@ -180,15 +177,15 @@ class _Primitives:
             relay = _relays[self._engine] = _Relay(self._engine)
         self._relay, handle = relay, relay.handle
         relay.target = self._primitives
-        self._programs.handle = lambda head, registers: handle  # type: ignore[method-assign]
+        self._programs.stand_in = handle
 
     def __exit__(self, *_: object) -> None:
         self._relay.target = None
-        del self._programs.handle
+        self._programs.stand_in = None
 
     def _primitives(self, inputs: int, uniforms: int, packet: int, count: int, emit: int) -> None:
         """Called in place of the program, for primitives side by side; the batch's first ones may come again."""
-        arena, layout = self._machine.memory.arena, self._layout
+        arena, layout = self._work.arena, self._work.layout
         first = (inputs - layout.geometry_in) // 4
         if first == 0:
             self._done = self.count
@@ -202,8 +199,7 @@ class _Primitives:
             floats = arena[start : start + UNIFORMS_SIZE].view(np.float32)
             self.found = rows[:, :, first + at].copy()[None], floats.copy(), bools
         self._run(inputs, uniforms, packet, count, emit)
-        top = layout.geometry + GEOMETRY.TOP
-        again = int(arena[top : top + 4].view(np.int32)[0]) > MOST_EMITTED and count > 1
+        again = int(self._work.geometry("TOP")[0]) > MOST_EMITTED and count > 1
         if not again:
             self.count = number + count
 
@@ -212,10 +208,7 @@ def _program(machine: N3DS, packets: DrawPackets, place: int, unit: str) -> Prog
     """The program of a draw's vertex unit (V) or geometry unit (G)."""
     registers, switches = packets.registers[place], dict(machine.switches)
     low = unit.lower()
-    code, descriptors = (
-        packets.contents(int(packets.versions(f"{low}s_{bank}")[place]), _WORDS[f"{low}s_{bank}"])
-        for bank in ("code", "opdescs")
-    )
+    code, descriptors = (packets.seen(f"{low}s_{bank}", place) for bank in ("code", "opdescs"))
     end = _get(registers, f"{unit}SH_ENTRYPOINT.end")
     words = np.frombuffer(with_end(code, end, rules_of(switches)), np.uint32)
     entry = _get(registers, f"{unit}SH_ENTRYPOINT.entry")
@@ -235,15 +228,13 @@ def _constants(
     return uniforms, [bools >> n & 1 for n in range(16)], octets
 
 
-def _inputs(machine: N3DS, place: int, vertex: int) -> np.ndarray[Any, Any]:
+def _inputs(machine: N3DS, packet: int, vertex: int) -> np.ndarray[Any, Any]:
     """Input registers of a vertex, float32 (1, 16, 4)."""
-    core, arena = machine._core, machine.memory.arena
-    layout = core.layout
-    packet = layout.packets + place * PACKET_SIZE
-    control = arena[layout.control : layout.control + CONTROL.size]
+    work, runner = machine.work, machine.runner
+    arena = work.arena
+    control = work.words(work.layout.control, CONTROL.size // 4)
     part = field("GEOSTAGE_CONFIG.mode")
-    at = packet + PACKET_REGISTERS + 4 * part.register.offset
-    stage = arena[at : at + 4].view(np.uint32)
+    stage = work.registers(packet)[part.register.offset :][:1]
     kept, before = control.copy(), int(stage[0])
     seen: list[np.ndarray[Any, Any]] = []
 
@@ -252,11 +243,11 @@ def _inputs(machine: N3DS, place: int, vertex: int) -> np.ndarray[Any, Any]:
         seen.append(rows[:, :, 0].copy())
 
     try:
-        control[CONTROL.HANG : CONTROL.HANG + 4] = 0
+        control[CONTROL.HANG // 4] = 0
         stage[0] = before & ~part.mask  # the fetch is the same, but would look for what the geometry unit left
         run_once(
-            shade_vertices, arena, MOST_LANES, packet, vertex, 1, 1, functions={1: program},
-            **core.runner._static, switches=core.runner._fetch_choices,
+            shade_vertices, arena, MOST_LANES, work.packet(packet), vertex, 1, 1, functions={1: program},
+            **runner.static, switches=runner.fetch_choices,
         )  # fmt: skip
     finally:
         control[:] = kept

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.inspect.changes import Change
+from pocketgpu.inspect.model.changes import Change
 from pocketgpu.pica.core.layout import BANKS
 
 _AXES = "xyzw"

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.arena import Readable
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.external.transfer import tile_order
 from pocketgpu.pica.front.targets import RenderTarget
 from pocketgpu.pica.memory import surface
-from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pictures import to_image, to_png
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Target:
     depth_format: PixelFormat | None
     flip: bool
     blocks: str
-    memory: GuestMemory
+    memory: Readable
 
     @property
     def array(self) -> NDArray[np.uint8]:
@@ -92,9 +92,9 @@ class Target:
         return to_png(self.array[..., :3])
 
 
-def target_of(memory: GuestMemory, registers: NDArray[np.uint32], switches: Mapping[str, str]) -> Target | None:
+def target_of(memory: Readable, registers: NDArray[np.uint32], switches: Mapping[str, str]) -> Target | None:
     """The render target that registers (0x300 words) describe; None if it has no size or leaves memory."""
-    get = StaticRegisters(_Words(registers))
+    get = StaticRegisters(RegisterWords(registers))
     width, height = get("FRAMEBUFFER_DIM.width"), get("FRAMEBUFFER_DIM.height") + 1
     format = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
     blocks = switches["transfer.block32"] if get("FRAMEBUFFER_BLOCK32.enable") else ""
@@ -108,7 +108,7 @@ def target_of(memory: GuestMemory, registers: NDArray[np.uint32], switches: Mapp
     )  # fmt: skip
 
 
-class _Words(dict[int, int]):
+class RegisterWords(dict[int, int]):
     """Register words looked up in an array."""
 
     def __init__(self, registers: NDArray[np.uint32]) -> None:

@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE, PRIMITIVE
 from pocketgpu.facts.shader_isa import SEMANTICS
-from pocketgpu.inspect.n3ds.machine import Run
-from pocketgpu.inspect.n3ds.targets import _Words
+from pocketgpu.inspect.model.vertices import Attribute, Vertices
+from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.layout import (
     CHUNK,
     CONTROL,
@@ -26,19 +28,18 @@ from pocketgpu.pica.core.layout import (
     KIND_IMMEDIATE,
     MAX_RECORDS,
     PACKET,
-    PACKET_REGISTERS,
-    PACKET_SIZE,
     PLAN_ENTRY,
     VERTEX_FLOATS,
     VERTEX_SIZE,
 )
 from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.vertex.fetch import CONSTANT, FIXED, GEOMETRY_ON, PLAN, VARIABLE
-from pocketgpu.pica.watch import DrawPackets
+from pocketgpu.pica.observer import Run
+from pocketgpu.pica.vertex.fetch import CONSTANT, PLAN
 
 if TYPE_CHECKING:
-    from pocketgpu.inspect.event import Event
+    from pocketgpu.inspect.model.event import Event
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 MOST_VERTICES = 1 << 20
@@ -62,88 +63,27 @@ GROUPS = _groups()
 """Semantics by name ("position", "texcoord0"…), with the numbers of their components."""
 
 
-@dataclass(frozen=True, eq=False)
-class Attribute:
-    """Where an input register gets its values from.
-
-    type: "s8", "u8", "s16" or "f32"; "constant" for a value that all vertices share. address: physical, of vertex
-    number 0; None if no memory is there or values did not come from memory. stride: bytes from vertex to vertex.
-    """
-
-    register: str
-    type: str
-    components: int
-    address: int | None
-    stride: int
-
-    def to_json(self) -> dict[str, Any]:
-        address = None if self.address is None else f"{self.address:#010x}"
-        return {"register": self.register, "type": self.type, "components": self.components,
-                "address": address, "stride": self.stride}  # fmt: skip
-
-    def __str__(self) -> str:
-        if self.type == "constant":
-            return f"{self.register}: a constant"
-        place = "no memory of its own" if self.address is None else f"{self.address:#010x}, every {self.stride} bytes"
-        return f"{self.register}: {self.components} x {self.type} from {place}"
-
-
-@dataclass(eq=False)
-class Vertices:
-    """The vertices of a draw, in the order in which it names them: the same vertex may come several times.
-
-    numbers: (n,) int64, their numbers in the buffers (the indices, of an indexed draw). inputs: structured (n,), four
-    floats for each input register in use ("v0"…). outputs: structured (n,), floats for each semantic that an
-    output is mapped to ("position", "color", "texcoord0"…), as the rasteriser takes them; of a draw with a geometry
-    program the output registers instead. registers: structured (n,), output registers in use ("o0"…), four floats each.
-    emitted: what a geometry program emitted, with the fields of `outputs` elsewhere; None without one.
-    triangles: (m, 3) int64, places in `outputs`, or in `emitted` if there is one. cut: how many vertices were left out.
-    """
-
-    numbers: NDArray[np.int64]
-    inputs: NDArray[np.void]
-    outputs: NDArray[np.void]
-    registers: NDArray[np.void]
-    emitted: NDArray[np.void] | None
-    triangles: NDArray[np.int64]
-    attributes: tuple[Attribute, ...]
-    primitives: str
-    cut: int = 0
-
-    @property
-    def emitted_by(self) -> str:
-        """What made `emitted`, for people."""
-        return "the geometry program"
-
-    @property
-    def shaded(self) -> NDArray[np.void]:
-        """What triangles are made of: `emitted`, or `outputs` without a geometry program."""
-        return self.outputs if self.emitted is None else self.emitted
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-
 def triangles_of(mode: int, count: int) -> NDArray[np.int64]:
     """Places (m, 3) of the corners of triangles; mode: PRIMITIVE_CONFIG.mode, 1 for strips, 2 for fans."""
-    if mode not in (1, 2):
+    if mode not in (PRIMITIVE.TRIANGLE_STRIP, PRIMITIVE.TRIANGLE_FAN):
         return np.arange(count // 3 * 3).reshape(-1, 3)
     t = np.arange(max(count - 2, 0))
-    places = np.stack([np.zeros_like(t) if mode == 2 else t, t + 1, t + 2], axis=1)
-    if mode == 1:  # each second one has its first corners exchanged, so that all face the same way
+    places = np.stack([np.zeros_like(t) if mode == PRIMITIVE.TRIANGLE_FAN else t, t + 1, t + 2], axis=1)
+    if (
+        mode == PRIMITIVE.TRIANGLE_STRIP
+    ):  # each second one has its first corners exchanged, so that all face the same way
         places[1::2, :2] = places[1::2, 1::-1]
     return places
 
 
-class VertexWatch:
+class VertexWatch(DrawWatcher):
     """Looks at the vertices of draws while a frame runs. wanted: their numbers; `found` has them by number."""
 
     def __init__(self, machine: N3DS, wanted: set[int]) -> None:
         self.machine, self.wanted = machine, wanted
         self.found: dict[int, Vertices] = {}
-        core = machine._core
-        self._arena, self._layout = machine.memory.arena, core.layout
-        self._runner = getattr(core.runner, "_runner", core.runner)
+        self._work, self._runner = machine.work, machine.runner
+        self._arena, self._layout = self._work.arena, self._work.layout
 
     def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
         """As `machine.DrawWatcher` asks."""
@@ -152,12 +92,13 @@ class VertexWatch:
             place = number - numbers.start
             if done < place:
                 run(done, place)
-            staged = self._get(place)("GEOSTAGE_CONFIG.mode") == GEOMETRY_ON
+            packet = packets.start + place
+            staged = self._get(packet)("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
             before = self._keep(staged)
-            found = self.found[number] = self._look(place)
+            found = self.found[number] = self._look(packet)
             self._bring_back(before)
             if staged:
-                found.emitted = self._emitted(place)
+                found.emitted = self._emitted(packet)
                 found.triangles = triangles_of(0, len(found.emitted))
                 self._bring_back(before)
             run(place, place + 1)
@@ -166,23 +107,8 @@ class VertexWatch:
             run(done, len(numbers))
 
     # -- reading the work area ----------------------------------------------------------------------------------------
-    def _words(self, at: int, count: int, kind: str = "<i4") -> NDArray[Any]:
-        return self._arena[at : at + 4 * count].view(kind)
-
     def _get(self, packet: int) -> StaticRegisters:
-        at = self._layout.packets + packet * PACKET_SIZE + PACKET_REGISTERS
-        return StaticRegisters(_Words(self._arena[at : at + PACKET_SIZE - PACKET_REGISTERS].view(np.uint32)))
-
-    def _control(self, name: str) -> int:
-        return int(self._words(self._layout.control + getattr(CONTROL, name), 1)[0])
-
-    def _unit(self, name: str) -> NDArray[Any]:
-        """A word of what the geometry unit keeps between draws."""
-        return self._words(self._layout.geometry + getattr(GEOMETRY, name), 1)
-
-    def _records(self, count: int) -> NDArray[np.float32]:
-        records = self._words(self._layout.vertices, count * VERTEX_SIZE // 4, "<f4")
-        return records.reshape(-1, VERTEX_SIZE // 4)[:, :VERTEX_FLOATS]
+        return StaticRegisters(RegisterWords(self._work.registers(packet)))
 
     def _keep(self, staged: bool) -> list[tuple[int, NDArray[np.uint8]]]:
         """What the units keep from draw to draw. Looking at a draw changes it; the draw must find it as it was."""
@@ -202,71 +128,72 @@ class VertexWatch:
     # -- one draw -----------------------------------------------------------------------------------------------------
     def _total(self, packet: int) -> int:
         """How many vertices the draw names."""
-        get, head = self._get(packet), self._words(self._layout.packets + packet * PACKET_SIZE, PACKET_REGISTERS // 4)
+        get, head = self._get(packet), self._work.head(packet)
         if head[PACKET.KIND // 4] == KIND_IMMEDIATE:
             return int(head[PACKET.IMMEDIATE_COUNT // 4]) // (get("VSH_NUM_ATTR.count") + 1)
         return get("NUMVERTICES.count")
 
     def _begin(self, packet: int) -> None:
         """What the vertex driver does first: primitives are only gone on with in the same mode."""
-        restart = self._words(self._layout.packets + packet * PACKET_SIZE + PACKET.RESTART, 1)[0]
+        restart = self._work.head(packet)[PACKET.RESTART // 4]
         mode = self._get(packet)("GSH_MISC0.mode")
-        if restart or int(self._unit("MODE")[0]) != mode:
+        if restart or int(self._work.geometry("MODE")[0]) != mode:
             for name in ("FILLED", "OWED", "SIZE"):
-                self._unit(name)[0] = 0
-        self._unit("MODE")[0] = mode
+                self._work.geometry(name)[0] = 0
+        self._work.geometry("MODE")[0] = mode
 
     def _look(self, packet: int) -> Vertices:
         get, total = self._get(packet), self._total(packet)
-        staged = get("GEOSTAGE_CONFIG.mode") == GEOMETRY_ON
+        staged = get("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
         self._begin(packet)
         pieces: list[_Piece] = []
         for start in range(0, min(total, MOST_VERTICES), CHUNK):
             pieces.append(self._piece(packet, start, min(CHUNK, total - start)))
-            if staged and get("GSH_MISC0.mode") == VARIABLE:
+            if staged and get("GSH_MISC0.mode") == GEOMETRY_MODE.VARIABLE:
                 for name in ("OWED", "SIZE"):
-                    self._unit(name)[0] = self._unit(f"{name}_AFTER")[0]
+                    self._work.geometry(name)[0] = self._work.geometry(f"{name}_AFTER")[0]
         return _together(pieces, get, staged, max(total - MOST_VERTICES, 0))
 
     def _piece(self, packet: int, start: int, count: int) -> _Piece:
         layout = self._layout
-        plan = self._words(layout.plan, _PLANS * PLAN_ENTRY // 4).reshape(_PLANS, -1)
+        plan = self._work.words(layout.plan, _PLANS * PLAN_ENTRY // 4).reshape(_PLANS, -1)
         plan[:] = 0
         self._runner.shade_alone(packet, start, count)
-        named, low = self._control("PIECE_VERTICES"), self._control("LOWEST_VERTEX")
-        slots = self._words(layout.slot_list, named)
-        numbers = self._words(layout.shade_list, CHUNK)[slots].astype(np.int64) + (low & 0xFFFFFFFF)
-        rows = [self._words(at, _ROWS * CHUNK, "<f4").reshape(_ROWS, CHUNK)[:, slots]
+        named, low = self._work.control("PIECE_VERTICES"), self._work.control("LOWEST_VERTEX")
+        slots = self._work.slots(named)
+        numbers = self._work.words(layout.shade_list, CHUNK)[slots].astype(np.int64) + (low & 0xFFFFFFFF)
+        rows = [self._work.words(at, _ROWS * CHUNK, "<f4").reshape(_ROWS, CHUNK)[:, slots]
                 for at in (layout.shader_in, layout.shader_out)]  # fmt: skip
         attributes = tuple(self._attributes(plan[plan[:, PLAN.SIZE // 4] != 0], low))
-        return _Piece(numbers, rows[0], rows[1], self._records(CHUNK)[slots], attributes)
+        return _Piece(numbers, rows[0], rows[1], self._work.vertices(CHUNK)[slots], attributes)
 
     def _attributes(self, plan: NDArray[np.int32], low: int) -> Iterator[Attribute]:
         for row in plan.tolist():
             word = dict(zip(PLAN_WORDS, row, strict=False))
             name, stride = f"v{word['DEST'] // 4}", word["STRIDE"]
             if word["TYPE"] == CONSTANT:
-                yield Attribute(name, "constant", 4, None, 0)
+                yield Attribute(name, "4 numbers", "constant", None, 0, "draw")
             else:
                 address = self.machine.memory.address_of(word["START"]) if word["ROOM"] >= 0 else None
                 first = None if address is None else address - low * stride
-                yield Attribute(name, TYPES[word["TYPE"]][0], word["COUNT"], first, stride)
+                kind = TYPES[word["TYPE"]][0]
+                yield Attribute(name, f"{word['COUNT']} x {kind}", kind, first, stride)
 
     def _emitted(self, packet: int) -> NDArray[np.void]:
         """Vertices that the geometry program emits, three for each triangle."""
         self._begin(packet)
         total, found, count = self._total(packet), [np.zeros((0, VERTEX_FLOATS), np.float32)], 0
-        if self._get(packet)("GSH_MISC0.mode") > FIXED:  # no such mode; the draw is left out
+        if self._get(packet)("GSH_MISC0.mode") not in GEOMETRY_MODE:  # no such mode; the draw is left out
             total = 0
         for start in range(0, min(total, MOST_VERTICES), GEOMETRY_PIECE):
             self._runner.shade_alone(packet, start, min(GEOMETRY_PIECE, total - start))
-            self._unit("STARTED")[0] = 0
-            while not self._control("HANG") and count < MOST_VERTICES:
+            self._work.geometry("STARTED")[0] = 0
+            while not self._work.control("HANG") and count < MOST_VERTICES:
                 self._runner.emit_alone(packet, start)
-                slots = self._words(self._layout.slot_list, self._control("ASSEMBLE_COUNT"))
-                found.append(self._records(MAX_RECORDS + EMIT_SLOTS)[slots])
+                slots = self._work.slots(self._work.control("ASSEMBLE_COUNT"))
+                found.append(self._work.vertices(MAX_RECORDS + EMIT_SLOTS)[slots])
                 count += len(slots)
-                if not self._unit("MORE")[0]:
+                if not self._work.geometry("MORE")[0]:
                     break
         return _semantics(np.concatenate(found), self._get(packet))
 
@@ -299,8 +226,9 @@ def _together(pieces: list[_Piece], get: StaticRegisters, staged: bool, cut: int
     mode = get("PRIMITIVE_CONFIG.mode")
     records = joined("records", np.zeros((0, VERTEX_FLOATS), np.float32), 0)
     return Vertices(
-        numbers, _registers(inputs, "v", used), registers if staged else _semantics(records, get), registers, None,
-        triangles_of(mode, len(numbers)), attributes, PRIMITIVES[mode if staged else mode % 3], cut,
+        numbers, numbers.astype(np.uint32), _registers(inputs, "v", used),
+        registers if staged else _semantics(records, get), None, triangles_of(mode, len(numbers)), attributes,
+        PRIMITIVES[mode if staged else mode % 3], registers, "the geometry program" if staged else "", cut,
     )  # fmt: skip
 
 

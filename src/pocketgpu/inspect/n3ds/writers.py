@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.event import Event, Range
-from pocketgpu.inspect.n3ds.machine import Run
-from pocketgpu.inspect.wording import counted
+from pocketgpu.inspect.model.event import Event, Range
+from pocketgpu.inspect.model.wording import counted
+from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.watch import DrawPackets
+from pocketgpu.pica.observer import Run
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 
-class ChangeWatch:
+class ChangeWatch(DrawWatcher):
     """Notes which of some draws of a frame change a range. wanted: their numbers; `found` has those that did."""
 
     def __init__(self, machine: N3DS, place: Range, wanted: set[int]) -> None:

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from pocketgpu.capture.formats.mxcap import Present
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import Address
-from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.model.why import Shown, Touch, Why
+from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.switch.pixel_history import Walk
 from pocketgpu.inspect.switch.surfaces import Surface, shown_surface
 from pocketgpu.inspect.switch.touches import Finder, Spot
 from pocketgpu.inspect.switch.watched import Watch
-from pocketgpu.inspect.switch.why import Step, Why, deciding
 from pocketgpu.maxwell.present import FLIP_X, FLIP_Y, TURN, to_picture
 from pocketgpu.maxwell.present import Surface as ShownSurface
 
@@ -112,44 +113,35 @@ class PixelAnswers:
         player = inspection.player
         track = Finder(inspection.recorder).track(spots, tick)
         walk = Walk(inspection, self.watch)
-        steps = walk.steps(track)
+        touches = walk.told(track)
         player.go(tick)
         arena = player.machine.memory.arena
         value = [arena[at : at + size].tobytes() for at, size in spots]
-        proved = walk.chained and all(step.proved for step in _every(steps))
-        if steps and len(steps[-1].after) == len(value):
-            proved = proved and steps[-1].after == [raw.hex() for raw in value]
-        rgb = None
+        found = Why(
+            address, value=[raw.hex() for raw in value], place=place, touches=touches, misses=walk.misses
+        )
+        found.proved = walk.chained and all(touch.proved for touch in found.all_touches())
+        if touches and len(touches[-1].after) == len(value):
+            found.proved = found.proved and touches[-1].after == found.value
         if shown:
             one = ShownSurface(1, 1, inspection.log.presents[address.frame].format, None)
             red, green, blue = to_picture(value[0], one)[0, 0].tolist()
-            rgb = red, green, blue
-        found = Why(address, [], steps, walk.misses, [raw.hex() for raw in value], rgb, proved, place)
-        found.conclusion = _conclusion(found)
+            assert address.pixel is not None
+            found.color, found.shown = (red, green, blue), Shown("screen", *address.pixel, place)
+        found.opening = _conclusion(found)
+        found.because = found.opening[0].partition(": ")[2]
         return found
-
-
-def _every(steps: list[Step]) -> list[Step]:
-    found = []
-    for one in steps:
-        found += [*_every(one.source), one]
-    return found
 
 
 def _conclusion(why: Why) -> list[str]:
     """At most three lines."""
-    colour = "" if why.color is None else " #{:02x}{:02x}{:02x}".format(*why.color)
-    value = "" if colour else " " + " ".join(why.value)
-    last = deciding(why.touches)
-    if last is None:
-        touched = "no event wrote it" if not why.misses else f"{why.misses} draws have it as a target, none covers it"
-        return [f"{why.address} is{colour or value}: {touched}; memory is 0 at first"]
-    way = []
-    step: Step | None = last
-    while step is not None:
-        way.append(_said(step))
-        step = deciding(step.source) if step.source else None
-    lines = [f"{why.address} is{colour or value}: {', which takes '.join(way)}"]
+    value = why.hex or " ".join(why.value)
+    way = why.way
+    if not way:
+        draws = counted(len(why.misses), "draw")
+        touched = f"{draws} to its surface, none of which covers it" if why.misses else "no event wrote it"
+        return [f"{why.address} is {value}: {touched}; memory is 0 at first"]
+    lines = [f"{why.address} is {value}: {', which takes '.join(map(_said, way))}"]
     counts: dict[str, int] = {}
     for one in why.all_touches():
         counts[one.event.kind] = counts.get(one.event.kind, 0) + 1
@@ -164,14 +156,14 @@ def _conclusion(why: Why) -> list[str]:
     lines.append(
         "NOT proved: the values do not end in the bytes that the machine wrote" if not why.proved
         else "proved: the values of NumPy end in the bytes that the machine wrote" if fragments
-        else "proved: each step finds what the one before left, and the last one left what is shown"
+        else "proved: each event finds what the one before left, and the last one left what is shown"
     )  # fmt: skip
     return lines
 
 
-def _said(step: Step) -> str:
-    """A step in a few words."""
-    writer = next((one for one in reversed(step.fragments) if one.written), None)
-    if writer is not None:
-        return f"{step.event.title}, primitive {writer.primitive}  {step.event.address}/t{writer.primitive}"
-    return f"{step.event.title}  {step.event.address}"
+def _said(touch: Touch) -> str:
+    """A touch in a few words."""
+    if touch.writer is not None:
+        number = touch.writer.primitive
+        return f"{touch.event.title}, primitive {number}  {touch.event.address}/t{number}"
+    return f"{touch.event.title}  {touch.event.address}"

@@ -8,19 +8,20 @@ from hashlib import blake2b
 from typing import Any
 
 from pocketgpu.capture.formats.mxcap import ChunkRecord, Present
-from pocketgpu.facts.maxwell import B0B5, B197, TWOD
+from pocketgpu.facts.maxwell import B197, TWOD
 from pocketgpu.facts.maxwell.formats import TWOD as TWOD_FORMATS
-from pocketgpu.inspect.event import Range, Words
+from pocketgpu.inspect.model.event import Range, Words
+from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.switch.passes import TargetKey
-from pocketgpu.inspect.switch.surfaces import Surface, grid_of, shown_surface, surface_of, targets_of
-from pocketgpu.inspect.wording import counted
+from pocketgpu.inspect.switch.surfaces import Surface, shown_surface, surface_of, targets_of
 from pocketgpu.maxwell.engines.common.records import Blit, Clear, Copy, Report, Upload
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.launch import Launch
-from pocketgpu.maxwell.engines.copy.dma import DmaCopy
+from pocketgpu.maxwell.engines.copy.dma import DmaCopy, TransferPlan
 from pocketgpu.maxwell.engines.inline.unit import InlineUnit
 from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw
-from pocketgpu.maxwell.engines.twod.engine import TwoD
+from pocketgpu.maxwell.engines.twod.engine import BlitPlan, TwoD
+from pocketgpu.maxwell.formats.samples import samples_of
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.output.targets import colour_target, depth_target
 from pocketgpu.maxwell.host.channel import Channel
@@ -91,8 +92,7 @@ def record(what: Any, channel: Channel) -> Description:
 
 def stores(machine: GM20B) -> bool:
     """Whether programs of the draw that was run last can write memory."""
-    drawing = machine.__dict__.get("drawing")
-    plan = None if drawing is None else drawing._plan
+    plan = machine.drawing.plan if machine.has_drawn else None
     return plan is not None and (plan.stores or plan.streams)
 
 
@@ -127,7 +127,7 @@ def _draw(draw: Draw, channel: Channel) -> Description:
         reads.append(Range(start, draw.count * draw.index_bytes))
     for group in {shader.group for shader in draw.shaders if shader.group < len(draw.constants)}:
         reads += [Range(one.address, one.size) for one in draw.constants[group] if one is not None and one.size]
-    surfaces = tuple(surface_of(target, grid_of(state)) for target in targets)
+    surfaces = tuple(surface_of(target, samples_of(state)) for target in targets)
     once = tuple(dict.fromkeys(reads))
     return Description("draw", title, facts, tuple(writes), once, target=_key(state), surfaces=surfaces)
 
@@ -157,7 +157,7 @@ def _clear(clear: Clear, channel: Channel) -> Description:
         cleared.append(colour_target(state, clear.slot, False, []))
     if channels.strip("rgba"):
         cleared.append(depth_target(state, False, []))
-    surfaces = tuple(surface_of(one, grid_of(state), clear.layer) for one in cleared if one is not None)
+    surfaces = tuple(surface_of(one, samples_of(state), clear.layer) for one in cleared if one is not None)
     writes = [Range(one.address, one.size) for one in surfaces]
     return Description("clear", title, facts, tuple(writes), target=_key(state), surfaces=surfaces)
 
@@ -167,19 +167,18 @@ def state_3d(channel: Channel) -> State:
     return State(B197, channel.files[CLASS_FILES.index(_CLASS_3D)])
 
 
-def dma_plan(channel: Channel) -> Any:
-    """The plan of the transfer that the copy engine did last (private to it); None without one."""
+def dma_plan(channel: Channel) -> TransferPlan | None:
+    """The plan of the transfer that the copy engine did last; None without one."""
     engine = channel.engines[CLASS_FILES.index(_CLASS_DMA)]
     assert isinstance(engine, DmaCopy)
-    value = int(engine.registers[B0B5["LAUNCH_DMA"].word])
-    return engine._plans.get(value.to_bytes(4, "little") + engine.registers[engine._words].tobytes())
+    return engine.plan
 
 
-def blit_plan(channel: Channel) -> Any:
-    """The plan of the blit that the 2D engine did last (private to it); None without one."""
+def blit_plan(channel: Channel) -> BlitPlan | None:
+    """The plan of the blit that the 2D engine did last; None without one."""
     engine = channel.engines[CLASS_FILES.index(_CLASS_2D)]
     assert isinstance(engine, TwoD)
-    return engine._plans.get(b"".join(engine.registers[part].tobytes() for part in engine._parts))
+    return engine.plan
 
 
 def _reach(side: SurfaceSide, width: int, lines: int) -> tuple[Range, ...]:
@@ -222,7 +221,7 @@ def _blit(blit: Blit, channel: Channel) -> Description:
     if plan is not None and plan.copy is not None:
         source, target, line = plan.copy
         writes, reads = _reach(target, line, plan.size[1]), _reach(source, line, plan.size[1])
-    elif plan is not None and plan.columns is not None:
+    elif plan is not None and plan.target is not None and plan.source is not None and plan.columns is not None:
         ends = (plan.target, plan.writes), (plan.source, plan.reads)
         writes, reads = ((Range(plane.va + low, high - low),) for plane, (low, high) in ends)
     surfaces: tuple[Surface, ...] = ()
@@ -244,7 +243,7 @@ def _upload(upload: Upload, channel: Channel) -> Description:
     engine = channel.engines.get(CLASS_FILES.index(upload.class_id)) if upload.class_id in CLASS_FILES else None
     unit = getattr(engine, "inline", None)
     if isinstance(unit, InlineUnit) and upload.lines:
-        side = unit._side(upload.layout == "pitch")
+        side = unit.side(upload.layout == "pitch")
         writes = _reach(side, upload.line_length, upload.lines)
     return Description("upload", title, facts, writes)
 

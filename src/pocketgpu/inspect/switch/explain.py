@@ -6,16 +6,19 @@ from typing import Any
 
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.facts.maxwell.formats import PixelLayout
+from pocketgpu.inspect.model.stage import Stage
+from pocketgpu.inspect.model.why import Fragment
+from pocketgpu.inspect.switch import fragment_stages
+from pocketgpu.inspect.switch.fragment_stages import TextureSample
 from pocketgpu.inspect.switch.fragments import Seen
 from pocketgpu.inspect.switch.recorder import Recorder
 from pocketgpu.inspect.switch.surfaces import Surface
 from pocketgpu.inspect.switch.trace import as_float
 from pocketgpu.inspect.switch.watched import Watch
-from pocketgpu.inspect.switch.why import Blend, Fragment, Test, TextureSample
+from pocketgpu.maxwell.formats.components import ABSENT, FLOAT32
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL
 from pocketgpu.maxwell.graphics.output.blend import FACTORS, LOGIC_OPERATIONS, OPERATIONS
-from pocketgpu.maxwell.graphics.output.channels import ABSENT, FLOAT32
 from pocketgpu.maxwell.graphics.output.keys import BLEND, COMPARISONS, LOGIC, NO_BOUNDS, NO_TEST
 from pocketgpu.maxwell.graphics.records import RASTER
 from pocketgpu.maxwell.sampling.records import V_HANDLE
@@ -37,31 +40,34 @@ class Explainer:
 
     def fragment(self, seen: Seen) -> Fragment:
         """A fragment, explained."""
-        tests = self._tests(seen)
+        tests, masked = self._tests(seen), self._mask(seen)
         written = any(seen.heard.get("write.cover", ()))
-        found = Fragment(seen.primitive, seen.front, seen.samples, seen.passed, "", written, tests)
-        found.blends, found.mask = self._blends(seen), self._mask(seen)
-        found.instructions, found.steps, found.outputs = seen.instructions, seen.steps, seen.outputs
-        found.inputs = {
+        name = self._surface.name
+        before, after = ([raw.hex() for raw in side.get(name, ())] for side in (seen.before, seen.after))
+        fate = self._fate(seen, tests, masked, written, before == after)
+        found = Fragment(seen.primitive, fate, written, before, after, seen.front, seen.samples, seen.passed)
+        inputs = {
             one.more["input"]: new for one in seen.instructions if "input" in one.more for _, new in one.writes.values()
         }
-        found.textures = self._textures(seen)
-        name = self._surface.name
-        found.before = [raw.hex() for raw in seen.before.get(name, ())]
-        found.after = [raw.hex() for raw in seen.after.get(name, ())]
+        if inputs:
+            found.stages.append(fragment_stages.inputs(inputs))
+        found.stages += [sample.stage() for sample in self._textures(seen)]
+        if seen.instructions or seen.outputs:
+            found.stages.append(fragment_stages.program(seen.instructions, seen.steps, seen.outputs))
+        found.stages += [*tests, *self._blends(seen)]
+        if masked:
+            found.stages.append(fragment_stages.mask(masked))
         found.proved = seen.proved
-        found.fate = self._fate(seen, found)
         return found
 
     # -- its fate -----------------------------------------------------------------------------------------------------
-    def _fate(self, seen: Seen, found: Fragment) -> str:
-        if found.written:
-            if found.before == found.after:
-                return "written, which changes nothing" + (f" ({found.mask})" if found.mask else "")
-            return "written"
-        failed = next((test for test in found.tests if not test.passed), None)
+    def _fate(self, seen: Seen, tests: list[Stage], masked: str, written: bool, same: bool) -> str:
+        if written:
+            return "written, which changes nothing" + (f" ({masked})" if masked else "") if same else "written"
+        failed = next((test for test in tests if not test.passed), None)
         if failed is not None:
-            return f"rejected: {failed.name}, {failed.text}" + (f" [{failed.register}]" if failed.register else "")
+            (loss,) = failed.lost
+            return f"rejected: {failed.name}, {loss.reason}" + (f" [{loss.register}]" if loss.register else "")
         if not any(seen.heard.get("raster.allowed", [1])):
             return "rejected: window rectangles or a stipple leave the pixel out [SET_WINDOW_CLIP_ENABLE]"
         if not any(seen.heard.get("raster.covered", [1])):
@@ -69,23 +75,23 @@ class Explainer:
         if "depth.cover" not in seen.heard and seen.heard.get("raster.depth") and not seen.instructions:
             depths = ", ".join(f"{z:.7g}" for z in seen.heard["raster.depth"])
             return f"rejected: depth {depths} is beyond the viewport's range [SET_VIEWPORT_CLIP_MIN_Z, MAX_Z]"
-        return "rejected: nothing of it is written" + (f" ({found.mask})" if found.mask else " [SET_CT_WRITE]")
+        return "rejected: nothing of it is written" + (f" ({masked})" if masked else " [SET_CT_WRITE]")
 
     # -- tests --------------------------------------------------------------------------------------------------------
-    def _tests(self, seen: Seen) -> list[Test]:
+    def _tests(self, seen: Seen) -> list[Stage]:
         found = []
         heard, key = seen.heard, seen.plan.output.test_key
         if key.kills and any(heard.get("discard.killed", ())):
             killer = next((one for one in reversed(seen.instructions) if "KIL" in one.text and one.executed), None)
             text = f"instruction {killer.number} ({killer.text})" if killer is not None else "the program stops it"
-            found.append(Test("discard", text, False))
+            found.append(fragment_stages.test("discard", text, False))
         discards = key if key.discard_in_test else seen.plan.output.write_key
         if discards.alpha_function != NO_TEST and "discard.alpha" in heard:
             alpha, reference = heard["discard.alpha"][0], heard["discard.reference"][0]
             name = COMPARISONS[discards.alpha_function]
             kept = bool(heard["discard.kept"][0]) or bool(heard["discard.killed"][0])
             text = _compared(f"alpha {alpha:.7g}", name, f"{reference:.7g}")
-            found.append(Test("alpha test", text, kept, "SET_ALPHA_FUNC, SET_ALPHA_REF"))
+            found.append(fragment_stages.test("alpha test", text, kept, "SET_ALPHA_FUNC, SET_ALPHA_REF"))
         found += self._stencil(seen)
         for n, (incoming, stored) in enumerate(
             zip(heard.get("depth.incoming", ()), heard.get("depth.stored", ()), strict=True)
@@ -95,15 +101,16 @@ class Explainer:
             within, near = heard["depth.within"][n], heard["depth.near"][n]
             if key.bounds != NO_BOUNDS:
                 text = f"stored depth {self._depth(seen, stored)} is {'within' if within else 'outside of'} the bounds"
-                found.append(Test("depth bounds", text, bool(within), "SET_DEPTH_BOUNDS_MIN, SET_DEPTH_BOUNDS_MAX"))
+                asks = "SET_DEPTH_BOUNDS_MIN, SET_DEPTH_BOUNDS_MAX"
+                found.append(fragment_stages.test("depth bounds", text, bool(within), asks))
             if key.depth_function != NO_TEST and key.z_type != ABSENT and within:
                 text = _compared(
                     self._depth(seen, incoming), COMPARISONS[key.depth_function], f"stored {self._depth(seen, stored)}"
                 )
-                found.append(Test("depth test", text, bool(near), "SET_DEPTH_FUNC"))
+                found.append(fragment_stages.test("depth test", text, bool(near), "SET_DEPTH_FUNC"))
         return found
 
-    def _stencil(self, seen: Seen) -> list[Test]:
+    def _stencil(self, seen: Seen) -> list[Stage]:
         heard, key = seen.heard, seen.plan.output.test_key
         if not key.stencil_test:
             return []
@@ -118,7 +125,7 @@ class Explainer:
             text = _compared(f"reference {reference & compared:#x}", function, f"stored {stored & compared:#x}")
             text += f" (mask {compared:#x}); stencil becomes {fresh:#x}"
             register = "SET_STENCIL_FUNC" if seen.front else "SET_BACK_STENCIL_FUNC"
-            found.append(Test("stencil test", text, bool(passes), register))
+            found.append(fragment_stages.test("stencil test", text, bool(passes), register))
         return found
 
     @staticmethod
@@ -138,7 +145,7 @@ class Explainer:
                 return n
         return None
 
-    def _blends(self, seen: Seen) -> list[Blend]:
+    def _blends(self, seen: Seen) -> list[Stage]:
         place, heard = self._place(seen), seen.heard
         if place is None:
             return []
@@ -154,7 +161,7 @@ class Explainer:
             how = "stored as it is"
             if key.mode == LOGIC:
                 how = f"logic operation {LOGIC_OPERATIONS[seen.plan.output.write_key.logic]}"
-            return [Blend(how, source, (), source)] if every else []
+            return [fragment_stages.blend(how, source, (), source)] if every else []
         blending = [n for n, one in enumerate(keys) if one.mode == BLEND]
         total = len(heard.get("blend.result.a", ()))
         each = total // max(len(blending), 1)
@@ -165,7 +172,10 @@ class Explainer:
 
         equation = _equation(key)
         samples = [first + n for n in range(each) if n in written or n + place * each in written]
-        return [Blend(equation, get("first", n), get("target", n), get("result", n)) for n in (samples or [first])[:16]]
+        return [
+            fragment_stages.blend(equation, get("first", n), get("target", n), get("result", n))
+            for n in (samples or [first])[:16]
+        ]
 
     def _mask(self, seen: Seen) -> str:
         place = self._place(seen)

@@ -32,6 +32,7 @@ from pocketgpu.maxwell.graphics.records import (
     REGION,
     SHAPE,
 )
+from pocketgpu.maxwell.host.observer import Observer
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, VECTOR
 
 Samples = list[bytes]
@@ -68,12 +69,14 @@ class Seen:
     proved: bool = False
 
 
-class FragmentWatch:
+class FragmentWatch(Observer):
     """Listens to one draw for the sake of pixel x, y of the first layer of its targets.
 
     grid: samples of a pixel across and down. Afterwards `seen` has the fragments in order, `total` their number,
     `shapes` how many shapes the draw had.
     """
+
+    wants_shapes = True
 
     def __init__(self, watch: Watch, x: int, y: int, grid: tuple[int, int]) -> None:
         self._watch, self._x, self._y, self._grid = watch, x, y, grid
@@ -86,7 +89,7 @@ class FragmentWatch:
         self._prepared: Plan | None = None
 
     # -- what the draw tells ------------------------------------------------------------------------------------------
-    def look(self, plan: Plan) -> None:
+    def shapes_ready(self, plan: Plan) -> None:
         """Shapes of a plan are in the region."""
         region = self._watch.words(self._machine.drawing.region, REGION.size // 4)
         start, end = int(region[REGION.AT // 4]), int(region[REGION.SHAPES_END // 4])
@@ -195,8 +198,7 @@ class FragmentWatch:
             int(watch.words(planes, 1)[0]), get("KIND"), bool(get("FRONT")), get("LAYER"), get("VIEWPORT"), plan,
         )  # fmt: skip
         self._one_shape(shape)
-        slots = drawing.programs.stages[PIXEL].slots
-        slot = slots[0] if slots else drawing._scratch
+        slot = drawing.pixel_slots[0]
         program = plan.programs.get(PIXEL)
         size = program.layout().size if program is not None else 4096
         fragments = drawing.fragments

@@ -6,17 +6,15 @@ them; shapes, samples and bytes are counted on what the machine made itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from html import escape
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import Address
-from pocketgpu.inspect.event import Event
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.funnel import Funnel
+from pocketgpu.inspect.model.stage import Loss, Stage
 from pocketgpu.inspect.switch.explain import Explainer
 from pocketgpu.inspect.switch.fragments import FragmentWatch
 from pocketgpu.inspect.switch.surfaces import Surface
@@ -26,6 +24,7 @@ from pocketgpu.maxwell.graphics.draw.plans import Plan
 from pocketgpu.maxwell.graphics.primitives.assembled import SUBPIXELS
 from pocketgpu.maxwell.graphics.primitives.shapes import room
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVES, RASTER, REGION, SHAPE, VERTICES, VIEWPORT
+from pocketgpu.maxwell.host.observer import Observer
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection
@@ -36,57 +35,10 @@ MOST_PIXELS = 1 << 22
 """Pixels of boxes that are looked at to count what shapes cover."""
 
 
-@dataclass
-class Stage:
-    """A stage of the funnel: how many passed it, and who took the rest. lost: in words, "" if nothing was. came: how
-    many the stage before let pass; where stages count other things (vertices, then primitives) not all of them."""
-
-    name: str
-    passed: int
-    lost: str = ""
-    came: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.passed:>9} {self.name}" + (f" ({self.lost})" if self.lost else "")
-
-
-@dataclass
-class DrawWhy:
-    """What became of a draw. stages: from vertices to bytes. example: the fate of a fragment, if none was written."""
-
-    address: Address
-    event: Event
-    stages: list[Stage] = field(default_factory=list)
-    because: str = ""
-    example: str = ""
-
-    @property
-    def conclusion(self) -> list[str]:
-        """At most three lines."""
-        lines = [f"{self.event.title}: {self.because}  {self.address}"]
-        return [*lines, *([self.example] if self.example else [])]
-
-    def text(self) -> str:
-        """The conclusion, then the funnel."""
-        return "\n".join([*self.conclusion, "", *map(str, self.stages)])
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "schema": "pocketgpu.funnel/1", "address": str(self.address), "event": str(self.event.by_number),
-            "conclusion": self.conclusion,
-            "because": self.because, "example": self.example, "stages": [vars(stage) for stage in self.stages],
-        }  # fmt: skip
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.text())}</pre>"
-
-
-class _Counter:
+class _Counter(Observer):
     """Listens to a draw and counts."""
+
+    wants_shapes = True
 
     def __init__(self, watch: Watch) -> None:
         self._watch, self._drawing = watch, watch.machine.drawing
@@ -99,7 +51,7 @@ class _Counter:
         """A pixel that is covered."""
         self._going = False
 
-    def look(self, plan: Plan) -> None:
+    def shapes_ready(self, plan: Plan) -> None:
         """Shapes are in the region."""
         self.plan = plan
         region = self._watch.words(self._drawing.region, REGION.size // 4)
@@ -188,7 +140,7 @@ class _Counter:
         self.culled += int(((twice != 0) & np.where(front, bool(cull & 1), bool(cull & 2))).sum())
 
 
-def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> DrawWhy:
+def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> Funnel:
     """What became of a draw.
 
     :raises UsageError: the address names no draw.
@@ -202,61 +154,52 @@ def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> Dr
     player.go(tick - 1)
     memory, engine = player.machine.memory, player.machine.engine
     before = [surface.rows(memory, engine) for surface, _ in trace.surfaces]
-    drawing._passed[0][0] = 0  # repeated draws go on counting
+    drawing.forget_passed()  # repeated draws go on counting
     counter = _Counter(watch)
-    drawing.watch = counter.look
-    try:
-        player.replay_to(tick)
-    except BaseException:
-        player.spoilt = True
-        raise
-    finally:
-        drawing.watch = None
-    left = int(drawing._passed[0][0])
+    player.replay_to(tick, counter)
+    left = drawing.passed
     changed = []
     for (surface, _), old in zip(trace.surfaces, before, strict=True):
         bytes_ = (surface.rows(memory, engine) != old).reshape(surface.height, surface.width, surface.format.bytes)
         changed.append(int(bytes_.any(axis=2).sum()))
-    found = DrawWhy(address, trace.event)
+    found = Funnel(address, trace.event)
     _fill(found, draw, counter, left, [(one, n) for (one, _), n in zip(trace.surfaces, changed, strict=True)])
     if counter.place is not None and not sum(changed) and trace.surfaces:
         found.example = _example(inspection, watch, tick, trace.surfaces[0][0], counter.place)
     return found
 
 
-def _fill(found: DrawWhy, draw: Draw, counter: _Counter, passed: int, changed: list[tuple[Surface, int]]) -> None:
+def _fill(found: Funnel, draw: Draw, counter: _Counter, passed: int, changed: list[tuple[Surface, int]]) -> None:
     plan, state = counter.plan, draw.state
-    add = found.stages.append
-    add(Stage("indices" if draw.indexed else "vertices", draw.count))
-    add(Stage("vertices shaded", counter.vertices))
-    add(Stage("primitives", counter.primitives, _lost([(counter.broken, "with positions that are no numbers")])))
+
+    def add(name: str, left: int, *lost: Loss) -> None:
+        came = found.stages[-1].passed if found.stages else left
+        found.stages.append(Stage(name, came, left, [loss for loss in lost if loss.count]))
+
+    add("indices" if draw.indexed else "vertices", draw.count)
+    add("vertices shaded", counter.vertices)
+    add("primitives", counter.primitives, Loss(counter.broken, "have NaN or infinity in their positions"))
     inside = counter.primitives - counter.broken - counter.outside
-    add(Stage("primitives in the clip volume", inside, _lost([(counter.outside, "outside of a clip plane")])))
+    add("primitives in the clip volume", inside, Loss(counter.outside, "lie outside a clip plane"))
     facing = inside - counter.culled - counter.flat
-    culls = [(counter.culled, "culled [OGL_SET_CULL, OGL_SET_CULL_FACE]"), (counter.flat, "without area")]
-    add(Stage("primitives that show", facing, _lost(culls)))
+    culled = Loss(counter.culled, "show the side that is culled", "OGL_SET_CULL, OGL_SET_CULL_FACE")
+    add("primitives that show", facing, culled, Loss(counter.flat, "have no area"))
     gone = max(facing - counter.shapes, 0)
-    scissor = "outside of scissor, viewport or surface clip, or between pixels [SET_SCISSOR_HORIZONTAL(0), VERTICAL"
-    planes = plan is not None and bool(plan.words[RASTER.USER_PLANES // 4])
-    scissor += "], or outside of user clip planes [SET_USER_CLIP_ENABLE]" if planes else "]"
-    add(Stage("shapes", counter.shapes, _lost([(gone, scissor)])))
-    add(Stage("pixels that shapes cover" + ("" if counter.complete else ", at least"), counter.covered))
+    beside = "lie outside the scissor, the viewport or the surface clip, or between pixels"
+    asks = "SET_SCISSOR_HORIZONTAL(0)"
+    if plan is not None and plan.words[RASTER.USER_PLANES // 4]:
+        beside, asks = f"{beside}, or outside user clip planes", f"{asks}, SET_USER_CLIP_ENABLE"
+    add("shapes", counter.shapes, Loss(gone, beside, asks))
+    add("pixels that shapes cover" + ("" if counter.complete else ", at least"), counter.covered)
     tested = plan is not None and plan.output.tests
     if tested:
-        add(Stage("samples that pass all tests", passed))
+        add("samples that pass all tests", passed)
     for surface, number in changed:
-        add(Stage(f"samples of {surface.name} that changed", number))
-    for before, stage in pairwise(found.stages):
-        stage.came = before.passed
-    found.stages[0].came = found.stages[0].passed
+        add(f"samples of {surface.name} that changed", number)
     found.because = _reason(found, draw, counter, passed if tested else None, sum(n for _, n in changed), state)
 
 
-def _lost(parts: list[tuple[int, str]]) -> str:
-    return ", ".join(f"{count} {text}" for count, text in parts if count)
-
-
-def _reason(found: DrawWhy, draw: Draw, counter: _Counter, passed: int | None, changed: int, state: Any) -> str:
+def _reason(found: Funnel, draw: Draw, counter: _Counter, passed: int | None, changed: int, state: Any) -> str:
     if changed:
         return f"{changed} samples of its targets changed"
     if not state.field("SET_RASTER_ENABLE"):
@@ -265,7 +208,7 @@ def _reason(found: DrawWhy, draw: Draw, counter: _Counter, passed: int | None, c
         return "nothing: no primitive came to raster"
     for before, stage in zip(found.stages[2:], found.stages[3:], strict=False):
         if before.passed and not stage.passed:
-            return f"nothing: no {stage.name}" + (f"; {stage.lost}" if stage.lost else "")
+            return f"nothing: no {stage.name}" + (f"; {', '.join(map(str, stage.lost))}" if stage.lost else "")
     if not found.stages[2].passed:
         return "nothing: its vertices make no primitive"
     if passed == 0:
@@ -278,16 +221,8 @@ def _reason(found: DrawWhy, draw: Draw, counter: _Counter, passed: int | None, c
 def _example(inspection: SwitchInspection, watch: Watch, tick: int, surface: Surface, place: tuple[int, int]) -> str:
     """The fate of a fragment of a draw that changed nothing."""
     fragments = FragmentWatch(watch, *place, surface.grid)
-    drawing = watch.machine.drawing
     inspection.player.go(tick - 1)
-    drawing.watch = fragments.look
-    try:
-        inspection.player.replay_to(tick)
-    except BaseException:
-        inspection.player.spoilt = True
-        raise
-    finally:
-        drawing.watch = None
+    inspection.player.replay_to(tick, fragments)
     if not fragments.seen:
         return ""
     explained = Explainer(watch, inspection.recorder, surface, tick - 1).fragment(fragments.seen[-1])

@@ -12,18 +12,18 @@ from pocketgpu.capture import Capture
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.inspect.address import Address
-from pocketgpu.inspect.event import Event, Pass
-from pocketgpu.inspect.inspection import Inspection, as_address, draw_of
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.answer import Answer
+from pocketgpu.inspect.model.event import Event, Pass
+from pocketgpu.inspect.model.inspection import Inspection, as_address, draw_of
+from pocketgpu.inspect.model.wording import there_are
 from pocketgpu.inspect.switch.answers import PixelAnswers
-from pocketgpu.inspect.switch.funnel import DrawWhy, draw_why
+from pocketgpu.inspect.switch.funnel import draw_why
 from pocketgpu.inspect.switch.moments import SwitchMoment
 from pocketgpu.inspect.switch.player import Player
 from pocketgpu.inspect.switch.recorder import Recorder, Trace
-from pocketgpu.inspect.switch.threads import ThreadWhy, thread_why
+from pocketgpu.inspect.switch.threads import thread_why
 from pocketgpu.inspect.switch.touches import Finder
-from pocketgpu.inspect.switch.why import Why
-from pocketgpu.inspect.wording import there_are
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class SwitchInspection(Inspection):
 
         return trace_of(self, as_address(place), most)
 
-    def why(self, place: Address | str) -> Why | ThreadWhy | DrawWhy:
+    def why(self, place: Address | str) -> Answer:
         """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right behind the
         draw ("f1/d17/px8,9", y as in the viewport). Of a thread ("f0/e9/b0,1,0/t3,0,0") what it did, of a
         draw ("f1/d17") how much of it was left behind each stage.

@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B0B5, B1C0, B197, CLASSES, TWOD
-from pocketgpu.inspect.address import Address
-from pocketgpu.inspect.changes import Change, change
-from pocketgpu.inspect.event import Event
-from pocketgpu.inspect.inspection import Moment
-from pocketgpu.inspect.mesh import mesh_of
-from pocketgpu.inspect.meshes import Mesh
-from pocketgpu.inspect.n3ds.buffers import IndexBuffer
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.changes import Change, change
+from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.moment import Moment
+from pocketgpu.inspect.model.resources import ConstantBuffer
+from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
 from pocketgpu.inspect.switch.recorder import register_name
-from pocketgpu.inspect.switch.resources import BoundBuffer, BoundShader, BoundTexture, buffers, shaders, textures
-from pocketgpu.inspect.switch.surfaces import Surface, TargetPicture, grid_of, surface_of, targets_of
-from pocketgpu.inspect.switch.vertices import VertexBuffer, Vertices, index_buffer, vertex_buffers, vertices_of
+from pocketgpu.inspect.switch.resources import HandleTexture, StageShader, buffers, shaders, textures
+from pocketgpu.inspect.switch.surfaces import Surface, TargetPicture, surface_of, targets_of
+from pocketgpu.inspect.switch.vertices import fresh, index_buffer, vertex_buffers, vertices_of
 from pocketgpu.maxwell.engines.common.records import Blit, Copy
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.formats.samples import samples_of
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 from pocketgpu.maxwell.present import Picture
@@ -35,9 +35,19 @@ if TYPE_CHECKING:
 Registers = NDArray[np.uint32]
 
 
+class _Memory:
+    """Guest memory at a moment: the machine goes back there to read it."""
+
+    def __init__(self, moment: SwitchMoment) -> None:
+        self._moment = moment
+
+    def try_read(self, va: int, size: int) -> tuple[bytes, int]:
+        """See `GpuMemory.try_read`."""
+        return self._moment.machine.memory.try_read(va, size)
+
+
 class SwitchMoment(Moment):
-    """The machine right behind an event; see `SwitchInspection.seek`. It is that of the inspection: what is asked of it
-    after another `seek` is answered from here by going back.
+    """The machine right after an event; see `SwitchInspection.seek`.
 
     address, event: of the moment; event is None where a frame begins.
     """
@@ -48,7 +58,7 @@ class SwitchMoment(Moment):
 
     @property
     def machine(self) -> GM20B:
-        """The machine, as it stands at this moment."""
+        """The machine, brought back to this moment. It is that of the inspection: other moments move it on."""
         self._inspection.player.go(self._tick)
         return self._inspection.player.machine
 
@@ -125,7 +135,7 @@ class SwitchMoment(Moment):
     def surfaces(self) -> list[Surface]:
         """The targets that draws go to now: of colours as outputs are routed, then of depth."""
         state = self.state
-        return [surface_of(target, grid_of(state)) for target in targets_of(state)]
+        return [surface_of(target, samples_of(state)) for target in targets_of(state)]
 
     def picture(self, surface: Surface) -> TargetPicture:
         """A surface as it is now."""
@@ -165,10 +175,14 @@ class SwitchMoment(Moment):
     # -- what a draw works with ---------------------------------------------------------------------------------------
     @property
     def draw(self) -> Draw:
-        """The draw that has just happened, as its record.
+        """The draw that has just happened, as its record. What it reads from memory is what lies there at this moment.
 
         :raises UsageError: the event of this moment is no draw.
         """
+        return fresh(self._draw, _Memory(self))
+
+    @property
+    def _draw(self) -> Draw:
         what = self._inspection.recorder.traces[self._tick - 1].what if self._tick else None
         if not isinstance(what, Draw):
             raise UsageError("the event of this moment is no draw", location=str(self.address), hint="Such as f1/d17.")
@@ -184,19 +198,19 @@ class SwitchMoment(Moment):
     def _work(self) -> Draw | Launch:
         """The draw or launch that has just happened."""
         what = self._inspection.recorder.traces[self._tick - 1].what if self.runs_programs else None
-        return what if isinstance(what, Launch) else self.draw
+        return what if isinstance(what, Launch) else self._draw
 
     @property
-    def programs(self) -> dict[str, BoundShader]:
+    def programs(self) -> dict[str, StageShader]:
         """Its programs by stage, in order of the pipeline ("vertex B", "pixel"…), or that of a launch ("compute");
         `text` of each disassembles it.
 
         :raises UsageError: the event is no draw and no launch.
         """
-        return {one.stage: one for one in shaders(self.machine, self._work)}
+        return {one.unit: one for one in shaders(self.machine, self._work)}
 
     @property
-    def buffers(self) -> list[BoundBuffer]:
+    def buffers(self) -> list[ConstantBuffer]:
         """Its constant buffers.
 
         :raises UsageError: the event is no draw and no launch.
@@ -204,14 +218,25 @@ class SwitchMoment(Moment):
         return buffers(self.machine, self._work)
 
     @property
-    def textures(self) -> dict[str, BoundTexture]:
-        """Textures that its programs name, by `BoundTexture.name`; their `image` and `array` read memory while this
-        moment stands. Those of a launch are not told: there are none.
+    def constants(self) -> list[ConstantBuffer]:
+        """The same as `buffers`, under the name that both consoles have."""
+        return self.buffers
+
+    @property
+    def missing(self) -> str:
+        """What it cannot tell where no program runs."""
+        if self.runs_programs:
+            return ""
+        return "textures, programs, constants and vertices are told of draws and launches only"
+
+    @property
+    def textures(self) -> dict[str, HandleTexture]:
+        """Textures that its programs name, by `HandleTexture.name`. Those of a launch are not told: there are none.
 
         :raises UsageError: the event is no draw and no launch.
         """
         work = self._work
-        return {} if isinstance(work, Launch) else {one.name: one for one in textures(self.machine, work)}
+        return {} if isinstance(work, Launch) else {one.name: one for one in textures(self, work)}
 
     @property
     def index_buffer(self) -> IndexBuffer | None:
@@ -219,13 +244,12 @@ class SwitchMoment(Moment):
 
         :raises UsageError: the event is no draw, or has too many indices.
         """
-        _ = self.machine
         return index_buffer(self.draw)
 
     @property
     def vertex_buffers(self) -> list[VertexBuffer]:
-        """Vertex streams that are on."""
-        return vertex_buffers(self.draw)
+        """Vertex streams that are on; none of a launch."""
+        return [] if isinstance(self._work, Launch) else vertex_buffers(self.draw)
 
     @cached_property
     def vertices(self) -> Vertices:
@@ -233,15 +257,7 @@ class SwitchMoment(Moment):
 
         :raises UsageError: the event is no draw, or has too many vertices.
         """
-        return vertices_of(self._inspection, self.draw, self._tick)
-
-    def mesh(self, space: str = "output") -> Mesh:
-        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see inspect/mesh.py for what `space` can be. It
-        has no colours and no texture: nothing says which of a program's outputs these are.
-
-        :raises UsageError: the event is no draw, makes no triangles, or there is no such space.
-        """
-        return mesh_of(self.vertices, space, {}, str(self.address))
+        return vertices_of(self._inspection, self._draw, self._tick)
 
     # -- itself -------------------------------------------------------------------------------------------------------
     def to_json(self) -> dict[str, Any]:

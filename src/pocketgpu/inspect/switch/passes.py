@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pocketgpu.inspect.event import Event, Pass
+from pocketgpu.inspect.model.event import Event, Pass
 
 
 @dataclass(frozen=True)

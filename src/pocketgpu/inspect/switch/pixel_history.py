@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.model.why import History, Touch
+from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.switch.explain import Explainer
 from pocketgpu.inspect.switch.fragments import MOST, FragmentWatch
 from pocketgpu.inspect.switch.surfaces import Surface
-from pocketgpu.inspect.switch.touches import Touch, Track
+from pocketgpu.inspect.switch.touches import Candidate, Track
 from pocketgpu.inspect.switch.watched import Watch
-from pocketgpu.inspect.switch.why import Step
-from pocketgpu.inspect.wording import counted
 from pocketgpu.maxwell.engines.common.records import Blit, Clear
 from pocketgpu.maxwell.engines.threed.draws import Draw
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Walk:
-    """Goes through the touches of tracks in the order of time, and makes steps of them.
+    """Goes through the touches of tracks in the order of time, and tells what each did.
 
     :param closely: whether fragments are listened to; else only what bytes become is told.
     """
@@ -28,15 +30,15 @@ class Walk:
     def __init__(self, inspection: SwitchInspection, watch: Watch, closely: bool = True) -> None:
         self._inspection, self._watch, self._closely = inspection, watch, closely
         self.player, self.memory = inspection.player, inspection.player.machine.memory
-        self.misses = 0
+        self.misses: list[Address] = []
         """Draws that have the surface as a target and brought no fragment."""
         self.chained = True
         """Whether what one step left is what the next one found."""
-        self._steps: dict[int, Step | None] = {}
+        self._steps: dict[int, Touch | None] = {}
 
-    def steps(self, track: Track) -> list[Step]:
-        """The steps of a track, those of its sources inside."""
-        touches: list[tuple[Touch, Track]] = []
+    def told(self, track: Track) -> list[Touch]:
+        """The touches of a track as an answer has them, those of its sources inside."""
+        touches: list[tuple[Candidate, Track]] = []
 
         def gather(one: Track) -> None:
             for touch in one.touches:
@@ -45,14 +47,14 @@ class Walk:
                 touches.append((touch, one))
 
         gather(track)
-        by_tick: dict[int, list[tuple[Touch, Track]]] = {}
+        by_tick: dict[int, list[tuple[Candidate, Track]]] = {}
         for touch, owner in touches:
             by_tick.setdefault(touch.tick, []).append((touch, owner))
         for tick in sorted(by_tick):
             self._at(tick, by_tick[tick])
         return self._of(track)
 
-    def _of(self, track: Track) -> list[Step]:
+    def _of(self, track: Track) -> list[Touch]:
         found = []
         last: list[str] | None = None
         for touch in track.touches:
@@ -60,15 +62,24 @@ class Walk:
             if step is None:
                 continue
             if touch.source is not None:
-                step.source = self._of(touch.source)
+                step.sources = [self._history(touch, touch.source)]
             if last is not None and step.before != last and len(step.before) == len(last):
                 self.chained = False
             last = step.after
             found.append(step)
         return found
 
+    def _history(self, touch: Candidate, track: Track) -> History:
+        """What the bytes that an event took went through before."""
+        touches = self._of(track)
+        place = Range(touch.taps[0].address, touch.taps[0].spot[1])
+        if not touches:
+            return History(place)
+        last = touches[-1]
+        return History(place, last.surface, last.x, last.y, touches)
+
     # -- one event ----------------------------------------------------------------------------------------------------
-    def _at(self, tick: int, touches: list[tuple[Touch, Track]]) -> None:
+    def _at(self, tick: int, touches: list[tuple[Candidate, Track]]) -> None:
         player = self.player
         player.go(tick - 1)
         before = [self._bytes(touch, track) for touch, track in touches]
@@ -78,30 +89,14 @@ class Walk:
                 if isinstance(touch.trace.what, Draw) and touch.surface is not None:
                     watches[id(touch)] = FragmentWatch(self._watch, touch.x, touch.y, touch.surface.grid)
         if watches:
-            self._watched(tick, list(watches.values()))
+            player.replay_to(tick, *watches.values())
         else:
             player.go(tick)
         for (touch, track), old in zip(touches, before, strict=True):
             new = self._bytes(touch, track)
             self._steps[id(touch)] = self._step(touch, old, new, watches.get(id(touch)))
 
-    def _watched(self, tick: int, watches: list[FragmentWatch]) -> None:
-        drawing = self.player.machine.drawing
-
-        def look(plan: object) -> None:
-            for one in watches:
-                one.look(plan)  # type: ignore[arg-type]
-
-        drawing.watch = look
-        try:
-            self.player.replay_to(tick)
-        except BaseException:
-            self.player.spoilt = True
-            raise
-        finally:
-            drawing.watch = None
-
-    def _bytes(self, touch: Touch, track: Track) -> list[bytes]:
+    def _bytes(self, touch: Candidate, track: Track) -> list[bytes]:
         """The pixel's samples in the event's surface, or the bytes that are followed."""
         spots = list(track.spots)
         surface = touch.surface
@@ -111,14 +106,14 @@ class Walk:
             spots = [(base + place - surface.address, surface.format.bytes) for place in places]
         return [self.memory.arena[at : at + size].tobytes() for at, size in spots]
 
-    def _step(self, touch: Touch, old: list[bytes], new: list[bytes], watch: FragmentWatch | None) -> Step | None:
+    def _step(self, touch: Candidate, old: list[bytes], new: list[bytes], watch: FragmentWatch | None) -> Touch | None:
         trace, surface = touch.trace, touch.surface
         event = trace.event
         text, fragments, proved = event.title, [], True
         if isinstance(trace.what, Draw):
             if watch is not None:
                 if not watch.total and old == new:
-                    self.misses += 1
+                    self.misses.append(trace.event.address)
                     return None
                 assert surface is not None
                 explainer = Explainer(self._watch, self._inspection.recorder, surface, touch.tick - 1)
@@ -143,9 +138,9 @@ class Walk:
         elif event.kind in ("launch", "report") and old == new:
             return None
         name = surface.name if surface is not None else "memory"
-        return Step(
-            event, name, touch.x, touch.y, text, [raw.hex() for raw in old], [raw.hex() for raw in new],
-            _meaning(surface, old), _meaning(surface, new), fragments, [], proved,
+        return Touch(
+            event, text, name, touch.x, touch.y, [raw.hex() for raw in old], [raw.hex() for raw in new],
+            _meaning(surface, old), _meaning(surface, new), fragments, proved=proved,
         )  # fmt: skip
 
 

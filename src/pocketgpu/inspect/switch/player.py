@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from time import perf_counter
 from typing import Any
 
@@ -18,6 +18,7 @@ from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.switch.checkpoints import Checkpoint
 from pocketgpu.maxwell.host.channel import Channel
+from pocketgpu.maxwell.host.observer import Observer
 
 INTERVAL = 0.008
 """Seconds of replay between two checkpoints at first."""
@@ -36,20 +37,21 @@ class _Paused(Exception):
     """Internal: the tick that was wanted is over."""
 
 
-class Player:
+class Player(Observer):
     """A replay of a log that can be anywhere in it.
 
     heard: told of ticks the first time that they happen, in order: (LOAD, submission number), (SUBMISSION, its number),
     (a record of an engine, the channel), (SHOW, frame number). tick: how many are over.
     """
 
+    wants_draws = True  # nobody could stop in front of others
+
     def __init__(
         self, log: ChannelLog, heard: Heard, switches: Mapping[str, str] | None = None, evaluator: str = "llvm"
     ) -> None:
         self.log, self._heard = log, heard
         self.machine = make_machine(log, switches=switches, evaluator=evaluator)
-        self.machine.quick_draws = False  # which nobody could stop in front of
-        self.machine.watch = self._stopped
+        self.machine.observe(self)
         self.replay = Replay(log, self.machine)
         self.tick = 0
         self.frame, self._number, self._phase = 0, 0, "prepare"
@@ -77,10 +79,18 @@ class Player:
         """Whether it takes longer to run on to a checkpoint than to bring it."""
         return tick > self.tick and self._clock[tick] - self._clock[self.tick] > RESTORING
 
-    def replay_to(self, tick: int) -> None:
-        """Be right behind a tick that is ahead, and let all up to there happen: no checkpoint is taken instead."""
+    def replay_to(self, tick: int, *observers: Observer) -> None:
+        """Be right after a tick that is ahead, and let all up to there happen: no checkpoint is taken instead.
+        observers: who look on meanwhile; the replay is spoilt if any raises."""
         assert not self.spoilt and tick >= self.tick
-        self._run(tick)
+        try:
+            with ExitStack() as stack:
+                for one in observers:
+                    stack.enter_context(self.machine.observed(one))
+                self._run(tick)
+        except BaseException:
+            self.spoilt = bool(observers)
+            raise
 
     def finish_frame(self, frame: int) -> None:
         """Go on, from where the ticks heard end, until a frame has been shown."""
@@ -141,8 +151,8 @@ class Player:
         self._count(SHOW, shown)
 
     # -- ticks --------------------------------------------------------------------------------------------------------
-    def _stopped(self, channel: Channel) -> None:
-        """The machine has come to a stop between two methods."""
+    def stopped(self, channel: Channel) -> None:
+        """The machine has come to a stop between two methods: count what it did."""
         log = self.machine.log
         if not len(log):
             return

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import Address
+from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.stepping.machines import pixel_of, vertex_of, watch_launches, watch_stage
 from pocketgpu.inspect.stepping.trace import Trace
 from pocketgpu.inspect.stepping.warps import MOST
@@ -95,7 +95,6 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
     drawing = machine.drawing
     before = drawing.tier
     drawing.tier = "general"
-    drawing.forget_repeats()  # a draw like the one before it would go on with its code
     name = f"{STAGES[pipeline]} program"
     try:
         with watch_stage(
@@ -104,7 +103,6 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
             player.replay_to(tick)
     finally:
         drawing.tier = before
-        drawing.forget_repeats()
         player.spoilt = True
     if watch.traces:
         trace = watch.traces[-1]

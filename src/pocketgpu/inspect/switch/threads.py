@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.address import Address
-from pocketgpu.inspect.event import Event
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.answer import Answer
+from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.switch.trace import Instruction, Tracer
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.lanes import Value
-from pocketgpu.maxwell.compute.grids import Grids, Read
-from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
-from pocketgpu.maxwell.gm20b import DRAWING_SIZE, GRIDS_SIZE, TEXTURES_SIZE
-from pocketgpu.maxwell.sass.launch.launcher import Launcher, Result
+from pocketgpu.maxwell.host.observer import Observer, Order, RunGrid
+from pocketgpu.maxwell.sass.launch.launcher import Code, Launcher, Result
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH
 from pocketgpu.maxwell.sass.warp.specialise import run_warp
@@ -35,11 +33,13 @@ if TYPE_CHECKING:
 Three = tuple[int, int, int]
 
 
-@dataclass
-class ThreadWhy:
+@dataclass(repr=False)
+class ThreadWhy(Answer):
     """What a thread did. instructions: those of its warp, with the registers of its lane; steps: how many there were,
     those that are not kept included. proved: whether NumPy's block and the machine's wrote the same bytes, which are
     `pages` pages of memory."""
+
+    schema: ClassVar[str] = "pocketgpu.thread/1"
 
     address: Address
     event: Event
@@ -61,65 +61,21 @@ class ThreadWhy:
             f"proved: {end}" if self.proved else f"NOT proved: it is not so that {end}",
         ]
 
-    def text(self) -> str:
-        """The conclusion, then all instructions."""
-        return "\n".join([*self.conclusion, "", *map(str, self.instructions)])
+    @property
+    def because(self) -> str:
+        """What the thread did, in a line."""
+        return self.conclusion[0]
+
+    def details(self) -> Iterator[str]:
+        """All instructions."""
+        yield from map(str, self.instructions)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data; words and addresses as hexadecimal strings."""
-        return {
-            "address": str(self.address), "event": str(self.event.address), "program": f"{self.program:#x}",
-            "conclusion": self.conclusion, "steps": self.steps, "pages": self.pages, "proved": self.proved,
+        return self.head() | {
+            "event": str(self.event.address), "program": f"{self.program:#x}",
+            "steps": self.steps, "pages": self.pages, "proved": self.proved,
             "instructions": [one.to_json() for one in self.instructions],
         }  # fmt: skip
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.text())}</pre>"
-
-
-class _WatchedTextures:
-    """The machine's textures, with kernels of the watched engine."""
-
-    def __init__(self, watch: Watch) -> None:
-        self._watch = watch
-
-    def kernel(self, number: int) -> int:
-        return self._watch.textures.kernel(number, self._watch.engine)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._watch.textures, name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == "_watch":
-            object.__setattr__(self, name, value)
-        else:
-            setattr(self._watch.textures, name, value)
-
-
-class _WatchedLauncher(Launcher):
-    """Runs one block of a grid on the watched engine."""
-
-    def __init__(self, watch: Watch) -> None:
-        machine = watch.machine
-        end = sum(machine.scratch) + GRIDS_SIZE + TEXTURES_SIZE + DRAWING_SIZE
-        textures: Any = _WatchedTextures(watch)
-        self.relay = watch.relay
-        super().__init__(
-            machine.memory, watch.engine, machine.events, (watch.end, end - watch.end), 1, textures
-        )  # fmt: skip
-        self.block = 0
-
-    def _pieces(self, blocks: int) -> Iterator[tuple[int, int]]:  # type: ignore[override]
-        yield self.block, self.block + 1
-
-    def _function(self, shape: Any, tier: str, count: bool) -> Callable[[], tuple[int, int]]:
-        data, start, indirect = shape.code.key
-        static = {"code": data, "start": start, "indirect": indirect, "stride": shape.layout.warp_stride}
-        handle = self.engine.handle(run_warp, **static, count=count, observer=self.relay)
-        return lambda: (handle, 0)
 
 
 class _OneWarp:
@@ -151,79 +107,70 @@ class _OneWarp:
             self.tracer.hear(name, value)
 
 
-class _WatchedGrids(Grids):
-    """Stands in for a machine's grids during one launch."""
+class _OneThread(Observer):
+    """Listens to one block of one launch, for the sake of a thread of it. order: launches before it in the replay."""
 
-    def __init__(self, watch: Watch, real: Grids, found: ThreadWhy, block: Three, thread: Three, order: int) -> None:
-        self._watch, self._real, self._found = watch, real, found
-        self._block, self._thread, self._order = block, thread, order
-        self.programs, self.limit, self.budget, self.tier = real.programs, real.limit, real.budget, real.tier
-        self.backwards = real.backwards
-        self.launcher = self._own = _WatchedLauncher(watch)
+    def __init__(self, watch: Watch, found: ThreadWhy, block: Three, thread: Three, order: int) -> None:
+        self._watch, self._found, self._block, self._thread, self._order = watch, found, block, thread, order
 
-    def run(self, launch: Launch, state: State, read: Read) -> Result:
+    def launch(self, launch: Launch, run: RunGrid) -> Result:
         """The launch, with the block in the middle watched."""
         self._order -= 1
-        if self._order >= 0:
-            return self._real.run(launch, state, read)
-        width, height, depth = launch.grid
-        number = (self._block[2] * height + self._block[1]) * width + self._block[0]
-        total = self._part(launch, state, read, 0, number)
-        memory = self._watch.machine.memory
+        if self._order != -1:
+            return run()
+        number = _number(self._block, launch.grid)
+        total = run(Order(0, number))
+        memory = self.machine.memory
         before = memory.snapshot()
-        self._listen(launch, state, read, number)
-        ours = {page: self._page(page) for page in memory._changed_since(before)}
+        self._listen(launch, run, number)
+        ours = {page: self._page(page) for page in memory.changed_since(before)}
         memory.restore(before)
         again = memory.snapshot()
-        steps = self._part(launch, state, read, number, number + 1)
-        theirs = {page: self._page(page) for page in {*ours, *memory._changed_since(again)}}
-        self._found.pages = len(memory._changed_since(again))
-        self._found.proved = all(data == (ours.get(page) or self._kept(before, page)) for page, data in theirs.items())
-        rest = self._part(launch, state, read, number + 1, width * height * depth)
-        for one in (steps, rest):
-            total.steps += one.steps
-            total.faults += one.faults
-            total.hung |= one.hung
+        one = run(Order(number, number + 1))
+        changed = memory.changed_since(again)
+        theirs = {page: self._page(page) for page in {*ours, *changed}}
+        self._found.pages = len(changed)
+        self._found.proved = all(data == (ours.get(page) or before.page(page)) for page, data in theirs.items())
+        rest = run(Order(number + 1))
+        for part in (one, rest):
+            total.steps += part.steps
+            total.faults += part.faults
+            total.hung |= part.hung
         return total
-
-    def _part(self, launch: Launch, state: State, read: Read, first: int, last: int) -> Result:
-        """Some blocks, by the machine's own code."""
-        if first >= last:
-            return Result()
-        launcher: Any = self._real.launcher
-        launcher._pieces = lambda blocks: iter([(first, last)])
-        try:
-            return self._real.run(launch, state, read)
-        finally:
-            del launcher._pieces
 
     def _page(self, page: int) -> bytes:
         return self._watch.bytes(page << PAGE_SHIFT, PAGE_SIZE).tobytes()
 
-    @staticmethod
-    def _kept(snapshot: Any, page: int) -> bytes:
-        kept: bytes = snapshot.pages.get(page, bytes(PAGE_SIZE))
-        return kept
+    def _listen(self, launch: Launch, run: RunGrid, number: int) -> None:
+        """Run a block by NumPy."""
+        warp, lane = divmod(_number(self._thread, launch.block), LANES)
+        watch, machine = self._watch, self.machine
+        launcher = Launcher(machine.memory, watch.engine, machine.events, watch.rest, 1, watch.textures)
+        record = watch.words(launcher.record, LAUNCH.size // 4)
 
-    def _listen(self, launch: Launch, state: State, read: Read, number: int) -> None:
-        width, height, _ = launch.block
-        thread = (self._thread[2] * height + self._thread[1]) * width + self._thread[0]
-        warp, lane = divmod(thread, LANES)
-        record = self._watch.words(self.launcher.record, LAUNCH.size // 4)
-        arena = self._watch.machine.memory.arena
+        def watched(code: Code, interpreter: int) -> int:
+            data, start, indirect = code.key
+            stride = int(record[LAUNCH.WARP_STRIDE // 4])
+            static = {"code": data, "start": start, "indirect": indirect, "stride": stride, "count": False}
+            return watch.engine.handle(run_warp, **static, observer=watch.relay)
 
         def tracer_of() -> Tracer:
             assert launch.code is not None
-            return Tracer(arena, launch.code.data, int(record[LAUNCH.CONSTANTS // 4]), lane)
+            return Tracer(machine.memory.arena, launch.code.data, int(record[LAUNCH.CONSTANTS // 4]), lane)
 
         looks_on = _OneWarp(warp, tracer_of)
-        self._own.block = number
-        with self._watch.listening(looks_on.hear, looks_on):
-            super().run(launch, state, read)
+        launcher.watch = watched
+        with watch.listening(looks_on.hear, looks_on):
+            run(Order(number, number + 1, launcher=launcher))
         tracer = looks_on.tracer
         if tracer is not None:
             tracer.close()
             self._found.instructions, self._found.steps = tracer.instructions, tracer.total
+
+
+def _number(place: Three, size: Three) -> int:
+    """The number of a block in a grid, or of a thread in a block."""
+    return (place[2] * size[1] + place[1]) * size[0] + place[0]
 
 
 def check_thread(launch: Launch, address: Address) -> tuple[Three, Three]:
@@ -267,15 +214,5 @@ def thread_why(inspection: SwitchInspection, watch: Watch, address: Address) -> 
     player = inspection.player
     start = first_of_row(inspection, launch, tick)
     player.go(start)
-    machine = player.machine
-    real = machine.grids
-    stand_in = _WatchedGrids(watch, real, found, block, thread, tick - 1 - start)
-    machine.__dict__["grids"] = stand_in
-    try:
-        player.replay_to(tick)
-    except BaseException:
-        player.spoilt = True
-        raise
-    finally:
-        machine.__dict__["grids"] = real
+    player.replay_to(tick, _OneThread(watch, found, block, thread, tick - 1 - start))
     return found

@@ -34,7 +34,7 @@ class Tap:
 
 
 @dataclass
-class Touch:
+class Candidate:
     """An event that may have written the bytes. x, y: the pixel of `surface` that they belong to, where that is known.
     defines: whether nothing of what was there before is left. taps: what went into it, and `source` who made that."""
 
@@ -54,7 +54,7 @@ class Track:
 
     spots: tuple[Spot, ...]
     until: int
-    touches: list[Touch] = field(default_factory=list)
+    touches: list[Candidate] = field(default_factory=list)
 
 
 def _overlaps(spot: Spot, spans: tuple[Spot, ...]) -> bool:
@@ -102,7 +102,7 @@ class Finder:
                 return True
         return False
 
-    def _touch(self, tick: int, trace: Trace, spot: Spot) -> Touch | None:
+    def _touch(self, tick: int, trace: Trace, spot: Spot) -> Candidate | None:
         if not _overlaps(spot, trace.writes):
             return None
         what = trace.what
@@ -114,11 +114,11 @@ class Finder:
                     found = surface.find(surface.address + spot[0] - base)
                     if found is not None:
                         x, y = found[0] // surface.grid[0], found[1] // surface.grid[1]
-                        return self._of_surface(Touch(tick, trace, surface, x, y))
+                        return self._of_surface(Candidate(tick, trace, surface, x, y))
             return None
-        return Touch(tick, trace, defines=what == "load" or type(what).__name__ == "Upload")
+        return Candidate(tick, trace, defines=what == "load" or type(what).__name__ == "Upload")
 
-    def _of_surface(self, touch: Touch) -> Touch | None:
+    def _of_surface(self, touch: Candidate) -> Candidate | None:
         what, x, y = touch.trace.what, touch.x, touch.y
         if isinstance(what, Clear):
             left, top, right, bottom = what.rectangle
@@ -135,10 +135,10 @@ class Finder:
         return touch
 
     @staticmethod
-    def _copied(tick: int, trace: Trace, spot: Spot) -> Touch | None:
+    def _copied(tick: int, trace: Trace, spot: Spot) -> Candidate | None:
         """A transfer of the copy engine, if the byte is one of those that it writes."""
         plan = trace.plan
-        touch = Touch(tick, trace, defines=True)
+        touch = Candidate(tick, trace, defines=True)
         if plan is None:
             return touch
         source, target = plan.source, plan.target
@@ -172,7 +172,7 @@ def _tap(trace: Trace, address: int, size: int, weight: float) -> Tap | None:
     return None
 
 
-def _blit_taps(touch: Touch, blit: Blit) -> tuple[Tap, ...]:
+def _blit_taps(touch: Candidate, blit: Blit) -> tuple[Tap, ...]:
     """The source pixels of a blit's target pixel, with their weights."""
     plan, trace = touch.trace.plan, touch.trace
     assert touch.surface is not None

@@ -7,18 +7,18 @@ lie in the work area, and so do the lists of primitives that name them.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.inspect.n3ds.buffers import IndexBuffer
+from pocketgpu.inspect.model.vertices import Attribute, IndexBuffer, VertexBuffer, Vertices
 from pocketgpu.maxwell.engines.threed.draws import Draw
-from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, SECOND_VERTEX, Plan
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVES, REGION, TRIANGLE_LIST, VERTICES
+from pocketgpu.maxwell.host.observer import Observer
+from pocketgpu.maxwell.memory.gpu_memory import PartlyReadable
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection
@@ -28,85 +28,12 @@ _NAMES = {0x64: "layer", 0x68: "viewport", 0x6C: "point_size"}
 _NO_OUTPUTS = np.dtype([("position", np.float32, (4,))])
 
 
-@dataclass(frozen=True)
-class Attribute:
-    """An attribute that is read from a vertex stream. register: its field in `Vertices.inputs` ("a0"). format: of the
-    bytes, type: of the numbers ("FLOAT", "UNORM", …), by official names. address: of the GPU, of element 0; stride:
-    bytes from element to element; instanced: elements belong to instances."""
-
-    register: str
-    format: str
-    type: str
-    address: int
-    stride: int
-    instanced: bool
-
-    def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "address": f"{self.address:#x}"}
-
-    def __str__(self) -> str:
-        by = "instance" if self.instanced else "element"
-        return f"{self.register}: {self.format} {self.type} from {self.address:#x}, {self.stride} bytes for each {by}"
-
-
-@dataclass(frozen=True)
-class VertexBuffer:
-    """A vertex stream that is on. stream: its number. address, stride: as of `Attribute`. size: bytes that may be read.
-    components: the attributes in it as texts, in order of their place."""
-
-    stream: int
-    address: int
-    size: int
-    stride: int
-    components: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "address": f"{self.address:#x}", "components": list(self.components)}
-
-    def __str__(self) -> str:
-        what = ", ".join(self.components) or "no attribute"
-        return f"stream {self.stream} at {self.address:#x}, every {self.stride} of {self.size} bytes: {what}"
-
-
-@dataclass(eq=False)
-class Vertices:
-    """The vertices of a draw, in the order in which it names them: the same vertex may come several times. Restart
-    indices are left out.
-
-    numbers: (n,) int64, elements of streams (indices with the base vertex). ids: (n,) uint32, what programs read as the
-    vertex number. inputs: structured (n,), four numbers for each attribute that a stream feeds ("a0"…). outputs:
-    structured (n,), what the last vertex program put out: "position", "generic0"…; empty where nothing comes to raster,
-    or where later programs make the primitives. emitted: structured, what those (evaluation or geometry program) put
-    out; None without such a program. triangles: (m, 3) int64, places in `outputs`, or in `emitted` if there is one.
-    primitives: the topology by official name.
-    """
-
-    numbers: NDArray[np.int64]
-    ids: NDArray[np.uint32]
-    inputs: NDArray[Any]
-    outputs: NDArray[Any]
-    emitted: NDArray[Any] | None
-    triangles: NDArray[np.int64]
-    attributes: tuple[Attribute, ...]
-    primitives: str
-
-    @property
-    def emitted_by(self) -> str:
-        """What made `emitted`, for people."""
-        return "its evaluation or geometry program"
-
-    @property
-    def shaded(self) -> NDArray[Any]:
-        """What triangles are made of: `emitted`, or `outputs` without later programs."""
-        return self.outputs if self.emitted is None else self.emitted
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-
-def fresh(draw: Draw) -> Draw:
-    """The draw with nothing read from memory yet: whoever asked before may have stood elsewhere."""
+def fresh(draw: Draw, memory: PartlyReadable | None = None) -> Draw:
+    """The draw with nothing read from memory yet: whoever asked before may have stood elsewhere. memory: where it
+    reads from then on, if not from the machine as it stands."""
     found = copy(draw)
+    if memory is not None:
+        found.memory = memory
     for name in ("indices", "runs", "vertex_numbers", "inputs"):
         found.__dict__.pop(name, None)
     return found
@@ -131,7 +58,7 @@ def attributes_of(draw: Draw) -> tuple[Attribute, ...]:
         found.append(
             Attribute(
                 f"a{one.number}", one.format.name, one.type, stream.address + one.offset, stream.stride,
-                stream.instanced,
+                "instance" if stream.instanced else "vertex",
             )
         )  # fmt: skip
     return tuple(found)
@@ -144,7 +71,7 @@ def vertex_buffers(draw: Draw) -> list[VertexBuffer]:
         parts = sorted((one for one in draw.attributes if one.stream == number), key=lambda one: one.offset)
         texts = tuple(f"a{one.number} {one.format.name} {one.type}" for one in parts if one.format is not None)
         size = max(stream.limit + 1 - stream.address, 0)
-        found.append(VertexBuffer(number, stream.address, size, stream.stride, texts))
+        found.append(VertexBuffer(number, stream.address, stream.stride, texts, size))
     return found
 
 
@@ -161,20 +88,13 @@ def vertices_of(inspection: SwitchInspection, draw: Draw, tick: int) -> Vertices
     for n, values in read.items():
         inputs[f"a{n}"] = values
     player.go(tick - 1)
-    listener = _OutputWatch(player.machine)
-    player.machine.drawing.watch = listener.look
-    try:
-        player.replay_to(tick)
-    except BaseException:
-        player.spoilt = True
-        raise
-    finally:
-        player.machine.drawing.watch = None
+    listener = _Outputs()
+    player.replay_to(tick, listener)
     named = np.concatenate(whole.runs).astype(np.int64) if whole.runs else np.empty(0, np.int64)
     outputs, emitted, triangles = listener.result(named)
     return Vertices(
         whole.vertex_numbers, whole.vertex_ids, inputs, outputs, emitted, triangles, attributes_of(whole),
-        draw.topology_name,
+        draw.topology_name, emitted_by="its evaluation or geometry program",
     )  # fmt: skip
 
 
@@ -187,20 +107,21 @@ def _vector(address: int) -> str:
     return _NAMES.get(address, f"a{address & ~15:#x}")
 
 
-class _OutputWatch:
+class _Outputs(Observer):
     """Listens to a draw and keeps what its last stage before raster puts out, list after list."""
 
-    def __init__(self, machine: GM20B) -> None:
-        self._machine = machine
+    wants_shapes = True
+
+    def __init__(self) -> None:
         self._parts: list[NDArray[Any]] = []
         self._numbers: list[NDArray[np.int64]] = []
         self._triangles: list[NDArray[np.int64]] = []
         self._count = 0
         self._going = self._late = False
 
-    def look(self, plan: Plan) -> None:
+    def shapes_ready(self, plan: Plan) -> None:
         """Shapes of a list of primitives are in the region; the list's vertices are there, too."""
-        drawing = self._machine.drawing
+        drawing = self.machine.drawing
         count = int(self._words(plan.lists[1] + PRIMITIVES.COUNT, 1)[0])
         following = int(self._words(drawing.region + REGION.NEXT, 1)[0])
         if not self._going:
@@ -216,7 +137,7 @@ class _OutputWatch:
         self._going = following < count
 
     def _words(self, at: int, count: int) -> NDArray[np.int32]:
-        return self._machine.memory.arena[at : at + 4 * count].view(np.int32)
+        return self.machine.memory.arena[at : at + 4 * count].view(np.int32)
 
     def _list(self, plan: Plan, count: int) -> None:
         """The triangles of a list."""
@@ -230,7 +151,7 @@ class _OutputWatch:
         pages, size, table_at, count = (int(n) for n in self._words(plan.lists[0], VERTICES.size // 4)[:4])
         table = self._words(table_at, MAP_WORDS)
         number = -(-count // 32)
-        raw = self._machine.memory.arena[pages : pages + number * size].reshape(number, size)
+        raw = self.machine.memory.arena[pages : pages + number * size].reshape(number, size)
         names: dict[str, list[int]] = {}
         for address in sorted(plan.programs[last].header.outputs):
             names.setdefault(_vector(address), []).append(address)

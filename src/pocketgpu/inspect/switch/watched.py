@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.lanes import I32, Engine, Value
-from pocketgpu.maxwell.gm20b import DRAWING_SIZE, GM20B, GRIDS_SIZE, TEXTURES_SIZE
-from pocketgpu.maxwell.graphics.draw import drawing
+from pocketgpu.maxwell.gm20b import GM20B
+from pocketgpu.maxwell.graphics.draw.drawing import spare
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan
 from pocketgpu.maxwell.graphics.primitives.shapes import room
 from pocketgpu.maxwell.graphics.programs.stage_program import StageProgram
@@ -69,14 +69,14 @@ class Watch:
         self.relay = _Relay()
         """What code has as its observer, to look on at programs."""
         self._listener: Listener | None = None
-        start = sum(machine.scratch) + GRIDS_SIZE + TEXTURES_SIZE
-        at = _rounded(_rounded(start) + drawing.AREA_SIZE)
-        self.raster = at
-        self.launch = at + _rounded(RASTER.size)
+        self.raster, size = spare(machine.areas.drawing)
+        self.launch = self.raster + _rounded(RASTER.size)
         self.region = self.launch + _rounded(LAUNCH.size)
         self.shape = self.region + _rounded(REGION.size)
-        self.end = self.shape + _rounded(room(SHAPE.size))
-        if self.end > start + DRAWING_SIZE:
+        end = self.shape + _rounded(room(SHAPE.size))
+        self.rest = (end, self.raster + size - end)
+        """Arena offset and bytes of what is left of that room."""
+        if self.rest[1] < 0:
             raise AssertionError("the work area of draws has no room for copies of their records")
         self._resolve = 0
 

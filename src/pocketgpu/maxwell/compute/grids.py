@@ -15,6 +15,7 @@ from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
+from pocketgpu.maxwell.host.observer import USUAL, Order
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling.store import Pools, Textures
 from pocketgpu.maxwell.sass.launch.in_memory import Programs
@@ -52,17 +53,26 @@ class Grids:
         self.limit, self.budget = LIMIT, BUDGET
         self.tier = "auto"
         """Which code runs them; see `Launcher.launch`."""
-        self.backwards = False
-        """Whether the last block of a grid runs first."""
 
-    def run(self, launch: Launch, state: State, read: Read) -> Result:
-        """Run a grid to its end.
+    def run(self, launch: Launch, state: State, read: Read, order: Order = USUAL) -> Result:
+        """Run a grid, or what `order` says of it.
 
         :param state: the registers of the class, as they are or as `launch.state` has kept them.
         :raises UsageError: there is no program, or a size that this GPU does not have.
         """
         if 0 in launch.grid or 0 in launch.block:
             return Result()
+        launcher = order.launcher or self.launcher
+        events = launcher.events
+        if order.silent:
+            launcher.events = EventLog()
+            read = lambda address, size, what: launcher.memory.try_read(address, size)[0]
+        try:
+            return self._run(launcher, launch, state, read, order)
+        finally:
+            launcher.events = events
+
+    def _run(self, launcher: Launcher, launch: Launch, state: State, read: Read, order: Order) -> Result:
         region, offset = state.address("SET_PROGRAM_REGION_A"), launch.field("PROGRAM_OFFSET")
         code = launch.code = self.programs.find(region, offset, launch.register_count)
         constants = {
@@ -74,7 +84,7 @@ class Grids:
         if high:
             raise UsageError(f"{high} bytes of local memory from the end of its window downwards")
         if code.textures:
-            self.launcher.textures.pools = pools_of(launch, state)
+            launcher.textures.pools = pools_of(launch, state)
         rules = Rules(
             shared_window=state.word("SET_SHADER_SHARED_MEMORY_WINDOW"),
             local_window=state.word("SET_SHADER_LOCAL_MEMORY_WINDOW"),
@@ -82,9 +92,11 @@ class Grids:
             in_order=launch.flag("SEQUENTIALLY_RUN_CTAS"),
             texture_bank=state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT"),
             nan_integer=INDEFINITE if launch.flag("FP32_F2I_NAN_BEHAVIOR") else 0,
-            backwards=self.backwards,
+            backwards=order.backwards,
+            first=order.first,
+            last=order.last,
         )
-        return self.launcher.launch(
+        return launcher.launch(
             code, launch.grid, launch.block, constants, launch.shared_bytes, low,
             limit=self.limit, place=launch.place, tier=self.tier, rules=rules,
         )  # fmt: skip

@@ -9,7 +9,8 @@ Source: NVIDIA's header of the channel class A06F for GPFIFO entries; recorded d
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell import SUBCHANNELS
-from pocketgpu.facts.maxwell.headers import GPFIFO
+from pocketgpu.facts.maxwell.pushbuffers import ENTRY, segment_of
 from pocketgpu.maxwell.host import pushbuffer
 from pocketgpu.maxwell.host.dispatch import CODE, block_of
 from pocketgpu.maxwell.host.layout import (
@@ -37,14 +38,17 @@ from pocketgpu.maxwell.host.layout import (
     OTHER_FILE,
     RUN,
     STAGING_SIZE,
+    WorkLayout,
 )
 from pocketgpu.maxwell.host.methods import HostMethods
+from pocketgpu.maxwell.host.observer import Segment
 from pocketgpu.maxwell.host.waits import Wait
 from pocketgpu.maxwell.mme.interpreter import BUSY
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.engines.common.base import Effect, Engine
     from pocketgpu.maxwell.gm20b import GM20B
+    from pocketgpu.maxwell.memory.places import Offsets
 
 WORD_BUDGET = 1 << 28
 """Words of pushbuffer in one submission, more than a gigabyte of them."""
@@ -55,8 +59,9 @@ MOST_EFFECTS_SHIFT = 17
 """Methods that engines act upon count for macros as so large a part of their budget: 1 / 2^17."""
 _QUICK = CHANNEL.QUICK // 4
 _MACRO_STATE, _MACRO_LEFT = CHANNEL.MME_STATE // 4, CHANNEL.MME_BUDGET // 4
-_ENTRY = GPFIFO["ENTRY"]
-_GET, _GET_HI, _LENGTH, _OPCODE = (_ENTRY[name] for name in ("GET", "GET_HI", "LENGTH", "OPCODE"))
+_OPCODE = ENTRY["OPCODE"]
+_IDLE_OPCODES = _OPCODE.values.numbers("NOP", "GP_CRC", "PB_CRC")
+"""Control entries that have nothing to do."""
 
 # What the parser found odd: kind of event, id, message.
 _ODD = {
@@ -83,6 +88,22 @@ class Submission:
     words: int = 0
 
 
+@dataclass(frozen=True, eq=False)
+class ChannelState:
+    """What a channel held; see `Channel.save`. block: bytes of its part of the work area. pieces: inline data that came
+    so far, by class. engines: what each of them keeps in Python, by register file."""
+
+    block: NDArray[np.uint8]
+    pieces: tuple[tuple[NDArray[np.uint8], ...], ...]
+    reference: int
+    waiting: Wait | None
+    yielded: bool
+    submission: int
+    queue: tuple[Submission, ...]
+    fresh: bool
+    engines: dict[int, object]
+
+
 class Channel:
     """Made by the machine; `id` is the number under which programs submit, `index` the place in the work area."""
 
@@ -107,9 +128,14 @@ class Channel:
         self.shadows = part(CHANNEL_LAYOUT.shadows, size).view(np.uint32).reshape(FILES, FILE_WORDS)
         self.mme_code = part(CHANNEL_LAYOUT.mme_code, 4 * machine.ram_words).view(np.uint32)
         self.mme_starts = part(CHANNEL_LAYOUT.mme_starts, 4 * MACROS).view(np.uint32)
+        self.mme_known = part(CHANNEL_LAYOUT.mme_known, 4 * MACROS).view(np.uint32)
+        """1 for each of `mme_starts` that was loaded."""
         self._runs = part(CHANNEL_LAYOUT.runs, RUN.size * MAX_RUNS).view(np.int32).reshape(MAX_RUNS, RUN.size // 4)
         self._staging = part(CHANNEL_LAYOUT.staging, FRONT_END_FILES * STAGING_SIZE).reshape(FRONT_END_FILES, -1)
         self._pieces: list[list[NDArray[np.uint8]]] = [[] for _ in range(FRONT_END_FILES)]
+        self._inline_words: list[list[Offsets]] = [[] for _ in range(FRONT_END_FILES)]
+        self.inline_words: Offsets | None = None
+        """While an engine is given inline data, where its words stood; None unless an observer wants to know."""
         self.host_registers = self.files[HOST_FILE]
         self.reference = 0
         """What the last SET_REFERENCE published."""
@@ -121,7 +147,7 @@ class Channel:
         convention = machine.switches["channel.unbound"] == "convention"
         for subchannel in range(8):
             usual = SUBCHANNELS.get(subchannel) if convention else None
-            self._put("BINDINGS", CLASS_FILES.index(usual.class_id) if usual else OTHER_FILE, subchannel)
+            self.put("BINDINGS", CLASS_FILES.index(usual.class_id) if usual else OTHER_FILE, subchannel)
         self._effects: dict[int, Effect] = {}
         self.engines: dict[int, Engine] = {}
         for file, class_id in enumerate(CLASS_FILES):
@@ -144,27 +170,28 @@ class Channel:
         self.machine.ask(file, effects)
 
     # -- state words ------------------------------------------------------------------------------------------------
-    def _get(self, name: str, index: int = 0) -> int:
+    def get(self, name: str, index: int = 0) -> int:
+        """A word of the channel's state by its name in `layout.CHANNEL`; `index`: of those that are several."""
         return int(self._words[getattr(CHANNEL, name) // 4 + index])
 
-    def _put(self, name: str, value: int, index: int = 0) -> None:
+    def put(self, name: str, value: int, index: int = 0) -> None:
+        """Change a word of the state. Nothing may be running."""
         self._words[getattr(CHANNEL, name) // 4 + index] = value
 
     @property
     def subchannel(self) -> int:
         """That of the packet at hand."""
-        return self._get("SUBCHANNEL")
+        return self.get("SUBCHANNEL")
 
     def bind(self, file: int) -> None:
         """The subchannel of the packet at hand writes to this register file from now on."""
-        self._put("BINDINGS", file, self.subchannel)
+        self.put("BINDINGS", file, self.subchannel)
 
     def macros(self) -> dict[int, list[int]]:
         """The macros loaded so far, by number: the words from each start address to the next, or to the last loaded."""
-        base = self.machine.layout.channel(self.index) + CHANNEL_LAYOUT.mme_known
-        known = np.flatnonzero(self.machine.memory.arena[base : base + 4 * MACROS].view(np.uint32))
+        known = np.flatnonzero(self.mme_known)
         starts = {int(n): int(self.mme_starts[n]) for n in known}
-        ends = sorted({*starts.values(), self._get("MME_TOP")})
+        ends = sorted({*starts.values(), self.get("MME_TOP")})
         return {
             n: self.mme_code[start : min((end for end in ends if end > start), default=start)].tolist()
             for n, start in starts.items()
@@ -174,9 +201,9 @@ class Channel:
     def place(self) -> str:
         """Where the parser is: "s3/e2+17", the word last read."""
         if not self._place:
-            run = self._runs[max(self._get("RUN"), 0)]
-            word = int(run[RUN.FIRST // 4]) + (self._get("POSITION") - int(run[RUN.OFFSET // 4])) // 4 - 1
-            self._place = f"s{self.submission}/e{self._get('ENTRY')}+{max(word, 0)}"
+            run = self._runs[max(self.get("RUN"), 0)]
+            word = int(run[RUN.FIRST // 4]) + (self.get("POSITION") - int(run[RUN.OFFSET // 4])) // 4 - 1
+            self._place = f"s{self.submission}/e{self.get('ENTRY')}+{max(word, 0)}"
         return self._place
 
     @property
@@ -188,6 +215,40 @@ class Channel:
     def work(self) -> int:
         """A number that grows with everything done."""
         return int(self.counters[COUNTER["methods"] // 8] + self.counters[COUNTER["macro_steps"] // 8])
+
+    # -- checkpoints ------------------------------------------------------------------------------------------------
+    def save(self) -> ChannelState:
+        """What it holds, in the middle of a packet as well. Nothing may be running."""
+        # Inline data is copied only where some is under way: it is most of a channel's room.
+        staged = any(self.get("INLINE_STAGED", file) for file in range(FRONT_END_FILES))
+        return ChannelState(
+            self._block(CHANNEL_LAYOUT.size if staged else CHANNEL_LAYOUT.staging).copy(),
+            tuple(map(tuple, self._pieces)), self.reference, self.waiting, self.yielded, self.submission,
+            tuple(replace(one) for one in self._queue), self._fresh,
+            {file: engine.save() for file, engine in self.engines.items()},
+        )  # fmt: skip
+
+    def restore(self, state: ChannelState) -> None:
+        """Be as `save` found it."""
+        self._block(len(state.block))[:] = state.block
+        self._pieces = [list(pieces) for pieces in state.pieces]
+        self._inline_words = [[] for _ in range(FRONT_END_FILES)]
+        self.reference, self.waiting, self.yielded = state.reference, state.waiting, state.yielded
+        self.submission, self._fresh = state.submission, state.fresh
+        self._queue = deque(replace(one) for one in state.queue)
+        for file, kept in state.engines.items():
+            self.engines[file].restore(kept)
+        self._place = ""
+        self.open_version()
+
+    def _block(self, size: int) -> NDArray[np.uint8]:
+        """The first bytes of its part of the work area. Staged inline data is the end of that."""
+        start = self.machine.layout.channel(self.index)
+        return self.machine.memory.arena[start : start + size]
+
+    def open_version(self) -> None:
+        """Have what it writes from now on stamped with a new version."""
+        self._version = -1
 
     # -- submissions ------------------------------------------------------------------------------------------------
     def submit(self, number: int, entries: NDArray[np.uint64]) -> None:
@@ -205,7 +266,7 @@ class Channel:
         self._queue.clear()
         self._fresh = True
         for name in ("RUNS", "RUN", "POSITION", "END", "REMAINING", "MME_STATE"):
-            self._put(name, 0)
+            self.put(name, 0)
 
     def _load(self) -> bool:
         """Give the parser the next pieces of pushbuffer; whether there are any."""
@@ -213,18 +274,33 @@ class Channel:
             head = self._queue[0]
             if head.next == 0:
                 self.submission = head.number
-                self._put("ODD_SEEN", 0)
-                self._put("SUBMISSION", head.number)
-                self._put("MME_BUDGET", self.machine.macro_budget)
-                self._put("MME_COST", self.machine.macro_budget >> MOST_EFFECTS_SHIFT)
+                self.put("ODD_SEEN", 0)
+                self.put("SUBMISSION", head.number)
+                self.put("MME_BUDGET", self.machine.macro_budget)
+                self.put("MME_COST", self.machine.macro_budget >> MOST_EFFECTS_SHIFT)
+            first = head.next
             runs = self._pieces_of(head)
+            if self.machine.observers and first < head.next:
+                self._tell_segments(head, first, runs)
             if runs:
                 self._runs[: len(runs)] = runs
-                self._put("RUNS", len(runs))
-                self._put("RUN", -1)
+                self.put("RUNS", len(runs))
+                self.put("RUN", -1)
                 return True
             self._queue.popleft()
         return False
+
+    def _tell_segments(self, submission: Submission, first: int, runs: Sequence[tuple[int, int, int, int]]) -> None:
+        """Tell of the entries from `first` to where the submission is now."""
+        pieces: dict[int, list[tuple[int, int]]] = {}
+        for offset, words, number, _ in runs:
+            pieces.setdefault(number, []).append((offset, words))
+        segments = tuple(
+            Segment(number, int(submission.entries[number]), tuple(pieces.get(number, ())))
+            for number in range(first, submission.next)
+        )
+        for one in self.machine.observers:
+            one.segments_read(self, submission.number, segments)
 
     def _pieces_of(self, submission: Submission) -> list[tuple[int, int, int, int]]:
         """The next pieces of a submission, as `RUN` has them."""
@@ -233,7 +309,7 @@ class Channel:
         while submission.next < len(entries) and len(runs) < MAX_RUNS // 2:
             number, entry = submission.next, int(entries[submission.next])
             submission.next += 1
-            length = _LENGTH.raw(entry)
+            address, length = segment_of(entry)
             if length == 0:
                 self._control(number, entry)
                 continue
@@ -243,7 +319,6 @@ class Channel:
                 submission.next = len(entries)
                 break
             submission.words += length
-            address = _GET_HI.raw(entry) << 32 | _GET.raw(entry) << _GET.lo
             offset = memory.offset_of(address, 4 * length)
             spans = [(offset, 4 * length)] if offset is not None else memory.spans(address, 4 * length)
             first = 0
@@ -259,7 +334,7 @@ class Channel:
 
     def _control(self, number: int, entry: int) -> None:
         """An entry without words."""
-        if (_OPCODE.enum or {}).get(_OPCODE.raw(entry)) in ("NOP", "GP_CRC", "PB_CRC"):
+        if _OPCODE.raw(entry) in _IDLE_OPCODES:
             return
         place = f"s{self._queue[0].number}/e{number}"
         self.machine.events.report("fault", "channel.illegal_entry", f"a GPFIFO entry {entry:#018x}", place)
@@ -272,7 +347,7 @@ class Channel:
         """
         machine, worked = self.machine, False
         if self._words[_QUICK]:
-            machine.drawing.quick.follow_maps()
+            machine.drawing.quick.follow()
         self.yielded = False
         while True:
             if self.waiting is not None:
@@ -288,8 +363,8 @@ class Channel:
                 self._fresh = False
             worked = True
             self._step()
-            if machine.watch is not None:
-                machine.watch(self)
+            for one in machine.observers:
+                one.stopped(self)
 
     def _step(self) -> None:
         """One run of the parser, and what it came back for."""
@@ -305,7 +380,7 @@ class Channel:
         seconds["parse"] += parsed - started
         status, odd, file, word, value, deferred, drawn = self._told.tolist()
         if drawn:
-            self._put("QUICK_DRAWS", 0)
+            self.put("QUICK_DRAWS", 0)
             # Nearly all of the time went into them.
             seconds["draws"] += parsed - started
             seconds["parse"] -= parsed - started
@@ -316,6 +391,8 @@ class Channel:
             self._tell_odd(odd)
         if status == pushbuffer.ENDED:
             self._fresh = True
+            if machine.inline_places:
+                self._take_all_staged()
             return
         if status == pushbuffer.EFFECT:
             self._effects[file * FILE_WORDS + word](value & 0xFFFFFFFF)
@@ -324,7 +401,7 @@ class Channel:
         elif status in (pushbuffer.STAGED, pushbuffer.STAGE_FULL):
             self._take_staged(file, status == pushbuffer.STAGED)
         elif status == pushbuffer.MACRO_BUDGET:
-            text = f"macro {self._get('MME_MACRO')} does not end within {machine.macro_budget} instructions"
+            text = f"macro {self.get('MME_MACRO')} does not end within {machine.macro_budget} instructions"
             text += f" or {1 << MOST_EFFECTS_SHIFT} draws, clears and the like"
             machine.report("hang", "mme.endless", text)
         if self._words[_MACRO_STATE] == BUSY and status not in (pushbuffer.DRAWN, pushbuffer.RESUME):
@@ -336,24 +413,24 @@ class Channel:
         """Effects that could wait for this stop."""
         first = CHANNEL.DEFERRED_METHODS // 4
         methods = self._words[first : first + 3 * count].tolist()
-        self._put("DEFERRED", 0)
+        self.put("DEFERRED", 0)
         for file, word, value in zip(methods[::3], methods[1::3], methods[2::3], strict=True):
             self._effects[file * FILE_WORDS + word](value & 0xFFFFFFFF)
 
     def hurry(self, on: bool) -> None:
         """Whether effects that could wait may not do so from now on."""
-        self._put("URGENT", int(on))
+        self.put("URGENT", int(on))
 
     def _tell_odd(self, found: int) -> None:
-        self._put("ODD_SEEN", self._get("ODD_SEEN") | found)
-        self._put("ODD", 0)
+        self.put("ODD_SEEN", self.get("ODD_SEEN") | found)
+        self.put("ODD", 0)
         for name, bit in pushbuffer.ODD.items():
             if found & bit:
                 kind, id, text = _ODD[name]
                 if name == "header":
-                    text += f": {self._get('HEADER') & 0xFFFFFFFF:#010x}"
+                    text += f": {self.get('HEADER') & 0xFFFFFFFF:#010x}"
                 elif id.startswith("mme."):
-                    text += f" (macro {self._get('MME_MACRO')})"
+                    text += f" (macro {self.get('MME_MACRO')})"
                 self.machine.report("warning" if kind == "warning" else "fault", id, text)
 
     def _tell_unknown(self, file: int, word: int) -> None:
@@ -364,15 +441,24 @@ class Channel:
         self.machine.report("warning", "channel.unknown_method", text)
         self.machine.codes[file, word] = CODE["known_unknown"]
 
+    def _take_all_staged(self) -> None:
+        """Inline data that came so far, before other words are read, so that all can be told of."""
+        for file in range(FRONT_END_FILES):
+            if self.get("INLINE_STAGED", file):
+                self._take_staged(file, False)
+
     def _take_staged(self, file: int, complete: bool) -> None:
         """Inline data that came so far; all of it goes to the engine."""
-        count = self._get("INLINE_STAGED", file)
-        self._put("INLINE_STAGED", 0, file)
-        pieces = self._pieces[file]
-        if not self._get("INLINE_TAKEN", file):
+        count = self.get("INLINE_STAGED", file)
+        self.put("INLINE_STAGED", 0, file)
+        pieces, words = self._pieces[file], self._inline_words[file]
+        if not self.get("INLINE_TAKEN", file):
             pieces.clear()  # of a launch before
-        self._put("INLINE_TAKEN", 1, file)
+            words.clear()
+        self.put("INLINE_TAKEN", 1, file)
         pieces.append(self._staging[file, : 4 * count].copy())
+        if self.machine.inline_places:
+            words.append(self._places_of_staged(file, count))
         if sum(map(len, pieces)) > INLINE_LIMIT:
             pieces.clear()
             self.machine.report("fault", "inline.too_long", f"inline data of more than {INLINE_LIMIT} bytes")
@@ -380,6 +466,21 @@ class Channel:
         elif complete:
             data = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
             pieces.clear()
+            found = np.concatenate(words) if words else np.empty(0, np.int64)
+            words.clear()
+            # None where a macro sent some, or nobody wanted to know when the first of them came.
+            self.inline_words = found if len(found) == len(data) >> 2 and (found >= 0).all() else None
             engine = self.engines.get(file)
             if engine is not None:
                 engine.staged_complete(data)
+            self.inline_words = None
+
+    def _places_of_staged(self, file: int, count: int) -> Offsets:
+        """Where `count` staged words stood; observers hear of them."""
+        machine = self.machine
+        start = WorkLayout.inline_places(machine.inline_places, self.index, file)
+        found = machine.memory.arena[start : start + 4 * count].view(np.int32).astype(np.int64)
+        for one in machine.observers:
+            if one.wants_inline:
+                one.inline_read(self, found[found >= 0])
+        return found

@@ -6,6 +6,7 @@ and a register file for each class. Offsets are bytes; `Struct` names the 32-bit
 
 from __future__ import annotations
 
+from pocketgpu.facts.maxwell import B197, WORDS
 from pocketgpu.struct_words import Struct
 
 # Classes that have a register file of their own, in the order of their files; then the host, then everything else
@@ -18,10 +19,9 @@ FRONT_END_FILES = 4
 """The first files: classes behind the graphics front end, which macros and inline data belong to."""
 CLASS_OF_FILE = (*CLASS_FILES, 0xB06F, 0)
 
-FILE_WORDS = 0x1000  # words that a method header can address
+FILE_WORDS = WORDS  # that a method header can address
 FILE_SIZE = 4 * FILE_WORDS
-HOST_WORDS = 0x40  # methods below belong to the host, whatever the subchannel
-MACRO_WORDS = 0xE00  # methods from here on call macros, in the classes that have them
+MACRO_WORDS = B197["CALL_MME_MACRO"].word  # methods from here on call macros, in the classes that have them
 
 CHANNEL_COUNT = 32
 MAX_RUNS = 8192  # contiguous pieces of pushbuffer known to the parser at a time; an entry has 2049 at most
@@ -29,6 +29,9 @@ MME_WORDS = 0x2000  # instruction RAM
 MACROS = 0x80  # start addresses
 MAX_DEFERRED = 32
 STAGING_SIZE = 256 << 10  # inline data kept natively, for each front-end class; more of it goes on in pieces
+
+INLINE_PLACES_SIZE = CHANNEL_COUNT * FRONT_END_FILES * STAGING_SIZE
+"""Bytes for the places that staged inline data came from: four for each word of it."""
 
 # A piece of pushbuffer: arena offset of its first word, words, GPFIFO entry it is from, index of its first word there.
 RUN = Struct("OFFSET", "WORDS", "ENTRY", "FIRST")
@@ -41,7 +44,7 @@ CONSTANT_GROUPS = 5
 # State of one channel. INLINE_*: for each front-end class.
 CHANNEL = Struct(
     f"INLINE_LEFT:{2 * FRONT_END_FILES}",  # 64 bits each, so they come first: words of inline data still to come
-    "QUICK_CALL:2",  # handle of what makes draws without Python (graphics/quick.py)
+    "QUICK_CALL:2",  # handle of what makes draws without Python (graphics/draw/quick.py)
     # what Python is asked to do, or told; it reads these seven at once
     "STATUS", "ODD", "EFFECT_FILE", "EFFECT_WORD", "EFFECT_VALUE", "DEFERRED", "QUICK_DRAWS",
     # methods that Python hears of with the next effect (DEFERRED: how many), and each one's file, word and value;
@@ -102,6 +105,8 @@ class ChannelLayout:
 
 
 CHANNEL_LAYOUT = ChannelLayout()
+assert CHANNEL_LAYOUT.staging + FRONT_END_FILES * STAGING_SIZE == CHANNEL_LAYOUT.size
+"""Inline data lies at the end, so that who copies a channel can leave it out."""
 
 
 class WorkLayout:
@@ -111,6 +116,11 @@ class WorkLayout:
         self.effects = start
         self.channels = start + FILES * FILE_WORDS
         self.end = self.channels + CHANNEL_COUNT * CHANNEL_LAYOUT.size
+
+    @staticmethod
+    def inline_places(start: int, channel: int, file: int) -> int:
+        """Where the places of a channel's inline data for a class are, in an area of INLINE_PLACES_SIZE."""
+        return start + (channel * FRONT_END_FILES + file) * STAGING_SIZE
 
     def channel(self, index: int) -> int:
         """Start of the block of a channel."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.facts.maxwell.headers import GPFIFO
+from pocketgpu.facts.maxwell.pushbuffers import FORMS, HEADER, HOST_WORDS, TERTIARY
 from pocketgpu.lanes import I32, I64, U8, Lang, Value, Var, kernel
 from pocketgpu.maxwell.host.dispatch import CODES
 from pocketgpu.maxwell.host.layout import (
@@ -22,7 +22,6 @@ from pocketgpu.maxwell.host.layout import (
     FILE_SIZE,
     FRONT_END_FILES,
     HOST_FILE,
-    HOST_WORDS,
     MACRO_WORDS,
     MACROS,
     MAX_DEFERRED,
@@ -40,9 +39,6 @@ from pocketgpu.maxwell.mme.interpreter import BUSY, IDLE, WAITING
 """How a run of the parser ended. DRAW does not last: a draw comes next. DRAWN: quick draws were made, and Python wants
 to see them; RESUME: it goes on with the last one."""
 
-TRACK, TRACK_WITH_FILTER, PASSTHROUGH, REPLAY = range(4)
-"""Modes of the shadow RAM."""
-
 ODD = {
     name: 1 << bit
     for bit, name in enumerate(
@@ -54,10 +50,6 @@ ODD = {
 }  # fmt: skip
 """What hardware would not accept; the parser stops at the first of each kind in a submission."""
 
-HEADER = GPFIFO["HEADER"]
-INCREASING, STEADY, IMMEDIATE, ONCE = 1, 3, 4, 5
-LEGACY_INCREASING, LEGACY_STEADY, RESERVED, END_SEGMENT = 0, 2, 6, 7
-
 _WORD = lambda name: B197[name].word
 SCRATCH = _WORD("SET_MME_SHADOW_SCRATCH")
 """The first of the macros' scratch words, in which firmware acknowledges."""
@@ -67,6 +59,8 @@ _SELECTOR_UPPER, _SELECTOR_LOWER = _WORD("SET_CONSTANT_BUFFER_SELECTOR_B"), _WOR
 CONSTANT_OFFSET = B197["LOAD_CONSTANT_BUFFER_OFFSET"]
 LINE_LENGTH, LINE_COUNT = _WORD("LINE_LENGTH_IN"), _WORD("LINE_COUNT")
 _SHADOW_MODE = B197["SET_MME_SHADOW_RAM_CONTROL"]["MODE"]
+SHADOW_MODES = _SHADOW_MODE.values
+"""Modes of the shadow RAM. The two below METHOD_PASSTHROUGH keep what is written."""
 
 
 def header(word: Value, name: str) -> Value:
@@ -99,11 +93,142 @@ class State:
         k.store(I64, at, k.load(I64, at) + (k.to_i64(by) if isinstance(by, Value) else by))
 
 
+class _Write:
+    """A method that is written, and what its code (`dispatch.CODES`) makes of that."""
+
+    def __init__(self, parser: Parser, file: Value, word: Value, value: Value, from_macro: bool) -> None:
+        self.k, self.state, self.parser = parser.k, parser.state, parser
+        self.file, self.word, self.value, self.from_macro = file, word, value, from_macro
+        self.place = parser.place(file, word)
+        self.shadow = self.place + (CHANNEL_LAYOUT.shadows - CHANNEL_LAYOUT.registers)
+
+    def cases(self) -> dict[str, Callable[[], None]]:
+        """What to do, by the name of the code."""
+        parser, file, word, value = self.parser, self.file, self.word, self.value
+        return {
+            "plain": self.plain,
+            "tracked": self.tracked,
+            "effect": self.effect,
+            "deferred": self.deferred,
+            "draw": lambda: self.effect(DRAW),
+            "unknown": self.unknown,
+            "known_unknown": self.known_unknown,
+            "ignored": lambda: self.state.count("ignored_methods"),
+            "mme_pointer": lambda: self.pointer("MME_POINTER"),
+            "mme_load": lambda: self.load(
+                "MME_POINTER", CHANNEL_LAYOUT.mme_code, parser.ram_words, "mme_instruction_words", self.code_loaded
+            ),
+            "mme_start_pointer": lambda: self.pointer("MME_START_POINTER"),
+            "mme_start_load": lambda: self.load(
+                "MME_START_POINTER", CHANNEL_LAYOUT.mme_starts, MACROS, "mme_macros_loaded", self.start_loaded
+            ),
+            "shadow_control": self.shadow_control,
+            "falcon": self.falcon,
+            "constant": lambda: parser.constant(file, value),
+            "inline_launch": lambda: parser.launch_inline(file, word, value),
+            "inline_data": lambda: parser.inline_data(file, word, value, self.from_macro),
+            "macro": self.macro,
+        }
+
+    def plain(self) -> None:
+        self.k.store(I32, self.place, self.value)
+
+    def tracked(self) -> None:
+        k, value = self.k, self.value
+        mode, kept = self.parser.shadow_mode.value, k.load(I32, self.shadow)
+        k.store(I32, self.place, k.select(mode == SHADOW_MODES.METHOD_REPLAY, kept, value))
+        k.store(I32, self.shadow, k.select(mode < SHADOW_MODES.METHOD_PASSTHROUGH, value, kept))
+
+    def both(self) -> None:
+        """Store in the register, and in the shadow RAM unless methods pass it by."""
+        self.plain()
+        for _ in self.k.when(self.parser.shadow_mode.value < SHADOW_MODES.METHOD_PASSTHROUGH):
+            self.k.store(I32, self.shadow, self.value)
+
+    def stop(self, status: int) -> None:
+        self.parser.stop(status, self.file, self.word, self.value)
+
+    def effect(self, status: int = EFFECT) -> None:
+        self.both()
+        self.stop(status)
+
+    def deferred(self) -> None:
+        k, state = self.k, self.state
+        urgent = state.get("URGENT") != 0
+        count = state.get("DEFERRED")
+        for _ in k.when(urgent):
+            self.effect()
+        for _ in k.when(~urgent):
+            self.both()
+            at = state.at("DEFERRED_METHODS") + k.to_i64(count * 12)
+            for n, v in enumerate((self.file, self.word, self.value)):
+                k.store(I32, at + 4 * n, v)
+            state.put("DEFERRED", count + 1)
+            for _ in k.when(count == MAX_DEFERRED - 1):
+                self.stop(DEFERRED_FULL)
+
+    def known_unknown(self) -> None:
+        self.tracked()
+        self.state.count("unknown_methods")
+
+    def unknown(self) -> None:
+        self.known_unknown()
+        self.stop(UNKNOWN)
+
+    def pointer(self, name: str) -> None:
+        self.plain()
+        self.state.put(name, self.value)
+
+    def code_loaded(self, at: Value) -> None:
+        self.state.put("MME_TOP", self.k.max(at + 1, self.state.get("MME_TOP")))
+
+    def start_loaded(self, at: Value) -> None:
+        k = self.k
+        k.store(I32, k.to_i64(at << 2) + (self.parser.base + CHANNEL_LAYOUT.mme_known), 1)
+
+    def load(self, name: str, target: int, words: int, counter: str, note: Callable[[Value], None]) -> None:
+        """A word for a memory of the macro engine, at a pointer that moves on."""
+        k, state = self.k, self.state
+        self.plain()
+        at = state.get(name)
+        inside = at.below(words)
+        for _ in k.when(inside):
+            k.store(I32, k.to_i64(at << 2) + (self.parser.base + target), self.value)
+            note(at)
+        for _ in k.when(~inside):
+            self.parser.odd("ram_overflow")
+        state.put(name, at + 1)
+        state.count(counter)
+
+    def shadow_control(self) -> None:
+        self.plain()
+        self.parser.shadow_mode.value = self.value.bits(_SHADOW_MODE.lo, _SHADOW_MODE.width)
+
+    def falcon(self) -> None:
+        # Firmware acknowledges in the first scratch word, for which macros wait.
+        self.plain()
+        scratch = self.parser.place(self.file, SCRATCH)
+        for at in (scratch, scratch + (CHANNEL_LAYOUT.shadows - CHANNEL_LAYOUT.registers)):
+            self.k.store(I32, at, 1)
+        self.state.count("falcon_register_writes")
+
+    def macro(self) -> None:
+        if not self.from_macro:
+            self.plain()
+            self.parser.call(self.file, self.word, self.value)
+
+
 class Parser:
     """The pieces of the walk. `inspect.decode` tells of each method by a class derived from it."""
 
-    def __init__(self, k: Lang, layout: WorkLayout, channel: Value, ram_words: int, choices: frozenset[str]) -> None:
+    def __init__(
+        self, k: Lang, layout: WorkLayout, channel: Value, ram_words: int, choices: frozenset[str],
+        inline_places: int = 0,
+    ) -> None:  # fmt: skip
         self.k, self.layout = k, layout
+        self.channel, self.inline_places = channel, inline_places
+        self.position: Value | None = None
+        """Where the word at hand stands in the arena, -1 if it stands in a header; known if places are noted."""
         self.ram_words, self.choices = ram_words, choices
         base = k.to_i64(channel) * CHANNEL_LAYOUT.size + layout.channels
         self.state = State(k, base)
@@ -135,113 +260,10 @@ class Parser:
 
     def method(self, file: Value, word: Value, value: Value, from_macro: bool) -> None:
         """One method, with whatever it sets off."""
-        k, state = self.k, self.state
-        place = self.place(file, word)
-        shadow = place + (CHANNEL_LAYOUT.shadows - CHANNEL_LAYOUT.registers)
+        k = self.k
+        write = _Write(self, file, word, value, from_macro)
         code = k.load(U8, k.to_i64(file * (FILE_SIZE // 4) + word) + self.layout.effects)
-
-        def plain() -> None:
-            k.store(I32, place, value)
-
-        def tracked() -> None:
-            mode, kept = self.shadow_mode.value, k.load(I32, shadow)
-            k.store(I32, place, k.select(mode == REPLAY, kept, value))
-            k.store(I32, shadow, k.select(mode < PASSTHROUGH, value, kept))
-
-        def effect(status: int = EFFECT) -> None:
-            plain()
-            for _ in k.when(self.shadow_mode.value < PASSTHROUGH):
-                k.store(I32, shadow, value)
-            self.stop(status, file, word, value)
-
-        def deferred() -> None:
-            urgent = state.get("URGENT") != 0
-            count = state.get("DEFERRED")
-            for _ in k.when(urgent):
-                effect()
-            for _ in k.when(~urgent):
-                plain()
-                for _ in k.when(self.shadow_mode.value < PASSTHROUGH):
-                    k.store(I32, shadow, value)
-                at = state.at("DEFERRED_METHODS") + k.to_i64(count * 12)
-                for n, v in enumerate((file, word, value)):
-                    k.store(I32, at + 4 * n, v)
-                state.put("DEFERRED", count + 1)
-                for _ in k.when(count == MAX_DEFERRED - 1):
-                    self.stop(DEFERRED_FULL, file, word, value)
-
-        def known_unknown() -> None:
-            tracked()
-            state.count("unknown_methods")
-
-        def unknown() -> None:
-            known_unknown()
-            self.stop(UNKNOWN, file, word, value)
-
-        def pointer(name: str) -> None:
-            plain()
-            state.put(name, value)
-
-        def code_loaded(at: Value) -> None:
-            state.put("MME_TOP", k.max(at + 1, state.get("MME_TOP")))
-
-        def start_loaded(at: Value) -> None:
-            k.store(I32, k.to_i64(at << 2) + (self.base + CHANNEL_LAYOUT.mme_known), 1)
-
-        def load(name: str, target: int, words: int, counter: str, note: Callable[[Value], None]) -> None:
-            plain()
-            at = state.get(name)
-            inside = at.below(words)
-            for _ in k.when(inside):
-                k.store(I32, k.to_i64(at << 2) + (self.base + target), value)
-                note(at)
-            for _ in k.when(~inside):
-                self.odd("ram_overflow")
-            state.put(name, at + 1)
-            state.count(counter)
-
-        def shadow_control() -> None:
-            plain()
-            self.shadow_mode.value = value.bits(_SHADOW_MODE.lo, _SHADOW_MODE.width)
-
-        def falcon() -> None:
-            # Firmware acknowledges in the first scratch word, for which macros wait.
-            plain()
-            scratch = self.place(file, SCRATCH)
-            for at in (scratch, scratch + (CHANNEL_LAYOUT.shadows - CHANNEL_LAYOUT.registers)):
-                k.store(I32, at, 1)
-            state.count("falcon_register_writes")
-
-        def macro() -> None:
-            if from_macro:
-                return
-            plain()
-            self.call(file, word, value)
-
-        cases: dict[str, Callable[[], None]] = {
-            "plain": plain,
-            "tracked": tracked,
-            "effect": effect,
-            "deferred": deferred,
-            "draw": lambda: effect(DRAW),
-            "unknown": unknown,
-            "known_unknown": known_unknown,
-            "ignored": lambda: state.count("ignored_methods"),
-            "mme_pointer": lambda: pointer("MME_POINTER"),
-            "mme_load": lambda: load(
-                "MME_POINTER", CHANNEL_LAYOUT.mme_code, self.ram_words, "mme_instruction_words", code_loaded
-            ),
-            "mme_start_pointer": lambda: pointer("MME_START_POINTER"),
-            "mme_start_load": lambda: load(
-                "MME_START_POINTER", CHANNEL_LAYOUT.mme_starts, MACROS, "mme_macros_loaded", start_loaded
-            ),
-            "shadow_control": shadow_control,
-            "falcon": falcon,
-            "constant": lambda: self.constant(file, value),
-            "inline_launch": lambda: self.launch_inline(file, word, value),
-            "inline_data": lambda: self.inline_data(file, word, value),
-            "macro": macro,
-        }
+        cases = write.cases()
         k.switch(code, [cases[name] for name in CODES])
 
     def draw(self, save: Callable[[], None]) -> None:
@@ -274,7 +296,7 @@ class Parser:
         state.count("constbuf_words_inline")
 
     # -- inline data ------------------------------------------------------------------------------------------------
-    def _left(self, file: Value) -> Value:
+    def inline_left(self, file: Value) -> Value:
         return k_place(self.k, self.state.at("INLINE_LEFT"), file, 8)
 
     def launch_inline(self, file: Value, word: Value, value: Value) -> None:
@@ -284,22 +306,27 @@ class Parser:
         words = (k.load(I32, self.place(file, LINE_LENGTH)) + 3).lsr(2)
         # A length within 3 of 2^32 comes out as 0 words; nothing is lost by taking it so.
         total = k.to_i64(words, signed=False) * k.to_i64(k.load(I32, self.place(file, LINE_COUNT)), signed=False)
-        k.store(I64, self._left(file), total)
+        k.store(I64, self.inline_left(file), total)
         self.state.count("inline_launches")
         for name in ("INLINE_STAGED", "INLINE_TAKEN"):
             k.store(I32, k_place(k, self.state.at(name), file, 4), 0)
         for _ in k.when(total == 0):
             self.stop(STAGED, file, word, value)
 
-    def inline_data(self, file: Value, word: Value, value: Value) -> None:
+    def inline_data(self, file: Value, word: Value, value: Value, from_macro: bool) -> None:
         k = self.k
-        left_at, staged_at = self._left(file), k_place(k, self.state.at("INLINE_STAGED"), file, 4)
+        left_at, staged_at = self.inline_left(file), k_place(k, self.state.at("INLINE_STAGED"), file, 4)
         left, staged = k.load(I64, left_at), k.load(I32, staged_at)
         for _ in k.when(left == 0):
             self.odd("inline_data")
         for _ in k.when(left != 0):
             staging = k_place(k, self.base + CHANNEL_LAYOUT.staging, file, STAGING_SIZE)
             k.store(I32, k.to_i64(staged << 2) + staging, value)
+            if self.inline_places:
+                whose = self.channel * FRONT_END_FILES + file
+                places = k.to_i64(whose) * STAGING_SIZE + self.inline_places
+                came_from = -1 if from_macro or self.position is None else self.position
+                k.store(I32, k.to_i64(staged << 2) + places, came_from)
             k.store(I32, staged_at, staged + 1)
             k.store(I64, left_at, left - 1)
             self.state.count("inline_upload_words")
@@ -408,25 +435,25 @@ class Packet:
         state.count("nop_words", k.select(zero, 1, 0))
         state.put("HEADER", word)
         count, kind = header(word, "COUNT"), header(word, "TERT_OP")
-        legacy = (form == LEGACY_INCREASING) | (form == LEGACY_STEADY)
+        legacy = (form == FORMS.GRP0_USE_TERT) | (form == FORMS.GRP2_USE_TERT)
         self["SUBCHANNEL"] = header(word, "SUBCHANNEL")
         self.find_file()
         self["METHOD"] = k.select(legacy, header(word, "ADDRESS_OLD"), header(word, "ADDRESS"))
-        self["IMMEDIATE"] = k.select(form == IMMEDIATE, 1, 0)
-        for _ in k.when(form == IMMEDIATE):
+        self["IMMEDIATE"] = k.select(form == FORMS.IMMD_DATA_METHOD, 1, 0)
+        for _ in k.when(form == FORMS.IMMD_DATA_METHOD):
             state.put("IMMEDIATE_VALUE", header(word, "IMMD_DATA"))
-        increasing = (form == INCREASING) | (form == LEGACY_INCREASING)
-        self["STEP"] = k.select(increasing | (form == ONCE), 1, 0)
+        increasing = (form == FORMS.INC_METHOD) | (form == FORMS.GRP0_USE_TERT)
+        self["STEP"] = k.select(increasing | (form == FORMS.ONE_INC), 1, 0)
         self["LATER_STEP"] = k.select(increasing, 1, 0)
         # Legacy words of other kinds speak of masks of sub-devices, of which there is one: nothing follows them.
-        old = k.select(kind == 0, header(word, "COUNT_OLD"), 0)
-        some = k.select(legacy, old, k.select(form == IMMEDIATE, 1, count))
-        self["REMAINING"] = k.select((form == RESERVED) | (form == END_SEGMENT), 0, some)
-        for _ in k.when((form == RESERVED) | ((form == LEGACY_STEADY) & (kind != 0))):
+        old = k.select(kind == TERTIARY.INC_METHOD, header(word, "COUNT_OLD"), 0)
+        some = k.select(legacy, old, k.select(form == FORMS.IMMD_DATA_METHOD, 1, count))
+        self["REMAINING"] = k.select((form == FORMS.RESERVED6) | (form == FORMS.END_PB_SEGMENT), 0, some)
+        for _ in k.when((form == FORMS.RESERVED6) | ((form == FORMS.GRP2_USE_TERT) & (kind != TERTIARY.INC_METHOD))):
             odd("header")
             for _ in k.when(self.illegal_ends):
                 self.end_segment()
-        for _ in k.when(form == END_SEGMENT):
+        for _ in k.when(form == FORMS.END_PB_SEGMENT):
             state.count("segments_ended")
             self.end_segment()
 
@@ -468,14 +495,17 @@ PARSE_CHOICES = ("mme.reads", "mme.wide_shift", "channel.illegal_header")
 
 
 @kernel(1, channel=I32)
-def parse(k: Lang, channel: Value, *, start: int, ram_words: int, choices: tuple[str, ...] = ()) -> None:
+def parse(
+    k: Lang, channel: Value, *, start: int, ram_words: int, choices: tuple[str, ...] = (), inline_places: int = 0
+) -> None:
     """Go on with a channel's pushbuffer from where its state words say; ends with STATUS set.
 
     `start`: the work area. ram_words: instruction RAM of the macro engine, a power of 2. choices: those of
-    `PARSE_CHOICES` that do not have their default.
+    `PARSE_CHOICES` that do not have their default. inline_places: arena offset of an area for the place that each word
+    of inline data came from (`layout.inline_places`); 0: nobody wants to know.
     """
     chosen = frozenset(choices)
-    walk = Parser(k, WorkLayout(start), channel, ram_words, chosen)
+    walk = Parser(k, WorkLayout(start), channel, ram_words, chosen, inline_places)
     packet = Packet(k, walk.state, "channel.illegal_header" in chosen)
     go_on(k, walk, packet)
 
@@ -532,6 +562,8 @@ def _data(k: Lang, walk: Parser, packet: Packet, immediate: Value) -> None:
             hosts.value = hosts.value + k.select(host & (word != 0), 1, 0)
             packet["METHOD"] = (word + packet["STEP"]) & HEADER["ADDRESS"].mask
             packet["STEP"] = packet["LATER_STEP"]
+            if walk.inline_places:
+                walk.position = k.select(is_immediate, -1, position)
             walk.method(file, word, value, from_macro=False)
     done = words - left.value
     packet["REMAINING"] = packet["REMAINING"] - done

@@ -6,6 +6,8 @@ counters may wrap. Source: the syncpoint methods of the Tegra channel class A26F
 
 from __future__ import annotations
 
+from typing import Any
+
 COUNT = 256  # what SYNCPOINTB can name in bits 15:8; the engine's own method names up to 4096
 _LIMIT = 4096
 
@@ -44,6 +46,15 @@ class Syncpoints:
         if self.foreign_reached and index % _LIMIT not in self.counted:
             return True
         return ((self[index] - threshold) & 0xFFFFFFFF) < 0x80000000
+
+    def save(self) -> object:
+        """Values, which channels have raised, and `foreign_reached`."""
+        return dict(self._values), frozenset(self.counted), self.foreign_reached
+
+    def restore(self, kept: Any) -> None:
+        """Be as `save` found it."""
+        values, counted, self.foreign_reached = kept
+        self._values, self.counted = dict(values), set(counted)
 
     def reset(self) -> None:
         """All zero again."""

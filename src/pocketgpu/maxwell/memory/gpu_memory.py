@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -83,6 +83,14 @@ class _State(NamedTuple):
     top: int
     mappings: tuple[Mapping, ...]
     extents: tuple[_Extent, ...]
+
+
+class PartlyReadable(Protocol):
+    """Memory of which not everything is mapped."""
+
+    def try_read(self, va: int, size: int, /) -> tuple[bytes, int]:
+        """See `GpuMemory.try_read`."""
+        ...
 
 
 class GpuMemory(Arena):
@@ -460,6 +468,11 @@ class GpuMemory(Arena):
         return GuestMemoryError(va, size, hint=f"Nothing is mapped in {at:#x}..{at + length:#x}.")
 
     # What kernels share
+
+    @property
+    def used_end(self) -> int:
+        """Arena offset after the last byte that any backing had since the last reset."""
+        return self._top
 
     def open_version(self) -> int:
         """Begin a new version, with which kernels stamp what they write from now on (`page_table.stamp`)."""

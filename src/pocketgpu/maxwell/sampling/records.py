@@ -23,7 +23,7 @@ ANISOTROPY             samples along the longer side of a footprint, 1 for none
 REDUCTION              0 weighted sum, 1 minimum, 2 maximum
 SAMPLES                log2 of the samples of a pixel in x and y
 ADDRESS ... STRIDE     where a surface lies in guest memory (surface.py)
-COMPONENT              for each of red to alpha: lowest bit, width, type (a C_... below)
+CHANNEL                for each of red to alpha: type, word, lowest bit and width, as `formats.components.Channel`
 =====================  =================================================================================================
 
 Texels of UNORM8 and SRGB8 are words with red in the lowest byte, those of FLOAT and INTEGER four words. They are
@@ -49,13 +49,15 @@ RECORD = Struct(
     "WRAP:3", "MAG", "MIN", "MIP", "LOD_BIAS", "MIN_LOD", "MAX_LOD", "BORDER:4", "COMPARE", "ANISOTROPY", "REDUCTION",
     "SAMPLES:2", "RAW_LOD:3",
     "ADDRESS:2", "STRIDE:2", "BLOCK_HEIGHT", "BLOCK_DEPTH", "BLOCK_SIZE", "ROW_SIZE", "SLICE_SIZE:2", "PITCH",
-    "ELEMENT", "COMPONENT:12",
+    "ELEMENT", "CHANNEL:16",
 )  # fmt: skip
 RECORD_ROOM = (RECORD.size + 63) // 64 * 64
 
 # Storage of texels.
 UNORM8, SRGB8, FLOAT, INTEGER = range(4)
 TEXEL_BYTES = (4, 4, 16, 16)
+FORMAT_OF_BYTES = {UNORM8: "A8B8G8R8", SRGB8: "A8BL8GL8RL8"}
+"""The formats of colour targets whose pixels are like these texels."""
 
 # What a handle is wanted for: records for other things than sampling have no copy.
 SAMPLED, HEADER = range(2)
@@ -74,9 +76,6 @@ PITCH_LINEAR = 32
 """The surface has plain rows."""
 GOOD = 64
 """The record is one of a texture; the record of bad handles has no flags."""
-
-# Types of components, as surfaces convert them.
-C_NONE, C_UNORM, C_SNORM, C_UINT, C_SINT, C_FLOAT = range(6)
 
 # Address modes, filters.
 WRAP, MIRROR, CLAMP_TO_EDGE, BORDER, CLAMP_OGL, ONCE_EDGE, ONCE_BORDER, ONCE_OGL = range(8)

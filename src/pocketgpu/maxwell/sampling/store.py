@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -27,7 +27,9 @@ from numpy.typing import NDArray
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.lanes import I32, Engine
+from pocketgpu.maxwell.formats.srgb import CODES, linear_words
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
+from pocketgpu.maxwell.host.observer import Observer, TextureRead
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.decode import canonical, storage_of
@@ -36,6 +38,7 @@ from pocketgpu.maxwell.sampling.fetch import fetch, gather, query
 from pocketgpu.maxwell.sampling.records import BOOK, ENTRIES, ENTRY_WORDS, HASH, PROBES, RECORD, RECORD_ROOM, TABLE_BITS
 from pocketgpu.maxwell.sampling.sample import sample
 from pocketgpu.maxwell.sampling.surface import surface
+from pocketgpu.observer import Observed
 
 HEADER_BYTES = SAMPLER_BYTES = 32
 MAX_RECORDS = 4096
@@ -102,6 +105,7 @@ class Textures:
     """Records and copies of the textures in use.
 
     :param area: arena offset and size, at least 1 MiB, of a part of the work area that nobody else uses.
+    :param machine: whose observers are told of textures that are looked up.
     :raises UsageError: the area is too small.
     """
 
@@ -111,8 +115,10 @@ class Textures:
         engine: Engine,
         area: tuple[int, int],
         switches: Mapping[str, str] = DEFAULTS,
+        machine: Observed[Observer] | None = None,
     ) -> None:
         self.memory, self.engine, self.switches = memory, engine, switches
+        self._machine: Observed[Observer] = Observed() if machine is None else machine
         self.book = (area[0] + 63) & -64
         end = area[0] + area[1]
         self._records = (self.book + BOOK.size + 63) & -64
@@ -145,9 +151,7 @@ class Textures:
         handle = self.engine.callback(self.resolve, I32, I32, I32)
         words[BOOK.RESOLVE // 4 : BOOK.RESOLVE // 4 + 2].view(np.int64)[0] = handle
         at = BOOK.LINEAR // 4
-        from pocketgpu.maxwell.formats.pixel_formats import srgb_to_linear
-
-        words[at : at + 256].view(np.float32)[:] = srgb_to_linear(np.arange(256) / 255)
+        words[at : at + CODES] = linear_words()
         # The record of bad handles: one texel of zeros, which lie in front of the other texels.
         self._bad = self._records
         self._put_record(self._bad, {**NOTHING, "LEVEL": self._texels - 64})
@@ -219,6 +223,7 @@ class Textures:
     def forget(self) -> None:
         """Have every handle resolved anew from the next `begin` on, so that `used` tells of one draw or launch."""
         self._found_in = (self.pools, -1)
+        self._note_change()  # draws that kernels could set up begin, too
 
     @property
     def used(self) -> list[tuple[int, int]]:
@@ -300,10 +305,21 @@ class Textures:
             words[RECORD.KIND // 4] = copy.kind
             words[RECORD.LEVEL // 4 : RECORD.LEVEL // 4 + len(copy.levels)] = copy.levels
             places.append(copy.span)
+        if self._machine.observers:
+            self._tell(texture, tuple(places if copy is None else places[:-1]))
         pieces = [piece for place in places for piece in self.memory.spans(*place)]
         spans = [(offset, size) for offset, size in pieces if offset is not None]
         stamp = max((self.memory.newest(*span) for span in spans), default=0)
         return _Use(at, spans, stamp, stamp < self.memory.version and (copy is None or copy.sure), copy)
+
+    def _tell(self, texture: TextureHeader, entries: tuple[tuple[int, int], ...]) -> None:
+        """Tell of a texture that was looked up."""
+        texels = None
+        with suppress(UsageError):  # of those that are too large, nothing is read
+            texels = storage_of(texture, self.switches)
+        found = TextureRead(texture, entries, texels)
+        for one in self._machine.observers:
+            one.texture_read(found)
 
     def _entry(self, base: int, last: int, number: int, size: int, name: str) -> bytes:
         if number > last:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pocketgpu.facts.pica import COUNT, FLOAT_UNIFORMS, LIGHT_TABLES
+from pocketgpu.facts.pica_enums import PROCTEX_TABLE
 from pocketgpu.struct_words import Struct
 
-REGISTER_COUNT = 0x300
+REGISTER_COUNT = COUNT
+ID_SPACE = 0x400  # ids that are told apart; lists may name more, which do nothing, or wrap
 
 
 @dataclass(frozen=True)
@@ -23,24 +26,36 @@ class Bank:
 
 
 BANKS = (
-    Bank("vs_uniforms", 96 * 4),
+    Bank("vs_uniforms", FLOAT_UNIFORMS * 4),
     Bank("vs_code", 512),
     Bank("vs_opdescs", 128),
-    Bank("gs_uniforms", 96 * 4),
+    Bank("gs_uniforms", FLOAT_UNIFORMS * 4),
     Bank("gs_code", 4096),
     Bank("gs_opdescs", 128),
     Bank("fixed_attributes", 16 * 4),
     Bank("fog_lut", 128),
-    Bank("lighting_lut", 24 * 256),
+    Bank("lighting_lut", LIGHT_TABLES * 256),
     Bank("proctex_lut", 3 * 128 + 2 * 256),
     Bank("gas_lut", 16),
     # When each uniform of the geometry unit was last uploaded: a number that rises. Primitives write there too.
-    Bank("gs_uniform_marks", 96),
+    Bank("gs_uniform_marks", FLOAT_UNIFORMS),
 )
 BANK_INDEX = {bank.name: i for i, bank in enumerate(BANKS)}
 
+
+def words_of(bank: str) -> int:
+    """Words that a bank has."""
+    return BANKS[BANK_INDEX[bank]].words
+
+
 # Proctex tables inside their bank, by the number in PROCTEX_LUT.table: (first word, entries).
-PROCTEX_TABLES = {0: (0, 128), 2: (128, 128), 3: (256, 128), 4: (384, 256), 5: (640, 256)}
+PROCTEX_TABLES = {
+    PROCTEX_TABLE.NOISE: (0, 128),
+    PROCTEX_TABLE.RGB_MAP: (128, 128),
+    PROCTEX_TABLE.ALPHA_MAP: (256, 128),
+    PROCTEX_TABLE.COLOR: (384, 256),
+    PROCTEX_TABLE.COLOR_DIFFERENCE: (640, 256),
+}
 
 CONTROL = Struct(
     # the walk through a command list
@@ -142,8 +157,8 @@ class WorkLayout:
         self._at = start
         take = self._take
         self.control = take(4096)
-        self.registers = take(4 * 0x400)
-        self.effects = take(0x400)
+        self.registers = take(4 * ID_SPACE)
+        self.effects = take(ID_SPACE)
         self.regions = take(256)
         self.planes = take(512)
         self.run_list = take(MAX_PACKETS * 16)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pocketgpu.facts.pica import PICA
-from pocketgpu.facts.registers import BoundField
+from pocketgpu.facts.registers import BoundField, Field
 from pocketgpu.lanes import I32, Lang, Value
 
 
@@ -22,6 +22,20 @@ from pocketgpu.lanes import I32, Lang, Value
 def field(name: str) -> BoundField:
     """The field "REGISTER.field" of the PICA block."""
     return PICA.field(name)
+
+
+def part(word: Value, of: Field | BoundField) -> Value:
+    """The bits of a field, of a word that is a register's or a structure's."""
+    return word.bits(of.lo, of.width)
+
+
+NIBBLES = 8
+"""Fields of four bits in a register that is a list of them; such lists go on in the next register."""
+
+
+def nibble_of(k: Lang, n: Value, low: Value, high: Value) -> Value:
+    """The word that has element n of a list of four-bit fields, shifted so that the element comes lowest."""
+    return k.select(n < NIBBLES, low, high).lsr((n & (NIBBLES - 1)) << 2)
 
 
 def register_id(name: str) -> int:
@@ -65,6 +79,10 @@ class LiveRegisters:
         signed = f.type == "sint" or f.type.startswith("fixed")
         return self.word(f.register.offset).bits(f.lo, f.width, signed=signed)
 
+    def bytes(self, name: str) -> Value:
+        """An address or size in bytes, whatever units the register counts."""
+        return self(name) << field(name).scale.bit_length() - 1
+
     def float(self, name: str) -> Value:
         """A field of a short float type as f32."""
         return narrow_float(self.k, self(name), *FLOAT_SHAPES[field(name).type])
@@ -79,6 +97,10 @@ class StaticRegisters:
     def __call__(self, name: str) -> int:
         f = field(name)
         return f.field.raw(self.words.get(f.register.offset, 0))
+
+    def bytes(self, name: str) -> int:
+        """An address or size in bytes, whatever units the register counts."""
+        return self(name) * field(name).scale
 
 
 class StateWords:
@@ -124,4 +146,4 @@ def select_fields(names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
     return ids, np.array([masks[int(i)] for i in ids], np.uint32)
 
 
-__all__ = ["LiveRegisters", "StaticRegisters", "field", "narrow_float", "register_id", "select_fields"]
+__all__ = ["LiveRegisters", "StaticRegisters", "field", "narrow_float", "part", "register_id", "select_fields"]

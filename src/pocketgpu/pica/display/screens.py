@@ -82,6 +82,10 @@ class ColorTable:
         self._entries = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
         self.is_identity = True
 
+    def copy_from(self, other: ColorTable) -> None:
+        """Hold what another table holds, and its index."""
+        self.index, self._entries, self.is_identity = other.index, other._entries.copy(), other.is_identity
+
     def select(self, word: int) -> None:
         """A write to LUT_INDEX."""
         self.index = word & 0xFF

@@ -30,6 +30,7 @@ from pocketgpu.pica.external.vram_power import VramPower
 from pocketgpu.pica.front.command_list import EFFECT_NAMES, EFFECT_TABLE
 from pocketgpu.pica.front.draws import Core3D
 from pocketgpu.pica.memory.guest import GuestMemory
+from pocketgpu.pica.observer import Observer, tell_written
 
 BASE = EXTERNAL.base
 WORDS = EXTERNAL_WORDS
@@ -69,6 +70,12 @@ _HOME = {
     for at in range(area.start, area.end, 4)
 }
 """Word of the register that answers at a mirrored word."""
+
+_UNIT_WORDS = {
+    unit: {register.name: register.offset // 4 for register in EXTERNAL if register.name.startswith(f"{unit}_")}
+    for unit in ("PSC0", "PSC1", "PPF")
+}
+"""Of each unit: the word of each of its registers."""
 
 # What starts the command list of each channel; where its size and its address stand.
 LIST_STARTS = tuple(PICA[f"CMDBUF_JUMP{channel}"].offset for channel in range(2))
@@ -142,6 +149,9 @@ class ExternalRegisters:
         self.luts = (ColorTable(), ColorTable())
         self.interrupts: dict[str, int] = {}
         self.listeners: list[Callable[[str, int], None]] = []
+        self.observers: tuple[Observer, ...] = ()
+        """Who is told of units that start and end."""
+        self._at_work: dict[str, Mapping[str, int]] = {}  # what observers were told of units that have not ended
         self.moved = dict.fromkeys(COUNTED_TRAFFIC, 0)
         """Bytes by the name of the counter that tells of them."""
         self._writable = part(layout.external_writable, 4 * WORDS).view(np.uint32)
@@ -359,6 +369,28 @@ class ExternalRegisters:
         return bool(((request == compare) & ~disabled).any())
 
     # -- units ------------------------------------------------------------------------------------------------------
+    def _tell_start(self, unit: str, word: int) -> None:
+        """PSC0, PSC1 or PPF is about to work: `word` was written to its control register."""
+        if self.observers:
+            words = {name: int(self.words[place]) for name, place in _UNIT_WORDS[unit].items()}
+            words[f"{unit}_CONTROL"] = word
+            self._announce(unit, words)
+
+    def _announce(self, unit: str, words: Mapping[str, int]) -> None:
+        self._at_work[unit] = words
+        for one in self.observers:
+            one.unit_starts(unit, words)
+
+    def _tell_end(self, unit: str) -> None:
+        words = self._at_work.pop(unit, None)
+        if words is not None:
+            for one in self.observers:
+                one.unit_ended(unit, words)
+
+    def _tell_written(self, place: tuple[int, int]) -> None:
+        if self.observers:
+            tell_written(self.observers, [place])
+
     def _controlled(self, word: int, index: int, finished: int) -> int:
         """A word written to a unit's control register: "finished" can only be cleared by a write."""
         writable = int(self._writable[index])
@@ -366,7 +398,9 @@ class ExternalRegisters:
 
     def _fill(self, unit: int, word: int) -> None:
         """A write to a fill's control register."""
-        first, index, _ = FILLS[unit]
+        first, index, name = FILLS[unit]
+        if word & FILL_START:
+            self._tell_start(name, word)
         self.words[index] = word = self._controlled(word, index, FILL_FINISHED)
         if word & FILL_START:
             start, end, value = self.words[first : first + 3].tolist()
@@ -383,6 +417,7 @@ class ExternalRegisters:
         self.words[index] = word
         self.interrupt(name, int(start > 0))
         self.stats.seconds["fill"] += perf_counter() - started
+        self._tell_end(name)
 
     def _fill_memory(self, unit: int, start: int, end: int, value: int, width: int) -> None:
         problem = self.fill.run(start, end, value, width)
@@ -390,12 +425,15 @@ class ExternalRegisters:
             self.report("fault", "fill.unmapped", problem)
         elif start and end > start:
             self.moved[f"PSC{unit}_WRITE"] += end - start
+            self._tell_written((self.memory.offset_of(start, end - start) or 0, end - start))
         if self.vram.off:
             self.vram.lose()
 
     def _transfer(self, word: int) -> None:
         """A write to the transfer engine's control register."""
         index = TRANSFER_CONTROL
+        if word & TRANSFER_START:
+            self._tell_start("PPF", word)
         self.words[index] = word = self._controlled(word, index, TRANSFER_FINISHED)
         if word & TRANSFER_START:
             self._run_transfer(self.words[TRANSFER_WORDS])
@@ -407,6 +445,8 @@ class ExternalRegisters:
         if outcome.problem:
             kind: EventKind = "hang" if outcome.hang else "warning" if outcome.moved else "fault"
             self.report(kind, outcome.event or f"transfer.{kind}", outcome.problem)
+        if outcome.moved:
+            self._tell_written(self.transfer.prepare(words).written)
         self.moved["PPF_READ"] += outcome.read
         self.moved["PPF_WRITE"] += outcome.written
         if self.vram.off:
@@ -416,6 +456,7 @@ class ExternalRegisters:
             self.words[index] = int(self.words[index]) & ~TRANSFER_START | TRANSFER_FINISHED
             self.interrupt("PPF")
         self.stats.seconds["transfer"] += perf_counter() - started
+        self._tell_end("PPF")
 
     def _vram_power(self, word: int) -> None:
         index = _address("VRAM_POWER")
@@ -455,6 +496,9 @@ class ExternalRegisters:
 
     def _run_list(self, channel: int) -> int:
         """Run the list that a channel's registers name; returns how often it raised the P3D interrupt."""
+        if self.observers:
+            names = [f"CMDBUF_{what}{channel}" for what in ("SIZE", "ADDR", "JUMP")]
+            self._announce("P3D", {name: int(self._core_words[PICA[name].offset]) for name in names})
         words = self._core_words[_LISTS[channel][0][0]], self._core_words[_LISTS[channel][1][0]]
         known = self._lists.get(words)
         if known is None:
@@ -474,6 +518,7 @@ class ExternalRegisters:
     def list_done(self, fired: int) -> None:
         """A list came to its end and raised so many interrupts."""
         self.interrupt("P3D", fired)
+        self._tell_end("P3D")
 
     def submit(self, words: Sequence[int] | np.ndarray) -> int:
         """Run command words that lie in no guest memory; returns how often they raised the P3D interrupt."""

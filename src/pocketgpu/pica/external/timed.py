@@ -220,8 +220,8 @@ class TimedRegisters(ExternalRegisters):
 
     # -- units --------------------------------------------------------------------------------------------------------
     def _fill(self, unit: int, word: int) -> None:
-        first, index, _ = FILLS[unit]
-        word = self._controlled(word, index, FILL_FINISHED)
+        first, index, name = FILLS[unit]
+        written, word = word, self._controlled(word, index, FILL_FINISHED)
         job, now = self._fills[unit], self.clock.now
         if not word & FILL_START:
             self.words[index] = word | (FILL_START if job.due is not None else 0)
@@ -229,6 +229,7 @@ class TimedRegisters(ExternalRegisters):
         if job.due is not None:
             self._stop_fill(unit)
             self.report("warning", "fill.aborted", f"PSC{unit} was started again before it was done")
+        self._tell_start(name, written)
         start, end, value = self.words[first : first + 3].tolist()
         self._filling[unit] = start, end, value, FILL_WIDTH.raw(word)
         self.words[index] = word
@@ -249,7 +250,7 @@ class TimedRegisters(ExternalRegisters):
 
     def _transfer(self, word: int) -> None:
         index, job = TRANSFER_CONTROL, self._mover
-        word = self._controlled(word, index, TRANSFER_FINISHED)
+        written, word = word, self._controlled(word, index, TRANSFER_FINISHED)
         if job.due is not None:
             if word & TRANSFER_START:
                 self.report(
@@ -257,6 +258,7 @@ class TimedRegisters(ExternalRegisters):
                 )
             word |= TRANSFER_START
         elif word & TRANSFER_START:
+            self._tell_start("PPF", written)
             words = self.words[TRANSFER_WORDS].copy()
             job.start(self.clock.now, self._transfer_cycles(words), lambda: self._run_transfer(words))
         self.words[index] = word

@@ -216,6 +216,13 @@ class TransferEngine:
             self.memory.populate(*move.written)
         return move
 
+    def described(self, words: Mapping[str, int]) -> Move:
+        """What the transfer would do that these words of the PPF registers, by name, describe; others hold 0."""
+        given = np.zeros(WORDS.stop - WORDS.start, np.uint32)
+        for name, word in words.items():
+            given[_PLACES[name]] = word
+        return self.prepare(given)
+
     def _plan(self, words: Mapping[str, int]) -> Move:
         flags = EXTERNAL["PPF_FLAGS"]
         get = lambda name: flags[name].raw(words["PPF_FLAGS"])

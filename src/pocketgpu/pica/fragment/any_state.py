@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pocketgpu.facts.pica_enums import FOG_MODE, FRAGMENT_MODE, TEXENV_SOURCE, TEXTURE_TYPE
 from pocketgpu.lanes import I32, Lang, Value
 from pocketgpu.pica.core.layout import PACKET
 from pocketgpu.pica.core.registers import StateWords, register_id
-from pocketgpu.pica.fragment.combiners import FRAGMENT_PRIMARY, FRAGMENT_SECONDARY, PRIMARY, TEXTURE0, Color
+from pocketgpu.pica.fragment.combiners import Color
 from pocketgpu.pica.fragment.combiners_general import CHANNELS, SOURCES, GeneralCombiners
 from pocketgpu.pica.fragment.lighting import Lighting
-from pocketgpu.pica.fragment.sources import PROCEDURAL, TEXCOORD_SLOTS, texcoord_slot
-from pocketgpu.pica.fragment.state import FIELDS, FOG, KEY_IDS, MODE_DEFAULT, FragmentState
+from pocketgpu.pica.fragment.sources import TEXCOORD_SLOTS, texcoord_slot
+from pocketgpu.pica.fragment.state import FIELDS, KEY_IDS, FragmentState
 from pocketgpu.pica.texture.general import fill_textures
 from pocketgpu.pica.texture.proctex import ProcTex
-from pocketgpu.pica.texture.units import TYPE_2D, TYPE_SHADOW_2D, TYPE_SHADOW_CUBE, Ratio
+from pocketgpu.pica.texture.units import SHADOW_TYPES, Ratio
 from pocketgpu.pica.vertex.primitives import INVERSE_W_SLOT
 
 if TYPE_CHECKING:
@@ -39,10 +40,11 @@ def state_words(k: Lang, packet: Value) -> StateWords:
 def covers(state: FragmentState) -> bool:
     """Whether general code can draw a state."""
     get = state.registers
-    kind = get("TEXUNIT0_PARAM.type") if 0 in state.units else 0
-    plain = get("COLOR_OPERATION.fragment_mode") == MODE_DEFAULT and get("TEXENV_UPDATE_BUFFER.fog_mode") in (0, FOG)
+    kind = get("TEXUNIT0_PARAM.type") if 0 in state.units else TEXTURE_TYPE.FLAT
+    plain = get("COLOR_OPERATION.fragment_mode") == FRAGMENT_MODE.DEFAULT
+    plain = plain and get("TEXENV_UPDATE_BUFFER.fog_mode") in (FOG_MODE.OFF, FOG_MODE.FOG)
     plain = plain and not get("FRAMEBUFFER_BLOCK32.enable")
-    return plain and kind not in (TYPE_SHADOW_2D, TYPE_SHADOW_CUBE)
+    return plain and kind not in SHADOW_TYPES
 
 
 def general_words(state: FragmentState) -> list[int]:
@@ -55,7 +57,7 @@ def unit_settings(state: FragmentState, unit: int, power_of_two: bool) -> list[i
     """A UNIT record (layout.py) of a unit that the state samples."""
     get, name = state.registers, f"TEXUNIT{unit}"
     return [
-        1, get(f"{name}_PARAM.type") if unit == 0 else TYPE_2D, get(f"{name}_PARAM.wrap_s"),
+        1, get(f"{name}_PARAM.type") if unit == 0 else TEXTURE_TYPE.FLAT, get(f"{name}_PARAM.wrap_s"),
         get(f"{name}_PARAM.wrap_t"), get(f"{name}_PARAM.mag_filter"), get(f"{name}_PARAM.min_filter"),
         get(f"{name}_PARAM.mip_filter"), get(f"{name}_LOD.max_level"), int(power_of_two), texcoord_slot(get, unit),
         register_id(f"{name}_BORDER_COLOR"),
@@ -70,7 +72,7 @@ class AnyState:
         k, live = draw.k, draw.live
         self.sources = k.array(4 * SOURCES, I32)
         self.combiners = GeneralCombiners(k, state.word, live, switches)
-        used = {FRAGMENT_PRIMARY, FRAGMENT_SECONDARY}
+        used = {TEXENV_SOURCE.FRAGMENT_PRIMARY, TEXENV_SOURCE.FRAGMENT_SECONDARY}
         self.lighting = Lighting(k, state, live, draw.packet, used, switches, lights)
         self.procedural = ProcTex(k, state, live, draw.packet)
 
@@ -80,24 +82,25 @@ class AnyState:
 
     def _texture(self, unit: Value | int) -> Color:
         """A texture unit's colour, once it is in the array."""
-        first = (unit + TEXTURE0) << 2 if isinstance(unit, Value) else 4 * (unit + TEXTURE0)
+        code = unit + TEXENV_SOURCE.TEXTURE0
+        first = code << 2 if isinstance(code, Value) else 4 * code
         return {ch: self.sources[first + i] for i, ch in enumerate(CHANNELS)}
 
     def colors(self, pixels: Pixels) -> Color:
         """What the combiners make of a group of pixels."""
         k, state = self.k, self.state
-        self._put(PRIMARY, pixels.primary())
+        self._put(TEXENV_SOURCE.VERTEX_COLOR, pixels.primary())
         fill_textures(pixels, self.draw.packet, self.sources, self.switches)
         for _ in k.when(state("TEXUNIT_CONFIG.unit3_enable") != 0):
             slot = k.i32(TEXCOORD_SLOTS[0])
-            for number, first in TEXCOORD_SLOTS.items():
+            for number, first in enumerate(TEXCOORD_SLOTS):
                 slot = k.select(state("TEXUNIT_CONFIG.unit3_coordinates") == number, first, slot)
             s, t = (self._ratio(pixels, slot + i) for i in range(2))
-            self._put(TEXTURE0 + PROCEDURAL, self.procedural.sample(s, t))
+            self._put(TEXENV_SOURCE.TEXTURE3, self.procedural.sample(s, t))
         for _ in k.when(state("LIGHTING_ENABLE0.enable") != 0):
             lit = self.lighting.shade(pixels.plane, pixels.w, self._texture)
-            for code, color in zip((FRAGMENT_PRIMARY, FRAGMENT_SECONDARY), lit, strict=True):
-                self._put(code, color)
+            for name, color in zip(("FRAGMENT_PRIMARY", "FRAGMENT_SECONDARY"), lit, strict=True):
+                self._put(TEXENV_SOURCE.number(name), color)
         return self.combiners.run(self.sources)
 
     @staticmethod

@@ -7,19 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from pocketgpu.facts.pica_enums import TEXENV_ALPHA_OPERAND, TEXENV_COMBINER, TEXENV_RGB_OPERAND, TEXENV_SOURCE
 from pocketgpu.lanes import Lang, Value
 from pocketgpu.pica.core.registers import LiveRegisters, Number, StaticRegisters
 
 Color = dict[str, Value]
 STAGES = 6
-PRIMARY, FRAGMENT_PRIMARY, FRAGMENT_SECONDARY = 0, 1, 2
-TEXTURE0, BUFFER, CONSTANT, PREVIOUS = 3, 13, 14, 15
-# RGB operand codes: which channel (None: each its own); odd codes take 255 minus it.
-RGB_OPERANDS = {0: None, 2: "a", 4: "r", 8: "g", 12: "b"}
-ALPHA_OPERANDS = {0: "a", 2: "r", 4: "g", 6: "b"}
+BUFFERED = 4
+"""Stages whose result can go to the buffer: nobody reads it after the last ones."""
+INVERTED = 1
+"""The bit of an operand code that takes 255 minus what the code without it takes."""
+_RGB = {"RGB": None, "ALPHA": "a", "RED": "r", "GREEN": "g", "BLUE": "b"}
+RGB_OPERANDS = {TEXENV_RGB_OPERAND.number(symbol): channel for symbol, channel in _RGB.items()}
+"""Which channel a code takes; None: each its own."""
+_ALPHA = {"ALPHA": "a", "RED": "r", "GREEN": "g", "BLUE": "b"}
+ALPHA_OPERANDS = {TEXENV_ALPHA_OPERAND.number(symbol): channel for symbol, channel in _ALPHA.items()}
 OPERANDS = 3
-USES = {0: 1, 1: 2, 2: 2, 3: 2, 4: 3, 5: 2, 6: 2, 7: 2, 8: 3, 9: 3}
+_THREE = TEXENV_COMBINER.numbers("INTERPOLATE", "MULTIPLY_THEN_ADD", "ADD_THEN_MULTIPLY")
+USES = {op: 1 if op == TEXENV_COMBINER.REPLACE else 3 if op in _THREE else 2 for op in TEXENV_COMBINER}
 """How many operands each operation reads."""
+DOT_PRODUCTS = TEXENV_COMBINER.numbers("DOT3_RGB", "DOT3_RGBA")
 
 
 def div255(x: Value) -> Value:
@@ -43,19 +50,19 @@ class Arithmetic:
         sum_times = lambda: div255(k.min(a + b, 255) * c)
         if self.unlimited:  # from 255 * 255 on the quotient is above 255 anyway
             sum_times = lambda: div255(k.min((a + b) * c, 255 * 255))
-        table: list[Callable[[], Value]] = [
-            lambda: a,
-            lambda: div255(a * b),
-            lambda: k.min(a + b, 255),
-            lambda: k.clamp(a + b - self.middle, 0, 255),
-            lambda: div255(a * c + b * (255 - c)),
-            lambda: k.max(a - b, 0),
-            lambda: a,
-            lambda: a,
-            lambda: k.min(div255(a * b) + c, 255),
-            sum_times,
-        ]
-        return table[op]() if op < len(table) else a * 0
+        table: dict[str, Callable[[], Value]] = {
+            "REPLACE": lambda: a,
+            "MODULATE": lambda: div255(a * b),
+            "ADD": lambda: k.min(a + b, 255),
+            "ADD_SIGNED": lambda: k.clamp(a + b - self.middle, 0, 255),
+            "INTERPOLATE": lambda: div255(a * c + b * (255 - c)),
+            "SUBTRACT": lambda: k.max(a - b, 0),
+            "DOT3_RGB": lambda: a,
+            "DOT3_RGBA": lambda: a,
+            "MULTIPLY_THEN_ADD": lambda: k.min(div255(a * b) + c, 255),
+            "ADD_THEN_MULTIPLY": sum_times,
+        }
+        return table[TEXENV_COMBINER.symbol(op)]() if op in TEXENV_COMBINER else a * 0
 
     def dot3(self, a: Color, b: Color) -> Value:
         """Sum over r, g, b of ((2a - 255)(2b - 255) + 128) / 256, each cut toward zero."""
@@ -86,19 +93,20 @@ class FloatArithmetic(Arithmetic):
         k = self.k
         a, b, c = self._floats(a, b, c)
         total = a + b if self.unlimited else k.min(a + b, 1.0)
-        table: list[Callable[[], Value]] = [
-            lambda: a,
-            lambda: a * b,
-            lambda: a + b,
-            lambda: a + b - 0.5,
-            lambda: a * c + b * (1.0 - c),
-            lambda: a - b,
-            lambda: a,
-            lambda: a,
-            lambda: a * b + c,
-            lambda: total * c,
-        ]
-        return k.clamp(table[op](), 0.0, 1.0) if op < len(table) else a * 0.0
+        table: dict[str, Callable[[], Value]] = {
+            "REPLACE": lambda: a,
+            "MODULATE": lambda: a * b,
+            "ADD": lambda: a + b,
+            "ADD_SIGNED": lambda: a + b - 0.5,
+            "INTERPOLATE": lambda: a * c + b * (1.0 - c),
+            "SUBTRACT": lambda: a - b,
+            "DOT3_RGB": lambda: a,
+            "DOT3_RGBA": lambda: a,
+            "MULTIPLY_THEN_ADD": lambda: a * b + c,
+            "ADD_THEN_MULTIPLY": lambda: total * c,
+        }
+        known = op in TEXENV_COMBINER
+        return k.clamp(table[TEXENV_COMBINER.symbol(op)](), 0.0, 1.0) if known else a * 0.0
 
     def dot3(self, a: Color, b: Color) -> Value:
         products = [(x - 0.5) * (y - 0.5) for x, y in (self._floats(a[ch], b[ch]) for ch in "rgb")]
@@ -119,7 +127,7 @@ def arithmetic(k: Lang, switches: Mapping[str, str]) -> Arithmetic:
 def first_previous(switches: Mapping[str, str], operand: int, code: int, third: int) -> int:
     """The source that the first stage reads for an operand with source `code`; `third`: that of the third operand."""
     borrowed = switches.get("combiner.first_previous") == "third-source" and operand < 2
-    return third if borrowed and code == PREVIOUS else code
+    return third if borrowed and code == TEXENV_SOURCE.PREVIOUS else code
 
 
 def sources_used(state: StaticRegisters, switches: Mapping[str, str]) -> set[int]:
@@ -154,7 +162,7 @@ class Combiners:
         """`source(code)` gives primary, fragment and texture colours. Returns the last stage's result."""
         k, state = self.k, self.state
         zero = k.splat(0)
-        previous = source(PRIMARY)
+        previous = source(TEXENV_SOURCE.VERTEX_COLOR)
         first = self.switches.get("combiner.first_previous")
         if first is not None:
             previous = self.buffer if first == "buffer-color" else dict.fromkeys("rgba", zero)
@@ -165,7 +173,11 @@ class Combiners:
             buffer = pending
         at_once = self.switches.get("combiner.buffer_delay") == "none"
         for stage in range(STAGES):
-            colors: dict[int, Color] = {BUFFER: buffer, CONSTANT: self.constants[stage], PREVIOUS: previous}
+            colors: dict[int, Color] = {
+                TEXENV_SOURCE.BUFFER: buffer,
+                TEXENV_SOURCE.CONSTANT: self.constants[stage],
+                TEXENV_SOURCE.PREVIOUS: previous,
+            }
 
             def read(code: int, colors: dict[int, Color] = colors) -> Color:
                 return colors[code] if code in colors else source(code)
@@ -174,7 +186,7 @@ class Combiners:
             for ch in "rgba":
                 k.probe(f"texenv{stage}.{ch}", result[ch])
             buffer = pending
-            if stage < 4:
+            if stage < BUFFERED:
                 rgb, alpha = state(f"TEXENV_UPDATE_BUFFER.rgb{stage}"), state(f"TEXENV_UPDATE_BUFFER.alpha{stage}")
                 pending = {ch: result[ch] if (alpha if ch == "a" else rgb) else pending[ch] for ch in "rgba"}
             if at_once:
@@ -184,9 +196,9 @@ class Combiners:
 
     def _operand(self, code: int, color: Color, channel: str) -> Value:
         table = ALPHA_OPERANDS if channel == "a" else RGB_OPERANDS
-        name = table.get(code & ~1)
+        name = table.get(code & ~INVERTED)
         value = color[name or channel]
-        return 255 - value if code & 1 else value
+        return 255 - value if code & INVERTED else value
 
     def _stage(self, stage: int, read: Callable[[int], Color]) -> Color:
         k, state = self.k, self.state
@@ -207,12 +219,12 @@ class Combiners:
                 operands.append({ch: self._operand(code, color, ch) for ch in channels})
                 for ch, value in operands[-1].items():
                     k.probe(f"texenv{stage}.{part}{i}.{ch}", value)
-            if part == "rgb" and op in (6, 7):
+            if part == "rgb" and op in DOT_PRODUCTS:
                 result |= dict.fromkeys(channels, self.arithmetic.dot3(operands[0], operands[1]))
             else:
                 for ch in channels:
                     result[ch] = self.arithmetic.combine(op, *(o[ch] for o in operands))
-        if rgb_op == 7:
+        if rgb_op == TEXENV_COMBINER.DOT3_RGBA:
             result["a"] = result["r"]
         for channels, code in (("rgb", get("SCALE.rgb")), ("a", get("SCALE.alpha"))):
             for ch in channels:

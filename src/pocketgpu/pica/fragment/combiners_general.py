@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from pocketgpu.facts.pica_enums import TEXENV_COMBINER, TEXENV_SOURCE
 from pocketgpu.lanes import I32, Array, Lang, Value
 from pocketgpu.pica.core.registers import LiveRegisters, field, register_id
 from pocketgpu.pica.fragment.combiners import (
     ALPHA_OPERANDS,
-    BUFFER,
-    CONSTANT,
+    BUFFERED,
+    DOT_PRODUCTS,
+    INVERTED,
     OPERANDS,
-    PREVIOUS,
-    PRIMARY,
     RGB_OPERANDS,
+    STAGES,
     Color,
     arithmetic,
 )
@@ -25,7 +26,7 @@ from pocketgpu.pica.fragment.combiners import (
 SOURCES = 16
 CHANNELS = "rgba"
 # Ids of the first register of each stage; the distance is not the same everywhere.
-_STAGE_IDS = [register_id(f"TEXENV{stage}_SOURCE") for stage in range(6)]
+_STAGE_IDS = [register_id(f"TEXENV{stage}_SOURCE") for stage in range(STAGES)]
 _WORDS = ("SOURCE", "OPERAND", "COMBINER", "COLOR", "SCALE")
 
 
@@ -35,7 +36,7 @@ class GeneralCombiners:
     def __init__(self, k: Lang, word: Callable[[int], Value], live: LiveRegisters, switches: Mapping[str, str]) -> None:
         self.k, self.switches = k, switches
         self.arithmetic = arithmetic(k, switches)
-        self.table = k.array(6 * len(_WORDS), I32, lanes=1)
+        self.table = k.array(STAGES * len(_WORDS), I32, lanes=1)
         for stage, first in enumerate(_STAGE_IDS):
             for i, name in enumerate(_WORDS):
                 number = register_id(f"TEXENV{stage}_{name}")
@@ -43,7 +44,7 @@ class GeneralCombiners:
                 self.table[stage * len(_WORDS) + i] = live.word(number) if name == "COLOR" else word(number)
         update = word(register_id("TEXENV_UPDATE_BUFFER"))
         low = field("TEXENV_UPDATE_BUFFER.rgb0").lo, field("TEXENV_UPDATE_BUFFER.alpha0").lo
-        self.update_rgb, self.update_alpha = update.lsr(low[0]) & 15, update.lsr(low[1]) & 15
+        self.update_rgb, self.update_alpha = (update.bits(lo, BUFFERED) for lo in low)
         self.buffer_color = live.word("TEXENV_BUFFER_COLOR")
 
     def _register(self, stage: Value, name: str) -> Value:
@@ -58,24 +59,25 @@ class GeneralCombiners:
         for i in range(4):
             first = self.switches.get("combiner.first_previous")
             if first is None:
-                put(PREVIOUS, i, sources[4 * PRIMARY + i])
+                put(TEXENV_SOURCE.PREVIOUS, i, sources[4 * TEXENV_SOURCE.VERTEX_COLOR + i])
             else:
-                put(PREVIOUS, i, pending[i].value if first == "buffer-color" else 0)
-            put(BUFFER, i, pending[i].value if self.switches.get("combiner.first_buffer") == "buffer-color" else 0)
-        for stage in k.range(0, 6):
+                put(TEXENV_SOURCE.PREVIOUS, i, pending[i].value if first == "buffer-color" else 0)
+            filled = self.switches.get("combiner.first_buffer") == "buffer-color"
+            put(TEXENV_SOURCE.BUFFER, i, pending[i].value if filled else 0)
+        for stage in k.range(0, STAGES):
             constant = self._register(stage, "COLOR")
             for i in range(4):
-                put(CONSTANT, i, k.splat(constant.bits(8 * i, 8)))
+                put(TEXENV_SOURCE.CONSTANT, i, k.splat(constant.bits(8 * i, 8)))
             result = self._stage(stage, sources)
             for i, value in enumerate(result):
                 if not at_once:
-                    put(BUFFER, i, pending[i].value)
+                    put(TEXENV_SOURCE.BUFFER, i, pending[i].value)
                 kept = (self.update_alpha if i == 3 else self.update_rgb).lsr(stage) & 1
                 pending[i].value = k.select(kept == 1, value, pending[i].value)
                 if at_once:
-                    put(BUFFER, i, pending[i].value)
-                put(PREVIOUS, i, value)
-        return {ch: sources[4 * PREVIOUS + i] for i, ch in enumerate(CHANNELS)}
+                    put(TEXENV_SOURCE.BUFFER, i, pending[i].value)
+                put(TEXENV_SOURCE.PREVIOUS, i, value)
+        return {ch: sources[4 * TEXENV_SOURCE.PREVIOUS + i] for i, ch in enumerate(CHANNELS)}
 
     def _operand(self, sources: Array, code: Value, operand: Value, i: int) -> Value:
         """Channel i of a source through an operand code."""
@@ -84,8 +86,8 @@ class GeneralCombiners:
         channel = k.i32(i)
         for number, name in table.items():
             if name is not None:
-                channel = k.select((operand & ~1) == number, CHANNELS.index(name), channel)
-        inverted = k.select((operand & 1) == 1, 255, 0)
+                channel = k.select((operand & ~INVERTED) == number, CHANNELS.index(name), channel)
+        inverted = k.select((operand & INVERTED) == INVERTED, 255, 0)
         return sources[(code << 2) + channel] ^ inverted
 
     def _stage(self, stage: Value, sources: Array) -> list[Value]:
@@ -98,7 +100,7 @@ class GeneralCombiners:
             codes = [(bits(source, f"SOURCE.{part}{n}"), bits(operand, f"OPERAND.{part}{n}")) for n in range(OPERANDS)]
             if self.switches.get("combiner.first_previous") == "third-source":
                 borrowed = lambda n, code, third=codes[2][0]: (
-                    k.select((stage == 0) & (code == PREVIOUS), third, code) if n < 2 else code
+                    k.select((stage == 0) & (code == TEXENV_SOURCE.PREVIOUS), third, code) if n < 2 else code
                 )
                 codes = [(borrowed(n, code), how) for n, (code, how) in enumerate(codes)]
             read = [[self._operand(sources, code, how, i) for code, how in codes] for i in channels]
@@ -113,10 +115,11 @@ class GeneralCombiners:
             first, second = ({ch: abc[n] for ch, abc in zip("rgb", rgb, strict=True)} for n in range(2))
             return (self.arithmetic.dot3(first, second),) * 3
 
-        cases = [products if op in (6, 7) else plain(op, rgb) for op in range(11)]
+        operations = range(max(TEXENV_COMBINER) + 2)  # the last one stands for all that nobody knows
+        cases = [products if op in DOT_PRODUCTS else plain(op, rgb) for op in operations]
         red, green, blue = k.switch(rgb_op, cases)
-        (a,) = k.switch(alpha_op, [plain(op, alpha) for op in range(11)])
-        result = [red, green, blue, k.select(rgb_op == 7, red, a)]
+        (a,) = k.switch(alpha_op, [plain(op, alpha) for op in operations])
+        result = [red, green, blue, k.select(rgb_op == TEXENV_COMBINER.DOT3_RGBA, red, a)]
         out = []
         for i, value in enumerate(result):
             code = bits(scale, "SCALE.alpha" if i == 3 else "SCALE.rgb")

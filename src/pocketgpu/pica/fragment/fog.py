@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pocketgpu.facts.pica_enums import FOG_MODE
 from pocketgpu.lanes import F32, I32, Lang, Value
 from pocketgpu.pica.core.layout import BANK_INDEX, PACKET
 from pocketgpu.pica.core.registers import Flag, LiveRegisters, State, field
 from pocketgpu.pica.fragment.combiners import Color, constant_color
 
-MODE_FOG = 5
 ENTRIES = 128
 _SCALE = 1.0 / 2047.0
 
@@ -22,7 +22,7 @@ class Fog:
 
     def __init__(self, k: Lang, state: State, live: LiveRegisters, packet: Value, switches: dict[str, str]) -> None:
         self.k = k
-        self.enabled: Flag = state("TEXENV_UPDATE_BUFFER.fog_mode") == MODE_FOG
+        self.enabled: Flag = state("TEXENV_UPDATE_BUFFER.fog_mode") == FOG_MODE.FOG
         self.flip: Flag = state("TEXENV_UPDATE_BUFFER.z_flip") != 0
         self.rounds = switches.get("fog.arithmetic") == "float"
         self.color = constant_color(k, live, "FOG_COLOR", "rgb")

@@ -24,15 +24,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from pocketgpu.facts.pica_enums import DEPTH_CLASS, DEPTH_FORMAT, FOG_MODE, GAS_LUT_INPUT, SHADING_DENSITY
 from pocketgpu.lanes import I32, Lang, Value
 from pocketgpu.pica.core.layout import BANK_INDEX, PACKET
 from pocketgpu.pica.core.registers import Flag, LiveRegisters, State
 from pocketgpu.pica.fragment.combiners import Color
 
-FOG_MODE_GAS = 7
 COLORS = 8
 _FULL = 0xFFFF
-DEPTH_NEVER, DEPTH_ALWAYS, DEPTH_GREATER, DEPTH_LESS = range(4)
+_DEPTH = 0xFFFFFF
 
 
 class Gas:
@@ -42,13 +42,13 @@ class Gas:
         self, k: Lang, state: State, live: LiveRegisters, packet: Value, base: Value, switches: Mapping[str, str]
     ) -> None:
         self.k, self.base, self.live = k, base, live
-        self.shading: Flag = state("TEXENV_UPDATE_BUFFER.fog_mode") == FOG_MODE_GAS
+        self.shading: Flag = state("TEXENV_UPDATE_BUFFER.fog_mode") == FOG_MODE.GAS
         self.guessing = switches.get("gas.hypothesis") == "density"
         self.table = k.load(I32, packet + (PACKET.VERSIONS + 4 * BANK_INDEX["gas_lut"]))
-        self.depth_density = live("TEXENV_UPDATE_BUFFER.shading_density") == 1
+        self.depth_density = live("TEXENV_UPDATE_BUFFER.shading_density") == SHADING_DENSITY.DEPTH
         self.writes: Flag = state("COLORBUFFER_WRITE.mask") != 0
         # One step of the depth buffer as a part of its range.
-        bits_16 = state("DEPTHBUFFER_FORMAT.format") == 0
+        bits_16 = state("DEPTHBUFFER_FORMAT.format") == DEPTH_FORMAT.D16
         self.step = k.select(bits_16, k.f32(1.0 / 0xFFFF), k.f32(1.0 / 0xFFFFFF))
 
     # -- adding up --------------------------------------------------------------------------------------------------
@@ -59,10 +59,10 @@ class Gas:
         k, live = self.k, self.live
         place = k.to_i64(number << 2) + self.base
         kind, scale = live("GAS_DELTAZ_DEPTH.function"), k.to_f32(live("GAS_DELTAZ_DEPTH.delta_z")) * (1.0 / 256.0)
-        ahead = k.to_f32(incoming - (word & 0xFFFFFF)) * self.step
-        ahead = k.select(kind == DEPTH_GREATER, ahead, -ahead)
+        ahead = k.to_f32(incoming - (word & _DEPTH)) * self.step
+        ahead = k.select(kind == DEPTH_CLASS.GREATER, ahead, -ahead)
         part = k.clamp(ahead * scale, 0.0, 1.0)
-        part = k.select(kind == DEPTH_ALWAYS, 1.0, k.select(kind == DEPTH_NEVER, 0.0, part))
+        part = k.select(kind == DEPTH_CLASS.ALWAYS, 1.0, k.select(kind == DEPTH_CLASS.NEVER, 0.0, part))
         for _ in k.when(self.writes):
             old = k.load(I32, place, lanes=k.lanes)
             plain = k.min((old & _FULL) + density, _FULL)
@@ -85,7 +85,8 @@ class Gas:
             return high + (low - high) * k.clamp(x * byte(f"{register}.attenuation"), 0.0, 1.0)
 
         light = brightness("GAS_LIGHT_XY") + brightness("GAS_LIGHT_Z") * byte("GAS_LIGHT_Z_COLOR.direction")
-        position = k.select(live("GAS_LIGHT_Z_COLOR.lut_input") == 1, k.clamp(light, 0.0, 1.0), x) * float(COLORS)
+        by_light = live("GAS_LIGHT_Z_COLOR.lut_input") == GAS_LUT_INPUT.LIGHT_FACTOR
+        position = k.select(by_light, k.clamp(light, 0.0, 1.0), x) * float(COLORS)
         entry = k.to_i32(position, 0, COLORS - 1)
         fraction = position - k.to_f32(entry)
         at = (entry << 2) + self.table

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pocketgpu.facts.pica_enums import FRAGMENT_MODE, SCISSOR, TEXENV_SOURCE
 from pocketgpu.lanes import I32, I64, Lang, Value, kernel
 from pocketgpu.pica.core.layout import LIGHTS_SIZE, PACKET, PACKET_REGISTERS, TRIANGLE, TRIANGLE_SIZE, WorkLayout
 from pocketgpu.pica.core.registers import Flag, LiveRegisters, StateWords, StaticRegisters
 from pocketgpu.pica.fragment.any_state import AnyState, state_words
-from pocketgpu.pica.fragment.combiners import TEXTURE0, Color, Combiners, sources_used
+from pocketgpu.pica.fragment.combiners import Color, Combiners, sources_used
 from pocketgpu.pica.fragment.fog import Fog
 from pocketgpu.pica.fragment.gas import Gas
 from pocketgpu.pica.fragment.lighting import Lighting
@@ -24,7 +25,7 @@ from pocketgpu.pica.fragment.sources import Pixels, Triangle, slots_used
 from pocketgpu.pica.memory.pixels import morton_x, morton_y
 from pocketgpu.pica.texture.proctex import ProcTex
 from pocketgpu.pica.texture.shadow import ShadowLookup, ShadowMap
-from pocketgpu.pica.texture.units import TYPE_SHADOW_2D, TYPE_SHADOW_CUBE, Sampler
+from pocketgpu.pica.texture.units import SHADOW_TYPES, Sampler
 
 TILE = 8
 
@@ -53,7 +54,7 @@ class Draw:
         self.fog = Fog(k, state, live, packet, switches)
         self.depth_scale, self.depth_offset = live.float("DEPTHMAP_SCALE.value"), live.float("DEPTHMAP_OFFSET.value")
         self.alpha_reference = live("FRAGOP_ALPHA_TEST.reference")
-        self.excluded = self._excluded(state("SCISSORTEST_MODE.mode") == 1, head("HEIGHT"))
+        self.excluded = self._excluded(state("SCISSORTEST_MODE.mode") == SCISSOR.OUTSIDE, head("HEIGHT"))
         self.fragments = k.var(k.splat(0))
         self.samplers: dict[int, Sampler] = {}
         self.lighting: Lighting | None = None
@@ -79,7 +80,7 @@ class Draw:
             self.lighting = Lighting(k, state, live, packet, sources_used(state, switches), switches, lights)
         if state("TEXUNIT_CONFIG.unit3_enable"):
             self.procedural = ProcTex(k, state, live, packet)
-        if 0 in self.samplers and self.samplers[0].kind in (TYPE_SHADOW_2D, TYPE_SHADOW_CUBE):
+        if 0 in self.samplers and self.samplers[0].kind in SHADOW_TYPES:
             self.shadow = ShadowLookup(k, state, live, self.samplers[0], switches)
         self.gas = Gas(k, state, live, packet, color, switches)
         self.shadow_map = ShadowMap(k, state, live, color)
@@ -128,7 +129,7 @@ def _shade(draw: Draw, triangle: Triangle, edges: list[Value], mask: Value, numb
             k.probe(f"combined.{ch}", color[ch])
         color = draw.fog.apply(color, pixels.depth)
         if draw.gas is not None and draw.gas.shading:
-            color = draw.gas.shade(lambda: pixels.source(TEXTURE0))
+            color = draw.gas.shade(lambda: pixels.source(TEXENV_SOURCE.TEXTURE0))
 
         def ordinary() -> None:
             def alpha_test() -> Value:
@@ -153,7 +154,9 @@ def _shade(draw: Draw, triangle: Triangle, edges: list[Value], mask: Value, numb
             assert draw.shadow_map is not None
             draw.shadow_map.store(mask, color["g"], pixels.depth(), number)
 
-        modes = [ordinary, gas, ordinary, shadow_map] if draw.any is None else [ordinary]
+        modes = [ordinary]
+        if draw.any is None:
+            modes = FRAGMENT_MODE.in_order({"DEFAULT": ordinary, "GAS": gas, "SHADOW": shadow_map}, ordinary)
         k.switch(state("COLOR_OPERATION.fragment_mode") if draw.any is None else 0, modes)
 
 

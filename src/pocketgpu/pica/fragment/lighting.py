@@ -17,6 +17,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pocketgpu.facts.pica_enums import (
+    BUMP_MODE,
+    FRESNEL,
+    LIGHT_LAYER,
+    LIGHT_LUT,
+    LIGHT_LUT_INPUT,
+    SEMANTIC,
+    TEXENV_SOURCE,
+)
 from pocketgpu.lanes import F32, I32, Lang, Value, Var
 from pocketgpu.pica.core.layout import BANK_INDEX, LIGHT_SIZE, PACKET
 from pocketgpu.pica.core.registers import (
@@ -27,30 +36,31 @@ from pocketgpu.pica.core.registers import (
     State,
     field,
     narrow_float,
+    part,
     register_id,
 )
-from pocketgpu.pica.fragment.combiners import FRAGMENT_PRIMARY, FRAGMENT_SECONDARY, TEXTURE0, Color
+from pocketgpu.pica.fragment.combiners import Color
 from pocketgpu.struct_words import Struct
 
-QUATERNION_SLOTS = tuple(range(4, 8))
-VIEW_SLOTS = tuple(range(18, 21))
+QUATERNION_SLOTS = tuple(SEMANTIC.number(f"QUATERNION_{axis}") for axis in "XYZW")
+VIEW_SLOTS = tuple(SEMANTIC.number(f"VIEW_{axis}") for axis in "XYZ")
 LIGHTS = 8
 ENTRIES = 256
 Vector = list[Value]
 
-TABLES = {"d0": 0, "d1": 1, "fr": 3, "rb": 4, "rg": 5, "rr": 6, "sp": 8, "da": 16}
+_SYMBOLS = {name: name.upper() for name in ("d0", "d1", "fr", "rb", "rg", "rr")} | {"sp": "SP0", "da": "DA0"}
+TABLES = {name: LIGHT_LUT.number(symbol) for name, symbol in _SYMBOLS.items()}
 """Numbers of the tables; those of the spotlight and of the distance are the first of eight, one for each light."""
 SELECTED = ("d0", "d1", "sp", "fr", "rb", "rg", "rr")
 """The tables that can be switched off for a layer, and that have a choice of inputs: all but that of the distance."""
-LAYERS = {
-    0: "d0 rr sp", 1: "fr rr sp", 2: "d0 d1 rr", 3: "d0 d1 fr", 4: "d0 d1 rr rg rb sp", 5: "d0 fr rr rg rb sp",
-    6: "d0 d1 fr rr sp",
+_LAYERS = {
+    "CONFIG0": "d0 rr sp", "CONFIG1": "fr rr sp", "CONFIG2": "d0 d1 rr", "CONFIG3": "d0 d1 fr",
+    "CONFIG4": "d0 d1 rr rg rb sp", "CONFIG5": "d0 fr rr rg rb sp", "CONFIG6": "d0 d1 fr rr sp",
 }  # fmt: skip
-"""Tables of each LIGHTING_CONFIG0.layer; 8, and the codes that nobody knows, have them all."""
-ALL_LAYERS = 8
-N_H, V_H, N_V, L_N, SPOT, COS_PHI, NOTHING = range(7)
-"""Inputs of a table, by their codes; what the codes 6 and 7 would be is not known."""
-BUMP_NONE, BUMP_NORMAL, BUMP_TANGENT = range(3)
+LAYERS = {LIGHT_LAYER.number(symbol): tables.split() for symbol, tables in _LAYERS.items()}
+"""Tables of each LIGHTING_CONFIG0.layer; CONFIG7, and the codes that nobody knows, have them all."""
+NOTHING = max(LIGHT_LUT_INPUT) + 1
+"""The input of a table that nobody knows: any code past the last one that means something."""
 
 _SHARED = (
     "shadow", "fresnel", "shadow_primary", "shadow_secondary", "shadow_invert", "shadow_alpha", "bump_unit",
@@ -71,6 +81,8 @@ FIELDS = (
 )
 """Register fields that can shape the code of lit fragments."""
 
+_VALUE, _DIFFERENCE = (field(f"LIGHTING_LUT_DATA0.{name}") for name in ("value", "difference"))
+
 # One light as the loop reads it, in the order of the permutation. UNIT and LENGTH belong to directional lights.
 RECORD = Struct(
     "POSITION:3", "UNIT:3", "LENGTH", "SPOT:3", "SPECULAR0:3", "SPECULAR1:3", "DIFFUSE:3", "AMBIENT:3",
@@ -87,18 +99,18 @@ def normal_form(get: State, used: set[int], switches: Mapping[str, str]) -> dict
     LIGHTING_ENABLE0.enable tells whether the draw is lit. A table takes part unless its bit of LIGHTING_CONFIG1 is
     set, whatever the layer; bits of what would change no colour are set as well.
     """
-    primary, secondary = FRAGMENT_PRIMARY in used, FRAGMENT_SECONDARY in used
+    primary, secondary = TEXENV_SOURCE.FRAGMENT_PRIMARY in used, TEXENV_SOURCE.FRAGMENT_SECONDARY in used
     if get("LIGHTING_ENABLE1.disable") or not (primary or secondary):
         return {}
     shared = {name: get(f"LIGHTING_CONFIG0.{name}") for name in _SHARED}
-    tables = set(LAYERS.get(get("LIGHTING_CONFIG0.layer"), " ".join(SELECTED)).split())
+    tables = set(LAYERS.get(get("LIGHTING_CONFIG0.layer"), SELECTED))
     # A choice: bits 20 and 22 may mean each other.
     other = {"rr": "rb", "rb": "rr"} if switches["lighting.off_bits"] == "rr-rg-rb" else {}
     tables -= {name for name in SELECTED if name != "sp" and get(_off(other.get(name, name)))}
     if not secondary:
         tables -= {"d0", "d1", "rr", "rg", "rb"}
         shared["clamp_highlights"] = 0
-    shared["fresnel"] &= int(primary) | int(secondary) << 1
+    shared["fresnel"] &= (FRESNEL.PRIMARY_ALPHA if primary else 0) | (FRESNEL.SECONDARY_ALPHA if secondary else 0)
     shared["shadow_primary"] &= int(primary)
     shared["shadow_secondary"] &= int(secondary)
     shared["shadow_alpha"] &= int(shared["shadow"] and shared["fresnel"] > 0)
@@ -110,12 +122,13 @@ def normal_form(get: State, used: set[int], switches: Mapping[str, str]) -> dict
         shared |= {name: 0 for name in _SHARED if name.startswith("shadow")}
     selects = {name: get(f"LIGHTING_LUTINPUT_SELECT.{name}") for name in SELECTED if name in tables}
     for name, code in selects.items():
-        if code > COS_PHI or (code == COS_PHI and get("LIGHTING_CONFIG0.layer") != ALL_LAYERS):
+        layer = get("LIGHTING_CONFIG0.layer")
+        if code >= NOTHING or (code == LIGHT_LUT_INPUT.CP and layer != LIGHT_LAYER.CONFIG7):
             selects[name] = NOTHING
-    tangent = COS_PHI in selects.values()
-    if shared["bump_mode"] != BUMP_NORMAL and not (shared["bump_mode"] == BUMP_TANGENT and tangent):
+    tangent = LIGHT_LUT_INPUT.CP in selects.values()
+    if shared["bump_mode"] != BUMP_MODE.BUMP_MAP and not (shared["bump_mode"] == BUMP_MODE.TANGENT_MAP and tangent):
         shared["bump_mode"] = shared["bump_unit"] = 0
-    if shared["bump_mode"] != BUMP_NORMAL:
+    if shared["bump_mode"] != BUMP_MODE.BUMP_MAP:
         shared["bump_keep_z"] = 0
 
     form = {f"LIGHTING_CONFIG0.{name}": value for name, value in shared.items()} | {"LIGHTING_ENABLE0.enable": 1}
@@ -132,7 +145,7 @@ def units_read(form: Mapping[str, int]) -> set[int]:
     """Combiner sources that lighting itself reads: the bump map and the shadow."""
     get = lambda name: form.get(f"LIGHTING_CONFIG0.{name}", 0)
     pairs = (("bump_mode", "bump_unit"), ("shadow", "shadow_unit"))
-    return {TEXTURE0 + get(unit) for switch, unit in pairs if get(switch)}
+    return {TEXENV_SOURCE.TEXTURE0 + get(unit) for switch, unit in pairs if get(switch)}
 
 
 # -- vectors -----------------------------------------------------------------------------------------------------------
@@ -276,18 +289,18 @@ class _Terms:
 
     def _value(self, code: int) -> Value:
         surface = self.surface
-        if code == N_H:
+        if code == LIGHT_LUT_INPUT.NH:
             return (self.ln + surface.nv) / self.half_length
-        if code == V_H:
+        if code == LIGHT_LUT_INPUT.VH:
             return dot(surface.view, self.half) / self.half_length
-        if code == N_V:
+        if code == LIGHT_LUT_INPUT.NV:
             return surface.nv
-        if code == L_N:
+        if code == LIGHT_LUT_INPUT.LN:
             return self.ln
-        if code == SPOT:
+        if code == LIGHT_LUT_INPUT.SP:
             return dot(self.toward, self.light.three("SPOT"))
-        if code == COS_PHI:
-            return dot(self.half, surface.tangent) / self.half_length - surface.nt * self.value(N_H)
+        if code == LIGHT_LUT_INPUT.CP:
+            return dot(self.half, surface.tangent) / self.half_length - surface.nt * self.value(LIGHT_LUT_INPUT.NH)
         return self.k.splat(0.0, type=F32)
 
     def place(self, code: Number, signed: Flag, nearest: bool) -> _Place:
@@ -336,7 +349,8 @@ class Lighting:
         self.k, self.live, self.lights = k, live, lights
         self.get: State = lambda name: state(f"LIGHTING_CONFIG0.{name}")
         self.general = isinstance(self.get("fresnel"), Value)
-        self.primary, self.secondary = FRAGMENT_PRIMARY in used, FRAGMENT_SECONDARY in used
+        self.primary = TEXENV_SOURCE.FRAGMENT_PRIMARY in used
+        self.secondary = TEXENV_SOURCE.FRAGMENT_SECONDARY in used
         self.nearest = switches.get("lighting.lut") == "nearest"
         self.fresnel_sum = switches.get("lighting.fresnel") == "sum"
         self.color_bits = 8 if switches.get("lighting.color_bits") == "8" else 10
@@ -345,13 +359,14 @@ class Lighting:
         self.signed: dict[str, Flag] = {name: state(f"LIGHTING_LUTINPUT_ABS.{name}") != 0 for name in SELECTED}
         self.contents = k.load(I32, packet + (PACKET.VERSIONS + 4 * BANK_INDEX["lighting_lut"]))
         self.count = live("LIGHTING_NUM_LIGHTS.count") + 1
-        # A scale code is a power of two: 0 to 3, and 6 and 7 are -2 and -1.
-        scales = {name: live(f"LIGHTING_LUTINPUT_SCALE.{name}").bits(0, 3, signed=True) for name in SELECTED}
+        # A scale code is a power of two, with a sign: X0_25 and X0_5 are -2 and -1.
+        width = field("LIGHTING_LUTINPUT_SCALE.d0").width
+        scales = {name: live(f"LIGHTING_LUTINPUT_SCALE.{name}").bits(0, width, signed=True) for name in SELECTED}
         self.scale = {name: k.bits_f32((code + 127) << 23) for name, code in scales.items()}
         self.ambient = self._color(live.word("LIGHTING_AMBIENT"))
         order, off = live.word("LIGHTING_LIGHT_PERMUTATION"), live.word("LIGHTING_CONFIG1")
         for n in k.range(0, self.count):
-            self._decode(k.to_i64(n * LIGHT_SIZE) + lights, (order >> (n << 2)) & 7, off)
+            self._decode(k.to_i64(n * LIGHT_SIZE) + lights, (order >> (n << 2)) & (LIGHTS - 1), off)
 
     # -- before the pixels --------------------------------------------------------------------------------------------
     def _color(self, word: Value) -> Vector:
@@ -399,9 +414,9 @@ class Lighting:
         """A value of the table at arena offset `at`: 12 bits of value, and a difference with sign and magnitude."""
         k, (whole, *fraction) = self.k, where
         word = k.gather(I32, (whole << 2) + at)
-        result = k.to_f32(word & 0xFFF) * (1.0 / 4095.0)
+        result = k.to_f32(part(word, _VALUE)) * (1.0 / 4095.0)
         if fraction:
-            magnitude = k.to_f32(word.bits(12, 11)) * (1.0 / 2047.0)
+            magnitude = k.to_f32(word.bits(_DIFFERENCE.lo, _DIFFERENCE.width - 1)) * (1.0 / 2047.0)
             difference = k.bits_f32(k.bits_i32(magnitude) | ((word << 8) & -0x80000000))
             result = result + fraction[0] * difference
         return result
@@ -460,7 +475,7 @@ class Lighting:
             a = shadow[3]
             result = k.branch(self.get("shadow_alpha") != 0, lambda: result * a, lambda: result)
         colors = []
-        for bit, sums in ((1, diffuse), (2, specular)):
+        for bit, sums in ((FRESNEL.PRIMARY_ALPHA, diffuse), (FRESNEL.SECONDARY_ALPHA, specular)):
             channels = [v.value for v in sums] or [spread(0.0)] * 3
             channels.append(k.branch((fresnel & bit) != 0, lambda: result * 255.0, lambda: spread(255.0)))
             colors.append({ch: k.to_i32(v, 0.0, 255.0) for ch, v in zip("rgba", channels, strict=True)})
@@ -494,7 +509,8 @@ class Lighting:
             return turned([x, y, k.branch(self.get("bump_keep_z") != 0, lambda: z, rest)], across)
 
         plain = lambda: turned(up, across)
-        axes = k.switch(mode, [plain, by_normal, lambda: turned(up, bump), plain])
+        ways = {"NONE": plain, "BUMP_MAP": by_normal, "TANGENT_MAP": lambda: turned(up, bump)}
+        axes = k.switch(mode, [*BUMP_MODE.in_order(ways), plain])
         return list(axes[:3]), list(axes[3:])
 
     def _shadow(self, texture: Callable[[int], Color]) -> tuple[Value, ...] | None:

@@ -12,20 +12,46 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
+from pocketgpu.facts.pica_enums import (
+    BLEND_EQUATION,
+    BLEND_FACTOR,
+    COLOR_FORMAT,
+    COMPARE,
+    DEPTH_FORMAT,
+    LOGIC_OP,
+    STENCIL_ACTION,
+)
 from pocketgpu.lanes import Lang, Value, comparisons
 from pocketgpu.pica.core.registers import Flag, LiveRegisters, Number, State
 from pocketgpu.pica.fragment.combiners import Color, constant_color, div255
 from pocketgpu.pica.memory.pixels import load_pixels, pack_channels, split, store_pixels, unpack
 
-_D24S8 = 3
-_COLOR_FORMATS = [FRAMEBUFFER_COLOR_FORMATS[code] for code in range(5)]
+_D24S8 = DEPTH_FORMAT.D24S8
+_DEPTH_MASK, _STENCIL_AT = 0xFFFFFF, 24  # in a word of D24S8
+_COLOR_FORMATS = [FRAMEBUFFER_COLOR_FORMATS[code] for code in COLOR_FORMAT]
 
 
-COMPARISONS = ("never", "always", "equal", "notequal", "less", "lequal", "greater", "gequal")
-LOGIC_OPERATIONS = (
-    "clear", "and", "and reverse", "copy", "set", "copy inverted", "noop", "invert", "nand", "or", "nor", "xor",
-    "equiv", "and inverted", "or reverse", "or inverted",
+COMPARISONS = COMPARE.in_order(
+    {
+        "NEVER": "never", "ALWAYS": "always", "EQUAL": "equal", "NOT_EQUAL": "notequal", "LESS": "less",
+        "LESS_OR_EQUAL": "lequal", "GREATER": "greater", "GREATER_OR_EQUAL": "gequal",
+    }
 )  # fmt: skip
+LOGIC_OPERATIONS = LOGIC_OP.in_order(
+    {
+        "CLEAR": "clear", "AND": "and", "AND_REVERSE": "and reverse", "COPY": "copy", "SET": "set",
+        "COPY_INVERTED": "copy inverted", "KEEP": "noop", "INVERT": "invert", "NAND": "nand", "OR": "or", "NOR": "nor",
+        "XOR": "xor", "EQUIVALENT": "equiv", "AND_INVERTED": "and inverted", "OR_REVERSE": "or reverse",
+        "OR_INVERTED": "or inverted",
+    }
+)  # fmt: skip
+STENCIL_OPERATIONS = STENCIL_ACTION.in_order(
+    {
+        "KEEP": "keep", "ZERO": "zero", "REPLACE": "replace", "INCREMENT": "increment", "DECREMENT": "decrement",
+        "INVERT": "invert", "INCREMENT_WRAP": "increment wrap", "DECREMENT_WRAP": "decrement wrap",
+    }
+)  # fmt: skip
+assert tuple(STENCIL_OPERATIONS) == comparisons.STENCIL_OPERATIONS
 
 
 def compare(k: Lang, function: Number, incoming: Value, stored: Value) -> Value:
@@ -39,7 +65,7 @@ class DepthStencil:
     def __init__(self, k: Lang, state: State, live: LiveRegisters, base: Value, switches: Mapping[str, str]) -> None:
         self.k, self.state, self.base = k, state, base
         self.code = state("DEPTHBUFFER_FORMAT.format")
-        exists = (self.code == 0) | (self.code == 2) | (self.code == _D24S8)
+        exists = (self.code == DEPTH_FORMAT.D16) | (self.code == DEPTH_FORMAT.D24) | (self.code == _D24S8)
         self.stencil: Flag = (state("STENCIL_TEST.enable") != 0) & (self.code == _D24S8)
         self.testing: Flag = exists & (state("DEPTH_COLOR_MASK.depth_test") != 0)
         self.writing: Flag = (
@@ -51,7 +77,7 @@ class DepthStencil:
         self.stored_first = switches.get("test.stencil_operands") == "stored"
         self.short = switches.get("depth.bits") == "23"
         self.function = state("DEPTH_COLOR_MASK.depth_function")
-        self.needed: Flag = self.stencil | self.writing | (self.testing & (self.function != 1))
+        self.needed: Flag = self.stencil | self.writing | (self.testing & (self.function != COMPARE.ALWAYS))
         self.reads: Flag = state("DEPTHBUFFER_READ.depth") != 0
         self.reference = live("STENCIL_TEST.reference")
         self.input_mask, self.write_mask = live("STENCIL_TEST.input_mask"), live("STENCIL_TEST.write_mask")
@@ -95,7 +121,7 @@ class DepthStencil:
 
     def _stored_depth(self, word: Value) -> Value:
         k = self.k
-        low = k.branch(self.code == _D24S8, lambda: word & 0xFFFFFF, lambda: word)
+        low = k.branch(self.code == _D24S8, lambda: word & _DEPTH_MASK, lambda: word)
         stored: Value = k.branch(self.reads, lambda: low, lambda: word * 0)
         return stored
 
@@ -136,13 +162,13 @@ class DepthStencil:
 
     def _merged(self, incoming: Value, word: Value) -> Value:
         """A buffer word with new depth and old stencil."""
-        merged: Value = self.k.branch(self.code == _D24S8, lambda: incoming | (word & ~0xFFFFFF), lambda: incoming)
+        merged: Value = self.k.branch(self.code == _D24S8, lambda: incoming | (word & ~_DEPTH_MASK), lambda: incoming)
         return merged
 
     def _late(self, mask: Value, incoming: Value, word: Value, number: Value, opaque: Value | None) -> Value:
         """Stencil then depth, for draws with stencil."""
         k, state = self.k, self.state
-        stored = word.lsr(24)
+        stored = word.lsr(_STENCIL_AT)
         reference, tested = self.reference & self.input_mask, stored & self.input_mask
         sides = (tested, k.splat(reference)) if self.stored_first else (k.splat(reference), tested)
         passes = mask & compare(k, state("STENCIL_TEST.function"), *sides)
@@ -159,11 +185,11 @@ class DepthStencil:
             written = written | (state("DEPTHBUFFER_WRITE.depth") != 0)
         stencil = k.select(written, fresh, stored)
         k.probe("stencil.after", stencil)
-        old = word & 0xFFFFFF
+        old = word & _DEPTH_MASK
         depth = k.select(self.writing, k.select(both, incoming, old), old)
         if opaque is not None:  # what fails stencil or depth is dealt with before alpha is looked at
             mask, both = mask & (opaque | ~both), both & opaque
-        self.store(number, depth | (stencil << 24), mask)
+        self.store(number, depth | (stencil << _STENCIL_AT), mask)
         return both
 
 
@@ -196,25 +222,25 @@ class ColorOutput:
             lambda: tuple(f(ch) for ch in channels)
         )
         full = k.splat(255)
-        table = [
-            each(lambda ch: k.splat(0)),
-            each(lambda ch: full),
-            each(lambda ch: s[ch]),
-            each(lambda ch: 255 - s[ch]),
-            each(lambda ch: d[ch]),
-            each(lambda ch: 255 - d[ch]),
-            each(lambda ch: s["a"]),
-            each(lambda ch: 255 - s["a"]),
-            each(lambda ch: d["a"]),
-            each(lambda ch: 255 - d["a"]),
-            each(lambda ch: c[ch]),
-            each(lambda ch: 255 - c[ch]),
-            each(lambda ch: c["a"]),
-            each(lambda ch: 255 - c["a"]),
-            each(lambda ch: full if ch == "a" else k.min(s["a"], 255 - d["a"])),
-            each(lambda ch: s[ch] if self.source_factor_15 else full),
-        ]
-        factors: tuple[Value, ...] = k.switch(code, table)
+        table = {
+            "ZERO": each(lambda ch: k.splat(0)),
+            "ONE": each(lambda ch: full),
+            "SOURCE_COLOR": each(lambda ch: s[ch]),
+            "ONE_MINUS_SOURCE_COLOR": each(lambda ch: 255 - s[ch]),
+            "DESTINATION_COLOR": each(lambda ch: d[ch]),
+            "ONE_MINUS_DESTINATION_COLOR": each(lambda ch: 255 - d[ch]),
+            "SOURCE_ALPHA": each(lambda ch: s["a"]),
+            "ONE_MINUS_SOURCE_ALPHA": each(lambda ch: 255 - s["a"]),
+            "DESTINATION_ALPHA": each(lambda ch: d["a"]),
+            "ONE_MINUS_DESTINATION_ALPHA": each(lambda ch: 255 - d["a"]),
+            "CONSTANT_COLOR": each(lambda ch: c[ch]),
+            "ONE_MINUS_CONSTANT_COLOR": each(lambda ch: 255 - c[ch]),
+            "CONSTANT_ALPHA": each(lambda ch: c["a"]),
+            "ONE_MINUS_CONSTANT_ALPHA": each(lambda ch: 255 - c["a"]),
+            "SOURCE_ALPHA_SATURATED": each(lambda ch: full if ch == "a" else k.min(s["a"], 255 - d["a"])),
+        }
+        unknown = each(lambda ch: s[ch] if self.source_factor_15 else full)
+        factors: tuple[Value, ...] = k.switch(code, [*BLEND_FACTOR.in_order(table), unknown])
         return factors
 
     def _equation(
@@ -229,15 +255,20 @@ class ColorOutput:
         each: Callable[[Callable[[Value, Value], Value]], Callable[[], tuple[Value, ...]]] = lambda f: (
             lambda: tuple(f(a, b) for a, b in pairs)
         )
-        table = [
-            each(lambda a, b: k.min(div255(a + b), 255)),
-            each(lambda a, b: div255(k.max(a - b, 0))),
-            each(lambda a, b: div255(k.max(b - a, 0))),
-            plain(k.min) if self.plain_extremes else each(lambda a, b: div255(k.min(a, b))),
-            plain(k.max) if self.plain_extremes else each(lambda a, b: div255(k.max(a, b))),
-            each(lambda a, b: k.min(div255(a + b), 255)),  # 5-7 add, as 0
-        ]
-        result: tuple[Value, ...] = k.switch(code, table)
+        add = each(lambda a, b: k.min(div255(a + b), 255))
+        table = {
+            "ADD": add,
+            "SUBTRACT": each(lambda a, b: div255(k.max(a - b, 0))),
+            "REVERSE_SUBTRACT": each(lambda a, b: div255(k.max(b - a, 0))),
+            "MINIMUM": plain(k.min) if self.plain_extremes else each(lambda a, b: div255(k.min(a, b))),
+            "MAXIMUM": plain(k.max) if self.plain_extremes else each(lambda a, b: div255(k.max(a, b))),
+            "ADD_5": add,
+            "ADD_6": add,
+            "ADD_7": add,
+        }
+        # Past the end of the list its last case counts.
+        cases = BLEND_EQUATION.in_order(table)[: BLEND_EQUATION.ADD_5 + 1]
+        result: tuple[Value, ...] = k.switch(code, cases)
         return result
 
     def _blend(self, s: Color, d: Color) -> tuple[Value, ...]:

@@ -7,29 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pocketgpu.facts.pica_enums import SEMANTIC, TEXENV_SOURCE, TEXTURE_TYPE, UNIT2_COORDINATES
 from pocketgpu.lanes import F32, I32, Lang, Value
 from pocketgpu.pica.core.layout import TRIANGLE, VERTEX_FLOATS
 from pocketgpu.pica.core.registers import State, StateWords
-from pocketgpu.pica.fragment import combiners
 from pocketgpu.pica.fragment.combiners import Color
 from pocketgpu.pica.fragment.lighting import QUATERNION_SLOTS, VIEW_SLOTS
-from pocketgpu.pica.texture.units import (
-    TYPE_2D,
-    TYPE_CUBE,
-    TYPE_PROJECTION,
-    TYPE_SHADOW_2D,
-    TYPE_SHADOW_CUBE,
-    Ratio,
-    Sampler,
-    cube_axes,
-    cube_face,
-)
+from pocketgpu.pica.texture.units import CUBE_TYPES, Ratio, Sampler, cube_axes, cube_face
 from pocketgpu.pica.vertex.primitives import COLOR_SLOT, DEPTH_SLOT, INVERSE_W_SLOT
 
 if TYPE_CHECKING:
     from pocketgpu.pica.fragment.kernel import Draw
 
-TEXCOORD_SLOTS, TEXCOORD0_W_SLOT = {0: 12, 1: 14, 2: 22}, 16
+TEXCOORD_SLOTS = tuple(SEMANTIC.number(f"TEXCOORD{n}_U") for n in range(3))
+TEXCOORD0_W_SLOT = SEMANTIC.TEXCOORD0_W
 PROCEDURAL = 3
 
 
@@ -113,17 +104,17 @@ class Pixels:
 
     def _compute(self, code: int) -> Color:
         k, draw = self.k, self.draw
-        if code == combiners.PRIMARY:
+        if code == TEXENV_SOURCE.VERTEX_COLOR:
             color = self.primary()
-        elif code - combiners.TEXTURE0 in draw.samplers:
-            color = self._texture(code - combiners.TEXTURE0)
-        elif code == combiners.TEXTURE0 + PROCEDURAL and draw.procedural is not None:
+        elif code - TEXENV_SOURCE.TEXTURE0 in draw.samplers:
+            color = self._texture(code - TEXENV_SOURCE.TEXTURE0)
+        elif code == TEXENV_SOURCE.TEXTURE3 and draw.procedural is not None:
             slot = texcoord_slot(draw.state, PROCEDURAL)
             color = draw.procedural.sample(self._ratio(slot), self._ratio(slot + 1))
-        elif code in (combiners.FRAGMENT_PRIMARY, combiners.FRAGMENT_SECONDARY) and draw.lighting is not None:
-            texture = lambda unit: self.source(combiners.TEXTURE0 + unit)
+        elif code in (TEXENV_SOURCE.FRAGMENT_PRIMARY, TEXENV_SOURCE.FRAGMENT_SECONDARY) and draw.lighting is not None:
+            texture = lambda unit: self.source(TEXENV_SOURCE.TEXTURE0 + unit)
             lit = draw.lighting.shade(self.plane, self.w, texture)
-            self._cache[combiners.FRAGMENT_PRIMARY], self._cache[combiners.FRAGMENT_SECONDARY] = lit
+            self._cache[TEXENV_SOURCE.FRAGMENT_PRIMARY], self._cache[TEXENV_SOURCE.FRAGMENT_SECONDARY] = lit
             color = self._cache[code]
         else:  # switched off, undefined or not drawn yet (reported when the draw was prepared)
             color = dict.fromkeys("rgba", k.splat(0))
@@ -134,14 +125,14 @@ class Pixels:
     def _texture(self, unit: int) -> Color:
         sampler = self.draw.samplers[unit]
         slot = texcoord_slot(self.draw.state, unit)
-        if sampler.kind in (TYPE_CUBE, TYPE_SHADOW_CUBE):
+        if sampler.kind in CUBE_TYPES:
             return self._cube(sampler)
-        if sampler.kind == TYPE_SHADOW_2D:
+        if sampler.kind == TEXTURE_TYPE.SHADOW_2D:
             assert self.draw.shadow is not None
             divided = not self.draw.shadow.orthographic
             s, t = (self._ratio(slot + i, TEXCOORD0_W_SLOT if divided else INVERSE_W_SLOT).value for i in range(2))
             return self.draw.shadow.lookup(s, t, self.k.abs(self.attribute(TEXCOORD0_W_SLOT)))
-        divisor = TEXCOORD0_W_SLOT if sampler.kind == TYPE_PROJECTION else INVERSE_W_SLOT
+        divisor = TEXCOORD0_W_SLOT if sampler.kind == TEXTURE_TYPE.PROJECTION else INVERSE_W_SLOT
         return sampler.sample(self._ratio(slot, divisor), self._ratio(slot + 1, divisor))
 
     def _ratio(self, numerator: int, divisor: int = INVERSE_W_SLOT) -> Ratio:
@@ -184,7 +175,8 @@ def texcoord_slot(state: State, unit: int) -> int:
     """Slot of the first texture coordinate that a unit uses."""
     if unit == PROCEDURAL:
         return TEXCOORD_SLOTS[state("TEXUNIT_CONFIG.unit3_coordinates")]
-    return TEXCOORD_SLOTS[1 if unit == 2 and state("TEXUNIT_CONFIG.unit2_coordinates") else unit]
+    shared = unit == 2 and state("TEXUNIT_CONFIG.unit2_coordinates") == UNIT2_COORDINATES.TEXCOORD1
+    return TEXCOORD_SLOTS[1 if shared else unit]
 
 
 def slots_used(state: State) -> set[int]:
@@ -196,7 +188,7 @@ def slots_used(state: State) -> set[int]:
         if state(f"TEXUNIT_CONFIG.unit{unit}_enable"):
             slot = texcoord_slot(state, unit)
             slots |= {slot, slot + 1}
-            if unit == 0 and state("TEXUNIT0_PARAM.type") != TYPE_2D:
+            if unit == 0 and state("TEXUNIT0_PARAM.type") != TEXTURE_TYPE.FLAT:
                 slots.add(TEXCOORD0_W_SLOT)
     if state("LIGHTING_ENABLE0.enable"):
         slots |= {*QUATERNION_SLOTS, *VIEW_SLOTS}

@@ -13,9 +13,21 @@ from functools import lru_cache
 
 import numpy as np
 
+from pocketgpu.facts.pica_enums import (
+    COLOR_FORMAT,
+    COMPARE,
+    FILTER,
+    FOG_MODE,
+    FRAGMENT_MODE,
+    PROCTEX_FILTER,
+    SCISSOR,
+    TEXENV_SOURCE,
+    TEXTURE_TYPE,
+    WRAP,
+)
 from pocketgpu.pica.core.registers import StaticRegisters, field, select_fields
 from pocketgpu.pica.fragment import combiners, lighting
-from pocketgpu.pica.texture.units import TYPE_2D, TYPE_SHADOW_2D, TYPE_SHADOW_CUBE
+from pocketgpu.pica.texture.units import PROCTEX_LINEAR, SAMPLED_TYPES, SHADOW_TYPES
 
 TEXTURE_UNITS = 3
 
@@ -51,10 +63,8 @@ for _stage in range(combiners.STAGES):
 KEY_IDS, KEY_MASKS = select_fields(FIELDS)
 """Register ids and masks of everything that can shape fragment code."""
 
-FOG, GAS_FOG = 5, 7
 LINE_SKIP = 1 << 8  # in COLOR_OPERATION.line_config
 BLOCK32 = "how pixels lie in 32x32 blocks is not known: they lie as the switch transfer.block32 says"
-MODE_DEFAULT, MODE_GAS, MODE_SHADOW = 0, 1, 3
 
 
 def keys_of(registers: np.ndarray) -> np.ndarray:
@@ -98,7 +108,8 @@ class _Words:
 def _missing(get: _Words, used: set[int]) -> list[tuple[str, str]]:
     """Features the draw asks for and does not get, or not for sure; those that are only told of leave the key."""
     found = []
-    if get("TEXENV_UPDATE_BUFFER.fog_mode") == GAS_FOG or get("COLOR_OPERATION.fragment_mode") == MODE_GAS:
+    fog, mode = get("TEXENV_UPDATE_BUFFER.fog_mode"), get("COLOR_OPERATION.fragment_mode")
+    if fog == FOG_MODE.GAS or mode == FRAGMENT_MODE.GAS:
         found.append(("pica.gas", "how gas looks is not known: it is drawn as the switch gas.hypothesis says"))
     if get("FRAMEBUFFER_BLOCK32.enable"):
         found.append(("pica.block32", BLOCK32))
@@ -114,35 +125,35 @@ def _missing(get: _Words, used: set[int]) -> list[tuple[str, str]]:
 def _procedural(get: _Words, used: set[int], switches: Mapping[str, str]) -> None:
     """The normal form of texture unit 3. texture.filter leaves it alone but for its levels: the filter bits are about
     a table of colours."""
-    if combiners.TEXTURE0 + 3 not in used or not get("TEXUNIT_CONFIG.unit3_enable"):
+    if TEXENV_SOURCE.TEXTURE3 not in used or not get("TEXUNIT_CONFIG.unit3_enable"):
         get.put("TEXUNIT_CONFIG.unit3_enable", 0)
         get.put("TEXUNIT_CONFIG.unit3_coordinates", 0)
         get.clear("TEXUNIT3_PROCTEX0.noise", "TEXUNIT3_PROCTEX4.filter")
         return
-    if get("TEXUNIT_CONFIG.unit3_coordinates") == 3:  # undefined
+    if get("TEXUNIT_CONFIG.unit3_coordinates") >= TEXTURE_UNITS:  # undefined
         get.put("TEXUNIT_CONFIG.unit3_coordinates", 0)
     if not get("TEXUNIT3_PROCTEX0.separate_alpha"):
         get.put("TEXUNIT3_PROCTEX0.alpha_function", 0)
     levels = switches["texture.levels"] == "as-programmed" and switches["texture.filter"] != "nearest"
     filtering = get("TEXUNIT3_PROCTEX4.filter")
-    if not levels or filtering > 5 or not get("TEXUNIT3_PROCTEX4.max_level"):
-        get.put("TEXUNIT3_PROCTEX4.filter", filtering & 1)
+    if not levels or filtering not in PROCTEX_FILTER or not get("TEXUNIT3_PROCTEX4.max_level"):
+        get.put("TEXUNIT3_PROCTEX4.filter", filtering & PROCTEX_LINEAR)
     get.put("TEXUNIT3_PROCTEX4.max_level", 0)
 
 
 def _mode(get: _Words) -> None:
     """The normal form of what the mode of fragment operations makes of tests and masks."""
     mode = get("COLOR_OPERATION.fragment_mode")
-    if mode not in (MODE_GAS, MODE_SHADOW):
-        get.put("COLOR_OPERATION.fragment_mode", MODE_DEFAULT)
+    if mode not in (FRAGMENT_MODE.GAS, FRAGMENT_MODE.SHADOW):
+        get.put("COLOR_OPERATION.fragment_mode", FRAGMENT_MODE.DEFAULT)
         return
     # Neither knows blending, masks and most tests; both write 32 bits a pixel.
     get.clear("FRAGOP_ALPHA_TEST.enable", "STENCIL_TEST.enable", "STENCIL_OP.fail", "BLEND_FUNC.src_rgb", "LOGIC_OP.op")
     for name in ("red", "green", "blue", "alpha", "depth_write"):
         get.put(f"DEPTH_COLOR_MASK.{name}", 0)
     get.put("COLOR_OPERATION.blend_enable", 0)
-    get.put("COLORBUFFER_FORMAT.format", 0)
-    if mode == MODE_SHADOW:
+    get.put("COLORBUFFER_FORMAT.format", COLOR_FORMAT.RGBA8)
+    if mode == FRAGMENT_MODE.SHADOW:
         get.clear("DEPTH_COLOR_MASK.depth_test")
         get.clear("DEPTHBUFFER_READ.depth", "DEPTHBUFFER_WRITE.depth", "DEPTHBUFFER_FORMAT.format")
 
@@ -164,54 +175,54 @@ def _normal_form(raw: bytes, chosen: tuple[tuple[str, str], ...]) -> FragmentSta
     get.clear(*lighting.FIELDS)
     for name, value in lit.items():
         get.put(name, value)
-    if get("TEXENV_UPDATE_BUFFER.fog_mode") == GAS_FOG and switches["gas.hypothesis"] == "density":
-        used.add(combiners.TEXTURE0)
+    if get("TEXENV_UPDATE_BUFFER.fog_mode") == FOG_MODE.GAS and switches["gas.hypothesis"] == "density":
+        used.add(TEXENV_SOURCE.TEXTURE0)
     units = []
     filtering = switches["texture.filter"]
     for unit in range(TEXTURE_UNITS):
         name = f"TEXUNIT{unit}"
-        enabled = get(f"TEXUNIT_CONFIG.unit{unit}_enable") and combiners.TEXTURE0 + unit in used
-        kind = get(f"{name}_PARAM.type") if unit == 0 else TYPE_2D
-        if not enabled or kind > TYPE_SHADOW_CUBE:
+        enabled = get(f"TEXUNIT_CONFIG.unit{unit}_enable") and TEXENV_SOURCE.TEXTURE0 + unit in used
+        kind = get(f"{name}_PARAM.type") if unit == 0 else TEXTURE_TYPE.FLAT
+        if not enabled or kind not in SAMPLED_TYPES:
             get.put(f"TEXUNIT_CONFIG.unit{unit}_enable", 0)
             get.clear(f"{name}_PARAM.wrap_s", f"{name}_LOD.max_level")
             continue
         units.append(unit)
         if switches["texture.wrap_4_7"] == "as-0-3":
             for axis in "st":
-                get.put(f"{name}_PARAM.wrap_{axis}", get(f"{name}_PARAM.wrap_{axis}") & 3)
+                get.put(f"{name}_PARAM.wrap_{axis}", get(f"{name}_PARAM.wrap_{axis}") & WRAP.MIRRORED_REPEAT)
         mipmapped = get(f"{name}_LOD.max_level") > 0 and switches["texture.levels"] == "as-programmed"
         if filtering != "as-programmed":
-            linear = int(filtering == "linear")
-            get.put(f"{name}_PARAM.mag_filter", linear)
-            get.put(f"{name}_PARAM.min_filter", linear)
-            mipmapped = mipmapped and bool(linear)
-        if kind in (TYPE_SHADOW_2D, TYPE_SHADOW_CUBE):  # comparisons have no filter bits and no levels
-            get.put(f"{name}_PARAM.mag_filter", 0)
-            get.put(f"{name}_PARAM.min_filter", 0)
+            linear = filtering == "linear"
+            for which in ("mag", "min"):
+                get.put(f"{name}_PARAM.{which}_filter", FILTER.LINEAR if linear else FILTER.NEAREST)
+            mipmapped = mipmapped and linear
+        if kind in SHADOW_TYPES:  # comparisons have no filter bits and no levels
+            get.put(f"{name}_PARAM.mag_filter", FILTER.NEAREST)
+            get.put(f"{name}_PARAM.min_filter", FILTER.NEAREST)
             mipmapped = False
         get.clear(f"{name}_LOD.max_level")
         get.put(f"{name}_LOD.max_level", int(mipmapped))
         if not mipmapped:
-            get.put(f"{name}_PARAM.mip_filter", 0)
+            get.put(f"{name}_PARAM.mip_filter", FILTER.NEAREST)
     if not get("FRAGOP_ALPHA_TEST.enable"):
         get.clear("FRAGOP_ALPHA_TEST.function")
     if not get("STENCIL_TEST.enable"):
         get.clear("STENCIL_TEST.function", "STENCIL_OP.fail")
     get.clear(*(("LOGIC_OP.op",) if get("COLOR_OPERATION.blend_enable") else ("BLEND_FUNC.src_rgb",)))
     if not get("DEPTH_COLOR_MASK.depth_test"):
-        get.put("DEPTH_COLOR_MASK.depth_function", 0)
-    if get("COLORBUFFER_FORMAT.format") > 4:
-        get.put("COLORBUFFER_FORMAT.format", 4)
-    if get("SCISSORTEST_MODE.mode") != 1:  # "keep inside" is part of the rectangle of every draw
-        get.put("SCISSORTEST_MODE.mode", 0)
+        get.put("DEPTH_COLOR_MASK.depth_function", COMPARE.NEVER)
+    if get("COLORBUFFER_FORMAT.format") not in COLOR_FORMAT:
+        get.put("COLORBUFFER_FORMAT.format", COLOR_FORMAT.RGBA4)
+    if get("SCISSORTEST_MODE.mode") != SCISSOR.OUTSIDE:  # "keep inside" is part of the rectangle of every draw
+        get.put("SCISSORTEST_MODE.mode", SCISSOR.OFF)
     get.clear("GEOSTAGE_CONFIG.mode", "COLORBUFFER_READ.mask")
-    if not (0 in units and get("TEXUNIT0_PARAM.type") == TYPE_SHADOW_2D):
+    if not (0 in units and get("TEXUNIT0_PARAM.type") == TEXTURE_TYPE.SHADOW_2D):
         get.clear("TEXUNIT0_SHADOW.orthographic")
     _procedural(get, used, switches)
-    if get("TEXENV_UPDATE_BUFFER.fog_mode") != FOG:
-        if get("TEXENV_UPDATE_BUFFER.fog_mode") != GAS_FOG:
-            get.put("TEXENV_UPDATE_BUFFER.fog_mode", 0)
+    if get("TEXENV_UPDATE_BUFFER.fog_mode") != FOG_MODE.FOG:
+        if get("TEXENV_UPDATE_BUFFER.fog_mode") != FOG_MODE.GAS:
+            get.put("TEXENV_UPDATE_BUFFER.fog_mode", FOG_MODE.OFF)
         get.put("TEXENV_UPDATE_BUFFER.z_flip", 0)
     _mode(get)
     normal = tuple(sorted((i, w) for i, w in get.words.items() if w))

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from pocketgpu.events import EventKind, EventLog
-from pocketgpu.facts.formats import FRAMEBUFFER_COLOR_FORMATS
+from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE
 from pocketgpu.facts.switches import departures
 from pocketgpu.lanes import Engine
 from pocketgpu.pica.core.layout import CONTROL as C
@@ -40,16 +40,17 @@ from pocketgpu.pica.fragment.any_state import covers, general_words, unit_settin
 from pocketgpu.pica.fragment.kernel import draw_fragments, run_draws
 from pocketgpu.pica.fragment.state import KEY_IDS, KEY_MASKS, FragmentState, normalise
 from pocketgpu.pica.front import draw_target
-from pocketgpu.pica.front.draw_target import DrawTarget, make_target
+from pocketgpu.pica.front.draw_target import DrawTarget, color_format, make_target
 from pocketgpu.pica.front.targets import RenderTarget
 from pocketgpu.pica.memory.guest import GuestMemory
+from pocketgpu.pica.observer import Observer, Run, tell_written
 from pocketgpu.pica.shader.limits import BREAK_OUTSIDE
 from pocketgpu.pica.shader.rules import rules_of
 from pocketgpu.pica.texture.cache import UNIT_IDS, Source, TextureCache
 from pocketgpu.pica.texture.units import LEVELS
 from pocketgpu.pica.vertex import driver
 from pocketgpu.pica.vertex.fetch import FETCH_CHOICES, shade_vertices
-from pocketgpu.pica.vertex.geometry import FIXED, GEOMETRY_ON, VARIABLE, emit_vertices, geometry_choices, geometry_step
+from pocketgpu.pica.vertex.geometry import emit_vertices, geometry_choices, geometry_step
 from pocketgpu.pica.vertex.geometry_programs import GeometryPrograms
 from pocketgpu.pica.vertex.primitives import ASSEMBLY_CHOICES, assemble
 from pocketgpu.pica.vertex.programs import VertexProgram, VertexPrograms
@@ -107,10 +108,6 @@ _VERTICES, _EMITTED = C.VERTICES // 4, C.EMITTED // 4
 _GROUP_WORDS = slice(GROUP.WORDS // 4, GROUP.WORDS // 4 + len(GROUP_IDS))
 
 
-RasterWatch = Callable[[int, int, Callable[[int, int], None]], None]
-"""Gets entries first .. end-1 of the run list, whose triangles lie ready, and a function that draws some of them."""
-
-
 @dataclass
 class _State:
     """A fragment state with its kernels, one for each combination of power-of-two textures."""
@@ -149,11 +146,11 @@ class DrawRunner:
         self.stats, self.switches = stats, switches
         # Only choices that differ from the default shape code.
         self._chosen = departures(switches, *FRAGMENT_CHOICES)
-        self._fetch_choices = departures(switches, *FETCH_CHOICES)
-        self._assembly_choices = departures(switches, *ASSEMBLY_CHOICES)
+        self.fetch_choices = departures(switches, *FETCH_CHOICES)
+        self.assembly_choices = departures(switches, *ASSEMBLY_CHOICES)
         self._control = control
         self._words = control.data
-        self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
+        self.static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         self._workers = Workers(threads)
         self.textures = TextureCache(memory, engine, layout, switches)
         self._states: dict[bytes, _State] = {}
@@ -161,15 +158,15 @@ class DrawRunner:
         self.tier = "auto"
         rules = rules_of(switches)
         self._vertex_programs = VertexPrograms(engine, memory.arena, layout, rules)
-        self._geometry_programs = GeometryPrograms(engine, memory.arena, layout, rules)
+        self.geometry_programs = GeometryPrograms(engine, memory.arena, layout, rules)
         self._geometry_choices = geometry_choices(switches)
         self._staged = False  # whether any draw had a geometry shader
         self._plans: dict[tuple[bytes, int], _Plan] = {}
         self._cycle = 0  # how often the machine was switched on again
         self._drawn_to: dict[bytes, DrawTarget] = {}  # since then
         self._batch = _Batch()
-        self.raster_watch: RasterWatch | None = None
-        """Who is asked to let the fragment side of a batch run, instead of it running by itself."""
+        self.observers: tuple[Observer, ...] = ()
+        """Who is asked to let the fragment side of a batch run, and told what draws wrote."""
         self.pixels = 0  # in the boxes of all triangles since the caller last set it to 0
         words = memory.arena[layout.packets : layout.packets + MAX_PACKETS * PACKET_SIZE].view(np.int32)
         packets = words.reshape(MAX_PACKETS, -1)
@@ -235,10 +232,9 @@ class DrawRunner:
         for raw, target in self._drawn_to.items():
             words = np.frombuffer(raw, np.uint32).tolist()
             get = StaticRegisters(dict(zip(_TARGET_IDS.tolist(), words, strict=True)))
-            color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
-            start = get("COLORBUFFER_LOC.address") << 3 & ~63
+            start = get.bytes("COLORBUFFER_LOC.address") & ~63
             blocks = self.switches["transfer.block32"] if target.block == 32 else ""
-            found.append(RenderTarget(start, target.width, target.height, color, blocks))
+            found.append(RenderTarget(start, target.width, target.height, color_format(get), blocks))
         return list(dict.fromkeys(found))
 
     # -- preparing --------------------------------------------------------------------------------------------------
@@ -306,15 +302,15 @@ class DrawRunner:
 
     def _ready_geometry(self, mode: int, first: int, end: int, at: str) -> bool:
         """Prepare the geometry stage of packets that agree; whether they can be drawn."""
-        if mode > FIXED:
+        if mode not in GEOMETRY_MODE:
             message = f"geometry shader mode {mode} is not known; the draw is left out"
             self.events.report("warning", "draw.left-out", message, at, end - first)
             return False
-        if mode == VARIABLE and (self._heads[first:end, _W["KIND"]] != KIND_ELEMENTS).any():
+        if mode == GEOMETRY_MODE.VARIABLE and (self._heads[first:end, _W["KIND"]] != KIND_ELEMENTS).any():
             message = "a geometry shader wants primitives of varying size, but no index list says how large they are"
             self.events.report("fault", "draw.no-sizes", message, at)
-        self._geometry_programs.tier = self.tier
-        handle = self._geometry_programs.handle(self._heads[first], self._registers[first])
+        self.geometry_programs.tier = self.tier
+        handle = self.geometry_programs.handle(self._heads[first], self._registers[first])
         self._heads[first:end, _GEOMETRY_WORDS] = np.array([handle], np.int64).view(np.int32)
         return True
 
@@ -332,7 +328,7 @@ class DrawRunner:
             return _Plan([*events, ("fault", "draw.left-out", target)], program)
         registers = self._registers[packet]
         plan = _Plan(events, program, target)
-        if _STAGE.field.raw(int(registers[_STAGE.register.offset])) == GEOMETRY_ON:
+        if _STAGE.field.raw(int(registers[_STAGE.register.offset])) == GEOMETRY_STAGE.ON:
             plan.geometry = _GEOMETRY_MODE.field.raw(int(registers[_GEOMETRY_MODE.register.offset]))
 
         def put(name: str, values: Sequence[int], at: int = 0) -> None:
@@ -369,7 +365,7 @@ class DrawRunner:
         if known is not None:
             return known.handle(self.tier)
         special: dict[str, Any] = {
-            "words": state.state.words, "powers_of_two": powers_of_two, "switches": self._chosen, **self._static,
+            "words": state.state.words, "powers_of_two": powers_of_two, "switches": self._chosen, **self.static,
         }  # fmt: skip
         general = {**special, "words": None, "powers_of_two": ()}
         code = Tiered(self.engine, (draw_fragments, special), (draw_fragments, general), covers(state.state))
@@ -385,7 +381,7 @@ class DrawRunner:
             source = self.textures.describe(registers, unit)
             powers[unit] = source is None or source.power_of_two
         return {
-            "words": state.state.words, "powers_of_two": tuple(powers), "switches": self._chosen, **self._static,
+            "words": state.state.words, "powers_of_two": tuple(powers), "switches": self._chosen, **self.static,
         }  # fmt: skip
 
     def drawn(self, entry: int) -> int:
@@ -444,22 +440,22 @@ class DrawRunner:
     def _geometry_stage(self) -> int:
         """The handle of the geometry stage, which knows the handle of what EMIT calls."""
         self._tell_emit()
-        return self.engine.handle(geometry_step, **self._geometry_choices, **self._static)
+        return self.engine.handle(geometry_step, **self._geometry_choices, **self.static)
 
     def _tell_emit(self) -> None:
         at = self.layout.geometry + GEOMETRY.EMIT
-        self.memory.arena[at : at + 8].view(np.int64)[0] = self.engine.handle(emit_vertices, **self._static)
+        self.memory.arena[at : at + 8].view(np.int64)[0] = self.engine.handle(emit_vertices, **self.static)
 
     @cached_property
     def _vertex_side(self) -> tuple[Callable[..., None], int, int]:
         """The loop over draws, and the handles of what it calls."""
-        shade = self.engine.handle(shade_vertices, **self._static, switches=self._fetch_choices)
-        build = self.engine.handle(assemble, **self._static, switches=self._assembly_choices)
-        return self.engine.get(driver.run_vertices, **self._static), shade, build
+        shade = self.engine.handle(shade_vertices, **self.static, switches=self.fetch_choices)
+        build = self.engine.handle(assemble, **self.static, switches=self.assembly_choices)
+        return self.engine.get(driver.run_vertices, **self.static), shade, build
 
     @cached_property
     def _fragment_side(self) -> Callable[..., None]:
-        return self.engine.get(run_draws, **self._static)
+        return self.engine.get(run_draws, **self.static)
 
     def _shade_exactly(self, entry: int, program: VertexProgram) -> None:
         """Shade a piece again with the unit's own rule for products; go on with assembling it."""
@@ -467,7 +463,7 @@ class DrawRunner:
         self._set(C.VERTEX_STAGE, driver.SHADED)
 
     def _shade(self, packet: int, start: int, count: int, program: VertexProgram) -> None:
-        shade = self.engine.get(shade_vertices, **self._static, switches=self._fetch_choices)
+        shade = self.engine.get(shade_vertices, **self.static, switches=self.fetch_choices)
         shade(packet, start, count, program.handle(self.tier, exact=True))
 
     def shade_alone(self, packet: int, start: int, count: int) -> None:
@@ -481,11 +477,11 @@ class DrawRunner:
         """Go a step on with the geometry stage of a packet, for the piece that was shaded last; see `geometry_step`.
         The packet's mode must be one that there is."""
         self._tell_emit()
-        self._geometry_programs.tier = self.tier
+        self.geometry_programs.tier = self.tier
         # Nobody prepared a packet that is left out.
-        handle = self._geometry_programs.handle(self._heads[packet], self._registers[packet])
+        handle = self.geometry_programs.handle(self._heads[packet], self._registers[packet])
         self._heads[packet, _GEOMETRY_WORDS] = np.array([handle], np.int64).view(np.int32)
-        step = self.engine.get(geometry_step, **self._geometry_choices, **self._static)
+        step = self.engine.get(geometry_step, **self._geometry_choices, **self.static)
         step(int(self._packet_offsets[packet]), start)
 
     def _raster(self, first: int, end: int, batch: _Batch, started: float) -> float:
@@ -496,15 +492,16 @@ class DrawRunner:
             run = self._fragment_side
             code = tuple(handle for _, _, handle, _ in batch.groups)
 
-            def draw(low: int, high: int) -> None:
+            def draw_parts(low: int, high: int) -> None:
                 self._workers.run(lambda part, parts: run(low, high, part, parts), code, area)
 
-            if self.raster_watch is None:
-                draw(first, end)
-            else:
-                self.raster_watch(first, end, draw)
+            draw: Run = draw_parts
+            for one in reversed(self.observers):
+                draw = partial(_asked, one, draw)
+            draw(first, end)
             for offset, size in batch.ranges:
                 self.memory.touch(offset, size)
+            tell_written(self.observers, batch.ranges)
             self.stats.triangles += triangles
             self.stats.fragments += sum(self._counters.tolist())
             self._counters[:] = 0
@@ -513,6 +510,10 @@ class DrawRunner:
         now = perf_counter()
         self.stats.seconds["raster"] += now - started
         return now
+
+
+def _asked(observer: Observer, run: Run, first: int, end: int) -> None:
+    observer.fragments(first, end, run)
 
 
 class _Batch:

@@ -13,12 +13,23 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.list_entry import BYTE_MASK, CONSECUTIVE, EXTRA, ID
+from pocketgpu.facts.pica import (
+    ATTRIBUTES,
+    FINALIZE_VALUE,
+    FLOAT_UNIFORMS,
+    IMMEDIATE_INDEX,
+    LIGHT_TABLES,
+    LOADER_STEP,
+    PICA,
+)
+from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.lanes import BOOL, I32, I64, U8, Lang, Value, kernel
 from pocketgpu.pica.core.layout import (
     BANK_INDEX,
     BANKS,
     GROUP,
+    ID_SPACE,
     KIND_ARRAYS,
     KIND_ELEMENTS,
     KIND_IMMEDIATE,
@@ -29,12 +40,13 @@ from pocketgpu.pica.core.layout import (
     PROCTEX_TABLES,
     REGISTER_COUNT,
     WorkLayout,
+    words_of,
 )
 from pocketgpu.pica.core.layout import CONTROL as C
-from pocketgpu.pica.core.registers import LiveRegisters, field, narrow_float, register_id
+from pocketgpu.pica.core.registers import LiveRegisters, field, narrow_float, part, register_id
 
-# How a walk ended.
-RUNNING, ENDED, STOPPED, FULL, UNMAPPED_JUMP, BUDGET = range(6)
+# How a walk ended. JUMPED never leaves the kernel: an entry was left in the middle, and the walk goes on elsewhere.
+RUNNING, ENDED, STOPPED, FULL, UNMAPPED_JUMP, BUDGET, JUMPED = range(7)
 
 # Limits of one submission, far beyond what any program sends in a frame.
 WORD_BUDGET = 1 << 26
@@ -49,8 +61,8 @@ def _effects() -> tuple[np.ndarray, list[str]]:
         "gs_uniform_index", "gs_uniform_data", "gs_code", "gs_opdescs", "fog", "lighting", "proctex", "gas",
     ]  # fmt: skip
     code = {name: i for i, name in enumerate(names)}
-    table = np.full(0x400, code["ignore"], np.uint8)
-    table[0x40:REGISTER_COUNT] = code["store"]
+    table = np.full(ID_SPACE, code["ignore"], np.uint8)
+    table[register_id("FACECULLING_CONFIG") : REGISTER_COUNT] = code["store"]
 
     def put(effect: str, *registers: str) -> None:
         for name in registers:
@@ -80,15 +92,14 @@ def _effects() -> tuple[np.ndarray, list[str]]:
 
 
 EFFECT_TABLE, EFFECT_NAMES = _effects()
-# What drivers write to FINALIZE.
-FINALIZE_VALUE = 0x12345678
 
 
 def effect_table(switches: Mapping[str, str]) -> np.ndarray:
     """What a write of each register id sets off, as the switches have it."""
     table = EFFECT_TABLE.copy()
     if switches["list.private_ids"] == "store":
-        table[0x00:0x10] = table[0x20:0x40] = EFFECT_NAMES.index("store")
+        table[: register_id("FINALIZE")] = EFFECT_NAMES.index("store")
+        table[register_id("IRQ_CMP0") : register_id("FACECULLING_CONFIG")] = EFFECT_NAMES.index("store")
     return table
 
 
@@ -96,6 +107,8 @@ WALK_CHOICES = (
     "list.high_ids", "list.fifo_mask", "list.jump_value", "list.end_match", "draw.trigger_value", "vertex.fixed_index",
 )  # fmt: skip
 """Switches that shape the walk."""
+
+_LOW_BYTE = 0xFF
 
 # From a register of the vertex units to the same one of the geometry unit.
 _TO_GEOMETRY = register_id("GSH_BOOLUNIFORM") - register_id("VSH_BOOLUNIFORM")
@@ -143,7 +156,7 @@ class Walk:
             made.value = packet
             # What only geometry programs see is copied for draws that have one.
             geometry = sum(1 << BANK_INDEX[name] for name in _GEOMETRY_BANKS)
-            unseen = k.select(self.live("GEOSTAGE_CONFIG.mode") == 2, 0, geometry)
+            unseen = k.select(self.live("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON, 0, geometry)
             dirty = self.get("DIRTY") & ~unseen
             for i, bank in enumerate(BANKS):
                 version = self.at("VERSIONS") + 4 * i
@@ -219,7 +232,7 @@ class Walk:
             high.value = k.max(high.value, first + size)
 
         if kind != KIND_IMMEDIATE:
-            base, count = wide(live("ATTRIBBUFFERS_LOC.base") << 4), wide(live("NUMVERTICES.count"))
+            base, count = wide(live.bytes("ATTRIBBUFFERS_LOC.base")), wide(live("NUMVERTICES.count"))
             last = k.i64(0x10000)
             if kind == KIND_ARRAYS:
                 last = wide(live("VERTEX_OFFSET.first")) + count
@@ -227,11 +240,11 @@ class Walk:
                 note(base + wide(live("INDEXBUFFER_CONFIG.offset")), count * 2)
             offset, config = field("ATTRIBBUFFER0_OFFSET.offset"), register_id("ATTRIBBUFFER0_CONFIG2")
             stride, used = field("ATTRIBBUFFER0_CONFIG2.stride"), field("ATTRIBBUFFER0_CONFIG2.count")
-            for loader in k.range(0, 12):
-                setup = live.word(loader * 3 + config)
-                for _ in k.when(setup.bits(used.lo, used.width) != 0):
-                    place = live.word(loader * 3 + offset.register.offset).bits(offset.lo, offset.width)
-                    note(base + wide(place), wide(setup.bits(stride.lo, stride.width)) * last + 256)
+            for loader in k.range(0, ATTRIBUTES):
+                setup = live.word(loader * LOADER_STEP + config)
+                for _ in k.when(part(setup, used) != 0):
+                    place = part(live.word(loader * LOADER_STEP + offset.register.offset), offset)
+                    note(base + wide(place), wide(part(setup, stride)) * last + 256)
         return low.value, high.value
 
     def _copy(self, source: int, target: Value, words: int) -> None:
@@ -266,7 +279,7 @@ class Walk:
             self.put("STAGED_FIXED", self.get("STAGED_FIXED") + 1)
         for _ in k.when(complete):
             values = self.unpack_f24(staging)
-            for _ in k.when(index == 15):
+            for _ in k.when(index == IMMEDIATE_INDEX):
                 for _ in k.when(self.get("IMMEDIATE_OPEN") == 0):
                     for _ in k.when(self.record(KIND_IMMEDIATE) != 0):
                         self.put("IMMEDIATE_OPEN", 1)
@@ -280,7 +293,7 @@ class Walk:
                     packet = k.to_i64((self.get("PACKETS") - 1) * PACKET_SIZE + layout.packets)
                     at = packet + PACKET.IMMEDIATE_COUNT
                     k.store(I32, at, k.load(I32, at) + 1)
-            for _ in k.when(index < 12):
+            for _ in k.when(index < ATTRIBUTES):
                 base = k.to_i64(index << 4) + layout.bank("fixed_attributes")
                 for i, v in enumerate(values):
                     k.store(I32, base + 4 * i, k.bits_i32(v))
@@ -308,13 +321,12 @@ class Walk:
     def uniform(self, prefix: str, unit: str, w: Value) -> None:
         """Float uniforms: three words of packed f24 or four of f32, in the order w, z, y, x."""
         k = self.k
-        register = register_id(f"{unit}_FLOATUNIFORM_INDEX")
         index, wide = self.live(f"{unit}_FLOATUNIFORM_INDEX.index"), self.live(f"{unit}_FLOATUNIFORM_INDEX.f32") != 0
         key = prefix.upper()
         complete, staging = self.stage(key, w, k.select(wide, 4, 3))
         self.put(f"STAGED_{key}", k.select(complete, 0, self.get(f"STAGED_{key}") + 1))
         for _ in k.when(complete):
-            for _ in k.when(index < 96):
+            for _ in k.when(index < FLOAT_UNIFORMS):
                 packed = [k.bits_i32(v) for v in self.unpack_f24(staging)]
                 whole = [k.load(I32, staging + 4 * (3 - i)) for i in range(4)]
                 values = [k.select(wide, a, b) for a, b in zip(whole, packed, strict=True)]
@@ -333,15 +345,13 @@ class Walk:
                     self.put("GS_UPLOADS", uploads)
                     k.store(I32, k.to_i64(index << 2) + self.layout.bank("gs_uniform_marks"), uploads)
                     self.mark("gs_uniform_marks")
-            word = self.live.word(register)
-            self.set_register(register, (word & ~0xFF) | ((index + 1) & 0xFF))
+            self.count_on(f"{unit}_FLOATUNIFORM_INDEX.index", index)
 
-    def fill(self, bank: str, index_field: str, w: Value, limit: int) -> None:
+    def fill(self, bank: str, index_field: str, w: Value) -> None:
         """One word to a memory whose index register counts on; the index wraps inside the memory."""
         k = self.k
-        register = register_id(index_field.partition(".")[0])
         index = self.live(index_field)
-        place = k.to_i64((index & (limit - 1)) << 2)
+        place = k.to_i64((index & (words_of(bank) - 1)) << 2)
         k.store(I32, place + self.layout.bank(bank), w)
         self.mark(bank)
         if bank.startswith("vs_"):
@@ -349,8 +359,13 @@ class Walk:
             for _ in k.when(self.shared()):
                 k.store(I32, place + self.layout.bank(other), w)
                 self.mark(other)
+        self.count_on(index_field, index)
+
+    def count_on(self, index_field: str, index: Value) -> None:
+        """Move an index register, whose field stood at `index`, on by one; it wraps inside the field."""
+        register, mask = field(index_field).register.offset, field(index_field).mask
         word = self.live.word(register)
-        self.set_register(register, (word & ~0xFFF) | ((index + 1) & 0xFFF))
+        self.set_register(register, (word & ~mask) | ((index + 1) & mask))
 
     def table(self, bank: str, register: str, w: Value, place: Value) -> None:
         """One word to a look-up table; only the low byte of the index register counts on."""
@@ -359,7 +374,11 @@ class Walk:
             k.store(I32, k.to_i64(place << 2) + self.layout.bank(bank), w)
             self.mark(bank)
         word = self.live.word(register)
-        self.set_register(register_id(register), (word & ~0xFF) | ((word + 1) & 0xFF))
+        self.set_register(register_id(register), (word & ~_LOW_BYTE) | ((word + 1) & _LOW_BYTE))
+
+    def place(self, bank: str, register: str) -> Value:
+        """The word of a table that an index register names; it wraps inside the table."""
+        return self.live.word(register) & (words_of(bank) - 1)
 
     def proctex_place(self) -> Value:
         k = self.k
@@ -371,7 +390,7 @@ class Walk:
 
     def lighting_place(self) -> Value:
         index, table = self.live("LIGHTING_LUT_INDEX.index"), self.live("LIGHTING_LUT_INDEX.table")
-        return self.k.select(table < 24, (table << 8) | index, -1)
+        return self.k.select(table < LIGHT_TABLES, (table << field("LIGHTING_LUT_INDEX.index").width) | index, -1)
 
     # -- interrupt and jumps ------------------------------------------------------------------------------------
     def request(self, number: Value, w: Value) -> None:
@@ -395,14 +414,14 @@ class Walk:
             hit = hit & (w == FINALIZE_VALUE)
         for _ in k.when(hit):
             self.put("INTERRUPTS", self.get("INTERRUPTS") + 1)
-            for _ in k.when((live.word("IRQ_AUTOSTOP") & 1) != 0):
+            for _ in k.when((live.word("IRQ_AUTOSTOP") & field("IRQ_AUTOSTOP.enable").mask) != 0):
                 self.status.value = STOPPED
 
     def jump(self, channel: int) -> None:
         """Fetch goes on at ADDR for SIZE bytes (both multiples of 16); what is left of this list is dropped."""
         k, layout = self.k, self.layout
-        address = self.live(f"CMDBUF_ADDR{channel}.address") << 3
-        size = (self.live(f"CMDBUF_SIZE{channel}.size") << 3) & ~15
+        address = self.live.bytes(f"CMDBUF_ADDR{channel}.address")
+        size = self.live.bytes(f"CMDBUF_SIZE{channel}.size") & ~15
         found = k.var(-1)
         for i in range(4):
             base, length, offset = (k.load(I32, layout.regions + 12 * i + 4 * j) for j in range(3))
@@ -417,7 +436,7 @@ class Walk:
         for _ in k.when(found.value >= 0):
             self.position.value = found.value & ~15
             self.end.value = (found.value & ~15) + size
-            self.status.value = k.select(jumps > JUMP_BUDGET, BUDGET, -1)  # -1: leave the entry, keep walking
+            self.status.value = k.select(jumps > JUMP_BUDGET, BUDGET, JUMPED)
 
     # -- one write ----------------------------------------------------------------------------------------------
     def trigger(self, w: Value, switch: str) -> Value | bool:
@@ -457,18 +476,18 @@ class Walk:
             "restart": restart,
             "vs_uniform_index": lambda: staged("VS"),
             "vs_uniform_data": lambda: self.uniform("vs", "VSH", data),
-            "vs_code": lambda: self.fill("vs_code", "VSH_CODETRANSFER_INDEX.index", data, 512),
-            "vs_opdescs": lambda: self.fill("vs_opdescs", "VSH_OPDESCS_INDEX.index", data, 128),
+            "vs_code": lambda: self.fill("vs_code", "VSH_CODETRANSFER_INDEX.index", data),
+            "vs_opdescs": lambda: self.fill("vs_opdescs", "VSH_OPDESCS_INDEX.index", data),
             "vs_setup": lambda: self.set_up_vertices(number),
             "gs_bools": self.new_bools,
             "gs_uniform_index": lambda: staged("GS"),
             "gs_uniform_data": lambda: self.uniform("gs", "GSH", data),
-            "gs_code": lambda: self.fill("gs_code", "GSH_CODETRANSFER_INDEX.index", data, 4096),
-            "gs_opdescs": lambda: self.fill("gs_opdescs", "GSH_OPDESCS_INDEX.index", data, 128),
-            "fog": lambda: self.table("fog_lut", "FOG_LUT_INDEX", data, self.live.word("FOG_LUT_INDEX") & 127),
+            "gs_code": lambda: self.fill("gs_code", "GSH_CODETRANSFER_INDEX.index", data),
+            "gs_opdescs": lambda: self.fill("gs_opdescs", "GSH_OPDESCS_INDEX.index", data),
+            "fog": lambda: self.table("fog_lut", "FOG_LUT_INDEX", data, self.place("fog_lut", "FOG_LUT_INDEX")),
             "lighting": lambda: self.table("lighting_lut", "LIGHTING_LUT_INDEX", data, self.lighting_place()),
             "proctex": lambda: self.table("proctex_lut", "PROCTEX_LUT", data, self.proctex_place()),
-            "gas": lambda: self.table("gas_lut", "GAS_LUT_INDEX", data, self.live.word("GAS_LUT_INDEX") & 15),
+            "gas": lambda: self.table("gas_lut", "GAS_LUT_INDEX", data, self.place("gas_lut", "GAS_LUT_INDEX")),
         }
         self.k.switch(code, [handlers[name] for name in EFFECT_NAMES])
 
@@ -492,7 +511,7 @@ class Walk:
 
 def kept_bits(header: Value) -> Value:
     """The bits that a write under an entry's byte mask leaves alone."""
-    lanes = header.bits(16, 4)
+    lanes = part(header, BYTE_MASK)
     return ~((lanes & 1) * 0xFF | (lanes & 2) * 0x7F80 | (lanes & 4) * 0x3FC000 | (lanes & 8) * 0x1FE00000)
 
 
@@ -515,7 +534,7 @@ def walk(k: Lang, *, layout_start: int, layout_size: int, switches: tuple[tuple[
             status.value = ENDED
         for _ in k.when(status.value == RUNNING):
             header = k.load(I32, k.to_i64(start) + 4)
-            first, extra, step = header.bits(0, 16), header.bits(20, 8), header.bits(31, 1)
+            first, extra, step = part(header, ID), part(header, EXTRA), part(header, CONSECUTIVE)
             keep = kept_bits(header)
             after = start + 8 + ((extra + (extra & 1)) << 2)
             for _ in k.loop(lambda: (status.value == RUNNING) & (index.value <= extra)):
@@ -525,7 +544,8 @@ def walk(k: Lang, *, layout_start: int, layout_size: int, switches: tuple[tuple[
                 for _ in k.when(inside):
                     number = first + i * step
                     # Ids beyond the table hit a word of "ignore".
-                    number = number & 0x3FF if wraps else k.select(number < 0x400, number, 0x3FF)
+                    last = ID_SPACE - 1
+                    number = number & last if wraps else k.select(number < ID_SPACE, number, last)
                     walk.write(number, keep, k.load(I32, k.to_i64(place)))
                 for _ in k.when(~inside):
                     status.value = ENDED
@@ -535,7 +555,7 @@ def walk(k: Lang, *, layout_start: int, layout_size: int, switches: tuple[tuple[
             for _ in k.when((status.value == RUNNING) | ((status.value == STOPPED) & (index.value > extra))):
                 position.value = after
                 index.value = 0
-            for _ in k.when(status.value == -1):  # jumped
+            for _ in k.when(status.value == JUMPED):
                 status.value = RUNNING
                 index.value = 0
             for _ in k.when((status.value == RUNNING) & (words.value > WORD_BUDGET)):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS
+from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, RGBA8, PixelFormat
+from pocketgpu.facts.pica_enums import COLOR_FORMAT, FRAGMENT_MODE, SCISSOR
 from pocketgpu.pica.core.registers import StaticRegisters
-from pocketgpu.pica.fragment.state import MODE_GAS, MODE_SHADOW
 from pocketgpu.pica.memory.guest import GuestMemory
 
 FIELDS = (
@@ -41,6 +41,11 @@ class DrawTarget:
         return [r for r in (self.color, self.depth) if r[1]]
 
 
+def color_format(get: StaticRegisters) -> PixelFormat:
+    """The format of the colour buffer; codes that nobody knows are taken as the last one."""
+    return FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), max(COLOR_FORMAT))]
+
+
 def make_target(memory: GuestMemory, get: StaticRegisters) -> DrawTarget | str:
     """The render target that registers describe, or why there is none."""
     width, height = get("FRAMEBUFFER_DIM.width"), get("FRAMEBUFFER_DIM.height") + 1
@@ -49,24 +54,24 @@ def make_target(memory: GuestMemory, get: StaticRegisters) -> DrawTarget | str:
     if not texels:
         return f"render target of width {width}: nothing can be drawn"
     ranges = []
-    color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
+    color = color_format(get)
     depth = DEPTH_FORMATS.get(get("DEPTHBUFFER_FORMAT.format"))
     mode = get("COLOR_OPERATION.fragment_mode")
-    if mode in (MODE_GAS, MODE_SHADOW):  # these count in words of their own
-        color = FRAMEBUFFER_COLOR_FORMATS[0]
-    if mode == MODE_SHADOW:
+    if mode in (FRAGMENT_MODE.GAS, FRAGMENT_MODE.SHADOW):  # these count in words of their own
+        color = RGBA8
+    if mode == FRAGMENT_MODE.SHADOW:
         depth = None
     for name, format in (("COLORBUFFER", color), ("DEPTHBUFFER", depth)):
         if format is None:
             ranges.append((0, 0))
             continue
-        pa, size = get(f"{name}_LOC.address") << 3, texels * (format.bits // 8)
+        pa, size = get.bytes(f"{name}_LOC.address"), texels * (format.bits // 8)
         offset = memory.offset_of(pa & ~63, size)
         if offset is None:
             return f"{name} {pa:#010x}..{pa + size:#010x} leaves memory; the draw is left out"
         ranges.append((offset, size))
     rect = [0, (width & -block) - 1, 0, height - 1]
-    if get("SCISSORTEST_MODE.mode") == 3:
+    if get("SCISSORTEST_MODE.mode") == SCISSOR.INSIDE:
         x1, x2 = get("SCISSORTEST_POS.x1"), get("SCISSORTEST_DIM.x2")
         ys = (get("SCISSORTEST_POS.y1"), get("SCISSORTEST_DIM.y2"))
         if get("FRAMEBUFFER_DIM.flip"):

@@ -21,6 +21,7 @@ from pocketgpu.pica.core.layout import (
     BANKS,
     EMIT_SLOTS,
     GEOMETRY,
+    ID_SPACE,
     INLINE_SIZE,
     MAX_GROUP_WORDS,
     MAX_RECORDS,
@@ -31,7 +32,9 @@ from pocketgpu.pica.core.layout import CONTROL as C
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.front import command_list as walk
 from pocketgpu.pica.front.batch import GROUP_IDS, GROUP_MASKS, PIXEL_BUDGET, DrawRunner
+from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.memory.guest import GuestMemory
+from pocketgpu.pica.observer import Observer
 from pocketgpu.pica.vertex.driver import VERTEX_BUDGET
 
 # Control words that start at zero for each submission.
@@ -60,6 +63,7 @@ class Core3D:
         self.memory, self.engine, self.events, self.stats, self.switches = memory, engine, events, stats, switches
         self._walk_choices = departures(switches, *walk.WALK_CHOICES)
         self.place = ""
+        self._observers: tuple[Observer, ...] = ()
         self.layout = WorkLayout(memory.work_offset, memory.work_size)
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         arena, layout = memory.arena, self.layout
@@ -67,7 +71,7 @@ class Core3D:
         self.control = words(layout.control, C.size // 4)
         self.words = self.control.data  # gives and takes plain numbers, fast
         self.registers = words(layout.registers, REGISTER_COUNT).view(np.uint32)
-        arena[layout.effects : layout.effects + 0x400] = walk.effect_table(switches)
+        arena[layout.effects : layout.effects + ID_SPACE] = walk.effect_table(switches)
         regions = words(layout.regions, 3 * len(memory.regions)).view(np.uint32)
         assert len(memory.regions) == len(MEMORY) == 4
         regions[:] = [v for region, offset in memory.regions for v in (region.base, region.size, offset)]
@@ -83,6 +87,15 @@ class Core3D:
         self.reset_control()
         for offset, size in self.layout.first_used:
             memory.populate(offset, size)
+
+    @property
+    def observers(self) -> tuple[Observer, ...]:
+        """Who is told of lists and draws."""
+        return self._observers
+
+    @observers.setter
+    def observers(self, observers: tuple[Observer, ...]) -> None:
+        self._observers = self.runner.observers = observers
 
     def reset(self) -> None:
         """As after power-on: registers, banks and all that the unit holds zero. What was prepared for draws is kept."""
@@ -137,6 +150,14 @@ class Core3D:
 
         complete: the list ought to end with FINALIZE; if not, that is a hang of the console.
         """
+        for one in self._observers:
+            one.list_starts(offset, size)
+        fired = self._run_list(offset, size, complete)
+        for one in self._observers:
+            one.list_ended(offset, size, self._get("JUMPS"), self._get("IGNORED"))
+        return fired
+
+    def _run_list(self, offset: int, size: int, complete: bool) -> int:
         started = perf_counter()
         self.control[_SUBMISSION] = 0
         self._set("POSITION", offset)
@@ -183,7 +204,27 @@ class Core3D:
         """Run all recorded packets and empty the list."""
         count = self._get("PACKETS")
         if count:
-            self.runner.run(count, self.place)
+            before = self.stats.draws
+            self._draw(self._observers, 0, count, before)
+            if self._observers:
+                self.stats.draws = before + count  # what an observer left out counts like the rest
         self.control[_LIST_END] = 0
         self._set("POOL_TOP", self.layout.pool)
         self._copy_banks()
+
+    def _draw(self, observers: tuple[Observer, ...], first: int, end: int, before: int) -> None:
+        """Run packets first .. end-1, or let the first of some observers do so. before: draws before packet 0."""
+        if observers:
+            packets = DrawPackets(self.memory.arena, self.layout, first, end, self.place)
+            observers[0].draws(packets, lambda low, high: self._draw(observers[1:], first + low, first + high, before))
+        else:
+            self.stats.draws = before + first
+            self.runner.run(end, self.place, first)
+
+    def see_again(self, packets: DrawPackets, draw: int) -> None:
+        """Registers and banks as they were when a draw was recorded: its list has been walked further since."""
+        self.registers[:] = packets.registers[draw]
+        for bank in BANKS:
+            version = int(packets.versions(bank.name)[draw])
+            if version and bank.name != "gs_uniform_marks":
+                self.bank(bank.name)[:] = np.frombuffer(packets.contents(version, bank.words), np.uint32)

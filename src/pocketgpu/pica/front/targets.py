@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.arena import Readable
 from pocketgpu.facts.formats import PixelFormat
 from pocketgpu.pica.memory import surface
-from pocketgpu.pica.memory.guest import GuestMemory
 
 _SCREEN_ROW = 240
 _SCREEN_COLUMNS = (320, 400, 800)
@@ -34,7 +34,7 @@ class RenderTarget:
         high."""
         return self.width == _SCREEN_ROW and self.height in _SCREEN_COLUMNS
 
-    def read(self, memory: GuestMemory) -> NDArray[np.uint8]:
+    def read(self, memory: Readable) -> NDArray[np.uint8]:
         """RGBA (height, width, 4) in the order of memory rows. Raises GuestMemoryError where no memory is."""
         if self.blocks:
             return self._read_blocks(memory)
@@ -42,7 +42,7 @@ class RenderTarget:
         size = surface.byte_size(self.format, width, self.height, "tiled")
         return surface.decode(memory.read(self.address, size), self.format, width, self.height, "tiled")
 
-    def _read_blocks(self, memory: GuestMemory) -> NDArray[np.uint8]:
+    def _read_blocks(self, memory: Readable) -> NDArray[np.uint8]:
         width, height = self.width & ~31, (self.height + 31) & ~31
         size = surface.byte_size(self.format, width, height, "tiled")
         tiles = np.frombuffer(memory.read(self.address, size), np.uint8).reshape(-1, 8 * self.format.bits)
@@ -53,7 +53,7 @@ class RenderTarget:
         order = ((y >> 2) * (width >> 5) + (x >> 2)) * 16 + inside
         return surface.decode(tiles[order.ravel()].ravel(), self.format, width, height, "tiled")[: self.height]
 
-    def picture(self, memory: GuestMemory) -> NDArray[np.uint8]:
+    def picture(self, memory: Readable) -> NDArray[np.uint8]:
         """RGBA for looking at: targets of a screen's size upright as the screen would show them, others as `read`."""
         array = self.read(memory)
         return np.ascontiguousarray(array.transpose(1, 0, 2)[::-1]) if self.turned else array

@@ -8,15 +8,17 @@ from __future__ import annotations
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.external_init import TOP_MODES
 from pocketgpu.facts.gsp import BAD_VALUE, ENTRY_WORDS, SWAP_FORMAT_BITS
+from pocketgpu.facts.pica_enums import INTERLACE, TRANSFER_FORMAT
 from pocketgpu.pica.gsp.machine import Machine, Refused, Translator, Write, address, write
 
 _WORD = {name: place for place, name in enumerate(ENTRY_WORDS)}
+_BOTH_PICTURES = INTERLACE.numbers("A_THEN_B", "B_THEN_A")
 
 
 def _format_word(word: int) -> int:
-    """Two pictures and doubled lines exclude each other: with bit 5 set, bit 6 is cleared (3dbrew in 2013)."""
+    """Two pictures and doubled lines exclude each other: where both are set, doubling is cleared (3dbrew in 2013)."""
     register = EXTERNAL["PDC0_FORMAT"]
-    return register["scan_doubling"].encode(0, word) if register["interlace"].raw(word) & 2 else word
+    return register["scan_doubling"].encode(0, word) if register["interlace"].raw(word) in _BOTH_PICTURES else word
 
 
 def swap_writes(screen: int, entry: tuple[int, ...], translate: Translator, recorded: bool = False) -> list[Write]:
@@ -29,7 +31,7 @@ def swap_writes(screen: int, entry: tuple[int, ...], translate: Translator, reco
         raise Refused(BAD_VALUE, f"there is no screen {screen}")
     value = lambda name: entry[_WORD[name]]
     format_field = EXTERNAL.field(f"PDC{screen}_FORMAT.color_format")
-    if format_field.raw(value("format")) > 4 and not recorded:
+    if format_field.raw(value("format")) not in TRANSFER_FORMAT and not recorded:
         raise Refused(BAD_VALUE, f"programs cannot show format {format_field.raw(value('format'))}")
     pair, pdc = value("active") & 1, f"PDC{screen}_"
     writes = [(address(f"{pdc}ADDRESS_A{pair}"), translate(value("left"), what="left picture"))]
@@ -46,7 +48,7 @@ def swap_writes(screen: int, entry: tuple[int, ...], translate: Translator, reco
 def _top_mode(format: int) -> int:
     """gsp's number of the top screen's mode: 0 flat, 1 wide (800 lines), 2 stereo. It looks at two bits of FORMAT."""
     register = EXTERNAL["PDC0_FORMAT"]
-    if register["interlace"].raw(format) & 2:
+    if register["interlace"].raw(format) in _BOTH_PICTURES:
         return 2
     return 0 if register["scan_doubling"].raw(format) else 1
 

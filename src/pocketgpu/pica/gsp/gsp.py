@@ -9,7 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pocketgpu.facts.gsp import BAD_INDEX, GX_COMMANDS, GX_SLOTS, GX_STOP_AFTER, INTERRUPTS, AddressRange
+from pocketgpu.facts.gsp import (
+    BAD_INDEX,
+    DISPLAY_TRANSFER,
+    GX_HEADER,
+    GX_SLOTS,
+    INTERRUPTS,
+    MEMORY_FILL,
+    REQUEST_DMA,
+    TEXTURE_COPY,
+    AddressRange,
+    command_of,
+)
 from pocketgpu.pica.gsp.addresses import AddressMap
 from pocketgpu.pica.gsp.framebuffers import show
 from pocketgpu.pica.gsp.gx import GxProcessor
@@ -75,20 +86,35 @@ class Gsp(Calls):
         return code
 
     def _run(self, command: tuple[int, ...], recorded: bool = False, at: str = "") -> int:
-        number = command[0] & 0xFF
+        observers = self.machine.observers
+        for one in observers:
+            one.command_starts(command)
+        code = self._run_command(command, recorded, at)
+        copied = not code and command_of(command) is REQUEST_DMA
+        for one in observers:
+            if self.flushed:
+                one.cache_flushed(self.flushed)
+            if copied:
+                one.memory_copied(command)
+            one.command_ended(command, code)
+        return code
+
+    def _run_command(self, command: tuple[int, ...], recorded: bool, at: str) -> int:
+        known = command_of(command)
         switches = self.machine.switches
-        if number == 2 and command[1] and command[4] and switches["gsp.double_fill"] == "first":
+        double = known is MEMORY_FILL and all(MEMORY_FILL.values(command, "start0", "start1"))
+        if double and switches["gsp.double_fill"] == "first":
             self._held_back = frozenset({"PSC1"})
         try:
             own_interrupt = self._gx.run(command, recorded)
         except Refused as refusal:
-            self._report(GX_COMMANDS[number].name if number < len(GX_COMMANDS) else "GX command", refusal, at)
+            self._report("GX command" if known is None else known.name, refusal, at)
             return refusal.result.value
         finally:
             self._held_back = frozenset()
         if own_interrupt is not None:
             self.clients.deliver(own_interrupt)
-        if number in (3, 4) and switches["gsp.swap_time"] == "transfer":
+        if known in (DISPLAY_TRANSFER, TEXTURE_COPY) and switches["gsp.swap_time"] == "transfer":
             self._swap()
         return 0
 
@@ -99,8 +125,9 @@ class Gsp(Calls):
     def trigger_cmd_req_queue(self, client: int | None = None) -> int:
         """TriggerCmdReqQueue: run the commands that wait in a client's queue (default: the holder of the right).
 
-        Stops at a command that fails (its code goes to the queue's `error`, bit 7 of `status` is set), after one with
-        GX_STOP_AFTER, and when the client asks for a halt. The call itself succeeds all the same. No right is needed.
+        Stops at a command that fails (its code goes to the queue's `error`, bit 7 of `status` is set), after one whose
+        header says "stop_after", and when the client asks for a halt. The call itself succeeds all the same. No right
+        is needed.
         Error: NO_PERMISSION (unknown client).
         """
         if client is None:
@@ -127,7 +154,7 @@ class Gsp(Calls):
             code = self._run(command)
             if code:
                 queue.fail(code)
-            if command[0] & GX_STOP_AFTER:
+            if GX_HEADER["stop_after"].decode(command[0]):
                 queue.halt()
         return 0
 

@@ -12,17 +12,26 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pocketgpu.errors import GuestMemoryError
+from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.gsp import (
     BAD_ADDRESS,
     BAD_COMBINATION,
     BAD_SIZE,
     BAD_VALUE,
     BUSY,
-    GX_COMMANDS,
-    GX_FAIL_IF_BUSY,
+    DISPLAY_TRANSFER,
+    FLUSH_REGIONS,
+    GX_HEADER,
+    MEMORY_FILL,
     MISALIGNED_ADDRESS,
     MISALIGNED_SIZE,
+    PROCESS_LIST,
+    REQUEST_DMA,
+    TEXTURE_COPY,
     GxCommand,
+    command_number,
+    command_of,
+    half_words,
 )
 from pocketgpu.facts.pica import PICA
 from pocketgpu.pica.gsp.machine import Machine, Refused, Translator, Write, address, write
@@ -35,6 +44,15 @@ _UNITS: dict[str, tuple[str, ...]] = {
 }
 """The units that a command of this name has to itself. Copies are always done at once."""
 
+_START = EXTERNAL.field("PPF_CONTROL.start").mask
+
+
+def _in_units(path: str, value: int) -> int:
+    """An address or size in bytes as a field's register has it; bits that do not fit are lost."""
+    block = EXTERNAL if path.partition(".")[0] in EXTERNAL else PICA
+    field = block.field(path)
+    return value // field.scale << field.lo & field.mask
+
 
 class GxProcessor:
     """Runs GX commands on a machine."""
@@ -43,12 +61,12 @@ class GxProcessor:
         self.machine, self.translate = machine, translate
         self.flushed: tuple[tuple[int, int], ...] = ()
         self._run: dict[int, Callable[[GxCommand, tuple[int, ...], bool], str | None]] = {
-            0: self._dma,
-            1: self._list,
-            2: self._fill,
-            3: self._display_transfer,
-            4: self._texture_copy,
-            5: self._flush,
+            REQUEST_DMA.id: self._dma,
+            PROCESS_LIST.id: self._list,
+            MEMORY_FILL.id: self._fill,
+            DISPLAY_TRANSFER.id: self._display_transfer,
+            TEXTURE_COPY.id: self._texture_copy,
+            FLUSH_REGIONS.id: self._flush,
         }
 
     def run(self, words: tuple[int, ...], recorded: bool = False) -> str | None:
@@ -57,15 +75,14 @@ class GxProcessor:
         recorded: the command is known to have run (it comes from a log), so neither alignment nor a unit at work
         stand in its way. Returns the name of an interrupt that gsp itself causes, if there is one.
         """
-        number = words[0] & 0xFF
         self.flushed = ()
-        if number >= len(GX_COMMANDS):
-            raise Refused(BAD_VALUE, f"there is no GX command {number}")
-        command = GX_COMMANDS[number]
+        command = command_of(words)
+        if command is None:
+            raise Refused(BAD_VALUE, f"there is no GX command {command_number(words)}")
         if not recorded:
-            self._check_busy(command, bool(words[0] & GX_FAIL_IF_BUSY))
+            self._check_busy(command, GX_HEADER["fail_if_busy"].decode(words[0]) is True)
         strict = not recorded and self.translate.switches["gsp.alignment"] == "check"
-        return self._run[number](command, words, strict)
+        return self._run[command.id](command, words, strict)
 
     # -- checks -----------------------------------------------------------------------------------------------------
     def _check_busy(self, command: GxCommand, any_unit: bool) -> None:
@@ -83,33 +100,32 @@ class GxProcessor:
 
     # -- commands ---------------------------------------------------------------------------------------------------
     def _dma(self, command: GxCommand, words: tuple[int, ...], _strict: bool) -> str | None:
-        size = words[3]
-        source = self.translate(words[1], size, "source")
-        target = self.translate(words[2], size, "target")
+        first, second, size, flush = command.values(words, "source", "target", "size", "flush")
+        source = self.translate(first, size, "source")
+        target = self.translate(second, size, "target")
         memory = self.machine.memory
         try:
             if size:
                 memory.write(target, memory.read(source, size))
         except GuestMemoryError as error:
             raise Refused(BAD_ADDRESS, f"there is no memory at physical {error.address:#010x}") from None
-        if words[command.word("flush")]:
-            self.flushed = ((words[1], size),)
+        if flush:
+            self.flushed = ((first, size),)
         return "DMA"
 
     def _list(self, command: GxCommand, words: tuple[int, ...], strict: bool) -> str | None:
         if strict:
             self._check_alignment(command, words)
-        start, size = words[1], words[2]
+        start, size, update_gas, flush = command.values(words, "list", "size", "update_gas", "flush")
         phys = self.translate(start, size, "list")
-        if words[command.word("flush")]:
+        if flush:
             self.flushed = ((start, size),)
-        if words[3] & 1:
+        if update_gas & 1:
             self._update_gas()
-        size_field, address_field = PICA.field("CMDBUF_SIZE0.size"), PICA.field("CMDBUF_ADDR0.address")
         writes = [
             (address("IRQ_ACK0"), 0),
-            (address("CMDBUF_SIZE0"), size >> 3 & size_field.mask),
-            (address("CMDBUF_ADDR0"), phys >> 3 & address_field.mask),
+            (address("CMDBUF_SIZE0"), _in_units("CMDBUF_SIZE0.size", size)),
+            (address("CMDBUF_ADDR0"), _in_units("CMDBUF_ADDR0.address", phys)),
             (address("CMDBUF_JUMP0"), 1),
         ]
         write(self.machine, writes)
@@ -117,15 +133,17 @@ class GxProcessor:
 
     def _update_gas(self) -> None:
         """Take the density that gas rendering reached as the new scale: its reciprocal goes to GAS_ACCMAX."""
-        reached = self.machine.read_register(address("GAS_ACCMAX_FEEDBACK")) & 0xFFFF
+        reached = PICA.field("GAS_ACCMAX_FEEDBACK.value").raw(
+            self.machine.read_register(address("GAS_ACCMAX_FEEDBACK"))
+        )
         if reached:
             write(self.machine, [(address("GAS_ACCMAX"), PICA.field("GAS_ACCMAX.value").encode(1.0 / reached))])
 
     def _fill(self, command: GxCommand, words: tuple[int, ...], strict: bool) -> str | None:
-        control = words[command.word("control")]
+        (control,) = command.values(words, "control")
         writes: list[Write] = []
         for unit in range(2):
-            start, value, end = words[1 + 3 * unit : 4 + 3 * unit]
+            start, value, end = command.values(words, f"start{unit}", f"value{unit}", f"end{unit}")
             if not start:
                 continue
             if strict and (start | end) & 7:
@@ -134,10 +152,10 @@ class GxProcessor:
                 raise Refused(BAD_COMBINATION, f"range {unit} ends at {end:#010x}, not above {start:#010x}")
             phys = self.translate(start, end - start, f"range {unit}")
             writes += [
-                (address(f"PSC{unit}_START"), phys >> 3),
-                (address(f"PSC{unit}_END"), (phys + end - start) >> 3),
+                (address(f"PSC{unit}_START"), _in_units(f"PSC{unit}_START.address", phys)),
+                (address(f"PSC{unit}_END"), _in_units(f"PSC{unit}_END.address", phys + end - start)),
                 (address(f"PSC{unit}_VALUE"), value),
-                (address(f"PSC{unit}_CONTROL"), control >> 16 * unit & 0xFFFF),
+                (address(f"PSC{unit}_CONTROL"), half_words(control)[unit]),
             ]
         if writes:
             write(self.machine, writes)
@@ -146,15 +164,15 @@ class GxProcessor:
     def _display_transfer(self, command: GxCommand, words: tuple[int, ...], strict: bool) -> str | None:
         if strict:
             self._check_alignment(command, words)
+        input_size, output_size, flags = command.values(words, "input_size", "output_size", "flags")
         writes = [
-            (address("PPF_INPUT_ADDRESS"), self.translate(words[1], what="input") >> 3),
-            (address("PPF_OUTPUT_ADDRESS"), self.translate(words[2], what="output") >> 3),
+            *self._addresses(command, words),
             # The command has the input first, the registers the output.
-            (address("PPF_OUTPUT_SIZE"), words[4]),
-            (address("PPF_INPUT_SIZE"), words[3]),
-            (address("PPF_FLAGS"), words[5]),
+            (address("PPF_OUTPUT_SIZE"), output_size),
+            (address("PPF_INPUT_SIZE"), input_size),
+            (address("PPF_FLAGS"), flags),
             (address("PPF_UNKNOWN_C14"), 0),
-            (address("PPF_CONTROL"), 1),
+            (address("PPF_CONTROL"), _START),
         ]
         write(self.machine, writes)
         return None
@@ -163,21 +181,36 @@ class GxProcessor:
         if strict:
             self._check_alignment(command, words)
         control = self.machine.read_register(address("PPF_CONTROL"))
+        size, input_line, output_line, flags = command.values(words, "size", "input_line", "output_line", "flags")
         writes = [
-            (address("PPF_INPUT_ADDRESS"), self.translate(words[1], what="input") >> 3),
-            (address("PPF_OUTPUT_ADDRESS"), self.translate(words[2], what="output") >> 3),
-            (address("PPF_COPY_SIZE"), words[3]),
-            (address("PPF_COPY_INPUT"), words[4]),
-            (address("PPF_COPY_OUTPUT"), words[5]),
-            (address("PPF_FLAGS"), words[6]),
-            (address("PPF_CONTROL"), control | 1),
+            *self._addresses(command, words),
+            (address("PPF_COPY_SIZE"), size),
+            (address("PPF_COPY_INPUT"), input_line),
+            (address("PPF_COPY_OUTPUT"), output_line),
+            (address("PPF_FLAGS"), flags),
+            (address("PPF_CONTROL"), control | _START),
         ]
         write(self.machine, writes)
         return None
 
-    def _flush(self, _command: GxCommand, words: tuple[int, ...], _strict: bool) -> str | None:
+    def _addresses(self, command: GxCommand, words: tuple[int, ...]) -> list[Write]:
+        """The writes that tell the transfer unit where it reads and where it writes."""
+        source, target = command.values(words, "input", "output")
+        return [
+            (
+                address("PPF_INPUT_ADDRESS"),
+                _in_units("PPF_INPUT_ADDRESS.address", self.translate(source, what="input")),
+            ),
+            (
+                address("PPF_OUTPUT_ADDRESS"),
+                _in_units("PPF_OUTPUT_ADDRESS.address", self.translate(target, what="output")),
+            ),
+        ]
+
+    def _flush(self, command: GxCommand, words: tuple[int, ...], _strict: bool) -> str | None:
         """Memory has no caches here; what is left are the rules for the sizes, and what would have been flushed."""
-        ranges = list(zip(words[1:7:2], words[2:7:2], strict=True))
+        starts, lengths = (command.values(words, *(f"{part}{n}" for n in range(3))) for part in ("address", "size"))
+        ranges = list(zip(starts, lengths, strict=True))
         sizes = [size for _, size in ranges]
         if not sizes[0]:
             raise Refused(BAD_SIZE, "the first range to flush is empty")

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from pocketgpu.facts.formats import TEXTURE_FORMATS
+from pocketgpu.facts.pica_enums import TEXTURE_FORMAT
 from pocketgpu.facts.switches import departures
 from pocketgpu.lanes import Engine
 from pocketgpu.pica.core.layout import WorkLayout
 from pocketgpu.pica.core.registers import field
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.texture.decode import decoder
-from pocketgpu.pica.texture.units import LEVELS, TYPE_CUBE, TYPE_SHADOW_2D, TYPE_SHADOW_CUBE
+from pocketgpu.pica.texture.units import CUBE_TYPES, LEVELS, SHADOW_TYPES
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,6 @@ UNIT_IDS = np.array(sorted(_ALL_FIELDS), np.int64)
 """Register ids that describe the textures of all units."""
 _OPAQUE_BLACK = 0x000000FF
 _BLOCK = 8192  # 64-bit words compared at a time
-_SHADOW_FORMAT = 0  # RGBA8
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ class TextureCache:
         fields = _UNIT_FIELDS[unit]
         words = tuple(int(registers[f.register.offset]) for f in fields)
         values = [f.field.raw(w) for f, w in zip(fields, words, strict=True)]
-        cube = unit == 0 and values[-1] in (TYPE_CUBE, TYPE_SHADOW_CUBE)
+        cube = unit == 0 and values[-1] in CUBE_TYPES
         if cube:
             words += tuple(int(registers[f.register.offset]) for f in _CUBE_FIELDS)
         key = (unit, *words)
@@ -104,10 +104,10 @@ class TextureCache:
                 narrow = _CUBE_FIELDS[0].field.mask
                 rest = [f.field.raw(w) for f, w in zip(_CUBE_FIELDS, words[-5:], strict=True)]
                 addresses += [(values[0] & ~narrow) | a for a in rest]
-            if unit == 0 and values[-1] in (TYPE_SHADOW_2D, TYPE_SHADOW_CUBE):
+            if unit == 0 and values[-1] in SHADOW_TYPES:
                 # Shadow texels are 32-bit words whatever the format says; decoding RGBA8 keeps every bit. No levels.
-                values[1], values[4] = _SHADOW_FORMAT, 0
-            self.described[key] = self._make([a << 3 for a in addresses], *values[1:5])
+                values[1], values[4] = TEXTURE_FORMAT.RGBA8, 0
+            self.described[key] = self._make([a * fields[0].scale for a in addresses], *values[1:5])
         return self.described[key]
 
     def _make(self, addresses: Sequence[int], format: int, width: int, height: int, highest: int) -> Source | None:

@@ -9,27 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from pocketgpu.facts.pica_enums import SEMANTIC, TEXENV_SOURCE, TEXTURE_TYPE
 from pocketgpu.lanes import I32, Array, Value
 from pocketgpu.pica.core.layout import PACKET, UNIT, UNIT_SIZE
 from pocketgpu.pica.core.registers import register_id
-from pocketgpu.pica.fragment.combiners import TEXTURE0
-from pocketgpu.pica.texture.units import (
-    LEVELS,
-    ONE,
-    TYPE_CUBE,
-    TYPE_PROJECTION,
-    Ratio,
-    Sampler,
-    cube_axes,
-    cube_face,
-    mix,
-)
+from pocketgpu.pica.texture.units import FRACTION_BITS, LEVELS, ONE, Ratio, Sampler, cube_axes, cube_face, mix
 from pocketgpu.pica.vertex.primitives import INVERSE_W_SLOT
 
 if TYPE_CHECKING:
     from pocketgpu.pica.fragment.sources import Pixels
 
-TEXCOORD0, TEXCOORD0_W = 12, 16
 UNITS = 3
 
 
@@ -65,7 +54,7 @@ class GeneralSampler(Sampler):
         fixed = k.to_i32(lod * float(ONE), 0, (LEVELS - 1) * ONE)
         single = k.min(k.to_i32(lod + 0.5, 0, LEVELS - 1), self.highest)
         both = self.trilinear & self.mipmapped
-        number = k.select(both, fixed >> 8, k.select(self.mipmapped, single, 0))
+        number = k.select(both, fixed >> FRACTION_BITS, k.select(self.mipmapped, single, 0))
         fraction = fixed & (ONE - 1)
         low, high = k.var(k.splat(0)), k.var(k.splat(0))
         for step in k.range(0, k.select(both, 2, 1)):
@@ -87,18 +76,17 @@ def fill_textures(pixels: Pixels, packet: Value, sources: Array, switches: Mappi
         enabled = k.load(I32, packet + k.to_i64(unit * UNIT_SIZE) + (PACKET.UNITS + UNIT.ENABLED)) != 0
         for _ in k.when(enabled):
             sampler = GeneralSampler(pixels, packet, unit, switches.get("texture.nearest") == "truncate")
-            s, t, sx, sy, tx, ty, face = k.switch(
-                k.select(sampler.kind == TYPE_CUBE, 1, 0), [lambda: _flat(pixels, sampler), lambda: _cube(pixels)]
-            )
+            cube = k.select(sampler.kind == TEXTURE_TYPE.CUBE, 1, 0)
+            s, t, sx, sy, tx, ty, face = k.switch(cube, [lambda: _flat(pixels, sampler), lambda: _cube(pixels)])
             low, high = sampler.sample_any(Ratio(s, lambda: (sx, sy)), Ratio(t, lambda: (tx, ty)), face)
             for i, channel in enumerate((high.lsr(16), low.lsr(16), high & 0xFF, low & 0xFF)):
-                sources[((unit + TEXTURE0) << 2) + i] = channel
+                sources[((unit + TEXENV_SOURCE.TEXTURE0) << 2) + i] = channel
 
 
 def _flat(pixels: Pixels, sampler: GeneralSampler) -> tuple[Value, ...]:
     """Coordinates of 2D and projected textures, their slopes, and face 0."""
     k = pixels.k
-    divisor = k.select(sampler.kind == TYPE_PROJECTION, TEXCOORD0_W, INVERSE_W_SLOT)
+    divisor = k.select(sampler.kind == TEXTURE_TYPE.PROJECTION, SEMANTIC.TEXCOORD0_W, INVERSE_W_SLOT)
     inverse = 1.0 / pixels.any_plane(divisor)
     values, slopes = [], []
     for i in range(2):
@@ -111,7 +99,7 @@ def _flat(pixels: Pixels, sampler: GeneralSampler) -> tuple[Value, ...]:
 
 def _cube(pixels: Pixels) -> tuple[Value, ...]:
     """Coordinates on a cube's face, their slopes, and the face."""
-    k, slots = pixels.k, (TEXCOORD0, TEXCOORD0 + 1, TEXCOORD0_W)
+    k, slots = pixels.k, (SEMANTIC.TEXCOORD0_U, SEMANTIC.TEXCOORD0_V, SEMANTIC.TEXCOORD0_W)
     face, choice, (x, y, m) = cube_face(k, [pixels.plane(slot) for slot in slots])
     inverse = 1.0 / m
     values, slopes = [], []

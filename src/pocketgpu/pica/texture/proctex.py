@@ -15,21 +15,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from pocketgpu.facts.pica_enums import PROCTEX_CLAMP, PROCTEX_MAP, PROCTEX_SHIFT, PROCTEX_TABLE
 from pocketgpu.lanes import I32, Lang, Value
 from pocketgpu.lanes.elementary import quick_log2 as log2
 from pocketgpu.pica.core.layout import BANK_INDEX, PACKET, PROCTEX_TABLES
-from pocketgpu.pica.core.registers import LiveRegisters, State, field, narrow_float
+from pocketgpu.pica.core.registers import FLOAT_SHAPES, LiveRegisters, State, field, narrow_float
 from pocketgpu.pica.fragment.combiners import Color
-from pocketgpu.pica.texture.units import LEVELS, Ratio
+from pocketgpu.pica.texture.units import LEVELS, PROCTEX_LINEAR, Ratio
 
-NOISE, RGB_CURVE, ALPHA_CURVE, COLORS, DIFFERENCES = sorted(PROCTEX_TABLES)
+NOISE, RGB_CURVE, ALPHA_CURVE = PROCTEX_TABLE.NOISE, PROCTEX_TABLE.RGB_MAP, PROCTEX_TABLE.ALPHA_MAP
+COLORS, DIFFERENCES = PROCTEX_TABLE.COLOR, PROCTEX_TABLE.COLOR_DIFFERENCE
 CURVE_ENTRIES, COLOR_ENTRIES = (PROCTEX_TABLES[table][1] for table in (RGB_CURVE, COLORS))
 # Entries of the colour table where levels 4 to 7 begin, as register bytes; those of levels 0 to 3 are programmed.
 FIXED_OFFSETS = 0xFEFCF8F0
 # Sixteen numbers of four bits each that the noise is scrambled with.
 SCRAMBLE_FIRST = (0, 4, 10, 8, 4, 9, 7, 12, 5, 15, 13, 14, 11, 15, 2, 11)
 SCRAMBLE_SECOND = (10, 2, 15, 8, 0, 7, 4, 5, 5, 13, 2, 6, 13, 9, 3, 14)
-MIRRORED = 3
 _FAR = float(1 << 30)
 _REGISTER = "TEXUNIT3_PROCTEX"
 
@@ -68,14 +69,15 @@ class ProcTex:
         self.tables = k.load(I32, packet + (PACKET.VERSIONS + 4 * BANK_INDEX["proctex_lut"]))
         self.amplitude, self.phase, self.frequency = [], [], []
         for number, axis in ((1, "u"), (2, "v")):
-            amplitude = live.word(f"{_REGISTER}{number}").bits(0, 16, signed=True)
+            amplitude = live(f"{_REGISTER}{number}.amplitude")
             self.amplitude.append(k.to_f32(amplitude) / 4095.0)
             self.phase.append(live.float(f"{_REGISTER}{number}.phase"))
             self.frequency.append(live.float(f"{_REGISTER}3.{axis}_frequency") * 9.0)
         self.width, self.offsets = live(f"{_REGISTER}4.width"), live.word(f"{_REGISTER}5")
         self.lowest, self.highest = live(f"{_REGISTER}4.min_level"), k.min(live(f"{_REGISTER}4.max_level"), LEVELS - 1)
-        bias = (live(f"{_REGISTER}4.lod_bias_high") << 8) | live(f"{_REGISTER}0.lod_bias_low")
-        self.bias = narrow_float(k, bias, 5, 10)
+        low = f"{_REGISTER}0.lod_bias_low"
+        bias = (live(f"{_REGISTER}4.lod_bias_high") << field(low).width) | live(low)
+        self.bias = narrow_float(k, bias, *FLOAT_SHAPES["f16"])
 
     def _get(self, name: str) -> Value | int:
         value: Value | int = self.state(f"{_REGISTER}{name}")
@@ -116,11 +118,12 @@ class ProcTex:
     def _shift(self, axis: str, other: Value) -> Value:
         """How far a coordinate is shifted: every second step of the other one."""
         k = self.k
-        step = k.select(self._get(f"0.{axis}_clamp") == MIRRORED, k.f32(1.0), k.f32(0.5))
+        step = k.select(self._get(f"0.{axis}_clamp") == PROCTEX_CLAMP.MIRRORED_REPEAT, k.f32(1.0), k.f32(0.5))
         whole = k.to_i32(other, 0, _FAR)
         odd = lambda n: k.to_f32((n >> 1) & 1) * step
         none = lambda: k.to_f32(k.splat(0))
-        result: Value = k.switch(self._get(f"0.{axis}_shift"), [none, lambda: odd(whole), lambda: odd(whole + 1), none])
+        cases = {"NONE": none, "ODD": lambda: odd(whole), "EVEN": lambda: odd(whole + 1)}
+        result: Value = k.switch(self._get(f"0.{axis}_shift"), [*PROCTEX_SHIFT.in_order(cases), none])
         return result
 
     def _clamp(self, axis: str, x: Value) -> Value:
@@ -131,15 +134,15 @@ class ProcTex:
             whole = k.floor(x)
             return k.select((k.to_i32(whole, 0, _FAR) & 1) == 1, 1.0 - (x - whole), x - whole)
 
-        cases: list[Callable[[], Value]] = [
-            lambda: k.select(x > 1.0, 0.0, x),
-            lambda: k.min(x, 1.0),
-            lambda: x - k.floor(x),
-            mirrored,
-            lambda: k.select(x <= 0.5, k.splat(0.0, x.lanes, x.type), 1.0),
-            lambda: k.min(x, 1.0),
-        ]
-        result: Value = k.switch(self._get(f"0.{axis}_clamp"), cases)
+        edge = lambda: k.min(x, 1.0)
+        cases: dict[str, Callable[[], Value]] = {
+            "ZERO": lambda: k.select(x > 1.0, 0.0, x),
+            "EDGE": edge,
+            "REPEAT": lambda: x - k.floor(x),
+            "MIRRORED_REPEAT": mirrored,
+            "PULSE": lambda: k.select(x <= 0.5, k.splat(0.0, x.lanes, x.type), 1.0),
+        }
+        result: Value = k.switch(self._get(f"0.{axis}_clamp"), [*PROCTEX_CLAMP.in_order(cases), edge])
         return result
 
     def coordinates(self, u: Value, v: Value) -> tuple[Value, Value]:
@@ -159,20 +162,19 @@ class ProcTex:
         """The function ("rgb_function" or "alpha_function") that makes one number of two; undefined codes give 0."""
         k = self.k
         length = lambda: k.sqrt(u * u + v * v)
-        cases: list[Callable[[], Value]] = [
-            lambda: u,
-            lambda: u * u,
-            lambda: v,
-            lambda: v * v,
-            lambda: (u + v) * 0.5,
-            lambda: (u * u + v * v) * 0.5,
-            lambda: k.min(length(), 1.0),
-            lambda: k.min(u, v),
-            lambda: k.max(u, v),
-            lambda: k.min(((u + v) * 0.5 + length()) * 0.5, 1.0),
-            lambda: u * 0.0,
-        ]
-        result: Value = k.switch(self._get(f"0.{name}"), cases)
+        cases: dict[str, Callable[[], Value]] = {
+            "U": lambda: u,
+            "U2": lambda: u * u,
+            "V": lambda: v,
+            "V2": lambda: v * v,
+            "ADD": lambda: (u + v) * 0.5,
+            "ADD2": lambda: (u * u + v * v) * 0.5,
+            "SQRT2": lambda: k.min(length(), 1.0),
+            "MIN": lambda: k.min(u, v),
+            "MAX": lambda: k.max(u, v),
+            "RMAX": lambda: k.min(((u + v) * 0.5 + length()) * 0.5, 1.0),
+        }
+        result: Value = k.switch(self._get(f"0.{name}"), [*PROCTEX_MAP.in_order(cases), lambda: u * 0.0])
         return result
 
     # -- colours ----------------------------------------------------------------------------------------------------
@@ -194,7 +196,7 @@ class ProcTex:
             entry = k.to_i32(index + 0.5, 0, COLOR_ENTRIES - 1)
             return tuple(k.to_f32(x) for x in channels(self._entry(COLORS, entry)))
 
-        result: tuple[Value, ...] = k.branch((self._get("4.filter") & 1) != 0, linear, nearest)
+        result: tuple[Value, ...] = k.branch((self._get("4.filter") & PROCTEX_LINEAR) != 0, linear, nearest)
         return result
 
     def _at_level(self, c: Value, level: Value) -> tuple[Value, ...]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from pocketgpu.facts.pica_enums import FILTER, PROCTEX_FILTER, TEXTURE_TYPE, WRAP
 from pocketgpu.lanes import I32, Lang, Value
 from pocketgpu.lanes.elementary import quick_log2 as log2
 from pocketgpu.pica.core.layout import PACKET
@@ -26,8 +27,13 @@ _ONES = 0x01000100
 _EVEN = 0x00FF00FF
 _LIMIT = float(1 << 30)
 LEVELS = 8
-TYPE_2D, TYPE_CUBE, TYPE_SHADOW_2D, TYPE_PROJECTION, TYPE_SHADOW_CUBE, TYPE_DISABLED = range(6)
-BORDER_MODES = (1, 5)
+SHADOW_TYPES = (TEXTURE_TYPE.SHADOW_2D, TEXTURE_TYPE.SHADOW_CUBE)
+CUBE_TYPES = (TEXTURE_TYPE.CUBE, TEXTURE_TYPE.SHADOW_CUBE)
+SAMPLED_TYPES = (TEXTURE_TYPE.FLAT, TEXTURE_TYPE.PROJECTION, *SHADOW_TYPES, TEXTURE_TYPE.CUBE)
+"""Types that a unit gives colours for; it gives none for all others."""
+BORDER_MODES = (WRAP.CLAMP_TO_BORDER, WRAP.BORDER_ABOVE)
+PROCTEX_LINEAR = PROCTEX_FILTER.LINEAR
+"""The bit of a filter code of unit 3 that mixes neighbours; what is above it says what happens between levels."""
 
 
 def _repeat(k: Lang, c: Value, size: Value, power_of_two: Flag) -> Value:
@@ -54,17 +60,17 @@ def wrap(k: Lang, c: Value, size: Value, mode: Number, power_of_two: Flag) -> tu
         return k.min(m, size + size - 1 - m)
 
     repeat = lambda: _repeat(k, c, size, power_of_two)
-    cases: list[Callable[[], tuple[Value, Value]]] = [
-        lambda: (edge(), nowhere),
-        lambda: (edge(), outside()),
-        lambda: (repeat(), nowhere),
-        lambda: (mirrored(), nowhere),
-        lambda: (k.select(c < 0, repeat(), edge()), nowhere),
-        lambda: (repeat(), c >= size),
-        lambda: (repeat(), nowhere),
-        lambda: (repeat(), nowhere),
-    ]
-    x, border = k.switch(mode, cases)
+    cases: dict[str, Callable[[], tuple[Value, Value]]] = {
+        "CLAMP_TO_EDGE": lambda: (edge(), nowhere),
+        "CLAMP_TO_BORDER": lambda: (edge(), outside()),
+        "REPEAT": lambda: (repeat(), nowhere),
+        "MIRRORED_REPEAT": lambda: (mirrored(), nowhere),
+        "EDGE_ABOVE": lambda: (k.select(c < 0, repeat(), edge()), nowhere),
+        "BORDER_ABOVE": lambda: (repeat(), c >= size),
+        "REPEAT_6": lambda: (repeat(), nowhere),
+        "REPEAT_7": lambda: (repeat(), nowhere),
+    }
+    x, border = k.switch(mode, WRAP.in_order(cases))
     return x, border
 
 
@@ -119,9 +125,10 @@ class Sampler:
         name = f"TEXUNIT{unit}"
         settings = self.Settings(
             wrap_s=state(f"{name}_PARAM.wrap_s"), wrap_t=state(f"{name}_PARAM.wrap_t"),
-            mag=state(f"{name}_PARAM.mag_filter") == 1, min=state(f"{name}_PARAM.min_filter") == 1,
-            trilinear=state(f"{name}_PARAM.mip_filter") == 1, mipmapped=state(f"{name}_LOD.max_level") != 0,
-            kind=state(f"{name}_PARAM.type") if unit == 0 else TYPE_2D, power_of_two=power_of_two,
+            mag=state(f"{name}_PARAM.mag_filter") == FILTER.LINEAR,
+            min=state(f"{name}_PARAM.min_filter") == FILTER.LINEAR,
+            trilinear=state(f"{name}_PARAM.mip_filter") == FILTER.LINEAR, mipmapped=state(f"{name}_LOD.max_level") != 0,
+            kind=state(f"{name}_PARAM.type") if unit == 0 else TEXTURE_TYPE.FLAT, power_of_two=power_of_two,
             truncates=switches.get("texture.nearest") == "truncate",
         )  # fmt: skip
         at = lambda word, size=1: packet + (getattr(PACKET, word) + 4 * size * unit)

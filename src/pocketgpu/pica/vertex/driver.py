@@ -6,6 +6,7 @@ end) and goes on from there when called again.
 
 from __future__ import annotations
 
+from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.lanes import I32, I64, Lang, Value, kernel
 from pocketgpu.pica.core.layout import (
     CONTROL,
@@ -18,7 +19,6 @@ from pocketgpu.pica.core.layout import (
     WorkLayout,
 )
 from pocketgpu.pica.core.registers import LiveRegisters
-from pocketgpu.pica.vertex.fetch import GEOMETRY_ON
 
 SHADE, SHADED, ASSEMBLE = range(3)
 DONE, FULL, INEXACT, HUNG, TOO_MANY = range(5)
@@ -50,7 +50,7 @@ def run_vertices(
         head = lambda name, packet=packet: k.load(I32, packet + getattr(PACKET, name))
         live = LiveRegisters(k, packet + PACKET_REGISTERS)
         immediate = head("KIND") == KIND_IMMEDIATE
-        staged = live("GEOSTAGE_CONFIG.mode") == GEOMETRY_ON
+        staged = live("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
         per_vertex = live("VSH_NUM_ATTR.count") + 1
         listed = live("NUMVERTICES.count")
         listed = k.select((listed < 0) | (listed > VERTEX_BUDGET), VERTEX_BUDGET + 1, listed)

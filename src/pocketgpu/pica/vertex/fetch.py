@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from pocketgpu.facts.pica import ATTRIBUTES, LOADER_STEP, OUTPUT_MAPS, SHADER_REGISTERS
+from pocketgpu.facts.pica_enums import ATTRIBUTE_TYPE, COMPONENT, GEOMETRY_MODE, GEOMETRY_STAGE, INDEX_TYPE, SEMANTIC
 from pocketgpu.lanes import F32, I8, I16, I32, I64, U8, U16, Lang, Type, Value, kernel
 from pocketgpu.pica.core.addresses import locate
 from pocketgpu.pica.core.layout import (
@@ -29,21 +31,25 @@ from pocketgpu.pica.core.layout import (
     WorkLayout,
 )
 from pocketgpu.pica.core.layout import CONTROL as C
-from pocketgpu.pica.core.registers import LiveRegisters, register_id
+from pocketgpu.pica.core.registers import LiveRegisters, field, nibble_of, part, register_id
 from pocketgpu.struct_words import Struct
 
-# How one attribute reaches its input register. TYPE 0-3 as the register says, 4 = the constant at START.
+# How one attribute reaches its input register. TYPE as the register says, or CONSTANT: four floats at START.
 PLAN = Struct("DEST", "TYPE", "COUNT", "START", "STRIDE", "ROOM", "SIZE")
 assert PLAN.size <= PLAN_ENTRY
-CONSTANT = 4
-_TYPES: tuple[Type, ...] = (I8, U8, I16, F32)
+_TYPES: list[Type] = ATTRIBUTE_TYPE.in_order({"S8": I8, "U8": U8, "S16": I16, "F32": F32})
+CONSTANT = len(_TYPES)
 ROW = 4 * CHUNK
 ONES_ROW = 64
-GEOMETRY_ON = 2  # GEOSTAGE_CONFIG.mode
 FETCH_CHOICES = (
     "vertex.alignment", "vertex.repeated_attribute", "vertex.fixed_and_loaded", "vertex.immediate_inputs",
 )  # fmt: skip
-POINT, VARIABLE, FIXED = range(3)  # GSH_MISC0.mode: how a geometry shader gets its vertices
+_COLORS = range(SEMANTIC.COLOR_R, SEMANTIC.COLOR_A + 1)
+_OFFSET = field("ATTRIBBUFFER0_OFFSET.offset")
+_STRIDE, _USED = (field(f"ATTRIBBUFFER0_CONFIG2.{name}") for name in ("stride", "count"))
+_COMPONENT = field("ATTRIBBUFFER0_CONFIG1.component1")
+_TYPE, _SIZE = (field(f"ATTRIBBUFFERS_FORMAT_LOW.{name}0") for name in ("type", "size"))
+_INPUT = field("VSH_ATTRIBUTES_PERMUTATION_LOW.input0")
 
 
 class _Fetch:
@@ -74,9 +80,9 @@ class _Fetch:
         variable: in front of the indices of each primitive stands how many they are.
         """
         k, layout, live = self.k, self.layout, self.live
-        wide = live("INDEXBUFFER_CONFIG.type") == 1
+        wide = live("INDEXBUFFER_CONFIG.type") == INDEX_TYPE.U16
         shift = k.select(wide, 1, 0)
-        address = (live("ATTRIBBUFFERS_LOC.base") << 4) + live("INDEXBUFFER_CONFIG.offset") + (start << shift)
+        address = live.bytes("ATTRIBBUFFERS_LOC.base") + live("INDEXBUFFER_CONFIG.offset") + (start << shift)
         offset, room = locate(k, layout, address)
         offset = offset & ~shift
         lowest, highest = k.var(k.splat(0x7FFFFFFF)), k.var(k.splat(0))
@@ -143,12 +149,12 @@ class _Fetch:
         """Input row of an attribute: 4 * register."""
         k, live = self.k, self.live
         low, high = live.word("VSH_ATTRIBUTES_PERMUTATION_LOW"), live.word("VSH_ATTRIBUTES_PERMUTATION_HIGH")
-        return (k.select(attribute < 8, low, high).lsr((attribute & 7) << 2) & 15) << 2
+        return part(nibble_of(k, attribute, low, high), _INPUT) << 2
 
     def plan_constants(self) -> None:
         k, live = self.k, self.live
         mask, last = live("ATTRIBBUFFERS_FORMAT_HIGH.fixed_mask"), live("VSH_INPUTBUFFER_CONFIG.count")
-        for a in k.range(0, 12):
+        for a in k.range(0, ATTRIBUTES):
             for _ in k.when(((mask.lsr(a) & 1) != 0) & (a <= last)):
                 source = self.version("fixed_attributes") + (a << 4)
                 self.add(DEST=self.permuted(a), TYPE=CONSTANT, COUNT=4, START=source, STRIDE=0, ROOM=0, SIZE=1)
@@ -156,43 +162,43 @@ class _Fetch:
     def plan_loaders(self, low: Value) -> None:
         """Walk the twelve loaders' component lists. `low` is the first vertex number that is read."""
         k, live, layout = self.k, self.live, self.layout
-        base, last = live("ATTRIBBUFFERS_LOC.base") << 4, live("VSH_INPUTBUFFER_CONFIG.count")
+        base, last = live.bytes("ATTRIBBUFFERS_LOC.base"), live("VSH_INPUTBUFFER_CONFIG.count")
         formats = [live.word("ATTRIBBUFFERS_FORMAT_LOW"), live.word("ATTRIBBUFFERS_FORMAT_HIGH")]
         fixed_wins = "vertex.fixed_and_loaded" in self.switches
         first_wins = "vertex.repeated_attribute" in self.switches
         # A bit for each attribute that comes from elsewhere and is not to be loaded again.
         mask = live("ATTRIBBUFFERS_FORMAT_HIGH.fixed_mask") if fixed_wins else 0
         provided = k.var(mask) if fixed_wins or first_wins else None
-        for loader in k.range(0, 12):
-            first = loader * 3 + register_id("ATTRIBBUFFER0_OFFSET")
-            offset = live.word(first) & 0x0FFFFFFF
+        for loader in k.range(0, ATTRIBUTES):
+            first = loader * LOADER_STEP + register_id("ATTRIBBUFFER0_OFFSET")
+            offset = part(live.word(first), _OFFSET)
             config1, config2 = live.word(first + 1), live.word(first + 2)
-            stride, count = config2.bits(16, 8), k.min(config2.bits(28, 4), 12)
+            stride, count = part(config2, _STRIDE), k.min(part(config2, _USED), ATTRIBUTES)
             o = k.var(0)
             for c in k.range(0, count):
-                nibble = k.select(c < 8, config1.lsr((c & 7) << 2), config2.lsr((c & 7) << 2)) & 15
-                for _ in k.when(nibble >= 12):
+                code = part(nibble_of(k, c, config1, config2), _COMPONENT)
+                for _ in k.when(code >= COMPONENT.SKIP_4):
                     here = o.value if self.alignment == "address" else (o.value + 3) & ~3
-                    o.value = here + ((nibble - 11) << 2)
-                for _ in k.when(nibble < 12):
-                    f = k.select(nibble < 8, *formats).lsr((nibble & 7) << 2)
-                    kind, components = f & 3, ((f >> 2) & 3) + 1
-                    size = k.select(kind < 2, 1, k.select(kind == 2, 2, 4))
+                    o.value = here + ((code - (COMPONENT.SKIP_4 - 1)) << 2)
+                for _ in k.when(code < COMPONENT.SKIP_4):
+                    f = nibble_of(k, code, *formats)
+                    kind, components = part(f, _TYPE), part(f, _SIZE) + 1
+                    size = k.select(kind < ATTRIBUTE_TYPE.S16, 1, k.select(kind == ATTRIBUTE_TYPE.S16, 2, 4))
                     if self.alignment == "element":
                         o.value = (o.value + (size - 1)) & ~(size - 1)
-                    wanted = nibble <= last
+                    wanted = code <= last
                     if provided is not None:
-                        wanted = wanted & ((provided.value.lsr(nibble) & 1) == 0)
+                        wanted = wanted & ((provided.value.lsr(code) & 1) == 0)
                     for _ in k.when(wanted):
                         if first_wins and provided is not None:
-                            provided.value = provided.value | (k.i32(1) << nibble)
+                            provided.value = provided.value | (k.i32(1) << code)
                         # 64 bits, so that an absurd first vertex lands outside memory instead of wrapping into it.
                         far = k.to_i64(low, signed=False) * k.to_i64(stride)
                         far = far + k.to_i64(base + offset + o.value, signed=False)
                         sane = far.below(k.i64(1 << 32))
                         start, room = locate(k, layout, k.low32(far))
                         self.add(
-                            DEST=self.permuted(nibble), TYPE=kind, COUNT=components, START=start, STRIDE=stride,
+                            DEST=self.permuted(code), TYPE=kind, COUNT=components, START=start, STRIDE=stride,
                             ROOM=k.select(sane, room - size * components, -1),
                             SIZE=1 if self.alignment == "padding" else size,
                         )  # fmt: skip
@@ -203,7 +209,7 @@ class _Fetch:
         data = self.head("IMMEDIATE_DATA") + start * attributes * 16
         for a in k.range(0, attributes):
             row = a << 2 if "vertex.immediate_inputs" in self.switches else self.permuted(a)
-            self.add(DEST=row, TYPE=3, COUNT=4, START=data + (a << 4), STRIDE=attributes << 4,
+            self.add(DEST=row, TYPE=ATTRIBUTE_TYPE.F32, COUNT=4, START=data + (a << 4), STRIDE=attributes << 4,
                      ROOM=0x7FFFFFFF, SIZE=4)  # fmt: skip
 
     # -- reading them ---------------------------------------------------------------------------------------------
@@ -230,7 +236,7 @@ class _Fetch:
 
                             def one(c: int = c) -> Value:
                                 raw = self._gather(t, place + c * _TYPES[t].bytes, inside)
-                                return raw if t == 3 else k.to_f32(raw)
+                                return raw if _TYPES[t] is F32 else k.to_f32(raw)
 
                             missing = k.splat(1.0 if c == 3 else 0.0, type=F32)
                             out.append(k.branch(components > c, one, lambda: missing))
@@ -241,7 +247,7 @@ class _Fetch:
                 def constant(start: Value = start) -> tuple[Value, ...]:
                     return tuple(k.splat(k.load(F32, k.to_i64(start) + 4 * c)) for c in range(4))
 
-                values = k.switch(kind, [read(0), read(1), read(2), read(3), constant])
+                values = k.switch(kind, [*map(read, range(len(_TYPES))), constant])
                 for c, value in enumerate(values):
                     k.store(F32, target + at + c * ROW, value)
                 for _ in k.when((kind != CONSTANT) & ~k.all(inside | (k.iota() + v >= count))):
@@ -250,12 +256,12 @@ class _Fetch:
     def _gather(self, t: int, place: Value, inside: Value) -> Value:
         """One component of each lane's vertex."""
         k = self.k
-        if self.alignment != "padding" or t < 2:
+        if self.alignment != "padding" or _TYPES[t].bytes == 1:
             return k.gather(_TYPES[t], place, inside)
         word = k.splat(0)  # at any address: byte by byte
         for i in range(_TYPES[t].bytes):
             word = word | (k.gather(U8, place + i, inside) << (8 * i))
-        return k.bits_f32(word) if t == 3 else word.bits(0, 16, signed=True)
+        return k.bits_f32(word) if _TYPES[t] is F32 else word.bits(0, 16, signed=True)
 
     # -- what comes out -------------------------------------------------------------------------------------------
     def map_outputs(self) -> None:
@@ -268,13 +274,13 @@ class _Fetch:
     def store_vertices(self, chunk: Value, count: Value) -> None:
         """Transpose output rows into vertex records."""
         k, layout = self.k, self.layout
-        rows = [k.to_i64(k.load(I32, layout.output_map + 4 * s)) + layout.shader_out for s in range(24)]
+        rows = [k.to_i64(k.load(I32, layout.output_map + 4 * s)) + layout.shader_out for s in range(VERTEX_FLOATS)]
         for v in k.range(0, count, k.lanes):
             at = k.to_i64(v << 2)
             record = (k.iota() + (chunk + v)) * VERTEX_SIZE + layout.vertices
             for s, row in enumerate(rows):
                 value = k.load(F32, row + at, lanes=k.lanes)
-                if 8 <= s < 12:  # colours are made positive and cut at 1 before anything interpolates them
+                if s in _COLORS:  # these are made positive and cut at 1 before anything interpolates them
                     value = k.min(k.abs(value), 1.0)
                 k.scatter(F32, record + 4 * s, value)
 
@@ -298,16 +304,16 @@ def map_semantics(k: Lang, layout: WorkLayout, live: LiveRegisters, mask: Value,
     for s in range(VERTEX_FLOATS):
         k.store(I32, table + 4 * s, ONES_ROW * row)
     n = k.var(0)
-    for i in k.range(0, 16):
+    for i in k.range(0, SHADER_REGISTERS):
         for _ in k.when((mask.lsr(i) & 1) != 0):
             k.store(I32, k.to_i64(n.value << 2) + layout.output_registers, i)
             n.value = n.value + 1
-    total = k.min(live("SH_OUTMAP_TOTAL.count"), k.min(n.value, 7))
+    total = k.min(live("SH_OUTMAP_TOTAL.count"), k.min(n.value, OUTPUT_MAPS))
     for a in k.range(0, total):
         word = live.word(a + register_id("SH_OUTMAP_O0"))
         register = k.load(I32, k.to_i64(a << 2) + layout.output_registers)
-        for c in range(4):
-            semantic = word.bits(8 * c, 5)
+        for c, axis in enumerate("xyzw"):
+            semantic = part(word, field(f"SH_OUTMAP_O0.{axis}"))
             for _ in k.when(semantic < VERTEX_FLOATS):
                 k.store(I32, k.to_i64(semantic << 2) + table, ((register << 2) + c) * row)
     return n.value
@@ -327,8 +333,8 @@ def shade_vertices(k: Lang, packet: Value, start: Value, count: Value, program: 
     fetch = _Fetch(k, layout, packet, dict(switches))
     kind = fetch.head("KIND")
     attributes = fetch.live("VSH_NUM_ATTR.count") + 1
-    geometry = fetch.live("GEOSTAGE_CONFIG.mode") == GEOMETRY_ON
-    variable = geometry & (fetch.live("GSH_MISC0.mode") == VARIABLE)
+    geometry = fetch.live("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
+    variable = geometry & (fetch.live("GSH_MISC0.mode") == GEOMETRY_MODE.VARIABLE)
     # Only index lists can say how many vertices a primitive has.
     plain = k.select(variable, 0, count)
 

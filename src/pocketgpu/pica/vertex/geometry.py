@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pocketgpu.facts.pica import FLOAT_UNIFORMS, SHADER_REGISTERS
+from pocketgpu.facts.pica_enums import GEOMETRY_MODE, SEMANTIC
 from pocketgpu.lanes import BOOL, F32, I32, I64, Lang, Value, Var, kernel
 from pocketgpu.pica.core.layout import (
     BANK_INDEX,
@@ -40,18 +42,17 @@ from pocketgpu.pica.core.layout import (
     WorkLayout,
 )
 from pocketgpu.pica.core.layout import CONTROL as C
-from pocketgpu.pica.core.registers import LiveRegisters, register_id
-from pocketgpu.pica.vertex.fetch import FIXED, GEOMETRY_ON, POINT, VARIABLE, map_semantics
+from pocketgpu.pica.core.registers import LiveRegisters, field, nibble_of, part, register_id
+from pocketgpu.pica.vertex.fetch import map_semantics
 
 # Behind the semantics of an emitted vertex: what SETEMIT said, the record of the next one of its primitive.
 RECORD_STATE, RECORD_NEXT = 4 * 30, 4 * 31
 assert 4 * VERTEX_FLOATS <= RECORD_STATE < RECORD_NEXT < VERTEX_SIZE
 # More than a program can emit before it is taken to hang, so that one primitive always finds room.
 MOST_EMITTED = MAX_RECORDS
-INPUTS = 16
-UNIFORMS = 96
-COLORS = range(8, 12)
+COLORS = range(SEMANTIC.COLOR_R, SEMANTIC.COLOR_A + 1)
 _BOOL15 = 1 << 15
+_INPUT = field("GSH_ATTRIBUTES_PERMUTATION_LOW.input0")
 _TAILS = 4 * (CHUNK + MOST_LANES)
 
 
@@ -98,7 +99,7 @@ class _Stage:
         """Take over what has been uploaded since the unit last ran: the rest is as primitives left it."""
         k, layout = self.k, self.layout
         uniforms, marks = (k.to_i64(self.version(name)) for name in ("gs_uniforms", "gs_uniform_marks"))
-        for i in k.range(0, UNIFORMS):
+        for i in k.range(0, FLOAT_UNIFORMS):
             at = k.to_i64(i << 2)
             mark = k.load(I32, at + marks)
             for _ in k.when(mark != k.load(I32, at + layout.geometry_marks)):
@@ -127,7 +128,7 @@ class _Stage:
         self.put("LIMIT", CHUNK)
         self.put("STARTED", 1)
         for name in ("OWED", "SIZE"):
-            for _ in k.when(self.mode == VARIABLE):
+            for _ in k.when(self.mode == GEOMETRY_MODE.VARIABLE):
                 self.put(name, self.get(f"{name}_AFTER"))
         for i in k.range(0, k.load(I32, layout.control + C.PIECE_VERTICES), 8):
             at = k.to_i64(i << 2)
@@ -145,7 +146,8 @@ class _Stage:
     def gather(self) -> None:
         """Make primitives of the piece's vertices, as many as run at once."""
         k = self.k
-        k.switch(self.mode, [self.gather_points, self.gather_variable, self.gather_fixed])
+        ways = {"POINT": self.gather_points, "VARIABLE": self.gather_variable, "FIXED": self.gather_fixed}
+        k.switch(self.mode, GEOMETRY_MODE.in_order(ways))
 
     def output(self, vertex: Value, number: Value) -> Value:
         """An output register of a vertex of the piece: four floats."""
@@ -161,13 +163,13 @@ class _Stage:
         end = k.load(I32, layout.control + C.PIECE_VERTICES)
         vertex, ready, filled = k.var(self.get("VERTEX")), k.var(k.i32(0)), k.var(self.get("FILLED"))
         # The last vertex may complete a primitive with each of its outputs.
-        for _ in k.loop(lambda: (vertex.value < end) & (ready.value <= CHUNK - INPUTS)):
+        for _ in k.loop(lambda: (vertex.value < end) & (ready.value <= CHUNK - SHADER_REGISTERS)):
             for a in k.range(0, self.outputs):
                 k.store(F32, k.to_i64(filled.value << 4) + layout.geometry_queue, self.output(vertex.value, a))
                 filled.value = filled.value + 1
                 for _ in k.when(filled.value >= inputs):
                     for i in k.range(0, inputs):
-                        register = k.select(i < 8, *names).lsr((i & 7) << 2) & 15
+                        register = part(nibble_of(k, i, *names), _INPUT)
                         place = (register * (4 * CHUNK) + ready.value) << 2
                         value = k.load(F32, k.to_i64(i << 4) + layout.geometry_queue, lanes=4)
                         for c in range(4):
@@ -186,7 +188,7 @@ class _Stage:
     def store_uniform(self, number: Value, value: Value) -> None:
         """What a vertex brings; beyond the last uniform there is nothing."""
         k = self.k
-        for _ in k.when(number.below(k.i32(UNIFORMS))):
+        for _ in k.when(number.below(k.i32(FLOAT_UNIFORMS))):
             k.store(F32, k.to_i64(number << 4) + self.layout.geometry_uniforms, value)
 
     def complete(self, ready: Var, filled: Var) -> None:
@@ -256,7 +258,7 @@ class _Stage:
             k.store(I32, k.to_i64(i << 2) + layout.geometry_lists, -1)
         self.put("TOP", 0)
         sets = k.to_i64(first * UNIFORMS_SIZE) + layout.geometry_sets
-        uniforms = k.select(self.mode == POINT, k.i64(layout.geometry_uniforms), sets)
+        uniforms = k.select(self.mode == GEOMETRY_MODE.POINT, k.i64(layout.geometry_uniforms), sets)
         k.invoke(
             k.load(I64, self.packet + PACKET.GEOMETRY), k.to_i64(first << 2) + layout.geometry_in, uniforms,
             k.i64(layout.geometry_packet), count, k.load(I64, self.at("EMIT")),
@@ -386,4 +388,4 @@ def geometry_step(
     stage.put("MORE", k.select(more() | (slots.value > 0), 1, 0))
 
 
-__all__ = ["FIXED", "GEOMETRY_ON", "POINT", "VARIABLE", "emit_vertices", "geometry_choices", "geometry_step"]
+__all__ = ["emit_vertices", "geometry_choices", "geometry_step"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from pocketgpu.facts.pica_enums import GEOMETRY_MODE
 from pocketgpu.lanes import Engine
 from pocketgpu.pica.core.layout import BANK_INDEX, BANKS, PACKET, WorkLayout
 from pocketgpu.pica.core.registers import field
@@ -14,7 +16,6 @@ from pocketgpu.pica.shader.geometry import geometry_interpreter, geometry_progra
 from pocketgpu.pica.shader.program import TooComplex
 from pocketgpu.pica.shader.rules import Rules, with_end
 from pocketgpu.pica.shader.translate import program_of
-from pocketgpu.pica.vertex.geometry import POINT
 
 _PLACES = [(f"gs_{name}", PACKET.VERSIONS // 4 + BANK_INDEX[f"gs_{name}"]) for name in ("code", "opdescs")]
 _SIZES = {bank.name: 4 * bank.words for bank in BANKS}
@@ -27,6 +28,8 @@ class GeometryPrograms:
 
     def __init__(self, engine: Engine, arena: np.ndarray, layout: WorkLayout, rules: Rules) -> None:
         self.tier = "auto"
+        self.stand_in: int | None = None
+        """The handle of code that runs in the place of every program, if there is any."""
         self._engine, self._arena = engine, arena
         self._static: dict[str, Any] = {"control": layout.control, "area": layout.emission, "rules": rules}
         self._rules = rules
@@ -35,12 +38,14 @@ class GeometryPrograms:
 
     def handle(self, head: np.ndarray, registers: np.ndarray) -> int:
         """The handle of the program that a packet (its head and registers, as words) runs."""
+        if self.stand_in is not None:
+            return self.stand_in
         code, descriptors = (
             self._arena[int(head[place]) : int(head[place]) + _SIZES[name]].tobytes() for name, place in _PLACES
         )
         entry, end, mode = (f.field.raw(int(registers[f.register.offset])) for f in (_ENTRY, _END, _MODE))
         code = with_end(code, end, self._rules)
-        own = mode != POINT
+        own = mode != GEOMETRY_MODE.POINT
         key = (code, descriptors, entry, own)
         if self._last is None or self._last[0] != key:  # to compare is cheaper than to hash
             if key not in self._programs:
@@ -51,6 +56,11 @@ class GeometryPrograms:
                 self._programs[key] = Tiered(self._engine, own_code, (geometry_interpreter, general), simple)
             self._last = (key, self._programs[key])
         return self._last[1].handle(self.tier)
+
+    def interpreter(self, own_uniforms: bool) -> Callable[..., None]:
+        """The code that runs any program. own_uniforms: primitives have uniforms of their own, as in all modes but
+        POINT."""
+        return self._engine.get(geometry_interpreter, own_uniforms=own_uniforms, **self._static)
 
     def _is_simple(self, program: tuple[bytes, bytes, int]) -> bool:
         """Whether a program can have code of its own."""

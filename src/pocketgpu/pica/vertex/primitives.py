@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pocketgpu.facts.pica_enums import CULL, GEOMETRY_STAGE, PRIMITIVE, SEMANTIC
 from pocketgpu.lanes import BOOL, F32, I32, I64, Lang, Value, Var, kernel
 from pocketgpu.pica.core.layout import CONTROL as C
 from pocketgpu.pica.core.layout import (
@@ -206,10 +207,10 @@ class Setup:
         return inverse, x, y, (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0])
 
     def culled(self, area: Value) -> Value:
-        """Whether a side of a triangle is not drawn. Counter-clockwise (y up) is the front; 1 drops fronts, 2 drops
-        backs, 0 and 3 nothing (raster.cull_0_3)."""
-        backs = self.cull != 1 if "raster.cull_0_3" in self.switches else self.cull == 2
-        return ((self.cull == 1) & (area > 0)) | (backs & (area < 0))
+        """Whether a side of a triangle is not drawn. Counter-clockwise (y up) is the front; the two codes that drop
+        nothing are raster.cull_0_3's to choose."""
+        backs = self.cull != CULL.FRONT if "raster.cull_0_3" in self.switches else self.cull == CULL.BACK
+        return ((self.cull == CULL.FRONT) & (area > 0)) | (backs & (area < 0))
 
     def triangle(self, records: list[Value]) -> None:
         k = self.k
@@ -288,10 +289,10 @@ def k64(k: Lang, offset: Value) -> Value:
     return k.to_i64(offset)
 
 
-QUATERNION_SLOT, COLOR_SLOT = 4, 8
-DEPTH_SLOT = 0
+QUATERNION_SLOT, COLOR_SLOT = SEMANTIC.QUATERNION_X, SEMANTIC.COLOR_R
+DEPTH_SLOT = SEMANTIC.POSITION_X
 """In a record the semantic position.x gives way to z/w ..."""
-INVERSE_W_SLOT = 3
+INVERSE_W_SLOT = SEMANTIC.POSITION_W
 """... and position.w to 1/w."""
 
 
@@ -312,10 +313,11 @@ def assemble(
     control = lambda name: k.load(I32, layout.control + getattr(C, name))
     store = lambda name, v: k.store(I32, layout.control + getattr(C, name), v)
     # Geometry shaders emit single triangles.
-    mode = k.select(live("GEOSTAGE_CONFIG.mode") == 2, 0, live("PRIMITIVE_CONFIG.mode"))
+    staged = live("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
+    mode = k.select(staged, PRIMITIVE.TRIANGLES, live("PRIMITIVE_CONFIG.mode"))
     carried, parity = control("CARRY"), control("CARRY_PARITY")
     total = carried + count
-    strip, fan = mode == 1, mode == 2
+    strip, fan = mode == PRIMITIVE.TRIANGLE_STRIP, mode == PRIMITIVE.TRIANGLE_FAN
     chained = strip | fan
     turned = strip
     if "vertex.immediate_strip" in chosen:

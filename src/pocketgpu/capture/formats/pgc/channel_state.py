@@ -11,7 +11,7 @@ from pocketgpu.capture.formats.pgc.contents import State, Words
 from pocketgpu.maxwell.engines.common.constants import GROUPS, SLOTS, Binding, ConstantBuffers
 from pocketgpu.maxwell.engines.threed.engine import ThreeD
 from pocketgpu.maxwell.host.channel import Channel
-from pocketgpu.maxwell.host.layout import CHANNEL_LAYOUT, CLASS_OF_FILE, FILES, MACROS, OTHER_FILE
+from pocketgpu.maxwell.host.layout import CLASS_OF_FILE, FILES, OTHER_FILE
 
 _NUMBERS = {item.name: item.number for item in F.STATE_SWITCH}
 _NAMES = {item.number: item.name for item in F.STATE_SWITCH}
@@ -33,17 +33,17 @@ def save(channel: Channel, number: int) -> Iterator[State]:
     def whole(name: str, *words: int) -> State:
         return State(_NUMBERS[name], np.array(words, np.uint32), 0, number)
 
-    bound = [CLASS_OF_FILE[channel._get("BINDINGS", subchannel)] for subchannel in range(_SUBCHANNELS)]
+    bound = [CLASS_OF_FILE[channel.get("BINDINGS", subchannel)] for subchannel in range(_SUBCHANNELS)]
     yield whole("bindings", *bound)
-    yield whole("shadow_mode", channel._get("SHADOW_MODE"))
-    yield whole("mme_pointers", *map(channel._get, _POINTERS))
+    yield whole("shadow_mode", channel.get("SHADOW_MODE"))
+    yield whole("mme_pointers", *map(channel.get, _POINTERS))
     for file in range(FILES):
         # Registers have values at power-on that are not zero: all of them are written down.
         for name, words in (("registers", channel.files[file]), ("shadow_registers", channel.shadows[file])):
             if words.any():
                 yield State(_NUMBERS[name], words.copy(), 0, number, CLASS_OF_FILE[file])
     yield from record("mme_code", channel.mme_code)
-    known = np.flatnonzero(_known(channel))
+    known = np.flatnonzero(channel.mme_known)
     if len(known):
         first, end = int(known[0]), int(known[-1]) + 1
         yield State(_NUMBERS["mme_starts"], channel.mme_starts[first:end].copy(), first, number)
@@ -64,21 +64,21 @@ def restore(channel: Channel, state: State) -> None:
         case "bindings":
             for subchannel, class_id in enumerate(words.tolist(), state.first):
                 bound = CLASS_OF_FILE.index(class_id) if class_id in CLASS_OF_FILE else OTHER_FILE
-                channel._put("BINDINGS", bound, subchannel)
+                channel.put("BINDINGS", bound, subchannel)
         case "registers" | "shadow_registers" if file is not None:
             (channel.files if name == "registers" else channel.shadows)[file][part] = words
         case "shadow_mode" if len(words):
-            channel._put("SHADOW_MODE", int(words[0]) & 3)
+            channel.put("SHADOW_MODE", int(words[0]) & 3)
         case "mme_code":
             room = len(channel.mme_code[part])
             channel.mme_code[part] = words[:room]
-            channel._put("MME_TOP", max(channel._get("MME_TOP"), state.first + room))
+            channel.put("MME_TOP", max(channel.get("MME_TOP"), state.first + room))
         case "mme_starts":
             channel.mme_starts[part] = words
-            _known(channel)[part] = 1
+            channel.mme_known[part] = 1
         case "mme_pointers":
             for pointer, value in zip(_POINTERS[state.first :], words.tolist(), strict=False):
-                channel._put(pointer, value & 0x7FFFFFFF)
+                channel.put(pointer, value & 0x7FFFFFFF)
         case "constant_buffers":
             _restore_constants(channel, state)
 
@@ -90,17 +90,10 @@ def _restore_constants(channel: Channel, state: State) -> None:
     for number, (valid, low, high, size) in enumerate(all_words.reshape(-1, _BINDING_WORDS).tolist()):
         if valid:
             address = (low | high << 32) & ((1 << 40) - 1)
-            constants.restore(number // SLOTS, number % SLOTS, Binding(address, size & 0x1FFFF))
+            constants.set(number // SLOTS, number % SLOTS, Binding(address, size & 0x1FFFF))
 
 
 def _constants(channel: Channel) -> ConstantBuffers:
     engine = channel.engines[CLASS_OF_FILE.index(_CLASS_3D)]
     assert isinstance(engine, ThreeD)
     return engine.constants
-
-
-def _known(channel: Channel) -> Words:
-    """Which macros have a start address: words in the machine's own memory."""
-    base = channel.machine.layout.channel(channel.index) + CHANNEL_LAYOUT.mme_known
-    words: Words = channel.machine.memory.arena[base : base + 4 * MACROS].view(np.uint32)
-    return words

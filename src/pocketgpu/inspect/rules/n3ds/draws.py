@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.formats import DEPTH_FORMATS
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.draw_state import STATE_IDS, STATE_MASKS, ZEROS
-from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.n3ds.draw_state import STATE_IDS, STATE_MASKS, ZEROS
 from pocketgpu.inspect.n3ds.programs import Program
 from pocketgpu.inspect.rules.n3ds.record import DrawRecord, N3dsRecord, Read
 from pocketgpu.pica.core.layout import KIND_ELEMENTS, KIND_IMMEDIATE
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.front.draw_target import make_target
-from pocketgpu.pica.observe import ObservedN3DS
-from pocketgpu.pica.watch import DrawPackets
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.n3ds import N3DS
 
 _ALSO: Final = (
     "ATTRIBBUFFERS_LOC", *(f"ATTRIBBUFFER{n}_OFFSET" for n in range(12)), "INDEXBUFFER_CONFIG", "NUMVERTICES",
@@ -42,8 +42,6 @@ def _columns() -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
 
 _IDS, _MASKS = _columns()
 _UNITS: Final = (("vertex", "vs", "VSH"), ("geometry", "gs", "GSH"))
-_CODE: Final = {"vs": 512, "gs": 4096}
-_DESCRIPTORS, _UNIFORMS = 128, 96
 _MOST_INDICES: Final = 1 << 20
 
 Reads = Callable[[str, str, Range, str], Read]
@@ -53,7 +51,7 @@ Writes = Callable[[Sequence[Range]], None]
 class DrawReader:
     """Makes records of draws, each once."""
 
-    def __init__(self, machine: ObservedN3DS, record: N3dsRecord, most: int) -> None:
+    def __init__(self, machine: N3DS, record: N3dsRecord, most: int) -> None:
         self._machine, self._record, self._most = machine, record, most
         self._known: dict[bytes, DrawRecord] = {}
         self._programs: dict[Any, Program] = {}
@@ -130,7 +128,7 @@ class DrawReader:
                 draw.writes["depth"] = depth
 
     def _textures(self, draw: DrawRecord, row: NDArray[np.uint32], note: Callable[..., None]) -> None:
-        cache = self._machine._core.runner.textures
+        cache = self._machine.textures
         for unit in draw.texture_units:
             source = cache.describe(row, unit)
             for where in source.ranges if source is not None else ():
@@ -181,8 +179,7 @@ class DrawReader:
         for unit, bank, prefix in _UNITS:
             if bank == "gs" and not draw.geometry:
                 continue
-            code = packets.contents(int(packets.versions(f"{bank}_code")[place]), _CODE[bank])
-            descriptors = packets.contents(int(packets.versions(f"{bank}_opdescs")[place]), _DESCRIPTORS)
+            code, descriptors = (packets.seen(f"{bank}_{what}", place) for what in ("code", "opdescs"))
             entry, bools = draw(f"{prefix}_ENTRYPOINT.entry"), draw(f"{prefix}_BOOLUNIFORM.bools")
             key = (unit, code, descriptors, entry, bools)
             program = self._programs.get(key)
@@ -192,8 +189,7 @@ class DrawReader:
                 self._record.programs.append(program)
             program.draws += count
             draw.programs[unit] = program
-            data = packets.contents(int(packets.versions(f"{bank}_uniforms")[place]), 4 * _UNIFORMS)
-            values = np.frombuffer(data, "<f4").reshape(-1, 4)
+            values = np.frombuffer(packets.seen(f"{bank}_uniforms", place), "<f4").reshape(-1, 4)
             for register, component in np.argwhere(np.isnan(values)).tolist():
                 first, times = program.nans.get((register, component), (at, 0))
                 program.nans[register, component] = first, times + count

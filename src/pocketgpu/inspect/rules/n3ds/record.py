@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pocketgpu.events import Event as Told
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.inspect.draw_state import BRIGHT, LIGHT_COLORS, DrawState
-from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.n3ds.draw_state import BRIGHT, LIGHT_COLORS, DrawState
 from pocketgpu.inspect.rules.rule import Found
 from pocketgpu.pica.core.registers import field as register_field
 

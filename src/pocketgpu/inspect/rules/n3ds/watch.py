@@ -20,17 +20,17 @@ from pocketgpu.capture.formats.gxlog import GxLog
 from pocketgpu.capture.formats.pgc.traces import PgcTrace
 from pocketgpu.capture.replay import MIB, begin, play
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.facts.gsp import GX_COMMANDS
+from pocketgpu.facts.gsp import FLUSH_REGIONS, command_of
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.draw_state import MOST_STATES
-from pocketgpu.inspect.event import Event, Range
+from pocketgpu.inspect.model.event import Event, Range
+from pocketgpu.inspect.n3ds.draw_state import MOST_STATES
 from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.rules.n3ds.draws import DrawReader
 from pocketgpu.inspect.rules.n3ds.memory_map import WrittenMemory
 from pocketgpu.inspect.rules.n3ds.record import Lost, N3dsRecord, Read, Shown, UnitRecord
-from pocketgpu.pica.core.layout import PACKET, PACKET_SIZE
-from pocketgpu.pica.observe import ObservedN3DS
-from pocketgpu.pica.watch import DrawPackets
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Run
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
@@ -76,27 +76,21 @@ class Watch(Recorder):
         return str(self._now.by_number) if self._now is not None else "f0"
 
     @property
-    def _machine(self) -> ObservedN3DS:
-        assert self.machine is not None
-        return self.machine
-
-    @property
     def written(self) -> WrittenMemory:
         if self._written is None:
-            self._written = WrittenMemory(self._machine.memory)
+            self._written = WrittenMemory(self.machine.memory)
         return self._written
 
     def take_events(self) -> None:
         """Keep what the machine told, with the place of the event at hand unless it names a draw."""
-        for told in self._machine.events.drain():
+        for told in self.machine.events.drain():
             at = told.at if "/d" in told.at else self.here
             self.record.told.append(replace(told, at=at))
 
-    def wrote(self, registers: NDArray[np.uint32], values: NDArray[np.uint32]) -> None:
-        """The client writes registers; told before they are stored."""
-        places = np.flatnonzero(np.isin(registers, _NARROW_AT))
+    def writes_start(self, addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> None:
+        places = np.flatnonzero(np.isin(addresses, _NARROW_AT))
         for place in places.tolist():
-            register = _NARROW[int(registers[place])]
+            register = _NARROW[int(addresses[place])]
             word, kept = int(values[place]), int(values[place]) & register.writable
             self._lost.pop(register.address, None)
             if kept != word:
@@ -112,7 +106,7 @@ class Watch(Recorder):
     def reads(self, kind: str, what: str, range_: Range, name: str = "") -> Read:
         """Something reads physical memory: note what of it nobody wrote."""
         found = Read(kind, what, range_, self.here, name=name)
-        offset = self._machine.memory.offset_of(range_.address, range_.size)
+        offset = self.machine.memory.offset_of(range_.address, range_.size)
         if offset is None or not range_.size:
             return found
         return replace(
@@ -121,39 +115,39 @@ class Watch(Recorder):
 
     def writes(self, ranges: Sequence[Range], by_processor: bool = False) -> None:
         for one in ranges:
-            offset = self._machine.memory.offset_of(one.address, one.size)
+            offset = self.machine.memory.offset_of(one.address, one.size)
             if offset is not None:
                 self.written.write(offset, one.size, by_processor)
 
-    def commanded(self, words: Sequence[int]) -> None:
-        """A GX command is about to run: what it flushes before it works is flushed now."""
-        command = GX_COMMANDS[words[0] & 0xFF] if words[0] & 0xFF < len(GX_COMMANDS) else None
+    def command_starts(self, words: Sequence[int]) -> None:
+        """What a GX command flushes before it works is flushed now."""
+        command = command_of(words)
         if command is None:
             return
-        if command.name == "FlushCacheRegions":
+        if command is FLUSH_REGIONS:
             self.record.flushes += 1
         elif command.name in _FLUSHING and words[command.word("flush")]:
-            place, size = (words[command.word(name)] for name in _FLUSHING[command.name])
+            place, size = command.values(words, *_FLUSHING[command.name])
             self._flush(place, size)
 
     def _flush(self, virtual: int, size: int) -> None:
-        machine = self._machine
+        machine = self.machine
         place = machine.gsp.virt_to_phys.translate(virtual, size)
         offset = None if place is None else machine.memory.offset_of(place, size)
         if offset is not None:
             self.written.flush(offset, size)
 
     # -- what the machine tells ---------------------------------------------------------------------------------------
-    def loaded(self, address: int, size: int) -> None:
-        super().loaded(address, size)
+    def memory_loaded(self, address: int, size: int) -> None:
+        super().memory_loaded(address, size)
         self.writes([Range(address, size)], by_processor=True)
 
     def display_written(self, addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> None:
         super().display_written(addresses, values)
         self.take_events()
 
-    def filled(self, unit: str, words: Mapping[str, int]) -> None:
-        super().filled(unit, words)
+    def _filled(self, unit: str, words: Mapping[str, int]) -> None:
+        super()._filled(unit, words)
         assert self._now is not None
         record = UnitRecord(unit, self.here, dict(words), target=next(iter(self._now.writes), None))
         self.record.units.append(record)
@@ -161,8 +155,8 @@ class Watch(Recorder):
         self.writes(self._now.writes)
         self.take_events()
 
-    def transferred(self, words: Mapping[str, int]) -> None:
-        super().transferred(words)
+    def _transferred(self, words: Mapping[str, int]) -> None:
+        super()._transferred(words)
         assert self._now is not None
         record = UnitRecord("PPF", self.here, dict(words), target=next(iter(self._now.writes), None))
         self.record.units.append(record)
@@ -184,24 +178,23 @@ class Watch(Recorder):
             width, gap = (record.get(f"PPF_COPY_INPUT.{part}") * 16 for part in ("width", "gap"))
             lines = -(-size // width) if width and gap else 1
             return Range(start, size + (lines - 1) * gap) if size else None
-        move = self._machine._transfer.prepare(self._machine._external.words[_transfer_words()])
-        read = move.outcome.read
+        read = self.machine.transfer_of(record.words).outcome.read
         width, stride = record.get("PPF_OUTPUT_SIZE.width"), record.get("PPF_INPUT_SIZE.width")
         if read and width and record.get("PPF_FLAGS.crop") and stride > width:
             read = read // width * stride
         return Range(start, read) if read else None
 
-    def copied(self, command: Sequence[int]) -> None:
-        super().copied(command)
+    def memory_copied(self, words: Sequence[int]) -> None:
+        super().memory_copied(words)
         assert self._now is not None
-        source = self._machine.gsp.virt_to_phys.translate(command[1], command[3])
-        if source is not None and command[3]:
-            self.record.reads.append(self.reads("copy", "RequestDMA", Range(source, command[3])))
+        source = self.machine.gsp.virt_to_phys.translate(words[1], words[3])
+        if source is not None and words[3]:
+            self.record.reads.append(self.reads("copy", "RequestDMA", Range(source, words[3])))
         self.writes(self._now.writes)
         self.take_events()
 
-    def flushed(self, ranges: Sequence[tuple[int, int]]) -> None:
-        super().flushed(ranges)
+    def cache_flushed(self, ranges: Sequence[tuple[int, int]]) -> None:
+        super().cache_flushed(ranges)
         for virtual, size in ranges:
             self._flush(virtual, size)
         self.take_events()
@@ -209,33 +202,27 @@ class Watch(Recorder):
     def list_starts(self, offset: int, size: int) -> None:
         super().list_starts(offset, size)
         self._take_lost("CMDBUF_SIZE0", "CMDBUF_ADDR0")
-        place = self._machine.memory.address_of(offset)
+        place = self.machine.memory.address_of(offset)
         if place is not None:
             self.record.reads.append(self.reads("list", _PARTS["list"], Range(place, size), "CMDBUF_ADDR0"))
 
-    def list_ends(self, jumps: int) -> None:
-        super().list_ends(jumps)
-        ignored = self._machine._core._get("IGNORED")
+    def list_ended(self, offset: int, size: int, jumps: int, ignored: int) -> None:
+        super().list_ended(offset, size, jumps, ignored)
         if ignored:
             self.record.ignored.append((self.here, ignored))
         self.take_events()
 
-    def draws(self, packets: DrawPackets, count: int, run: Callable[[int, int], None]) -> None:
+    def draws(self, packets: DrawPackets, run: Run) -> None:
         first = len(self.frames[-1].draws)
-        super().draws(packets, count, run)
-        machine = self._machine
+        super().draws(packets, run)
         if self._reader is None:
-            self._reader = DrawReader(machine, self.record, MOST_STATES)
+            self._reader = DrawReader(self.machine, self.record, MOST_STATES)
         frame = len(self.frames) - 1
         members = self._reader.add(packets, f"f{frame}", first, self.reads, self.writes)
         self._note_stages(packets, frame, first)
-        layout = machine._core.layout
-        words = machine.memory.arena[layout.packets : layout.packets + count * PACKET_SIZE].view(np.int32)
-        heads = words.reshape(count, -1)
-        low, high = (getattr(PACKET, f"{which}_TRIANGLE") // 4 for which in ("FIRST", "LAST"))
-        heads[:, low] = heads[:, high] = 0
-        run(0, count)
-        empty = heads[:, high] <= heads[:, low]
+        packets.triangles[:] = 0
+        run(0, len(packets))
+        empty = packets.triangles[:, 1] <= packets.triangles[:, 0]
         for record, places in members:
             record.empty += int(np.count_nonzero(empty[places]))
         self.take_events()
@@ -248,9 +235,9 @@ class Watch(Recorder):
                 self.record.order.append((str(frame), int(stage), f"f{frame}/d{first + place}"))
             self._row, self._row_frame = stage, frame
 
-    def frame_ends(self) -> None:
+    def vblank(self, frame: int) -> None:
         """Look at the screens, and begin the next frame."""
-        machine, frame = self._machine, len(self.frames) - 1
+        machine = self.machine
         _ = machine.screens
         for unit, screen in enumerate(("top", "bottom")):
 
@@ -272,33 +259,18 @@ class Watch(Recorder):
             self.record.reads.append(replace(read, at=f"f{frame}"))
         for told in machine.events.drain():
             self.record.told.append(replace(told, at=told.at or f"f{frame}"))
-        self.next_frame()
-
-
-def _transfer_words() -> slice:
-    from pocketgpu.pica.external.transfer import WORDS
-
-    return WORDS
-
-
-class WatchedRun(ObservedN3DS):
-    """The machine of a check: it also tells of register writes before it stores them."""
-
-    def write_registers(self, addresses: np.ndarray, values: np.ndarray) -> None:
-        cast(Watch, self.observer).wrote(np.asarray(addresses, np.uint32), np.asarray(values, np.uint32))
-        super().write_registers(addresses, values)
+        super().vblank(frame)
 
 
 def watch(capture: Capture, evaluator: str = "llvm", progress: Callable[[int], None] = lambda _: None) -> N3dsRecord:
     """Run all frames of a capture and note what rules ask for. progress: hears of each finished frame."""
     trace = cast("Trace | GxLog | PgcTrace", capture.trace)
     noted = Watch()
-    machine = WatchedRun(noted, fcram=(256 if trace.needs_new_model else 128) * MIB, evaluator=evaluator)
-    noted.machine = machine
+    machine = N3DS(fcram=(256 if trace.needs_new_model else 128) * MIB, evaluator=evaluator)
+    machine.observe(noted)
     begin(trace, machine)
     for index in range(trace.frame_count):
         play(machine, trace.runs(index), index)
-        noted.frame_ends()
         machine.stats.reset()
         progress(index)
     noted.record.whys = _Asked(capture, evaluator)
@@ -321,4 +293,4 @@ class _Asked:
         return self._run.why(at)
 
 
-__all__ = ["Watch", "WatchedRun", "watch"]
+__all__ = ["Watch", "watch"]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pocketgpu.events import Event as Told
-from pocketgpu.inspect.doubts import Doubt
-from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.n3ds.doubts import Doubt
 from pocketgpu.inspect.rules.rule import Found
 
 

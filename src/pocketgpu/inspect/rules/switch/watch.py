@@ -6,28 +6,26 @@ two leave other bytes the result depends on the order of blocks, which a console
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
-from pocketgpu.capture.channel_replay import Replay
+from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE, Snapshot
+from pocketgpu.capture.channel_replay import Replay, make_machine
 from pocketgpu.errors import NoPictureError, UsageError
-from pocketgpu.events import EventLog
-from pocketgpu.inspect import maxwell_doubts
-from pocketgpu.inspect.event import Range
+from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.rules.switch.record import OrderedGrid, SwitchDraw, SwitchRead, SwitchRecord
-from pocketgpu.maxwell.compute.grids import Grids, Read
+from pocketgpu.inspect.switch import doubts as maxwell_doubts
 from pocketgpu.maxwell.engines.common.records import Copy
-from pocketgpu.maxwell.engines.common.report import Counters
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw
-from pocketgpu.maxwell.gm20b import GM20B, GRIDS_SIZE
 from pocketgpu.maxwell.graphics.output.targets import colour_target, depth_target
+from pocketgpu.maxwell.host.observer import Observer, Order, RunGrid
 from pocketgpu.maxwell.sass.launch.launcher import Result
 
 if TYPE_CHECKING:
@@ -44,81 +42,76 @@ _NAMED_BANKS = 16
 _STAGES = ("vertex A", "vertex", "tessellation control", "tessellation evaluation", "geometry", "pixel")
 
 
-class _TwiceGrids(Grids):
-    """Grids that are run backwards first, to see whether the order of blocks matters."""
+class _Watch(Observer):
+    """Who looks on during a check: each draw and each grid comes by."""
 
-    def __init__(self, owner: WatchedGM20B, area: tuple[int, int]) -> None:
-        super().__init__(owner.memory, owner.engine, owner.events, area, owner.threads, owner.textures)
-        self.owner = owner
+    wants_draws = True
 
-    def run(self, launch: Launch, state: State, read: Read) -> Result:
-        blocks = int(np.prod(launch.grid))
-        key = (launch.program, launch.grid, launch.block)
-        tried = self.owner.tried
-        if not 1 < blocks <= MOST_BLOCKS or key in tried or len(tried) >= MOST_TRIED or launch.flag(
-            "SEQUENTIALLY_RUN_CTAS"
-        ):  # fmt: skip
-            return super().run(launch, state, read)
-        tried.add(key)
-        memory, events = self.launcher.memory, self.launcher.events
-        before = memory.snapshot()
-        self.launcher.events, self.backwards = EventLog(), True
-        try:
-            super().run(launch, state, lambda address, size, what: memory.try_read(address, size)[0])
-            changed = memory._changed_since(before)
-            other = {page: memory.arena[page << PAGE_SHIFT :][:PAGE_SIZE].copy() for page in changed}
-        except UsageError:
-            other = {}
-        finally:
-            self.launcher.events, self.backwards = events, False
-            memory.restore(before)
-        pages = {page: memory.arena[page << PAGE_SHIFT :][:PAGE_SIZE].copy() for page in other}
-        result = super().run(launch, state, read)
-        for page in memory._changed_since(before):
-            pages.setdefault(page, np.frombuffer(before.pages.get(page, bytes(PAGE_SIZE)), np.uint8))
-        count, first = 0, None
-        for page, old in sorted(pages.items()):
-            now = memory.arena[page << PAGE_SHIFT :][:PAGE_SIZE]
-            differs = now != other.get(page, old)
-            if differs.any():
-                count += int(np.count_nonzero(differs))
-                if first is None:
-                    first = self.owner.address_of((page << PAGE_SHIFT) + int(np.argmax(differs)))
-        if count:
-            self.owner.record.ordered.append(OrderedGrid(self.owner.here, blocks, launch.program, count, first))
-        return result
-
-
-class WatchedGM20B(GM20B):
-    """The machine of a check."""
-
-    quick_draws = False  # each is looked at
-
-    def __init__(self, evaluator: str = "llvm") -> None:
+    def __init__(self) -> None:
         self.record = SwitchRecord()
-        self.tried: set[Any] = set()
         self.frame = self.draw_number = 0
+        self._tried: set[Any] = set()
         self._seen: set[Any] = set()
-        super().__init__(evaluator=evaluator)
 
     @property
     def here(self) -> str:
         """The frame, and where in the submissions."""
-        return f"f{self.frame}, {self.place}" if self.place else f"f{self.frame}"
+        return f"f{self.frame}, {self.machine.place}" if self.machine.place else f"f{self.frame}"
 
     def address_of(self, offset: int) -> int | None:
         """A GPU address that shows an arena offset."""
-        for mapping in reversed(self.memory.mappings):
+        for mapping in reversed(self.machine.memory.mappings):
             start = mapping.backing.offset + mapping.offset
             if start <= offset < start + mapping.size:
                 return mapping.address + offset - start
         return None
 
-    @cached_property
-    def grids(self) -> Grids:
-        area = (sum(self.scratch), GRIDS_SIZE)
-        return _TwiceGrids(self, area)
+    # -- launches -----------------------------------------------------------------------------------------------------
+    def launch(self, launch: Launch, run: RunGrid) -> Result:
+        """Run a new grid backwards first, to see whether the order of blocks matters."""
+        blocks = math.prod(launch.grid)
+        key = (launch.program, launch.grid, launch.block)
+        if not 1 < blocks <= MOST_BLOCKS or key in self._tried or len(self._tried) >= MOST_TRIED or launch.flag(
+            "SEQUENTIALLY_RUN_CTAS"
+        ):  # fmt: skip
+            return run()
+        self._tried.add(key)
+        memory = self.machine.memory
+        before = memory.snapshot()
+        backwards: dict[int, NDArray[np.uint8]] = {}
+        try:
+            run(Order(backwards=True, silent=True))
+            backwards = self._changed(before)
+        except UsageError:
+            pass  # the usual order will say so
+        finally:
+            memory.restore(before)
+        result = run()
+        self._compare(launch, before, backwards, self._changed(before))
+        return result
 
+    def _changed(self, before: Snapshot) -> dict[int, NDArray[np.uint8]]:
+        """Pages that may be other ones than in a snapshot, by number."""
+        memory = self.machine.memory
+        return {n: memory.arena[n << PAGE_SHIFT :][:PAGE_SIZE].copy() for n in memory.changed_since(before)}
+
+    def _compare(
+        self, launch: Launch, before: Snapshot, one: dict[int, NDArray[np.uint8]], other: dict[int, NDArray[np.uint8]]
+    ) -> None:
+        """Note what two orders of blocks have left differently. one, other: pages that they changed."""
+        count, first = 0, None
+        for page in sorted({*one, *other}):
+            old = np.frombuffer(before.page(page), np.uint8)
+            differs = one.get(page, old) != other.get(page, old)
+            if differs.any():
+                count += int(np.count_nonzero(differs))
+                if first is None:
+                    first = self.address_of((page << PAGE_SHIFT) + int(np.argmax(differs)))
+        if count:
+            blocks = math.prod(launch.grid)
+            self.record.ordered.append(OrderedGrid(self.here, blocks, launch.program, count, first))
+
+    # -- what is read -------------------------------------------------------------------------------------------------
     def note_read(self, kind: str, what: str, range_: Range, at: str) -> None:
         """Note what of a range lies in pages that nobody wrote."""
         key = (kind, what, range_)
@@ -126,26 +119,29 @@ class WatchedGM20B(GM20B):
             return
         self._seen.add(key)
         missing = 0
-        for offset, size in self.memory.spans(range_.address, min(range_.size, 1 << 26)):
+        for offset, size in self.machine.memory.spans(range_.address, min(range_.size, 1 << 26)):
             if offset is None:
                 continue
             first, last = offset >> PAGE_SHIFT, (offset + size - 1) >> PAGE_SHIFT
-            for page in (np.flatnonzero(self.memory.page_versions[first : last + 1] == 0) + first).tolist():
+            for page in (np.flatnonzero(self.machine.memory.page_versions[first : last + 1] == 0) + first).tolist():
                 start, end = max(offset, page << PAGE_SHIFT), min(offset + size, (page + 1) << PAGE_SHIFT)
                 missing += end - start
         self.record.reads.append(SwitchRead(kind, what, range_, at, missing))
 
-    def draw(self, draw: Draw, state: State, counters: Counters) -> None:
+    def draw(self, draw: Draw, run: Callable[[], None]) -> None:
+        """Note what a draw reads, and what it draws to."""
         at = f"f{self.frame}/d{self.draw_number}"
         self.draw_number += 1
-        self._note_inputs(draw, state, at)
-        self.textures.forget()
-        before = self.textures.generation
-        super().draw(draw, state, counters)
-        used = self.textures.used if self.textures.generation != before else []
-        self._note_draw(draw, state, at, tuple(Range(*span) for span in used))
+        self._note_inputs(draw, at)
+        textures = self.machine.textures
+        textures.forget()
+        before = textures.generation
+        run()
+        used = textures.used if textures.generation != before else []
+        self._note_draw(draw, at, tuple(Range(*span) for span in used))
 
-    def _note_inputs(self, draw: Draw, state: State, at: str) -> None:
+    def _note_inputs(self, draw: Draw, at: str) -> None:
+        state = draw.state
         if draw.index_bytes:
             where = Range(
                 state.address("SET_INDEX_BUFFER_A") + draw.first * draw.index_bytes, draw.count * draw.index_bytes
@@ -162,11 +158,11 @@ class WatchedGM20B(GM20B):
                 where = Range(first, max(min(stream.stride * draw.count, stream.limit + 1 - first), 0))
             self.note_read("vertices", f"vertex stream {number}", where, at)
 
-    def _note_draw(self, draw: Draw, state: State, at: str, textures: tuple[Range, ...]) -> None:
+    def _note_draw(self, draw: Draw, at: str, textures: tuple[Range, ...]) -> None:
         for texture in textures:
             self.note_read("texture", "texture", texture, at)
         unbound = []
-        plan = self.drawing._plan
+        plan = self.machine.drawing.plan
         groups = {shader.stage: shader.group for shader in draw.shaders}
         for number, program in (plan.programs if plan is not None else {}).items():
             bindings = draw.constants[groups.get(number, 0)]
@@ -179,7 +175,27 @@ class WatchedGM20B(GM20B):
                     where = Range(binding.address, min(binding.size, program.constants[slot]))
                     self.note_read("constants", f"constant buffer {slot} of the {_STAGES[number]} program", where, at)
         stages = tuple(_STAGES[shader.stage] for shader in draw.shaders)
-        self.record.draws.append(SwitchDraw(at, stages, _targets(state), textures, tuple(unbound)))
+        self.record.draws.append(SwitchDraw(at, stages, _targets(draw.state), textures, tuple(unbound)))
+
+    def take(self) -> None:
+        """Keep what engines noted and the machine told."""
+        record = self.record
+        for one in self.machine.log:
+            for doubt in maxwell_doubts.of_record(one):
+                record.doubts.append((doubt, f"f{self.frame}"))
+            at = f"f{self.frame}, {one.place}" if hasattr(one, "place") else f"f{self.frame}"
+            if isinstance(one, Copy) and one.kind != "fill":
+                self.note_read("copy", "a copy", Range(one.source, one.line_length * one.unit), at)
+            elif isinstance(one, Launch):
+                for slot, buffer in enumerate(one.constants):
+                    if buffer is not None:
+                        what = f"constant buffer {slot} of a grid"
+                        self.note_read("constants", what, Range(buffer.address, buffer.size), at)
+        self.machine.log.clear()
+        for told in self.machine.events.drain():
+            frame = f"f{self.frame}"
+            place = told.at if told.at.startswith("f") else f"{frame}, {told.at}" if told.at else frame
+            record.told.append(replace(told, at=place))
 
 
 def _targets(state: State) -> tuple[tuple[str, Range], ...]:
@@ -204,47 +220,27 @@ def watch(capture: Capture, evaluator: str = "llvm", progress: Callable[[int], N
     log = cast("ChannelLog", capture.trace)
     if not log.submissions:
         raise NoPictureError("the capture has no submissions", location=capture.path, hint="Record until it draws.")
-    machine = WatchedGM20B(evaluator)
+    watch = _Watch()
+    machine = make_machine(log, evaluator=evaluator)
+    machine.observe(watch)
     replay = Replay(log, machine)
-    record = machine.record
 
     def run(frame: int, numbers: range) -> None:
-        machine.frame, machine.draw_number = frame, 0
+        watch.frame, watch.draw_number = frame, 0
         for number in numbers:
             replay.run(number)
-            _take(machine)
+            watch.take()
         machine.finish()
-        _take(machine)
+        watch.take()
 
     for index, present in enumerate(log.presents):
         run(index, log.submissions_of(index))
         replay.check_fence(present, index)
-        _take(machine)
+        watch.take()
         progress(index)
     if log.tail:
         run(len(log.presents), log.tail)
-    return record
+    return watch.record
 
 
-def _take(machine: WatchedGM20B) -> None:
-    """Keep what engines noted and the machine told."""
-    record = machine.record
-    for one in machine.log:
-        for doubt in maxwell_doubts.of_record(one):
-            record.doubts.append((doubt, f"f{machine.frame}"))
-        at = f"f{machine.frame}, {one.place}" if hasattr(one, "place") else f"f{machine.frame}"
-        if isinstance(one, Copy) and one.kind != "fill":
-            machine.note_read("copy", "a copy", Range(one.source, one.line_length * one.unit), at)
-        elif isinstance(one, Launch):
-            for slot, buffer in enumerate(one.constants):
-                if buffer is not None:
-                    what = f"constant buffer {slot} of a grid"
-                    machine.note_read("constants", what, Range(buffer.address, buffer.size), at)
-    machine.log.clear()
-    for told in machine.events.drain():
-        frame = f"f{machine.frame}"
-        place = told.at if told.at.startswith("f") else f"{frame}, {told.at}" if told.at else frame
-        record.told.append(replace(told, at=place))
-
-
-__all__ = ["WatchedGM20B", "watch"]
+__all__ = ["watch"]

@@ -7,7 +7,7 @@ The compiled parser stores every method of a class into the class's register fil
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +16,21 @@ from pocketgpu.events import EventKind, EventLog
 from pocketgpu.lanes import Engine as LanesEngine
 
 if TYPE_CHECKING:
-    from pocketgpu.maxwell.compute.grids import Grids
+    from pocketgpu.maxwell.compute.grids import Read
     from pocketgpu.maxwell.engines.common.report import Counters
     from pocketgpu.maxwell.engines.common.state import State
+    from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
     from pocketgpu.maxwell.engines.threed.draws import Draw
     from pocketgpu.maxwell.host.log import Log
+    from pocketgpu.maxwell.host.observer import Observer
     from pocketgpu.maxwell.host.stats import ChannelStats
     from pocketgpu.maxwell.host.syncpoints import Syncpoints
     from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
+    from pocketgpu.maxwell.memory.places import Offsets
+    from pocketgpu.maxwell.sass.launch.launcher import Result
     from pocketgpu.workers import Workers
 
+T = TypeVar("T")
 Registers = NDArray[np.uint32]
 Effect = Callable[[int], None]
 
@@ -45,6 +50,13 @@ class EngineHost(Protocol):
     """What was done, in order: draws, launches, clears, copies, blits, uploads."""
     scratch: tuple[int, int]
     """Arena offset and size of a part of the work area that is free for whoever runs a kernel next."""
+    observers: tuple[Observer, ...]
+    """Who is told of what engines do; they tell after it is done, but for `draw_recorded` and `launch_recorded`."""
+
+    @property
+    def inline_words(self) -> Offsets | None:
+        """Where the words of the inline data that has just come in full stood; None unless somebody wants to know."""
+        ...
 
     @property
     def place(self) -> str:
@@ -56,9 +68,12 @@ class EngineHost(Protocol):
         """Words that channels have written into constant buffers so far."""
         ...
 
-    @property
-    def grids(self) -> Grids:
-        """What runs the grids of compute launches."""
+    def writing(self, run: Callable[[], T]) -> T:
+        """Do something that writes memory, and tell observers of the pages that it has written."""
+        ...
+
+    def launch(self, launch: Launch, state: State, read: Read) -> Result:
+        """Run the grid of a launch; see `GM20B.launch`."""
         ...
 
     def draw(self, draw: Draw, state: State, counters: Counters) -> None:
@@ -124,6 +139,14 @@ class Engine:
 
     def drew(self, count: int, unfinished: bool) -> None:
         """Draws were made without this engine, the last one perhaps in part. It is told before any other effect."""
+
+    def save(self) -> object:
+        """What it keeps beside registers, as a value that stays as it is; None if that is nothing. What it keeps in the
+        words of `attach` is the channel's to keep."""
+        return None
+
+    def restore(self, kept: Any) -> None:
+        """Be as `save` found it."""
 
     def staged_complete(self, data: NDArray[np.uint8]) -> None:
         """All inline data of the last LAUNCH_DMA has come: lines padded to 4 bytes each, as they were sent.

@@ -54,7 +54,7 @@ def _plain(block: MethodBlock) -> tuple[tuple[int, int], ...]:
 
 def plain(state: State) -> bool:
     """Whether work of this class is done, and nothing that could change decides about it."""
-    return all(state.registers.item(word) == value for word, value in _plain(state.block))
+    return all(state.at(word) == value for word, value in _plain(state.block))
 
 
 def enabled(host: EngineHost, state: State) -> bool:

@@ -8,7 +8,7 @@ Source: class header for fields; that a bind captures is what drivers rely on an
 from __future__ import annotations
 
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.common.base import EngineHost, Registers
@@ -81,10 +81,20 @@ class ConstantBuffers:
             self._slots = [[None] * SLOTS for _ in GROUPS]
             self._changed(*range(len(GROUPS)))
 
-    def restore(self, group: int, slot: int, binding: Binding | None) -> None:
+    def set(self, group: int, slot: int, binding: Binding | None) -> None:
         """Set a binding as a recording that begins in the middle knows it."""
         self._slots[group][slot] = binding
         self._changed(group)
+
+    def save(self) -> object:
+        """The bindings; their numbers lie in the words of `attach`."""
+        return self.bindings
+
+    def restore(self, kept: Any) -> None:
+        """Be as `save` found it."""
+        self._slots = [list(bound) for bound in kept]
+        self._shown = [tuple(bound) for bound in kept]
+        self._all = kept
 
     @property
     def bindings(self) -> Bindings:

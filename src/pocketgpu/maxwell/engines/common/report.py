@@ -7,6 +7,8 @@ Source: class header B197 for fields and the two lists of numbers, which are not
 
 from __future__ import annotations
 
+from typing import Any
+
 from pocketgpu.facts.maxwell import B197, MethodBlock
 from pocketgpu.maxwell.engines.common import semaphores
 from pocketgpu.maxwell.engines.common.base import EngineHost, Registers
@@ -49,6 +51,16 @@ class Counters:
     def add_passed(self, samples: int) -> None:
         """Samples that passed while that was counted, which need not be so any more."""
         self._values["ZPASS_PIXEL_CNT64"][0] += samples
+
+    def save(self) -> object:
+        """Values and pointers."""
+        return {name: tuple(values) for name, values in self._values.items()}, tuple(self.pointers)
+
+    def restore(self, kept: Any) -> None:
+        """Be as `save` found it."""
+        values, pointers = kept
+        self._values = {name: list(found) for name, found in values.items()}
+        self.pointers = list(pointers)
 
     @property
     def any_running(self) -> bool:

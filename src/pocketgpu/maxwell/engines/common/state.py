@@ -1,13 +1,27 @@
-"""Reading a register file by the names of its class."""
+"""Reading a register file by the names of its class, and noting what was read.
+
+What a draw is prepared from is a matter of which words were read for it: a `RecordingState` notes them. See
+`read_cache.py` for what that is good for.
+"""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from struct import Struct
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell import MethodBlock
+
+_WORD, _FLOAT = Struct("<I"), Struct("<f")
+
+
+class _Words(Protocol):
+    """Register words by number, as plain numbers."""
+
+    def __getitem__(self, place: int, /) -> int: ...
 
 
 @cache
@@ -27,17 +41,38 @@ def _field(block: MethodBlock, name: str, field: str) -> tuple[int, int, int, in
 class State:
     """The registers of one class by official name; `index` chooses an element of an array.
 
-    `registers` is the live file or a copy of it: one 32-bit word for each method.
+    registers: the live file or a copy of it, one 32-bit word for each method.
     """
 
-    def __init__(self, block: MethodBlock, registers: np.ndarray[Any, Any]) -> None:
-        self.block, self.registers = block, registers
-        self._words = registers.data  # gives plain numbers, fast
+    def __init__(self, block: MethodBlock, registers: NDArray[np.uint32]) -> None:
+        self.block = block
+        self._registers = registers
+        self._words: _Words = registers.data  # gives plain numbers, fast
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.block.class_id:#06x})"
+
+    @property
+    def registers(self) -> NDArray[np.uint32]:
+        """The whole file."""
+        return self._registers
+
+    def at(self, place: int) -> int:
+        """A word by its number in the file."""
+        return self._words[place]
+
+    def values(self, places: NDArray[np.int64]) -> NDArray[np.uint32]:
+        """A copy of some words by their numbers in the file."""
+        return self._registers[places]
+
+    def peek(self, places: NDArray[np.int64]) -> bytes:
+        """Some words by their numbers, only to be compared: that does not count as reading."""
+        return self._registers[places].tobytes()
 
     def word(self, name: str, index: int = 0) -> int:
         """The word of a method."""
         word, stride = _register(self.block, name)
-        return int(self._words[word + index * stride])
+        return self._words[word + index * stride]
 
     def signed(self, name: str, index: int = 0) -> int:
         """The word of a method as a signed number."""
@@ -47,13 +82,12 @@ class State:
     def field(self, name: str, field: str = "V", index: int = 0) -> int:
         """The bits of a field."""
         word, stride, lo, mask = _field(self.block, name, field)
-        return int(self._words[word + index * stride]) >> lo & mask
+        return self._words[word + index * stride] >> lo & mask
 
     def float(self, name: str, index: int = 0) -> float:
         """The word of a method as an f32."""
-        word, stride = _register(self.block, name)
-        at = word + index * stride
-        return float(self.registers[at : at + 1].view(np.float32)[0])
+        found: float = _FLOAT.unpack(_WORD.pack(self.word(name, index)))[0]
+        return found
 
     def address(self, name: str, index: int = 0) -> int:
         """The 40-bit address whose upper part is in `name`, the lower in the method after it.
@@ -62,5 +96,52 @@ class State:
         """
         word, stride = _register(self.block, name)
         at = word + index * stride
-        upper, lower = int(self._words[at]), int(self._words[at + 1])
+        upper, lower = self._words[at], self._words[at + 1]
         return ((self.block[name].fields[0].raw(upper) << 32) | lower) & 0xFF_FFFF_FFFF
+
+    def recording(self) -> RecordingState:
+        """The same registers for somebody whose reads are to be noted."""
+        return RecordingState(self.block, self._registers)
+
+    def note(self, places: NDArray[np.int64]) -> None:
+        """These words count as read: something was used that depends on them."""
+
+
+class _NotedWords:
+    """Register words that note which of them are read."""
+
+    def __init__(self, words: _Words, read: memoryview) -> None:
+        self._words, self._read = words, read
+
+    def __getitem__(self, place: int, /) -> int:
+        self._read[place] = True
+        return self._words[place]
+
+
+class RecordingState(State):
+    """A State that notes which words are read. read: whether each word of the file was."""
+
+    def __init__(self, block: MethodBlock, registers: NDArray[np.uint32]) -> None:
+        super().__init__(block, registers)
+        self.read: NDArray[np.bool_] = np.zeros(len(registers), np.bool_)
+        self._words = _NotedWords(self._words, self.read.data)
+
+    @property
+    def registers(self) -> NDArray[np.uint32]:
+        """The whole file: who takes it may read all of it."""
+        self.read[:] = True
+        return self._registers
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """Numbers of the words that were read, ascending."""
+        return self.read.nonzero()[0]
+
+    def values(self, places: NDArray[np.int64]) -> NDArray[np.uint32]:
+        """A copy of some words, which count as read."""
+        self.read[places] = True
+        return self._registers[places]
+
+    def note(self, places: NDArray[np.int64]) -> None:
+        """These words count as read, too."""
+        self.read[places] = True

@@ -94,6 +94,8 @@ class Compute(Engine):
             host.report("warning", "compute.version", f"a QMD of version {major}.{minor}: read as 1.7")
         host.stats.launches += 1
         host.log.append(launch)
+        for one in host.observers:
+            one.launch_recorded(launch)
         return launch
 
     def _run(self, launch: Launch) -> None:
@@ -106,7 +108,7 @@ class Compute(Engine):
             if launch.flag(name):
                 host.report("warning", "compute.mode", f"{name}: {text}")
         try:
-            result = launch.result = host.grids.run(launch, self._state, partial(read, host))
+            result = launch.result = host.launch(launch, self._state, partial(read, host))
         except UsageError as error:
             host.report("fault", "compute.launch", f"a grid that is left out: {error}")
             return

@@ -31,6 +31,7 @@ from pocketgpu.maxwell.engines.common.slices import Plane
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import Scratch, report_missed, spend
 from pocketgpu.maxwell.engines.copy import remap
+from pocketgpu.maxwell.memory import places
 from pocketgpu.maxwell.memory.surface_copy import SurfaceSide, copy_rect
 
 _LAUNCH = B0B5["LAUNCH_DMA"]
@@ -44,7 +45,7 @@ _MAX_PLANS = 1024
 
 
 @dataclass(frozen=True)
-class _Plan:
+class TransferPlan:
     """A transfer for the registers as they are. fault: why there is none. columns: elements of a line."""
 
     kind: str
@@ -75,7 +76,9 @@ class DmaCopy(Engine):
         super().__init__(host, channel, registers)
         conditions.power_on(B0B5, registers)
         self._state = State(B0B5, registers)
-        self._plans: dict[bytes, _Plan] = {}
+        self._plans: dict[bytes, TransferPlan] = {}
+        self.plan: TransferPlan | None = None
+        """That of the transfer that was asked for last."""
         first, last = B0B5["OFFSET_IN_UPPER"].word, B0B5["SET_SRC_ORIGIN"].word
         self._words = slice(first, last + 1)
         self.effects[_LAUNCH.word] = self._launch
@@ -103,6 +106,7 @@ class DmaCopy(Engine):
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
             plan = self._plans[key] = self._plan(value)
+        self.plan = plan
         if plan.fault:
             host.report("fault", "dma.transfer", plan.fault)
             return
@@ -121,8 +125,27 @@ class DmaCopy(Engine):
         else:
             remap.run(host, plan.source, plan.target, plan.remap, plan.columns, plan.rows)
         spend(host, plan.columns * plan.rows * plan.target.element)
+        if host.observers:
+            self._tell(plan)
 
-    def _copy(self, plan: _Plan) -> None:
+    def _tell(self, plan: TransferPlan) -> None:
+        """Tell of a transfer that was done."""
+        most = max(places.CHUNK // max(plan.source.element, plan.target.element), 1)
+        for first in range(0, plan.columns, most):  # a buffer may be one line of any length
+            columns = min(plan.columns - first, most)
+            source, target = (
+                places.Places.of_side(replace(side, x=side.x + first * side.element), columns, plan.rows)
+                for side in (plan.source, plan.target)
+            )
+            for one in self.host.observers:
+                if plan.kind == "copy":
+                    one.copied(self, target, source)
+                elif plan.kind == "fill":
+                    one.filled(target)
+                else:
+                    one.converted(self, target, source, None)
+
+    def _copy(self, plan: TransferPlan) -> None:
         host = self.host
         source, target = plan.sides
         width = plan.columns * plan.target.element
@@ -139,7 +162,7 @@ class DmaCopy(Engine):
             text = f"copy from {source.address:#x} to {target.address:#x}: {missed:#x} bytes of it are not mapped"
             host.report("fault", "memory.unmapped", text)
 
-    def _fill(self, plan: _Plan) -> None:
+    def _fill(self, plan: TransferPlan) -> None:
         """Every component is a constant or left alone, and elements divide the period of a pattern."""
         size, pattern, bits = plan.remap.size, 0, 0
         for to, _, constant in plan.remap.components:
@@ -174,7 +197,7 @@ class DmaCopy(Engine):
 
     # What the registers ask for
 
-    def _plan(self, value: int) -> _Plan:
+    def _plan(self, value: int) -> TransferPlan:
         state, bit = self._state, lambda name: _LAUNCH[name].raw(value)
         remapped, many = bool(bit("REMAP_ENABLE")), bool(bit("MULTI_LINE_ENABLE"))
         columns, rows = state.word("LINE_LENGTH_IN"), state.word("LINE_COUNT") if many else 1
@@ -204,7 +227,7 @@ class DmaCopy(Engine):
             fault = f"LAUNCH_DMA of {rows} lines of {columns} elements: more than a transfer may move"
         elif not components:
             columns = 0  # nothing is written
-        return _Plan(
+        return TransferPlan(
             kind, sides[0], sides[1], (layers[0], layers[1]), columns, rows, remap.Remap(size, components), fault
         )
 

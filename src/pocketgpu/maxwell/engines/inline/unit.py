@@ -23,6 +23,7 @@ from pocketgpu.maxwell.engines.common.records import Upload
 from pocketgpu.maxwell.engines.common.slices import Plane
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import report_missed, spend
+from pocketgpu.maxwell.memory.places import Places
 from pocketgpu.maxwell.memory.surface_copy import SurfaceSide, from_array
 
 _RELEASE = 2  # COMPLETION_TYPE
@@ -52,7 +53,7 @@ class InlineUnit:
         lines = min(lines, len(data) // padded)
         rows = np.ascontiguousarray(data[: lines * padded].reshape(lines, padded)[:, :length])
         try:
-            side = self._side(pitch)
+            side = self.side(pitch)
             missed = from_array(host.memory, host.engine, side, rows)
         except UsageError as error:
             host.report("fault", "engine.range", f"inline data: {error}")
@@ -63,8 +64,22 @@ class InlineUnit:
         layout = "block-linear" if side.layout is not None else "pitch"
         host.log.append(Upload(host.place, self._block.class_id, side.address, layout, length, lines))
         host.stats.uploads += 1
+        if host.observers:
+            self._tell(Places.of_surface(side, length, lines), padded)
 
-    def _side(self, pitch: bool) -> SurfaceSide:
+    def _tell(self, target: Places, padded: int) -> None:
+        """Tell of lines that were stored."""
+        words = self._host.inline_words
+        if words is not None:
+            words = words[: len(target.rows) * padded >> 2]
+        for one in self._host.observers:
+            one.uploaded(target, words, padded)
+
+    def side(self, pitch: bool) -> SurfaceSide:
+        """Where the registers say that inline data goes; `pitch`: to plain rows.
+
+        :raises UsageError: there is no such surface.
+        """
         state = self._state
         va = state.address("OFFSET_OUT_UPPER")
         x, y = state.field("SET_DST_ORIGIN_BYTES_X"), state.field("SET_DST_ORIGIN_SAMPLES_Y")

@@ -1,11 +1,10 @@
-"""Draws that kernels made without Python (graphics/quick.py), as what they noted of each."""
+"""Draws that kernels have made by themselves (graphics/draw/quick.py), as the notes that they left of each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,24 +12,22 @@ from numpy.typing import NDArray
 from pocketgpu.maxwell.engines.common.base import Registers
 from pocketgpu.maxwell.engines.common.constants import Bindings
 from pocketgpu.maxwell.engines.common.snapshots import Snapshot
+from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.host.log import Later
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.struct_words import Struct
-
-if TYPE_CHECKING:
-    from pocketgpu.maxwell.engines.threed.draws import Draw
 
 LOGGED = Struct(
     "SUBMISSION", "SEGMENT", "WORD",  # the place
     "WHOLE", "CHANGES",  # the whole register file that it differs from, and in how many words
     "FIRST", "COUNT", "INDEX_BYTES", "TOPOLOGY", "INSTANCE", "PRIMITIVE",
 )  # fmt: skip
-"""A draw; behind it are the words of the register file that differ, as (number, value)."""
+"""A draw. The words of the register file that differ follow it, as pairs of number and value."""
 
 
 @dataclass
 class Drawn(Later):
-    """Draws, to be made records of later. words: LOGGED records; wholes: the register files that they name."""
+    """Draws whose records are made later. words: LOGGED records; wholes: the register files that they name."""
 
     count: int
     words: NDArray[np.uint32]
@@ -58,8 +55,6 @@ class Drawn(Later):
         return found
 
     def _record(self, words: NDArray[np.uint32]) -> Draw:
-        from pocketgpu.maxwell.engines.threed.draws import Draw
-
         get = lambda name: int(words[LOGGED.offsets[name] // 4])
         whole, changes = self.wholes[get("WHOLE")], words[LOGGED.size // 4 :].reshape(-1, 2)
         numbers = changes[:, 0].astype(np.int64)

@@ -1,13 +1,13 @@
-"""Draws as records: the state of the whole class, and vertex inputs that are decoded when somebody asks.
+"""Draws as records: the state of the whole class, and vertex inputs that are decoded on demand.
 
-Every DRAW_* method between BEGIN and END is a record of its own, and so is each instance. Memory is read when a record
-is asked, not when the draw came; `freeze` reads everything at once, for those who look later.
+Every DRAW_* method between BEGIN and END has a record of its own, and so has each instance. A record reads memory when
+it is asked, not when the draw came; `freeze` reads everything at once.
 Source: class header B197; what counts as the number of a vertex and of an instance is what simulators agree on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,20 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.maxwell.engines.common import conditions
-from pocketgpu.maxwell.engines.common.base import EngineHost, Registers
-from pocketgpu.maxwell.engines.common.constants import Bindings, ConstantBuffers
-from pocketgpu.maxwell.engines.common.report import Counters
-from pocketgpu.maxwell.engines.common.snapshots import Snapshot, Snapshots
+from pocketgpu.maxwell.engines.common.base import Registers
+from pocketgpu.maxwell.engines.common.constants import Bindings
+from pocketgpu.maxwell.engines.common.snapshots import Snapshot
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed import topology, vertices
-from pocketgpu.maxwell.engines.threed.drawn import Drawn
-from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
+from pocketgpu.maxwell.memory.gpu_memory import PartlyReadable
 
-_FIRST, _SUBSEQUENT, _UNCHANGED = range(3)
-_TOPOLOGY, _INSTANCE, _PRIMITIVE, _DRAWN, _BEGUN = range(5)
-_NO_TOPOLOGY = 0xFFFFFFFF
-_INDEX_BYTES = (1, 2, 4)
 STAGES = ("vertex A", "vertex B", "tessellation control", "tessellation evaluation", "geometry", "pixel")
 """Shader stages by number of the pipeline."""
 
@@ -76,7 +69,7 @@ class Draw:
     instance: int
     snapshot: Snapshot
     constants: Bindings
-    memory: GpuMemory
+    memory: PartlyReadable
     switches: Mapping[str, str]
     inline: NDArray[np.uint32] | None = None
     first_primitive: int = 0
@@ -126,7 +119,7 @@ class Draw:
     def indices(self) -> NDArray[np.uint32]:
         """Indices as they stand in the buffer, restart indices among them; for a draw without, the vertex numbers.
 
-        Indices behind the limit of the buffer, or where nothing is mapped, are 0.
+        Indices after the limit of the buffer, or where nothing is mapped, are 0.
 
         :raises UsageError: the draw has more than `vertices.MAX_VERTICES` of them.
         """
@@ -225,206 +218,3 @@ class Draw:
         """
         _ = self.inputs
         return self
-
-
-class DrawUnit:
-    """Collects draws of one channel. `effects`: what methods do, by name."""
-
-    def __init__(self, host: EngineHost, registers: Registers, constants: ConstantBuffers, counters: Counters) -> None:
-        self._host, self._constants, self._counters = host, constants, counters
-        self._state = State(B197, registers)
-        self._snapshots = Snapshots(registers)
-        # Topology between BEGIN and END, instance, number of the next primitive (without those of a draw that are not
-        # counted yet), whether there is such a draw, whether there was a BEGIN. Kernels that draw keep it, too.
-        self._words: Any = np.array([_NO_TOPOLOGY, 0, 0, 0, 0], np.uint32).data
-        self._uncounted: Draw | Drawn | None = None
-        self._inline: list[int] = []
-        self._skip, self._left = 0, -1  # of the inline indices to come; -1: no end
-        self.effects: dict[str, Callable[[int], None]] = {
-            "BEGIN": self._begin,
-            "END": self._end,
-            "LOAD_PRIMITIVE_ID": self._load_primitive,
-            "ADD_TO_PRIMITIVE_ID": lambda more: self._load_primitive(self._next_primitive() + more),
-            "DRAW_VERTEX_ARRAY": lambda count: self._draw(
-                "DRAW_VERTEX_ARRAY", self._state.word("SET_VERTEX_ARRAY_START"), count, 0
-            ),
-            "DRAW_INDEX_BUFFER": self._draw_indexed,
-            "DRAW_AUTO": self._draw_auto,
-            "DRAW_ZERO_INDEX": self._draw_zero,
-            "DRAW_INLINE_INDEX": lambda word: self._push("DRAW_INLINE_INDEX", [word]),
-            "DRAW_INLINE_INDEX2X16": lambda word: self._push_parts("DRAW_INLINE_INDEX2X16", word),
-            "DRAW_INLINE_INDEX4X8": lambda word: self._push_parts("DRAW_INLINE_INDEX4X8", word),
-            "SET_INLINE_INDEX2X16_ALIGN": lambda word: self._align("SET_INLINE_INDEX2X16_ALIGN", "START_ODD", word),
-            "SET_INLINE_INDEX4X8_ALIGN": lambda word: self._align("SET_INLINE_INDEX4X8_ALIGN", "START", word),
-        }
-        for order, instance in (("FIRST", _FIRST), ("SUBSEQUENT", _SUBSEQUENT)):
-            self._whole(f"DRAW_VERTEX_ARRAY_BEGIN_END_INSTANCE_{order}", "START_INDEX", 0, instance)
-            for bits in (32, 16, 8):
-                self._whole(f"DRAW_INDEX_BUFFER{bits}_BEGIN_END_INSTANCE_{order}", "FIRST", bits // 8, instance)
-
-    def attach(self, words: memoryview) -> None:
-        """Keep the state between draws in these words (layout.DRAW_STATE) from now on."""
-        words[:] = self._words
-        self._words = words
-
-    def drew(self, count: int, unfinished: bool) -> None:
-        """Kernels have made draws; the last one needs help."""
-        host, words = self._host, self._words
-        records, wholes = host.take_drawn(count, self._counters)
-        drawn = Drawn(count, records, wholes, self._constants.bindings, host.memory, host.switches)
-        self._uncounted = drawn
-        if words[_BEGUN]:
-            self._skip, self._left, words[_BEGUN] = 0, -1, 0
-        host.stats.draws += count
-        host.log.later(drawn)
-        if unfinished:
-            host.go_on(self._counters)
-
-    @property
-    def _topology(self) -> int | None:
-        """That of BEGIN, until END."""
-        number: int = self._words[_TOPOLOGY]
-        return None if number == _NO_TOPOLOGY else number
-
-    @_topology.setter
-    def _topology(self, number: int | None) -> None:
-        self._words[_TOPOLOGY] = _NO_TOPOLOGY if number is None else number
-
-    def _whole(self, name: str, first: str, index_bytes: int, instance: int) -> None:
-        """A method that is BEGIN, draw and END in one."""
-        method = B197[name]
-
-        def run(word: int) -> None:
-            self._count_instance(instance)
-            self._load_primitive(0)
-            self._topology = self._override(method["TOPOLOGY"].raw(word))
-            self._draw(name, method[first].raw(word), method["COUNT"].raw(word), index_bytes)
-            self._topology = None
-
-        self.effects[name] = run
-
-    def _count_instance(self, how: int) -> None:
-        if how == _FIRST:
-            self._words[_INSTANCE] = 0
-        elif how == _SUBSEQUENT:
-            self._words[_INSTANCE] = self._words[_INSTANCE] + 1 & 0xFFFFFFFF
-
-    def _load_primitive(self, number: int) -> None:
-        """The number of the next primitive."""
-        self._words[_PRIMITIVE], self._words[_DRAWN] = number & 0xFFFFFFFF, 0
-
-    def _next_primitive(self) -> int:
-        """The number of the next primitive. Most draws begin anew, so primitives are counted when somebody asks."""
-        if self._words[_DRAWN]:
-            drawn = self._uncounted.last if isinstance(self._uncounted, Drawn) else self._uncounted
-            assert drawn is not None
-            self._load_primitive(self._words[_PRIMITIVE] + drawn.generated[1])
-        return int(self._words[_PRIMITIVE])
-
-    def _override(self, number: int) -> int:
-        """The topology that counts: that of the method, unless there is separate state."""
-        if not self._state.field("SET_PRIMITIVE_TOPOLOGY_CONTROL", "OVERRIDE"):
-            return number
-        own = self._state.field("SET_PRIMITIVE_TOPOLOGY")
-        found = topology.separate().get(own)
-        if found is None:
-            self._host.report("fault", "draw.topology", f"SET_PRIMITIVE_TOPOLOGY: there is no topology {own:#x}")
-            return number
-        return found
-
-    def _begin(self, word: int) -> None:
-        method = B197["BEGIN"]
-        self._count_instance(method["INSTANCE_ID"].raw(word))
-        if method["PRIMITIVE_ID"].raw(word) == 0:
-            self._load_primitive(0)
-        self._topology = self._override(method["OP"].raw(word))
-        if self._inline:
-            self._host.hurry(False)
-        self._inline, self._skip, self._left = [], 0, -1
-
-    def _end(self, word: int) -> None:
-        if self._inline:
-            self._host.hurry(False)
-            indices = np.array(self._inline, np.uint32)
-            self._inline = []
-            self._draw(self._inline_method, 0, len(indices), 0, indices)
-        self._topology = None
-
-    def _draw_indexed(self, count: int) -> None:
-        size = self._state.field("SET_INDEX_BUFFER_E", "INDEX_SIZE")
-        if size >= len(_INDEX_BYTES):
-            self._host.report("fault", "draw.index_size", f"SET_INDEX_BUFFER_E: there is no index size {size}")
-            return
-        self._draw("DRAW_INDEX_BUFFER", self._state.word("SET_INDEX_BUFFER_F"), count, _INDEX_BYTES[size])
-
-    def _draw_auto(self, total: int) -> None:
-        stride = self._state.field("SET_DRAW_AUTO_STRIDE")
-        used = total - self._state.word("SET_DRAW_AUTO_START")
-        self._draw("DRAW_AUTO", 0, max(used, 0) // stride if stride else 0, 0)
-
-    def _draw_zero(self, count: int) -> None:
-        if count > vertices.MAX_VERTICES:
-            self._host.report("fault", "draw.count", f"DRAW_ZERO_INDEX of {count} vertices: left out")
-            return
-        self._draw("DRAW_ZERO_INDEX", 0, count, 0, np.zeros(count, np.uint32))
-
-    def _align(self, name: str, start: str, word: int) -> None:
-        method = B197[name]
-        self._skip, self._left = method[start].raw(word), method["COUNT"].raw(word)
-
-    def _push_parts(self, name: str, word: int) -> None:
-        self._push(name, [field.raw(word) for field in B197[name].fields])
-
-    def _push(self, name: str, indices: list[int]) -> None:
-        """Indices out of the pushbuffer: without those that an alignment leaves out."""
-        skip = min(self._skip, len(indices))
-        self._skip -= skip
-        indices = indices[skip:]
-        if self._left >= 0:
-            indices = indices[: self._left]
-            self._left -= len(indices)
-        if self._topology is None:
-            self._outside(name)
-        elif len(self._inline) + len(indices) > vertices.MAX_VERTICES:
-            self._host.report("fault", "draw.count", f"{name}: more than {vertices.MAX_VERTICES} indices: left out")
-        else:
-            self._host.hurry(True)
-            self._inline_method = name
-            self._inline += indices
-
-    def _outside(self, name: str) -> None:
-        self._host.report("fault", "draw.outside", f"{name} outside of BEGIN and END: nothing is drawn")
-
-    def _draw(
-        self, name: str, first: int, count: int, index_bytes: int, inline: NDArray[np.uint32] | None = None
-    ) -> None:
-        host, topology_now = self._host, self._topology
-        if topology_now is None:
-            self._outside(name)
-            return
-        if topology_now not in topology.begin_names():
-            host.report("fault", "draw.topology", f"BEGIN: there is no topology {topology_now:#x}")
-            return
-        if not conditions.enabled(host, self._state):
-            return
-        draw = Draw(
-            host.place, name, topology_now, first, count, index_bytes, self._words[_INSTANCE], self._snapshots.take(),
-            self._constants.bindings, host.memory, host.switches, inline, self._next_primitive(),
-        )  # fmt: skip
-        self._uncounted, self._words[_DRAWN] = draw, 1
-        host.stats.draws += 1
-        host.log.append(draw)
-        self._count(draw)
-        if count:
-            host.draw(draw, self._state, self._counters)
-
-    def _count(self, draw: Draw) -> None:
-        """Counters that need no shading."""
-        counters = self._counters
-        if not self._state.word("SET_STATISTICS_COUNTER"):
-            return
-        if not any(counters.running(name) for name in ("DA_VERTICES_GENERATED", "DA_PRIMITIVES_GENERATED")):
-            return
-        count, primitives = draw.generated
-        counters.add("DA_VERTICES_GENERATED", count)
-        counters.add("DA_PRIMITIVES_GENERATED", primitives)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from pocketgpu.maxwell.engines.common.report import Counters, ReportUnit
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.inline.unit import InlineUnit
 from pocketgpu.maxwell.engines.threed.clear import ClearUnit
-from pocketgpu.maxwell.engines.threed.draws import DrawUnit
+from pocketgpu.maxwell.engines.threed.draw_unit import DrawUnit
 from pocketgpu.maxwell.engines.threed.power_on import power_on
 
 
@@ -43,7 +43,7 @@ class ThreeD(Engine):
         on = self._on
         on("NOTIFY", partial(notify, host, State(B197, registers)))
         on("INCREMENT_SYNC_POINT", self._increment)
-        on("CLEAR_SURFACE", self.clears.run)
+        on("CLEAR_SURFACE", lambda value: host.writing(partial(self.clears.run, value)))
         on("SET_REPORT_SEMAPHORE_D", self.reports.run)
         on("CLEAR_REPORT_VALUE", self._clear_counter)
         on("UNBIND_ALL", self.constants.unbind_all)
@@ -66,6 +66,17 @@ class ThreeD(Engine):
         """Keep the state of draws, and numbers of bindings, where kernels see them."""
         self.draws.attach(words)
         self.constants.attach(groups)
+
+    def save(self) -> object:
+        """What draws, bindings and counters have in Python."""
+        return self.draws.save(), self.constants.save(), self.counters.save()
+
+    def restore(self, kept: Any) -> None:
+        """Be as `save` found it."""
+        draws, constants, counters = kept
+        self.draws.restore(draws)
+        self.constants.restore(constants)
+        self.counters.restore(counters)
 
     def drew(self, count: int, unfinished: bool) -> None:
         """Quick draws were made."""

@@ -34,7 +34,9 @@ from pocketgpu.maxwell.engines.common.slices import Plane
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import Scratch, report_missed, spend
 from pocketgpu.maxwell.engines.twod.blits import LANES, blit_rows
-from pocketgpu.maxwell.formats.pixels import shape, srgb_tables
+from pocketgpu.maxwell.formats.channels import Channels
+from pocketgpu.maxwell.formats.srgb import srgb_tables
+from pocketgpu.maxwell.memory.places import Places
 from pocketgpu.maxwell.memory.surface_copy import SurfaceSide, copy_rect
 
 _ONE = 1 << 32
@@ -57,7 +59,7 @@ class _Axis:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class BlitPlan:
     """A blit for the registers as they are. Extents are bytes from the planes' addresses.
 
     copy: sides and bytes of a line, where a plain copy does it.
@@ -88,7 +90,9 @@ class TwoD(Engine):
         super().__init__(host, channel, registers)
         conditions.power_on(TWOD, registers)
         self._state = State(TWOD, registers)
-        self._plans: dict[bytes, _Plan] = {}
+        self._plans: dict[bytes, BlitPlan] = {}
+        self.plan: BlitPlan | None = None
+        """That of the blit that was asked for last."""
         last = TWOD["PIXELS_FROM_MEMORY_SRC_Y0_INT"].word
         self._parts = (
             slice(TWOD["SET_DST_FORMAT"].word, TWOD["SET_SRC_OFFSET_LOWER"].word + 1),
@@ -116,8 +120,9 @@ class TwoD(Engine):
             try:
                 plan = self._plan()
             except UsageError as error:
-                plan = _Plan((("fault", "engine.range", f"blit: {error}"),))
+                plan = BlitPlan((("fault", "engine.range", f"blit: {error}"),))
             self._plans[key] = plan
+        self.plan = plan
         for kind, id, message in plan.events:
             host.report(kind, id, message)  # type: ignore[arg-type]
         if plan.record is None:
@@ -129,6 +134,35 @@ class TwoD(Engine):
         elif plan.code is not None:
             self._run(plan)
         spend(host, plan.size[0] * plan.size[1] * plan.target_bytes)
+        if host.observers:
+            self._tell(plan, plan.record)
+
+    def _tell(self, plan: BlitPlan, record: Blit) -> None:
+        """Tell of a blit that was done."""
+        observers = self.host.observers
+        if plan.copy is not None:
+            from_side, to_side, line = plan.copy
+            source, target = (Places.of_surface(side, line, plan.size[1]) for side in (from_side, to_side))
+            for one in observers:
+                one.copied(self, target, source)
+            return
+        columns, rows = plan.columns, plan.rows
+        if columns is None or rows is None or plan.source is None or plan.target is None:
+            return
+        layout, width = FORMATS.named(record.source_format), plan.size[0]
+        target = Places(
+            plan.target.va + plan.writes[0], _wide(rows[:, 0]), _wide(columns[0, :width], plan.target_bytes)
+        )
+        base = plan.source.va + plan.reads[0]
+        if (record.source_format, record.filter, record.operation) == (record.target_format, "point", "SRCCOPY"):
+            source = Places(base, _wide(rows[:, 1]), _wide(columns[1, :width], layout.bytes))
+            for one in observers:
+                one.copied(self, target, source)
+            return
+        taps, lines = np.unique(columns[1:3, :width]), np.unique(rows[:, 1:3])
+        source = Places(base, _wide(lines), _wide(taps, layout.bytes))
+        for one in observers:
+            one.converted(self, target, source, layout)
 
     def _copy(self, source: SurfaceSide, target: SurfaceSide, width: int, lines: int) -> None:
         host = self.host
@@ -136,7 +170,7 @@ class TwoD(Engine):
         if missed:
             report_missed(host, "blit", target.address, width * lines, missed)
 
-    def _run(self, plan: _Plan) -> None:
+    def _run(self, plan: BlitPlan) -> None:
         assert plan.source is not None and plan.target is not None and plan.code is not None
         assert plan.columns is not None and plan.rows is not None
         scratch = Scratch(self.host)
@@ -167,20 +201,20 @@ class TwoD(Engine):
 
     # What the registers ask for
 
-    def _plan(self) -> _Plan:
+    def _plan(self) -> BlitPlan:
         state = self._state
         formats: list[PixelLayout] = []
         for side in ("SRC", "DST"):
             code = state.field(f"SET_{side}_FORMAT")
             layout = FORMATS.get(code)
             if layout is None or not layout.bytes:
-                return _Plan((("fault", "twod.format", f"SET_{side}_FORMAT: no blit knows the format {code:#x}"),))
+                return BlitPlan((("fault", "twod.format", f"SET_{side}_FORMAT: no blit knows the format {code:#x}"),))
             formats.append(layout)
         events: list[tuple[str, str, str]] = []
         source, target = self._plane("SRC", formats[0], events), self._plane("DST", formats[1], events)
         left, top, right, bottom = self._rectangle()
         if right - left > MAX_SIDE or bottom - top > MAX_SIDE:
-            return _Plan((("fault", "twod.size", f"a blit of {right - left}x{bottom - top} pixels: left out"),))
+            return BlitPlan((("fault", "twod.size", f"a blit of {right - left}x{bottom - top} pixels: left out"),))
         fixed = lambda name: (state.signed(f"{name}_INT") << 32) | state.word(f"{name}_FRAC")
         base = "SET_PIXELS_FROM_MEMORY_"
         steps = fixed(f"{base}DU_DX"), fixed(f"{base}DV_DY")
@@ -190,7 +224,7 @@ class TwoD(Engine):
         centre, bilinear = not mode("ORIGIN"), bool(mode("FILTER"))
         operation = (_OPERATION.enum or {}).get(state.field("SET_OPERATION"), "")
         if not operation:
-            return _Plan(
+            return BlitPlan(
                 (("fault", "twod.operation", f"SET_OPERATION: there is no operation {state.field('SET_OPERATION')}"),)
             )
         record = Blit(
@@ -201,7 +235,7 @@ class TwoD(Engine):
         if state.field("SET_COLOR_KEY_ENABLE"):
             events.append(("warning", "twod.color_key", "a blit with a colour key: all pixels are copied"))
         if left >= right or top >= bottom:
-            return _Plan(tuple(events), record)
+            return BlitPlan(tuple(events), record)
         first = state.signed(f"{base}DST_X0"), state.signed(f"{base}DST_Y0")
         sizes = (state.word("SET_SRC_WIDTH"), state.word("SET_SRC_HEIGHT"))
         overrun = source.layout is None and self.host.switches["twod.pitch_overrun"] == "next-line"
@@ -209,7 +243,7 @@ class TwoD(Engine):
         down = self._axis(top - first[1], bottom - top, origin[1], steps[1], centre, bilinear, sizes[1], False)
         same = formats[0].code == formats[1].code and operation == "SRCCOPY"
         bilinear = bilinear and bool(across.weight.any() or down.weight.any())
-        plan = _Plan(
+        plan = BlitPlan(
             tuple(events), record, source, target, size=(right - left, bottom - top), target_bytes=formats[1].bytes
         )
         if (
@@ -288,9 +322,9 @@ class TwoD(Engine):
         return sides[0], sides[1], len(across.first) * size
 
     def _tables(
-        self, plan: _Plan, across: _Axis, down: _Axis, left: int, top: int, formats: list[PixelLayout],
+        self, plan: BlitPlan, across: _Axis, down: _Axis, left: int, top: int, formats: list[PixelLayout],
         bilinear: bool, same: bool, operation: str,
-    ) -> _Plan:  # fmt: skip
+    ) -> BlitPlan:  # fmt: skip
         source, target = plan.source, plan.target
         assert source is not None and target is not None
         width, height = plan.size
@@ -309,7 +343,7 @@ class TwoD(Engine):
         reads = _extent(taps, lines, formats[0].bytes)
         writes = _extent([out_columns], [out_rows], formats[1].bytes)
         if max(reads[1] - reads[0], writes[1] - writes[0]) >= 1 << 31:
-            return _Plan((("fault", "engine.range", "blit: the pixels lie too far apart"),))
+            return BlitPlan((("fault", "engine.range", "blit: the pixels lie too far apart"),))
         padded = (width + LANES - 1) & -LANES
         columns = np.zeros((4, padded), np.int32)
         rows = np.zeros((height, 4), np.int32)
@@ -322,7 +356,7 @@ class TwoD(Engine):
         rows[:, 3] = down.weight.view(np.int32)
         alpha_test = operation.endswith("_AND") and self.host.switches["twod.and_operations"] == "alpha"
         code = self.host.engine.get(
-            blit_rows, read=shape(formats[0]), write=shape(formats[1]), bilinear=bilinear,
+            blit_rows, read=Channels.of(formats[0]), write=Channels.of(formats[1]), bilinear=bilinear,
             raw=same and not bilinear, operation=plain, alpha_test=alpha_test,
         )  # fmt: skip
         beta1 = max(self._state.signed("SET_BETA1"), 0) / 0x7FFFFFFF
@@ -331,6 +365,11 @@ class TwoD(Engine):
             plan, events=tuple(events), reads=reads, writes=writes, columns=columns, rows=rows, code=code,
             factors=(beta1, *beta4), rop=rop & 15,
         )  # fmt: skip
+
+
+def _wide(places: NDArray[np.int32], count: int = 1) -> NDArray[np.int64]:
+    """Each place and the `count` - 1 bytes after it."""
+    return (places.astype(np.int64)[:, None] + np.arange(count)).reshape(-1)
 
 
 def _extent(columns: list[NDArray[Any]], rows: list[NDArray[Any]], size: int) -> tuple[int, int]:

@@ -1,12 +1,13 @@
-"""Draws, put together: a plan (plans.py) and a draw become pixels, at once.
+"""`Drawing` runs draws: it has each draw set up, and runs it to its last pixel.
 
-What a draw does natively is one call for most of them (native.py). Threads come in where a piece has many vertices or
-large shapes; draws with tessellation, geometry programs or transform feedback go stage by stage (late_stages.py).
+A draw in a known state is set up by a kernel (quick_table.py). Any other draw is prepared in Python (prepare.py). Most
+draws then run in one native call (native.py). Threads share a piece with many vertices, and large shapes. Draws with
+tessellation, geometry programs or transform feedback run stage by stage (late_stages.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,48 +15,27 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.maxwell.engines.common.base import EngineHost
-from pocketgpu.maxwell.engines.common.constants import Binding
 from pocketgpu.maxwell.engines.common.report import Counters
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import Scratch
-from pocketgpu.maxwell.engines.threed import topology
-from pocketgpu.maxwell.engines.threed.draws import Draw, Shader, shaders_of
-from pocketgpu.maxwell.formats.pixels import srgb_tables
-from pocketgpu.maxwell.graphics.draw import native, quick_table
+from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.formats.srgb import srgb_tables
+from pocketgpu.maxwell.graphics.draw import native, prepare, quick_table
 from pocketgpu.maxwell.graphics.draw.native import WALK, walk
-from pocketgpu.maxwell.graphics.draw.plan_words import PLAN_WORDS
-from pocketgpu.maxwell.graphics.draw.plans import (
-    FIRST_VERTEX,
-    MAX_PLANS,
-    PIXEL,
-    PLAN_ROOM,
-    SECOND_VERTEX,
-    Plan,
-    make_plan,
-    rounded,
-)
+from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan, rounded
+from pocketgpu.maxwell.graphics.draw.prepare import Preparer
 from pocketgpu.maxwell.graphics.draw.quick_table import QuickTable, Rooms
-from pocketgpu.maxwell.graphics.draw.repeats import Repeats
 from pocketgpu.maxwell.graphics.input.vertex_input import VertexInput
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT, INPUT_PAGE, VertexRoom
 from pocketgpu.maxwell.graphics.input.vertex_stage import next_piece, run_vertices
 from pocketgpu.maxwell.graphics.primitives import setup
-from pocketgpu.maxwell.graphics.programs.programs import Programs, StageProgram
+from pocketgpu.maxwell.graphics.programs.programs import Programs
 from pocketgpu.maxwell.graphics.raster.blocks import raster_shapes
-from pocketgpu.maxwell.graphics.records import (
-    ATTRIBUTE_SPACE,
-    FRAGMENTS,
-    MAP_WORDS,
-    PATCH_LIST,
-    PRIMITIVES,
-    RASTER,
-    REGION,
-    VERTICES,
-)
+from pocketgpu.maxwell.graphics.records import ATTRIBUTE_SPACE, FRAGMENTS, PRIMITIVES, REGION, VERTICES
 from pocketgpu.maxwell.graphics.stages import late_stages
 from pocketgpu.maxwell.graphics.stages.late_stages import LateStages
 from pocketgpu.maxwell.graphics.stages.stream_out import STREAM_OUT, StreamOut
-from pocketgpu.maxwell.sampling.store import Pools, Textures
+from pocketgpu.maxwell.sampling.store import Textures
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 
 MIB = 1 << 20
@@ -67,26 +47,31 @@ SHARE_VERTICES = 512
 """Vertices of a piece from which threads may share them."""
 SHARE_AREA = 48
 """REGION.AREA from which threads may share the pixels."""
-_PLAN_PAIRS = np.unique(PLAN_WORDS // 2)
 _STIPPLE, _SHAPES, _COME, _GONE, _AREA = (
     REGION.offsets[name] // 4 for name in ("STIPPLE", "SHAPES", "COME", "GONE", "AREA")
 )
 MOST_PRIMITIVES = 1 << 26
 """Primitives that a draw may bring to the clipper."""
 MOST_AREA = 1 << 27
-"""Pixels that the boxes of a draw's shapes may have together, in 256: those of the console's screen 37,000 times. Both
-are far beyond what a frame has time for, and keep a draw from going on for hours."""
+"""Pixels that the boxes of a draw's shapes may have together, in units of 256: 37,000 times those of the console's
+screen. Both limits are far beyond what a frame has time for. They keep a draw from running for hours."""
 _PAGE_VECTORS = ATTRIBUTE_SPACE // 4 + 4
 _THREAD_ROOM = max(INPUT_PAGE + _PAGE_VECTORS * VECTOR, late_stages.THREAD_ROOM)
 AREA_SIZE = (
-    PROGRAMS_SIZE + REGION_SIZE + late_stages.AREA_SIZE + MAX_PLANS * PLAN_ROOM
+    PROGRAMS_SIZE + REGION_SIZE + late_stages.AREA_SIZE + prepare.AREA_SIZE
     + VertexRoom(0, CAPACITY, _PAGE_VECTORS).size + quick_table.AREA_SIZE + 8 * MIB
 )  # fmt: skip
 """Bytes of the work area that drawing takes."""
 
 
+def spare(area: tuple[int, int]) -> tuple[int, int]:
+    """What `Drawing` leaves of an area that it is given: arena offset and bytes, from a multiple of 4096 on."""
+    start = rounded(rounded(area[0]) + AREA_SIZE)
+    return start, sum(area) - start
+
+
 class _Stopped(Exception):
-    """The rest of a draw is left out; why, unless stages tell that."""
+    """The rest of a draw is left out. Its argument says why, unless the stages report that themselves."""
 
 
 def _set_up_of(plan: Plan, kind: int) -> dict[str, Any]:
@@ -102,7 +87,7 @@ class Drawing:
     """
 
     def __init__(self, host: EngineHost, area: tuple[int, int], textures: Textures, tier: str = "auto") -> None:
-        self.host, self.memory, self.engine, self.textures, self._tier = host, host.memory, host.engine, textures, tier
+        self.host, self.memory, self.engine, self.textures = host, host.memory, host.engine, textures
         self.threads = host.workers.threads
         if area[1] < AREA_SIZE:
             raise UsageError(f"{area[1]} bytes of work area are too few for draws: they take {AREA_SIZE}")
@@ -118,12 +103,12 @@ class Drawing:
         self.room = VertexRoom(take(0), CAPACITY, _PAGE_VECTORS)
         take(self.room.size)
         self.vertex_input = VertexInput(self.memory, self.engine, self.room, host.switches)
-        self._plans_at = take(MAX_PLANS * PLAN_ROOM)
+        prepared = take(prepare.AREA_SIZE)
         self._region, self._scratch = take(REGION.size), take(setup.SCRATCH_SIZE)
         self._walk = take(native.WALK_SIZE)
         stream = take(STREAM_OUT.size)
-        self._srgb = take(len(srgb_tables()))
-        self._vertex_map, self._output_map = take(4 * MAP_WORDS), take(4 * MAP_WORDS)
+        srgb, tables = take(len(srgb_tables())), srgb_tables()
+        self.memory.arena[srgb : srgb + len(tables)] = np.frombuffer(tables, np.uint8)
         self._rooms = [take(_THREAD_ROOM) for _ in range(self.threads)]
         late = take(late_stages.AREA_SIZE)
         self.late = LateStages(
@@ -142,30 +127,27 @@ class Drawing:
         self._region_data[REGION.AT // 4], self._region_data[REGION.END // 4] = shapes, shapes + REGION_SIZE
         self._area = 0
         """REGION.AREA of all that was drawn stage by stage in the draw at hand."""
-        self._repeats = Repeats(host)
-        self.watch: Callable[[Plan], None] | None = None
-        """Told of a plan whose shapes are in the region (`region`), before their pixels are drawn."""
         rooms = Rooms(self._walk, self._region, self._fragments[0])
         self.quick = QuickTable(
             self.memory, self.engine, self.programs, textures, self.vertex_input, rooms, take(quick_table.AREA_SIZE)
         )
-        """Draws that kernels make."""
-        self._plans: dict[Any, Plan] = {}
-        self._seen: NDArray[np.uint32] | None = None
-        self._shaders: tuple[Shader, ...] = ()
-        self._plan: Plan | None = None
-        """The plan of the last draw, where registers were those in `_seen` and programs those of `_shaders`."""
-        self._begun: Plan | None = None
-        """The plan that the stages were set up for."""
-        srgb = srgb_tables()
-        self.memory.arena[self._srgb : self._srgb + len(srgb)] = np.frombuffer(srgb, np.uint8)
+        """The store of prepared draws."""
+        self.preparer = Preparer(
+            host, self.programs, textures, self.vertex_input, self.late, prepared, srgb, self.quick.clear
+        )
+        self.preparer.tier = tier
+        self.plan: Plan | None = None
+        """The plan of the last draw that had all its programs, apart from draws that kernels make by themselves."""
+
+    def __repr__(self) -> str:
+        return f"Drawing(tier={self.tier!r}, {self.quick!r})"
 
     def _words(self, at: int, count: int) -> NDArray[np.int32]:
         return self.memory.arena[at : at + 4 * count].view(np.int32)
 
-    def forget_repeats(self) -> None:
-        """Let no draw count as a repetition of the one before: the machine was changed in between."""
-        self._repeats.note(None)
+    def forget(self) -> None:
+        """Forget all that was prepared: every state is new again."""
+        self.preparer.forget()
 
     @property
     def region(self) -> int:
@@ -178,99 +160,100 @@ class Drawing:
         return self._fragments[0]
 
     @property
+    def pixel_slots(self) -> Sequence[int]:
+        """Arena offsets of the slots of the pixel program, one for each thread; unused room if there is no program."""
+        return self.programs.stages[PIXEL].slots or [self._scratch] * self.threads
+
+    @property
+    def passed(self) -> int:
+        """Samples of the last draw that passed all tests."""
+        return sum(int(passed[0]) for passed in self._passed)
+
+    def forget_passed(self) -> None:
+        """Count samples that pass from 0 on."""
+        for passed in self._passed:
+            passed[0] = 0
+
+    @property
     def tier(self) -> str:
         """Which kind of code runs."""
-        return self._tier
+        return self.preparer.tier
 
     @tier.setter
     def tier(self, tier: str) -> None:
-        self._tier = tier
+        self.preparer.tier = tier
         self.quick.clear()
 
     # -- one draw -----------------------------------------------------------------------------------------------------
     def draw(self, draw: Draw, state: State, counters: Counters) -> None:
-        """Draw. state: the live registers, which are those of the draw.
+        """Run a draw. state: the live registers, which are those of the draw.
 
-        What is wrong with a draw is an event; nothing is raised for what a guest asks.
+        Errors of the guest become events; none is raised.
         """
-        if self.quick.taken:
-            self.quick.interrupt()
-            self._repeats.note(None)
         try:
-            if self._plan is not None and self._repeats.is_one(draw):
-                self._repeat(self._plan, draw, state, counters)
-                return
-            self._repeats.note(None)
-            plan = self._plan_for(state, draw.place)
+            # A watcher of programs is told when they are bound, so every draw is prepared for it.
+            plan = self.quick.find(draw, state) if self.programs.watch is None else None
             if plan is not None:
-                self._run(plan, draw, state, counters)
+                self._go_found(plan, draw, state, counters)
+            else:
+                self.quick.interrupt()
+                self._prepare_and_go(draw, state, counters)
+                self.quick.follow()
         except UsageError as error:
             self.host.report("fault", "draw.refused", f"{error.message}: nothing is drawn")
 
-    def _run(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
+    def _go_found(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
+        """Run a draw that a kernel has set up for the first thread of the host."""
+        self.plan = plan
+        self.preparer.map_vertices(plan)
+        self._begin_other_threads(plan)
+        self._go(plan, draw, state, counters)
+
+    def _begin_other_threads(self, plan: Plan) -> None:
+        """Do for the other threads what a kernel has done for the first."""
+        if self.threads > 1:
+            for passed in self._passed[1:]:
+                passed[0] = 0
+            for n in plan.programs:
+                self.programs.stages[n].begin_steps(1)
+
+    def _prepare_and_go(self, draw: Draw, state: State, counters: Counters) -> None:
+        """Prepare a draw in Python, run it, and have the store note it."""
+        read = state.recording()
+        found = self.preparer.plan_of(read, draw.place)
+        if found is None:
+            return
+        plan, shaders = found
+        self.plan = plan
         for id, message in plan.output.events:
             self.host.report("fault", id, message)
         if plan.stores:
-            self.memory.open_version()  # stores are newer than all that is copied now
-        if not self._bind(plan, draw, state):
+            self.memory.open_version()  # so that stores are newer than all that is copied now
+        prepared = self.preparer.prepare(plan, shaders, draw, state, read)
+        if prepared is None:
             return
-        if plan.rasters:
-            if plan.placed != self.memory.map_changes and not self._place(plan):
-                return
-            if not plan.final:
-                plan.choose(self.engine, self.tier)
-            for passed in self._passed:
-                passed[0] = 0
-        self._begin(plan, draw, state)
+        self.forget_passed()
         for message in plan.left_out:
             self.host.report("warning", "draw.left_out", message)
         self._go(plan, draw, state, counters)
-        simple = plan.chain is None and not plan.streams and not plan.stores and plan.rasters
+        plain = plan.chain is None and not plan.streams and not plan.stores and plan.rasters
         settled = plan.final and plan.placed == self.memory.map_changes and all(
             self.programs.stages[n].final for n in plan.programs
         )  # fmt: skip
-        if simple and settled and not plan.output.events and not plan.left_out:
-            self._repeats.note(draw)
-            self._note_quick(plan, draw, state)
-
-    def _repeat(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
-        """A draw like the one before it, but for its vertices."""
-        stages = self.programs.stages
-        for n in plan.programs:
-            stages[n].begin_steps()
-        if plan.textures:
-            self.textures.begin()
-        if plan.counts:
-            for passed in self._passed:
-                passed[0] = 0
-        found = plan.vertex_plans[draw.topology, draw.index_bytes, draw.indexed]
-        self.vertex_input.begin(
-            found, state, draw.first, draw.count, draw.instance, 1, 0, draw.first_primitive
-        )  # fmt: skip
-        self._go(plan, draw, state, counters)
-        self._repeats.note(draw)
-        self._note_quick(plan, draw, state)
-
-    def _note_quick(self, plan: Plan, draw: Draw, state: State) -> None:
-        """A simple draw was made: kernels may make those like it."""
-        if self.quick.on:
-            vertices = plan.vertex_plans[draw.topology, draw.index_bytes, draw.indexed]
-            self.quick.note(plan, vertices, draw, state, self._shaders, plan.walks[self._walk_key(plan)])
+        told = plan.output.events or plan.left_out or self.programs.watch is not None
+        if plain and settled and not told:
+            self.quick.note(prepared, draw, state, self._walk_of(plan))
 
     def go_on(self, place: str, counters: Counters) -> None:
-        """The rest of a draw that a kernel has begun: threads can share it, or a program fails."""
+        """Run the rest of a draw that a kernel has begun: threads can share it, or a program has failed."""
         self.quick.adopt()
-        plan = self.quick.unfinished
-        self._repeats.note(None)
-        for passed in self._passed[1:]:
-            passed[0] = 0
-        for n in plan.programs:
-            self.programs.stages[n].begin_steps(1)
+        plan = self.plan = self.quick.current
+        self._begin_other_threads(plan)
         try:
             self._follow(plan, self._walk_data[native.STATUS >> 2])
         except _Stopped as stop:
             self._tell(stop)
-        self._settle(plan, place, counters)
+        self._finish(plan, place, counters)
 
     def _go(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
         """Run a draw that is set up."""
@@ -278,7 +261,7 @@ class Drawing:
         self._area = 0
         region[_STIPPLE] = region[_SHAPES] = region[_COME] = region[_GONE] = 0
         try:
-            if plan.chain is None and not plan.streams and self.watch is None:
+            if plan.chain is None and not plan.streams and not self._is_looked_at():
                 self._walk_through(plan, counters)
             else:
                 self._stage_by_stage(plan, state, counters)
@@ -287,143 +270,21 @@ class Drawing:
         if region[_COME] and counters.any_running:
             counters.add("CLIPPER_INVOCATIONS", region[_COME])
             counters.add("CLIPPER_PRIMITIVES_GENERATED", region[_GONE])
-        self._settle(plan, draw.place, counters)
+        self._finish(plan, draw.place, counters)
+
+    def _is_looked_at(self) -> bool:
+        """Whether an observer wants to be told of shapes."""
+        observers = self.host.observers
+        return bool(observers) and any(one.wants_shapes for one in observers)
 
     def _tell(self, stop: _Stopped) -> None:
         if stop.args:
             self.host.report("hang", "draw.hang", f"{stop}: the rest of the draw is left out")
 
-    # -- the plan -----------------------------------------------------------------------------------------------------
-    def _plan_for(self, state: State, place: str) -> Plan | None:
-        registers, same = state.registers, self._plan is not None
-        if self._seen is None:
-            self._seen, same = registers.copy(), False
-        else:
-            changed = registers.view(np.uint64) != self._seen.view(np.uint64)
-            if changed.any():
-                if same and changed[_PLAN_PAIRS].any():
-                    same = bool((registers[PLAN_WORDS] == self._seen[PLAN_WORDS]).all())
-                np.copyto(self._seen, registers)
-        if not same:
-            self._shaders = tuple(shaders_of(state))
-        programs: dict[int, StageProgram] = {}
-        for shader in self._shaders:
-            program = self.programs.find(shader.stage, shader.address, place)
-            if program is None:
-                return None
-            programs[shader.stage] = program
-        if same and self._plan is not None and programs == self._plan.programs:
-            return self._plan
-        self._plan = self._known(state, programs)
-        return self._plan
-
-    def _known(self, state: State, programs: dict[int, StageProgram]) -> Plan:
-        """The plan for registers and programs, made if need be."""
-        key = (state.registers[PLAN_WORDS].tobytes(), *programs.values())
-        plan = self._plans.get(key)
-        if plan is None:
-            if not programs.keys() & {FIRST_VERTEX, SECOND_VERTEX}:
-                raise UsageError("no vertex program is on")
-            if len(self._plans) >= MAX_PLANS:
-                self._plans.clear()
-                self.quick.clear()
-            at = self._plans_at + len(self._plans) * PLAN_ROOM
-            pixel = self.programs.stages[PIXEL].record if PIXEL in programs else 0
-            plan = make_plan(self.memory, at, state, programs, self.host.switches, {"PROGRAM": pixel})
-            self._plans[key] = plan
-        return plan
-
-    # -- what a draw needs every time ---------------------------------------------------------------------------------
-    def _bind(self, plan: Plan, draw: Draw, state: State) -> bool:
-        """Programs with their constants and textures; whether all can run."""
-        if plan.textures:
-            self.textures.pools = Pools(
-                state.address("SET_TEX_HEADER_POOL_A"), state.field("SET_TEX_HEADER_POOL_C", "MAXIMUM_INDEX"),
-                state.address("SET_TEX_SAMPLER_POOL_A"), state.field("SET_TEX_SAMPLER_POOL_C", "MAXIMUM_INDEX"),
-                joined=bool(state.field("SET_SAMPLER_BINDING")),
-            )  # fmt: skip
-            self.textures.begin()
-        bank = state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT")
-        tier = {"general": "interpreter"}.get(self.tier, self.tier)
-        stages = self.programs.stages
-        for shader in self._shaders:
-            bindings: Sequence[Binding | None] = ()
-            if shader.group < len(draw.constants):
-                bindings = draw.constants[shader.group]
-            stage = stages[shader.stage]
-            if not stage.bind(plan.programs[shader.stage], bindings, bank, tier):
-                return False
-            stage.follow(state)
-        if PIXEL in plan.programs:
-            stages[PIXEL].set_map("IN_MAP", plan.inputs.map)
-            stages[PIXEL].set(SAMPLES_AT=plan.at + RASTER.SAMPLE_X)
-        return True
-
-    def _place(self, plan: Plan) -> bool:
-        """Where the targets lie in the arena; whether they are there."""
-        scratch = Scratch(self.host)
-        windows = []
-        for target in plan.targets:
-            window = scratch.open(target.address, target.size, target.name)
-            if window is None:
-                return False
-            windows.append(window)
-        plan.place(windows, self._srgb, self.memory)
-        return True
-
-    def _begin(self, plan: Plan, draw: Draw, state: State) -> None:
-        """The vertex side and the stages behind it, set up for a draw."""
-        stages, chain = self.programs.stages, plan.chain
-        first = stages[plan.first]
-        first.set_map("IN_MAP", plan.shape.map)
-        vertex = stages[SECOND_VERTEX if SECOND_VERTEX in plan.programs else FIRST_VERTEX]
-        vertex.set_map("OUT_MAP", plan.vertices.written)
-        if vertex is not first:
-            first.chain(vertex)
-        if plan is not self._begun:
-            self._words(self._vertex_map, MAP_WORDS)[:] = plan.vertices.read
-            self._begun = plan
-        key = (draw.topology, draw.index_bytes, draw.indexed)
-        found = plan.vertex_plans.get(key)
-        if found is None:
-            found = plan.vertex_plans[key] = self.vertex_input.plan(
-                state, draw.topology, draw.index_bytes, draw.indexed, plan.shape, first.record,
-                plan.vertices.vectors, self._vertex_map, chain is not None and chain.wants_neighbours,
-                tier=self.tier,
-            )  # fmt: skip
-        self.vertex_input.begin(
-            found, state, draw.first, draw.count, draw.instance, 1, self._inline(draw.inline), draw.first_primitive
-        )  # fmt: skip
-        lists = self._lists
-        if chain is not None:
-            self._words(self._output_map, MAP_WORDS)[:] = chain.output.read
-            name = topology.name(draw.topology)
-            reason = self.late.begin(chain, state, name, *lists, self.room.slots, self._output_map)
-            if reason:
-                raise UsageError(reason)
-            lists = (self.late.vertices, self.late.primitives)
-        elif self._primitives[PRIMITIVES.KIND // 4] == PATCH_LIST:
-            raise UsageError("patches without a tessellation program")
-        if plan.lists != lists:
-            plan.words[RASTER.VERTICES // 4], plan.words[RASTER.PRIMITIVES // 4] = plan.lists = lists
-
-    def _inline(self, indices: NDArray[np.uint32] | None) -> int:
-        """Arena offset of indices that a draw brings itself."""
-        if indices is None:
-            return 0
-        at = Scratch(self.host).put(indices)
-        if at is None:
-            raise UsageError(f"{len(indices)} indices have no room")
-        return at
-
     # -- the run ------------------------------------------------------------------------------------------------------
     def _walk_through(self, plan: Plan, counters: Counters) -> None:
         """A draw with vertex programs only."""
-        key = self._walk_key(plan)
-        found = plan.walks.get(key)
-        if found is None:
-            found = plan.walks[key] = self._walk_record(plan, *key)
-        self._walk_words[:] = found
+        self._walk_words[:] = self._walk_of(plan)
         self.engine.get(walk)(self._walk)
         status = self._walk_data[native.STATUS >> 2]
         if status != native.DONE:
@@ -431,13 +292,17 @@ class Drawing:
         if counters.any_running:
             counters.add("VS_INVOCATIONS", self._walk_data[WALK.SHADED >> 2])
 
-    def _walk_key(self, plan: Plan) -> tuple[int, int, int]:
-        """What WALK records of a plan differ in."""
+    def _walk_of(self, plan: Plan) -> NDArray[np.int32]:
+        """The WALK record of a plan's draws at their beginning."""
         stages, kind = self.programs.stages, self._primitives[PRIMITIVES.KIND // 4]
-        return (kind, stages[plan.first].slots[0], stages[PIXEL].slots[0] if PIXEL in plan.programs else 0)
+        key = kind, stages[plan.first].slots[0], stages[PIXEL].slots[0] if PIXEL in plan.programs else 0
+        found = plan.walks.get(key)
+        if found is None:
+            found = plan.walks[key] = self._walk_record(plan, *key)
+        return found
 
     def _follow(self, plan: Plan, status: int) -> None:
-        """Do what the walk of a draw has come back for, and let it go on, until it ends."""
+        """Do what the native call has returned for, and continue it, until the draw ends."""
         run = self.engine.get(walk)
         while status != native.DONE:
             if status == native.VERTICES_NEXT:
@@ -452,7 +317,7 @@ class Drawing:
             status = self._walk_data[native.STATUS >> 2]
 
     def _walk_record(self, plan: Plan, kind: int, vertex_slot: int, pixel_slot: int) -> NDArray[np.int32]:
-        """The WALK record of a plan's draws at their beginning."""
+        """A WALK record for primitives of a kind and slots of the programs."""
         engine, several = self.engine, self.threads > 1
         words = np.zeros(native.WALK_SIZE // 4, np.int32)
         words[:8].view(np.int64)[:] = (
@@ -531,10 +396,11 @@ class Drawing:
 
     def _share_shapes(self, plan: Plan) -> None:
         """The pixels of the shapes in the region."""
-        if self.watch is not None:
-            self.watch(plan)
+        for one in self.host.observers:
+            if one.wants_shapes:
+                one.shapes_ready(plan)
         run, area = self.engine.get(raster_shapes, multi=plan.multi), self._region_data[REGION.AREA // 4]
-        slots = self.programs.stages[PIXEL].slots or [self._scratch] * self.threads
+        slots = self.pixel_slots
 
         def part(number: int, parts: int) -> None:
             run(plan.at, self._region, slots[number], self._fragments[number], number, parts)
@@ -545,8 +411,8 @@ class Drawing:
             part(0, 1)
         self._check_programs()
 
-    def _settle(self, plan: Plan, place: str, counters: Counters) -> None:
-        """After the last pixel: memory that changed, counters, events."""
+    def _finish(self, plan: Plan, place: str, counters: Counters) -> None:
+        """After the last pixel: note changed memory, count, report events."""
         if plan.rasters:
             for window in plan.windows:
                 if window.pieces:
@@ -555,9 +421,9 @@ class Drawing:
                     self.memory.touch(window.offset, window.size)
             if plan.counts:
                 counters.add("ZPASS_PIXEL_CNT64", sum(int(passed[0]) for passed in self._passed))
-        self.programs.settle(place, plan.programs)
+        self.programs.tell_failures(place, plan.programs)
         if plan.textures:
             self.textures.check()
 
 
-__all__ = ["AREA_SIZE", "Drawing"]
+__all__ = ["AREA_SIZE", "Drawing", "spare"]

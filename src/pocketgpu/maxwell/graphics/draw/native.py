@@ -1,6 +1,6 @@
-"""The loop over a draw's pieces as a kernel, for draws whose vertices go from the vertex program to raster.
+"""The kernel `walk`: the loop over a draw's pieces, for draws whose vertices go from the vertex program to raster.
 
-It comes back when the draw is done, or where threads can share what comes next; called again, it goes on.
+It returns when the draw is done, or where threads can share what comes next. Called again, it continues.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Plans: what a set of registers comes to with the programs that it names.
+"""Plans: what registers and the programs that they name mean for a draw.
 
-A plan has records in the work area that kernels read, tells which code runs, and where targets lie. It is kept, so that
-a draw that differs from an earlier one in vertices and constants only has little to do in Python.
+A plan has records in the work area that kernels read. It says which code runs, and where targets lie. Draws that differ
+only in vertices and constants share a plan, as those registers are not read for it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from pocketgpu.errors import UsageError
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import Window
-from pocketgpu.maxwell.graphics.input.vertex_input import InputShape, VertexPlan
+from pocketgpu.maxwell.graphics.input.vertex_input import InputShape
 from pocketgpu.maxwell.graphics.output.records import OUTPUT
 from pocketgpu.maxwell.graphics.output.state import Code, OutputState
 from pocketgpu.maxwell.graphics.output.targets import Target
 from pocketgpu.maxwell.graphics.programs.headers import Header, Layout, layout_of
 from pocketgpu.maxwell.graphics.programs.programs import StageProgram
 from pocketgpu.maxwell.graphics.raster import raster_state
-from pocketgpu.maxwell.graphics.raster.raster_state import PixelInputs
+from pocketgpu.maxwell.graphics.raster.raster_state import PixelInputs, RasterEncoder
 from pocketgpu.maxwell.graphics.records import RASTER, VIEWPORT, VIEWPORT_COUNT
 from pocketgpu.maxwell.graphics.stages.late_stages import Chain
 from pocketgpu.maxwell.graphics.stages.stream_out import StreamOut
@@ -51,10 +51,10 @@ PLAN_ROOM = _TABLE + _INPUT_TABLE
 
 @dataclass(eq=False)
 class Plan:
-    """What registers and programs come to.
+    """What registers and programs mean for a draw.
 
     at: arena offset of its records. programs: by stage of the pipeline. vertices: what the vertex program writes;
-    chain: the stages behind it, None if there are none. rasters: whether there are pixels. stores, textures: whether
+    chain: the stages after it, None if there are none. rasters: whether there are pixels. stores, textures: whether
     any program changes memory, reads textures. streams: whether vertices go to memory. counts: samples that pass.
     """
 
@@ -72,7 +72,6 @@ class Plan:
     textures: bool
     streams: bool
     counts: bool
-    vertex_plans: dict[tuple[int, int, bool], VertexPlan] = field(default_factory=dict)
     final: bool = False
     lists: tuple[int, int] = (0, 0)
     """The VERTICES and PRIMITIVES records that its RASTER record names."""
@@ -107,11 +106,6 @@ class Plan:
     def first(self) -> int:
         """The vertex program that vertices are fetched for."""
         return FIRST_VERTEX if FIRST_VERTEX in self.programs else SECOND_VERTEX
-
-    @property
-    def output_layout(self) -> Layout:
-        """What the last stage before raster writes."""
-        return self.chain.output if self.chain is not None else self.vertices
 
     @property
     def targets(self) -> list[Target]:
@@ -160,10 +154,11 @@ def _code(engine: Engine, special: Code, general: Code, tier: str) -> tuple[int,
 
 def make_plan(
     memory: GpuMemory, at: int, state: State, programs: Mapping[int, StageProgram], switches: Mapping[str, str],
-    places: Mapping[str, int],
+    raster: RasterEncoder, places: Mapping[str, int],
 ) -> Plan:  # fmt: skip
     """A plan, with its records written from `at` on.
 
+    :param raster: of the machine; it has the same switches.
     :param places: words of the RASTER record that do not come of registers.
     :raises UsageError: a target would not fit into the address space.
     """
@@ -186,7 +181,7 @@ def make_plan(
         StreamOut.on(state), bool(state.field("SET_ZPASS_PIXEL_COUNT", "ENABLE")),
     )  # fmt: skip
     viewports = area[_VIEWPORTS // 4 :][: VIEWPORT.size // 4 * VIEWPORT_COUNT]
-    raster_state.encode(state, last.read, words, viewports, switches)
+    raster.encode(state, last.read, words, viewports)
     if plan.targets:
         key = output.test_key
         width, height = min(t.width for t in plan.targets), min(t.height for t in plan.targets)

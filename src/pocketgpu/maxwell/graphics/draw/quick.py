@@ -1,23 +1,25 @@
-"""Quick draws: those in a state that was seen before are made by compiled code, out of the walk of the pushbuffer.
+"""The kernel `quick`: it sets up draws in known states, and makes them out of the walk of the pushbuffer.
 
-The walk (pushbuffer.py) calls `quick` at methods that draw. If the draw needs nothing new it is made, and the walk goes
-on; else it comes to Python as all draws once did, and nothing has happened. Nobody tells `quick` what may have changed:
-it looks itself, at each draw, at all that the draw depends on.
+The walk (pushbuffer.py) calls `quick` at methods that draw. If the draw's state is known, `quick` makes the draw and
+the walk goes on. If not, the draw comes to Python and nothing has changed. Python also calls `quick` for its own draws;
+then `quick` sets the draw up, and Python runs it.
 
-* Registers: those that shape a draw are compared with those of the last one, else looked up by a hash (`ENTRY`). What a
-  draw reads itself (first, count, base vertex, ...) is taken anew. BEGIN and END are read from the list of methods that
-  wait for Python, which they leave then.
-* Memory: programs, constants and textures are as they were while the versions of their pages are. Constants that
-  changed are copied again; anything else is Python's business.
-* Bindings of constants have a number for each set of them (engines/constants.py), mappings of memory cannot change
-  while a channel runs (`QuickTable.follow_maps`).
+No other code reports changes to `quick`. It compares, at each draw, everything that the draw depends on:
 
-Only plain draws have entries: vertex and pixel programs with their final code, all targets and constants in one piece,
-nothing to report, no statistics. What is unusual in a draw comes to Python when it shows: pieces and shapes that
-threads share, programs that fault or hang. Python goes on with that draw then (`RESUME`).
+* Registers. Those that were read to prepare the draw (`READ`) must hold what the entry (`ENTRY`) has for them. The
+  last entry is tried first, then those that a hash finds. What each draw reads itself (first, count, base vertex, ...)
+  is read again. BEGIN and END are taken from the list of methods that wait for Python.
+* Memory. Programs, constants and textures are unchanged while the versions of their pages are. Changed constants are
+  copied again. For all else the draw goes to Python.
+* Bindings of constants. Each set of bindings has a number (engines/common/constants.py). Mappings of memory cannot
+  change while a channel runs (`QuickTable.follow`).
 
-What a draw leaves: targets stamped with a version of their own, samples counted, a LOGGED record. Python takes these
-when the walk returns (quick_table.py), before anything else.
+Only plain draws have entries: those with a vertex and perhaps a pixel program, both with final code, whose targets and
+constants are each in one piece, and that report nothing. `quick` stops at what is unusual in a draw: pieces and shapes
+that threads can share, programs that fault or hang. Python continues that draw (`RESUME`).
+
+After a draw, its targets have new versions, its samples are counted, and a LOGGED record describes it. Python takes all
+this when the walk returns (quick_table.py), before anything else.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from pocketgpu.maxwell.engines.threed.drawn import LOGGED
 from pocketgpu.maxwell.graphics.draw import native
 from pocketgpu.maxwell.graphics.draw.native import WALK
 from pocketgpu.maxwell.graphics.draw.quick_records import (
+    ASKED_WORDS,
     BANK,
     COPY,
     ENTRY,
@@ -40,17 +43,21 @@ from pocketgpu.maxwell.graphics.draw.quick_records import (
     ENTRY_WALK,
     HASH,
     INPUT_BYTES,
-    KEY_WORDS,
     MOST_CHANGES,
     MOST_LOGGED,
     MOST_WHOLES,
     MOST_WORK,
     PROBES,
     QUICK,
+    READ,
+    READ_FACTORS,
+    READ_ROOM,
+    SET_UP,
     SPAN,
     TABLE_BITS,
     TABLE_WORDS,
     WALK_BYTES,
+    WALKING,
     WHOLE_BYTES,
 )
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
@@ -67,7 +74,7 @@ _BEGIN, _END, _INDEXED = (B197[name].word for name in ("BEGIN", "END", "DRAW_IND
 _INDEX_SIZE = B197["SET_INDEX_BUFFER_E"]["INDEX_SIZE"]
 _FIRST_INSTANCE, _NEXT_INSTANCE = range(2)
 MAX_COUNT = 1 << 24
-"""Vertices of a draw, as in vertex_input.py."""
+"""Most vertices of a draw, as in vertex_input.py."""
 
 
 def _field(word: Value, field: Field) -> Value:
@@ -75,7 +82,7 @@ def _field(word: Value, field: Field) -> Value:
 
 
 class _Record:
-    """A record seen from a kernel. base: its offset (i32)."""
+    """A record of 32-bit words, read and written by a kernel. base: its arena offset (i32)."""
 
     def __init__(self, k: Lang, struct: Struct, base: Value) -> None:
         self.k, self.struct, self.base = k, struct, base
@@ -128,25 +135,30 @@ def _newest(k: Lang, page: Value, pages: Value) -> Value:
     return newest.value
 
 
+def _unchanged(k: Lang, span: _Record) -> Value:
+    """Whether the pages of a SPAN are as they were."""
+    return _newest(k, span["PAGE"], span["PAGES"]) == span["VERSION"]
+
+
 class _Draw:
-    """A draw on its way. `good`: whether it is still one that is made here."""
+    """A draw that `quick` works on. good: whether `quick` can still make it."""
 
     def __init__(self, k: Lang, record: Value, channel: Value) -> None:
         self.k, self.channel = k, channel
         self.quick = _Record(k, QUICK, record)
         self.state = pushbuffer.State(k, k.to_i64(channel))
         self.registers = channel + CHANNEL_LAYOUT.registers
-        state = self.state
-        self.count, self.waiting = state.get("EFFECT_VALUE"), state.get("DEFERRED")
-        self.indexed = state.get("EFFECT_WORD") == _INDEXED
-        self.topology = k.var(state.get("DRAW_TOPOLOGY"))
-        self.instance = k.var(state.get("DRAW_INSTANCE"))
-        self.primitive = k.var(state.get("DRAW_PRIMITIVE"))
-        self.drawn = k.var(state.get("DRAW_DRAWN"))
-        self.begun = k.var(state.get("DRAW_BEGUN"))
+        zero = k.i32(0)
+        self.topology, self.instance, self.primitive = k.var(zero), k.var(zero), k.var(zero)
+        self.first, self.count, self.index_bytes = k.var(zero), k.var(zero), k.var(zero)
+        self.drawn, self.begun = k.var(zero), k.var(zero)
         self.good = k.var(True)
         self.entry_at = k.var(self.quick["CURRENT"])
-        self.hash = k.var(k.i32(0))
+
+    @property
+    def walking(self) -> Value:
+        """Whether the walk of a pushbuffer has called, and not Python."""
+        return self.quick["ASKS"] == WALKING
 
     @property
     def entry(self) -> _Record:
@@ -158,12 +170,33 @@ class _Draw:
     def need(self, condition: Value) -> None:
         self.good.value = self.good.value & condition
 
-    # -- what is asked ----------------------------------------------------------------------------------------------
+    # -- what is to be drawn ------------------------------------------------------------------------------------------
     def begin(self) -> None:
-        """What methods that wait come to, and whether the draw is one for us as far as it tells itself."""
-        k = self.k
-        for n in k.range(0, self.waiting):
-            at = self.state.at("DEFERRED_METHODS") + k.to_i64(n * 12)
+        """Read the draw that the walk has come to."""
+        k, quick = self.k, self.quick
+        self.need(quick["ON"] != 0)
+        for _ in k.when(self.good.value):
+            self._take_waiting()
+            # If the primitives of the draw before are not counted yet, Python counts them.
+            self.need((self.topology.value >= 0) & (self.drawn.value == 0))
+            count, size = self.state.get("EFFECT_VALUE"), _field(self.register("SET_INDEX_BUFFER_E"), _INDEX_SIZE)
+            self.need((count != 0) & count.below(MAX_COUNT + 1))
+            indexed = self.state.get("EFFECT_WORD") == _INDEXED
+            self.need(~indexed | (size < 3))
+            self.count.value, self.index_bytes.value = count, k.select(indexed, k.i32(1) << (size & 3), 0)
+            start = self.register("SET_VERTEX_ARRAY_START")
+            self.first.value = k.select(indexed, self.register("SET_INDEX_BUFFER_F"), start)
+            room = quick["LOG_END"] - quick["LOG"]
+            self.need((room >= MOST_LOGGED) & (quick["WHOLE_COUNT"] < MOST_WHOLES))
+
+    def _take_waiting(self) -> None:
+        """Apply the BEGIN and END that wait for Python."""
+        k, state = self.k, self.state
+        kept = (self.topology, self.instance, self.primitive, self.drawn, self.begun)
+        for name, var in zip(DRAW_STATE, kept, strict=True):
+            var.value = state.get(f"DRAW_{name}")
+        for n in k.range(0, state.get("DEFERRED")):
+            at = state.at("DEFERRED_METHODS") + k.to_i64(n * 12)
             file, word, value = (k.load(I32, at + 4 * i) for i in range(3))
             begins = word == _BEGIN
             self.need((file == 0) & (begins | (word == _END)))
@@ -176,105 +209,90 @@ class _Draw:
                 self.primitive.value = k.select(anew, 0, self.primitive.value)
                 self.drawn.value = k.select(anew, 0, self.drawn.value)
                 self.begun.value = k.i32(1)
-        # Primitives of a draw that is not counted yet are for Python to count.
-        self.need((self.topology.value >= 0) & (self.drawn.value == 0))
-        self.need((self.count != 0) & self.count.below(MAX_COUNT + 1))
-        size = _field(self.register("SET_INDEX_BUFFER_E"), _INDEX_SIZE)
-        self.need(~self.indexed | (size < 3))
-        self.index_shift = size
-        self.index_bytes = k.select(self.indexed, k.i32(1) << (size & 3), 0)
-        self.first = k.select(
-            self.indexed, self.register("SET_INDEX_BUFFER_F"), self.register("SET_VERTEX_ARRAY_START")
-        )
-        room = self.quick["LOG_END"] - self.quick["LOG"]
-        self.need((room >= MOST_LOGGED) & (self.quick["WHOLE_COUNT"] < MOST_WHOLES))
-        self.need(k.load(I32, page_table.VERSION) > 0)
+
+    def take_asked(self) -> None:
+        """Read the draw that Python asks for."""
+        asked = (self.topology, self.index_bytes, self.first, self.count, self.instance, self.primitive)
+        for name, var in zip(ASKED_WORDS, asked, strict=True):
+            var.value = self.quick[name]
 
     # -- the entry --------------------------------------------------------------------------------------------------
-    def _mask(self) -> Value:
-        plain, indexed = (self.k.load(I32, self.quick.at("MASKS", n)) for n in range(2))
-        return self.k.select(self.indexed, indexed, plain)
-
-    def _over_registers(self, do: Callable[[Value, Value], None]) -> None:
-        """Call do(offset, bits that count) for all registers, a vector at a time."""
-        k, mask = self.k, self._mask()
-        for at in k.range(0, 4 * KEY_WORDS, VECTOR):
-            do(at, k.load(I32, mask + at, LANES))
-
     def _fits(self, entry: _Record) -> Value:
-        """Whether an entry is one of this state."""
+        """Whether an entry belongs to the present state, and its programs have not changed."""
         k = self.k
         words = (
-            ("CHANNEL", self.channel), ("TOPOLOGY", self.topology.value), ("INDEX_BYTES", self.index_bytes)
+            ("CHANNEL", self.channel), ("TOPOLOGY", self.topology.value), ("INDEX_BYTES", self.index_bytes.value)
         )  # fmt: skip
         same = k.var(True)
         for name, value in words:
             same.value = same.value & (entry[name] == value)
-        for n in range(ENTRY.USES_START - ENTRY.GROUPS >> 2):
+        for n in range(ENTRY.READ - ENTRY.GROUPS >> 2):
             same.value = same.value & (k.load(I32, entry.at("GROUPS", n)) == self.state.get("GROUPS", n))
         for _ in k.when(same.value):
-            other = k.var(k.splat(0))
-
-            def compare(at: Value, bits: Value) -> None:
+            read, other = entry["READ"], k.var(k.i32(0))
+            for i in k.range(0, k.load(I32, read + READ.COUNT)):
+                at, bits = (k.load(I32, read + (i << 2) + part) for part in (READ.AT, READ.BITS))
                 now = k.load(I32, self.registers + at, LANES)
-                key = k.load(I32, entry.base + at + ENTRY_KEY, LANES)
-                other.value = other.value | ((now ^ key) & bits)
+                key = k.load(I32, entry.base + ENTRY_KEY + i * VECTOR, LANES)
+                other.value = other.value | (k.ballot(now != key) & bits)
+            same.value = other.value == 0
+        for _ in k.when(same.value):
 
-            self._over_registers(compare)
-            same.value = ~k.any(other.value != 0)
+            def as_before(span: _Record) -> None:
+                same.value = same.value & _unchanged(k, span)
+
+            _parts(k, entry["CODE_COUNT"], entry.at("CODE"), SPAN, as_before)
         return same.value
 
     def find(self) -> None:
-        """The entry of the present state: the last one, or another."""
+        """Find the entry of the present state: the last one, or another."""
         k = self.k
         same = k.var(False)
         for _ in k.when(self.entry_at.value != 0):
             same.value = self._fits(self.entry)
         for _ in k.when(~same.value):
             self.entry_at.value = k.i32(0)
-            self._digest()
-            first = (self.hash.value * HASH).lsr(32 - TABLE_BITS)
-            for n in k.range(0, PROBES):
+            for n in k.range(0, self.quick["READ_COUNT"]):
                 for _ in k.when(self.entry_at.value == 0):
-                    place = (first + n) & (TABLE_WORDS - 1)
-                    at = k.load(I32, self.quick["TABLE"] + (place << 2))
-                    there = k.var(at != 0)
-                    for _ in k.when(there.value):
-                        there.value = k.load(I32, at + ENTRY.HASH) == self.hash.value
-                    for _ in k.when(there.value):
-                        fits = self._fits(_Record(k, ENTRY, at))
-                        self.entry_at.value = k.select(fits, at, 0)
-        self.need(self.entry_at.value != 0)
+                    self._find(self.quick["READS"] + n * READ_ROOM)
+        self.need((self.entry_at.value != 0) & (~self.walking | (self.entry["ALONE"] != 0)))
 
-    def _digest(self) -> None:
-        k, factors = self.k, self.quick["FACTORS"]
-        total = k.var(k.splat(0))
+    def _find(self, read: Value) -> None:
+        """Search the entries of a READ."""
+        k, digest = self.k, self._digest(read)
+        place, left = k.var((digest * HASH).lsr(32 - TABLE_BITS)), k.var(k.i32(PROBES))
+        for _ in k.loop(lambda: (left.value > 0) & (self.entry_at.value == 0)):
+            at = k.load(I32, self.quick["TABLE"] + (place.value << 2))
+            left.value = k.select(at == 0, 0, left.value - 1)
+            place.value = (place.value + 1) & (TABLE_WORDS - 1)
+            there = k.var(at != 0)
+            for _ in k.when(there.value):
+                there.value = k.load(I32, at + ENTRY.HASH) == digest
+            for _ in k.when(there.value):
+                self.entry_at.value = k.select(self._fits(_Record(k, ENTRY, at)), at, 0)
 
-        def add(at: Value, bits: Value) -> None:
-            now = k.load(I32, self.registers + at, LANES) & bits
-            total.value = total.value + now * k.load(I32, factors + at, LANES)
-
-        self._over_registers(add)
-        self.hash.value = k.reduce("add", total.value) + self.topology.value + (self.index_bytes << 8)
+    def _digest(self, read: Value) -> Value:
+        """The hash of the registers of a READ."""
+        k, total = self.k, self.k.var(self.k.splat(0))
+        for n in k.range(0, k.load(I32, read + READ.COUNT)):
+            now = k.load(I32, self.registers + k.load(I32, read + (n << 2) + READ.AT), LANES)
+            total.value = total.value + now * k.load(I32, read + n * VECTOR + READ_FACTORS, LANES)
+        return k.reduce("add", total.value) + self.topology.value + (self.index_bytes.value << 8)
 
     def check(self) -> None:
-        """Whether programs and textures are as they were."""
+        """See whether textures have not changed."""
         k, entry, quick = self.k, self.entry, self.quick
-
-        def same(span: _Record) -> None:
-            self.need(_newest(k, span["PAGE"], span["PAGES"]) == span["VERSION"])
-
-        _parts(k, entry["CODE_COUNT"], entry.at("CODE"), SPAN, same)
+        self.need(k.load(I32, page_table.VERSION) > 0)
         for _ in k.when(entry["TEXTURED"] != 0):
             changes = quick["CHANGES"]
             self.need((changes != 0) & (changes == k.load(I32, quick["BOOK"] + BOOK.CHANGES)))
             self.need(entry["POOLS"] == quick["POOLS"])
             for _ in k.when(self.good.value):
-                _parts(k, quick["SPAN_COUNT"], quick["SPANS"], SPAN, same)
+                _parts(k, quick["SPAN_COUNT"], quick["SPANS"], SPAN, lambda span: self.need(_unchanged(k, span)))
 
     # -- the draw ---------------------------------------------------------------------------------------------------
     def set_up(self) -> None:
-        """All that the draw reads."""
+        """Set up all that the draw reads."""
         k, entry, quick = self.k, self.entry, self.quick
         fresh = quick["CURRENT"] != self.entry_at.value
         touched = k.var(fresh)
@@ -290,9 +308,9 @@ class _Draw:
             for _ in k.when(fresh | (version != bank["VERSION"])):
                 size, target, filled = bank["SIZE"], bank["TARGET"], bank["FILLED"]
                 _copy(k, bank["SOURCE"], target, size)
-                behind = target + size
+                end = target + size
                 beyond = k.load(I32, filled) - size
-                _vectors(k, beyond, lambda at, mask: k.store(I32, behind + at, k.splat(0), mask))
+                _vectors(k, beyond, lambda at, mask: k.store(I32, end + at, k.splat(0), mask))
                 k.store(I32, filled, size)
                 bank["VERSION"] = version
                 touched.value = k.i32(1) == 1
@@ -313,29 +331,31 @@ class _Draw:
         k.store(I64, quick["FRAGMENTS"] + FRAGMENTS.PASSED, 0)
 
     def _vertices(self) -> None:
-        """What `VertexInput.begin` does."""
+        """Do what `VertexInput.begin` does."""
         k, entry = self.k, self.entry
         record = _Record(k, INPUT, self.quick["INPUT"])
-        for _ in k.when(self.indexed):
+        first, index_bytes = self.first.value, self.index_bytes.value
+        for _ in k.when(index_bytes != 0):
             upper, lower = self.register("SET_INDEX_BUFFER_A"), self.register("SET_INDEX_BUFFER_B")
             upper = upper.bits(0, page_table.ADDRESS_BITS - 32)
-            skipped = k.to_i64(self.first, signed=False) << k.to_i64(self.index_shift)
+            shift = index_bytes >> 1  # of 1, 2 and 4 bytes: 0, 1 and 2
+            skipped = k.to_i64(first, signed=False) << k.to_i64(shift)
             record.put_wide("SOURCE", (k.to_i64(upper) << 32) + k.to_i64(lower, signed=False) + skipped)
             left = k.to_i64(entry["INDEX_ROOM"], signed=False) - skipped
             at = k.to_i64(entry["INDEX_AT"]) + skipped
-            for _ in k.when((left > 0) & ((at & k.to_i64(self.index_bytes - 1)) == 0)):
+            for _ in k.when((left > 0) & ((at & k.to_i64(index_bytes - 1)) == 0)):
                 record["INDEX_AT"] = k.low32(at)
-                record["INDEX_ROOM"] = k.low32(left).lsr(self.index_shift)
+                record["INDEX_ROOM"] = k.low32(left).lsr(shift)
         record["FIRST_PRIMITIVE"] = self.primitive.value
-        record["FIRST"], record["COUNT"], record["INSTANCE"] = self.first, self.count, self.instance.value
+        record["FIRST"], record["COUNT"], record["INSTANCE"] = first, self.count.value, self.instance.value
         base = self.register("SET_GLOBAL_BASE_VERTEX_INDEX")
         record["BASE_VERTEX"] = k.select(entry["ADDS_BASE"] != 0, base, 0)
         record["BASE_INSTANCE"] = self.register("SET_GLOBAL_BASE_INSTANCE_INDEX")
-        start = k.select(entry["USES_START"] != 0, 0, self.first)
+        start = k.select(entry["USES_START"] != 0, 0, first)
         record["ID_OFFSET"] = self.register("SET_VERTEX_ID_BASE") - start
 
     def log(self) -> None:
-        """A LOGGED of the draw, and what the methods before it have come to."""
+        """Write a LOGGED of the draw, and keep what BEGIN and END have changed."""
         k, quick, state = self.k, self.quick, self.state
         at = quick["LOG"]
         record, words = _Record(k, LOGGED, at), at + LOGGED.size
@@ -370,7 +390,7 @@ class _Draw:
         record["SUBMISSION"], record["SEGMENT"] = state.get("SUBMISSION"), state.get("ENTRY")
         record["WORD"] = k.max(k.load(I32, run + RUN.FIRST) + read - 1, 0)
         for name, value in (
-            ("FIRST", self.first), ("COUNT", self.count), ("INDEX_BYTES", self.index_bytes),
+            ("FIRST", self.first.value), ("COUNT", self.count.value), ("INDEX_BYTES", self.index_bytes.value),
             ("TOPOLOGY", self.topology.value), ("INSTANCE", self.instance.value), ("PRIMITIVE", self.primitive.value),
         ):  # fmt: skip
             record[name] = value
@@ -378,15 +398,16 @@ class _Draw:
         self.drawn.value = k.i32(1)
         for name, var in zip(DRAW_STATE, kept, strict=True):
             state.put(f"DRAW_{name}", var.value)
+        waiting = state.get("DEFERRED")
         state.put("DEFERRED", 0)
         state.put("QUICK_DRAWS", state.get("QUICK_DRAWS") + 1)
-        # As with draws that Python makes, macros pay for them out of their budget.
+        # As for draws that Python makes, a macro pays out of its budget.
         for _ in k.when(state.get("MME_STATE") == BUSY):
-            budget = state.get("MME_BUDGET") - state.get("MME_COST") * (self.waiting + 1)
+            budget = state.get("MME_BUDGET") - state.get("MME_COST") * (waiting + 1)
             state.put("MME_BUDGET", k.max(budget, 0))
 
     def run(self) -> None:
-        """Make the draw; then say how the walk goes on."""
+        """Make the draw, and tell how the walk goes on."""
         k, entry, quick = self.k, self.entry, self.quick
         k.invoke(quick.wide("WALK_CALL"), quick["WALK"])
         walked = _Record(k, WALK, quick["WALK"])
@@ -397,14 +418,14 @@ class _Draw:
             odd.value = odd.value | (told != 0)
         self.state.put("QUICK_RESULT", pushbuffer.RESUME)
         for _ in k.when(~odd.value):
-            self._settle()
+            self._stamp_targets()
             work = quick["WORK"] + walked["AREA"] + walked["SHADED"].lsr(5) + 1
             quick["WORK"] = work
             result = k.select(work > MOST_WORK, pushbuffer.DRAWN, k.i32(pushbuffer.RUNNING))
             self.state.put("QUICK_RESULT", result)
 
-    def _settle(self) -> None:
-        """Stamp what was drawn to, each target with its own version; what comes next has a new one."""
+    def _stamp_targets(self) -> None:
+        """Give each target a version of its own, and what comes after the draw a new one."""
         k, entry, quick = self.k, self.entry, self.quick
         version = k.var(k.load(I32, page_table.VERSION))
 
@@ -424,18 +445,26 @@ class _Draw:
 
 @kernel(lanes=LANES, record=I32, channel=I32)
 def quick(k: Lang, record: Value, channel: Value) -> None:
-    """Make the draw that EFFECT_WORD asks for, if it is a quick one. QUICK_RESULT tells how the walk goes on.
+    """Make the draw that EFFECT_WORD asks for, if its state is known; or set up the draw that Python asks for.
 
-    record: offset of QUICK. channel: offset of the channel's part of the work area. Results: EFFECT: Python makes the
-    draw; RESUME: Python goes on with it; RUNNING: it is made; DRAWN: that, and Python wants to look.
+    record: offset of QUICK. channel: offset of the channel's part of the work area. QUICK_RESULT is how the walk goes
+    on: EFFECT: Python makes the draw; RESUME: Python continues it; RUNNING: it is done; DRAWN: it is done, and Python
+    wants to look.
     """
     draw = _Draw(k, record, channel)
-    draw.state.put("QUICK_RESULT", pushbuffer.EFFECT)
-    draw.begin()
+    for _ in k.when(draw.walking):
+        draw.state.put("QUICK_RESULT", pushbuffer.EFFECT)
+        draw.begin()
+    for _ in k.when(~draw.walking):
+        draw.take_asked()
     for step in (draw.find, draw.check):
         for _ in k.when(draw.good.value):
             step()
     for _ in k.when(draw.good.value):
-        draw.log()
+        for _ in k.when(draw.walking):
+            draw.log()
         draw.set_up()
-        draw.run()
+        for _ in k.when(draw.walking):
+            draw.run()
+        for _ in k.when(~draw.walking):
+            draw.quick["ASKS"] = SET_UP

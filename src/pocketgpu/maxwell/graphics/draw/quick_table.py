@@ -1,15 +1,18 @@
-"""Python's side of quick draws: which states kernels know, and what they have done.
+"""The store of prepared draws: the states that kernels can set up, and the draws that kernels have made.
 
-Drawing tells `note` of each plain draw that it has made. A state that comes a second time gets an ENTRY; from then on
-`quick.quick` makes its draws. Entries are never taken back one by one: what they depend on is in them, and `quick`
-looks at it. All go where that is not so: mappings have changed, rooms have moved, plans were given up.
+A draw in an unknown state is prepared in Python (prepare.py) and handed to `note`. When its state comes a second time,
+it gets an ENTRY. From then on the kernel `quick` sets up its draws: those of the walk of a pushbuffer, which `quick`
+also makes, and those of Python, which `find` asks for.
+
+What an entry depends on is in the entry, and `quick` compares it at each draw, so no entry has to be removed. All of
+them are removed when mappings have changed, when rooms of programs have moved, and when plans are dropped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +23,15 @@ from pocketgpu.maxwell.engines.common import conditions
 from pocketgpu.maxwell.engines.common.base import Registers
 from pocketgpu.maxwell.engines.common.constants import Binding
 from pocketgpu.maxwell.engines.common.report import Counters
-from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.common.state import RecordingState, State
 from pocketgpu.maxwell.engines.threed.draws import Draw, Shader
 from pocketgpu.maxwell.graphics.draw.native import walk
-from pocketgpu.maxwell.graphics.draw.plans import Plan
+from pocketgpu.maxwell.graphics.draw.plans import FIRST_VERTEX, PIXEL, SECOND_VERTEX, Plan
+from pocketgpu.maxwell.graphics.draw.prepare import Prepared
 from pocketgpu.maxwell.graphics.draw.quick import quick
 from pocketgpu.maxwell.graphics.draw.quick_records import (
+    ASKED,
+    ASKED_WORDS,
     ENTRY,
     ENTRY_DATA,
     ENTRY_INPUT,
@@ -33,51 +39,81 @@ from pocketgpu.maxwell.graphics.draw.quick_records import (
     ENTRY_ROOM,
     ENTRY_WALK,
     HASH,
+    KEY_VECTORS,
     KEY_WORDS,
     LOG_SIZE,
     MOST_BANKS,
     MOST_CODE,
     MOST_COPIES,
     MOST_ENTRIES,
+    MOST_READS,
     MOST_SPANS,
     MOST_WHOLES,
     MOST_WINDOWS,
     PROBES,
     QUICK,
+    READ,
+    READ_FACTORS,
+    READ_ROOM,
+    SET_UP,
     SPAN,
     TABLE_BITS,
     TABLE_WORDS,
+    WALKING,
     WHOLE_BYTES,
     factors,
-    masks,
     whole_vectors,
 )
-from pocketgpu.maxwell.graphics.input.vertex_input import VertexPlan
+from pocketgpu.maxwell.graphics.input.vertex_input import MAX_COUNT
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
 from pocketgpu.maxwell.graphics.programs.programs import Programs
 from pocketgpu.maxwell.host.layout import CHANNEL, CHANNEL_LAYOUT
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.memory.page_table import VERSION
 from pocketgpu.maxwell.sampling.store import Textures
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.graphics.input.vertex_input import VertexInput
 
 _PARTS = (
-    whole_vectors(QUICK.size), 4 * TABLE_WORDS, 4 * KEY_WORDS, 4 * KEY_WORDS, 4 * KEY_WORDS,
-    whole_vectors(SPAN.size * MOST_SPANS), LOG_SIZE, WHOLE_BYTES * MOST_WHOLES, ENTRY_ROOM * MOST_ENTRIES,
+    whole_vectors(QUICK.size), 4 * TABLE_WORDS, whole_vectors(SPAN.size * MOST_SPANS), LOG_SIZE,
+    WHOLE_BYTES * MOST_WHOLES, READ_ROOM * MOST_READS, ENTRY_ROOM * MOST_ENTRIES,
 )  # fmt: skip
 AREA_SIZE = sum(_PARTS)
 _MOST_SEEN = 1 << 14
 _PATIENCE = 8
-"""How often as many draws in states beyond the last entry must come, before all entries make room."""
-_CURRENT = QUICK.CURRENT // 4
+"""When there is no room for more entries: after so many times MOST_ENTRIES draws without one, all entries go."""
+_CURRENT, _TOUCHED, _ASKS = (QUICK.offsets[name] // 4 for name in ("CURRENT", "TOUCHED", "ASKS"))
+_ASKED = [QUICK.offsets[name] // 4 for name in ASKED_WORDS]
 _OVERRIDE = "SET_PRIMITIVE_TOPOLOGY_CONTROL"
+_WORD = 0xFFFFFFFF
+
+
+class _Key(NamedTuple):
+    """What distinguishes entries: where the READ is, the channel, the kind of draw, bindings of constants, and what
+    the words of the READ hold."""
+
+    read: int
+    channel: int
+    topology: int
+    index_bytes: int
+    groups: bytes
+    words: bytes
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """A READ in the work area. places: numbers of the registers; vectors: those of the file that have any of them."""
+
+    at: int
+    places: NDArray[np.int64]
+    vectors: NDArray[np.int64]
 
 
 @dataclass(eq=False)
 class _Entry:
-    """What Python knows of an ENTRY. code: SPAN records of programs; addresses of these, and maps, by stage."""
+    """Python's part of an ENTRY. code: SPAN records of programs. addresses, maps: of the programs, by stage."""
 
     at: int
     plan: Plan
@@ -104,34 +140,35 @@ class QuickTable:
     ) -> None:  # fmt: skip
         self.memory, self.engine, self.programs, self.textures = memory, engine, programs, textures
         self.vertex_input, self.rooms = vertex_input, rooms
-        self._on = True
         self.at_once = False
-        """Whether a state gets its entry when it comes for the first time."""
+        """Whether a state gets its entry already at its first draw."""
         self.made = 0
-        """Quick draws so far."""
-        self.taken = False
-        """Whether kernels have made draws since Python's last one."""
-        self._touched = False
+        """How many draws kernels have made by themselves."""
+        self.found = 0
+        """How many draws of Python have found an entry."""
         starts = np.cumsum((at, *_PARTS)).tolist()
-        self._at, self._table, plain, indexed, multipliers, self._spans, self._log, self._wholes, self._entries = (
-            starts[:-1]
-        )
-        for place, words in zip((plain, indexed, multipliers), (*masks(), factors()), strict=True):
-            self._words(place, KEY_WORDS)[:] = words
-        self._masks, self._factors = masks(), factors()
+        self._at, self._table, self._spans, self._log, self._wholes, self._reads_at, self._entries_at = starts[:-1]
+        self._factors = factors()
         self._slots = self._words(self._table, TABLE_WORDS)
         self._record = self._words(self._at, QUICK.size // 4)
         self._record[:] = 0
         self._quick = self._record.data
         self._passed = self._words(self._at + QUICK.PASSED, 2).view(np.int64)
+        self._reads: dict[bytes, _Read] = {}
         self._known: dict[int, _Entry] = {}
+        self._by_key: dict[_Key, _Entry] = {}
         self._beyond = 0
         self._files: list[Registers] = []
-        self._seen: set[tuple[int, int]] = set()
+        self._seen: set[int] = set()
         self._moves = self._map_changes = -1
         self._pools: dict[object, int] = {}
+        self._asking: tuple[State | None, int, memoryview] = (None, 0, self._quick)
+        """The registers of the last call, where their channel is, and its word QUICK."""
         self._begin()
         self.clear()
+
+    def __repr__(self) -> str:
+        return f"QuickTable({len(self._known)} entries, {self.made} draws made, {self.found} found)"
 
     def _words(self, at: int, count: int) -> NDArray[np.uint32]:
         return self.memory.arena[at : at + 4 * count].view(np.uint32)
@@ -143,53 +180,89 @@ class QuickTable:
         return int(self._quick[QUICK.offsets[name] // 4])
 
     def _begin(self) -> None:
-        plain = self._table + 4 * TABLE_WORDS
         for name, value in (
-            ("TABLE", self._table), ("FACTORS", plain + 8 * KEY_WORDS), ("INPUT", self.vertex_input.room.input),
-            ("WALK", self.rooms.walk), ("REGION", self.rooms.region), ("FRAGMENTS", self.rooms.fragments),
-            ("BOOK", self.textures.book), ("SPANS", self._spans), ("LOG", self._log),
-            ("LOG_END", self._log + LOG_SIZE), ("WHOLES", self._wholes),
+            ("ON", 1), ("ASKS", WALKING), ("TABLE", self._table), ("READS", self._reads_at),
+            ("INPUT", self.vertex_input.room.input), ("WALK", self.rooms.walk), ("REGION", self.rooms.region),
+            ("FRAGMENTS", self.rooms.fragments), ("BOOK", self.textures.book), ("SPANS", self._spans),
+            ("LOG", self._log), ("LOG_END", self._log + LOG_SIZE), ("WHOLES", self._wholes),
         ):  # fmt: skip
             self._put(name, value)
-        self._quick[QUICK.MASKS // 4], self._quick[QUICK.MASKS // 4 + 1] = plain, plain + 4 * KEY_WORDS
+
+    @property
+    def reads(self) -> list[NDArray[np.int64]]:
+        """The sets of registers that entries depend on, as numbers of words."""
+        return [read.places for read in self._reads.values()]
 
     # -- on and off ---------------------------------------------------------------------------------------------------
     @property
     def on(self) -> bool:
-        """Whether draws may be quick."""
-        return self._on
+        """Whether kernels may make draws by themselves. If not, all draws come to Python, which still uses entries."""
+        return bool(self._get("ON"))
 
     @on.setter
     def on(self, on: bool) -> None:
-        self._on = on
-        self.clear()
+        self._put("ON", int(on))
 
     def clear(self) -> None:
-        """Forget all states."""
+        """Remove all entries."""
         self.adopt()
-        self._known.clear()
-        self._seen.clear()
+        for known in (self._reads, self._known, self._by_key, self._seen, self._pools):
+            known.clear()
         self._beyond = 0
         self._slots[:] = 0
-        self._put("CURRENT", 0)
-        self._put("CHANGES", 0)
+        for name in ("CURRENT", "CHANGES", "READ_COUNT"):
+            self._put(name, 0)
         self._moves, self._map_changes = self.programs.moves, self.memory.map_changes
 
-    def follow_maps(self) -> None:
-        """Before channels go on: mappings may have changed."""
-        if self._map_changes != self.memory.map_changes:
+    def follow(self) -> None:
+        """Remove all entries if mappings have changed or rooms of programs have moved."""
+        if self._map_changes != self.memory.map_changes or self._moves != self.programs.moves:
             self.clear()
 
-    def interrupt(self) -> None:
-        """Python makes a draw, and sets up what it needs."""
+    # -- draws of Python ----------------------------------------------------------------------------------------------
+    def find(self, draw: Draw, state: State) -> Plan | None:
+        """Set up a draw that has an entry. Returns its plan; None: the draw must be prepared.
+
+        :param state: the live registers, which are those of the draw.
+        """
+        self.follow()
+        if not self._known or draw.inline is not None or not 0 < draw.count <= MAX_COUNT:
+            return None
+        words = self._quick
+        for place, value in zip(
+            _ASKED,
+            (draw.topology, draw.index_bytes, draw.first, draw.count, draw.instance, draw.first_primitive),
+            strict=True,
+        ):
+            words[place] = value & _WORD
+        words[_ASKS] = ASKED
+        channel = self._channel_of(state)
+        try:
+            self.engine.get(quick)(self._at, channel)
+            if words[_ASKS] != SET_UP:
+                return None
+        finally:
+            words[_ASKS] = WALKING
+        if self._asking[2][0] != self._at:
+            self._start(channel)  # the channel was set back to a time before its first entry
         self.adopt()
-        self.taken = False
+        self.found += 1
+        return self.current
+
+    def interrupt(self) -> None:
+        """Python is about to set up a draw itself, so that no entry is set up afterwards."""
+        self.adopt()
         self._quick[_CURRENT] = 0
+
+    @property
+    def current(self) -> Plan:
+        """The plan of the entry that is set up."""
+        return self._known[self._quick[_CURRENT]].plan
 
     # -- what kernels have done ---------------------------------------------------------------------------------------
     def take(self, count: int, counters: Counters) -> tuple[NDArray[np.uint32], tuple[Registers, ...]]:
-        """Records of draws that were made, and the register files that they name; counters hear of samples."""
-        memory, self.made, self.taken = self.memory, self.made + count, True
+        """The LOGGED records of draws that kernels made, and the register files that they name. Counts samples."""
+        memory, self.made = self.memory, self.made + count
         words = self._words(self._log, (self._get("LOG") - self._log) // 4).copy()
         for n in range(len(self._files), self._get("WHOLE_COUNT")):
             self._files.append(self._words(self._wholes + n * WHOLE_BYTES, WHOLE_BYTES // 4).copy())
@@ -203,20 +276,16 @@ class QuickTable:
         if self._passed[0]:
             counters.add_passed(int(self._passed[0]))
             self._passed[0] = 0
-        self._touched = True
         if self.textures.errors:
             self.textures.check()
         return words, files
 
     def adopt(self) -> None:
-        """Have stages know what a kernel has set them up for."""
-        if not self._touched:
+        """Tell the stages what a kernel has set up for them."""
+        if not self._quick[_TOUCHED]:
             return
-        self._touched = False
-        if not self._get("TOUCHED"):
-            return
-        self._put("TOUCHED", 0)
-        entry = self._known[self._get("CURRENT")]
+        self._quick[_TOUCHED] = 0
+        entry = self._known[self._quick[_CURRENT]]
         for n, stage in enumerate(self.programs.stages):
             program = entry.plan.programs.get(n)
             if program is not None:
@@ -224,108 +293,135 @@ class QuickTable:
             else:
                 stage.adopt(None)
 
-    @property
-    def unfinished(self) -> Plan:
-        """The plan of the draw that a kernel could not end."""
-        return self._known[self._get("CURRENT")].plan
-
     # -- new states ---------------------------------------------------------------------------------------------------
-    def note(
-        self, plan: Plan, vertices: VertexPlan, draw: Draw, state: State, shaders: Sequence[Shader],
-        walk_record: NDArray[np.int32],
-    ) -> None:  # fmt: skip
-        """A plain draw was made in this state, with everything as good as it gets."""
-        if draw.method not in ("DRAW_VERTEX_ARRAY", "DRAW_INDEX_BUFFER") or vertices.waiting:
+    def note(self, prepared: Prepared, draw: Draw, state: State, walk_record: NDArray[np.int32]) -> None:
+        """A plain draw was prepared and made, with final code: give its state an entry if it has come before."""
+        plan, channel = prepared.plan, self._channel_of(state)
+        if prepared.vertices.waiting or draw.inline is not None or not channel or not self._can_set_up(plan):
             return
-        if self._moves != self.programs.moves or self._map_changes != self.memory.map_changes:
-            self.clear()
-        channel = state.registers.ctypes.data - self.memory.address - CHANNEL_LAYOUT.registers
-        if not 0 < channel < self.memory.size or not self._is_plain(plan, state):
-            return
+        self.follow()
+        alone = self._is_alone(prepared.read)
+        read = self._read_of(prepared.read)
         if plan.textures:
-            self._note_textures(state)
-        key = state.registers[:KEY_WORDS] & self._masks[draw.index_bytes != 0]
-        digest = int((key * self._factors).sum(dtype=np.uint32)) + draw.topology + (draw.index_bytes << 8) & 0xFFFFFFFF
-        groups = self._channel(channel, CHANNEL.GROUPS, ENTRY.USES_START - ENTRY.GROUPS)
-        seen = (digest, hash(groups.tobytes()))
-        if seen not in self._seen and not self.at_once:
+            self._note_textures()
+        groups = self._channel(channel, CHANNEL.GROUPS, ENTRY.READ - ENTRY.GROUPS)
+        key = _Key(
+            read.at, channel, draw.topology, draw.index_bytes, groups.tobytes(), state.peek(read.places)
+        )  # fmt: skip
+        if hash(key) not in self._seen and not self.at_once:
             if len(self._seen) >= _MOST_SEEN:
                 self._seen.clear()
-            self._seen.add(seen)
+            self._seen.add(hash(key))
             return
-        code = self._code(shaders)
-        place = self._place(digest, channel, draw, groups, key)
-        if code is None or place is None:
+        code, known = self._code(prepared.shaders), self._by_key.get(key)
+        if code is None or (known is not None and known.plan is plan and known.code == code):
+            return  # the entry is right; the draw came to Python for another reason
+        at, place = self._room(known, digest := self._digest(read, draw, state))
+        if not at:
             return
-        at = int(self._slots[place])
-        if at and self._known[at].plan is plan and self._known[at].code == code:
-            return  # it is as it should be, and there was another reason to ask Python
-        if not at and len(self._known) >= MOST_ENTRIES:
-            # To begin anew pays only if there are not as many states again.
+        entry = self._make(at, prepared, draw, state, code, walk_record)
+        if entry is None:
+            return
+        record = self._words(at, ENTRY_KEY // 4)
+        for name, value in (
+            ("HASH", digest), ("CHANNEL", channel), ("TOPOLOGY", draw.topology), ("INDEX_BYTES", draw.index_bytes),
+            ("READ", read.at), ("ALONE", int(alone)),
+        ):  # fmt: skip
+            record[ENTRY.offsets[name] // 4] = value
+        record[ENTRY.GROUPS // 4 : ENTRY.READ // 4] = groups
+        vectors = state.registers[:KEY_WORDS].reshape(KEY_VECTORS, LANES)[read.vectors]
+        self._words(at + ENTRY_KEY, vectors.size)[:] = vectors.reshape(-1)
+        self._known[at] = self._by_key[key] = entry
+        if place is not None:
+            self._slots[place] = at
+        self._start(channel)
+
+    def _can_set_up(self, plan: Plan) -> bool:
+        """Whether an entry can hold all that is set up for a plan."""
+        programs, stages = plan.programs, self.programs.stages
+        return (
+            FIRST_VERTEX not in programs and programs.keys() <= {SECOND_VERTEX, PIXEL}
+            and all(stages[n].plain for n in programs)
+        )  # fmt: skip
+
+    def _is_alone(self, state: State) -> bool:
+        """Whether the registers ask for nothing that only Python does."""
+        return (
+            conditions.plain(state) and not state.word("SET_STATISTICS_COUNTER")
+            and not state.field(_OVERRIDE, "OVERRIDE")
+        )  # fmt: skip
+
+    def _read_of(self, read: RecordingState) -> _Read:
+        """The READ of the registers that were read, made if need be."""
+        places = read.places
+        assert places[-1] < KEY_WORDS
+        found = self._reads.get(places.tobytes())
+        if found is not None:
+            return found
+        if len(self._reads) >= MOST_READS:
+            self.clear()
+        at = self._reads_at + len(self._reads) * READ_ROOM
+        bits = np.packbits(read.read[:KEY_WORDS], bitorder="little").view("<u4")
+        vectors = bits.nonzero()[0]
+        words, count = self._words(at, READ_ROOM // 4), len(vectors)
+        words[READ.COUNT // 4] = count
+        words[READ.AT // 4 :][:count] = vectors * VECTOR
+        words[READ.BITS // 4 :][:count] = bits[vectors]
+        chosen = np.where(read.read[:KEY_WORDS], self._factors, 0).reshape(KEY_VECTORS, LANES)[vectors]
+        words[READ_FACTORS // 4 :][: chosen.size] = chosen.reshape(-1)
+        self._reads[places.tobytes()] = found = _Read(at, places, vectors)
+        self._put("READ_COUNT", len(self._reads))
+        return found
+
+    def _digest(self, read: _Read, draw: Draw, state: State) -> int:
+        """The hash that `quick` makes of a state."""
+        total = int((state.values(read.places) * self._factors[read.places]).sum(dtype=np.uint32))
+        return total + draw.topology + (draw.index_bytes << 8) & _WORD
+
+    def _room(self, known: _Entry | None, digest: int) -> tuple[int, int | None]:
+        """Where an entry goes, and its place in the table unless it has one; 0 if there is no room."""
+        if known is not None:
+            return known.at, None
+        if len(self._known) >= MOST_ENTRIES:
+            # Removing all entries pays only if they are not needed again soon.
             self._beyond += 1
             if self._beyond > _PATIENCE * MOST_ENTRIES:
                 self.clear()
-            return
-        at = at or self._entries + len(self._known) * ENTRY_ROOM
-        entry = self._make(at, plan, vertices, draw, state, shaders, code, walk_record)
-        if entry is None:
-            return
-        record = self._words(entry.at, ENTRY_KEY // 4)
-        for name, value in (
-            ("HASH", digest), ("CHANNEL", channel), ("TOPOLOGY", draw.topology), ("INDEX_BYTES", draw.index_bytes)
-        ):  # fmt: skip
-            record[ENTRY.offsets[name] // 4] = value
-        record[ENTRY.GROUPS // 4 : ENTRY.USES_START // 4] = groups
-        self._words(entry.at + ENTRY_KEY, KEY_WORDS)[:] = key
-        self._known[entry.at] = entry
-        self._slots[place] = entry.at
-        self._start(channel)
+            return 0, None
+        first = (digest * HASH & _WORD) >> (32 - TABLE_BITS)
+        places = (first + np.arange(PROBES)) % TABLE_WORDS
+        free = (self._slots[places] == 0).nonzero()[0]
+        if not len(free):
+            return 0, None
+        return self._entries_at + len(self._known) * ENTRY_ROOM, int(places[free[0]])
+
+    def _channel_of(self, state: State) -> int:
+        """Offset of the work area's part for the channel that has these registers; 0 if no channel has them."""
+        if self._asking[0] is not state:
+            at = state.registers.ctypes.data - self.memory.address - CHANNEL_LAYOUT.registers
+            at = at if 0 < at < self.memory.size else 0
+            self._asking = state, at, self._channel(at, CHANNEL.QUICK, 4).data
+        return self._asking[1]
 
     def _channel(self, channel: int, word: int, size: int) -> NDArray[np.uint32]:
         return self._words(channel + CHANNEL_LAYOUT.state + word, size // 4)
 
     def _start(self, channel: int) -> None:
         """From now on, draws of a channel may be quick."""
-        record = self._channel(channel, CHANNEL.QUICK, 4)
-        if record[0] != self._at:
-            self._words(self._at + QUICK.WALK_CALL, 2).view(np.int64)[0] = self.engine.handle(walk)
-            self._channel(channel, CHANNEL.QUICK_CALL, 8).view(np.int64)[0] = self.engine.handle(quick)
-            record[0] = self._at
-
-    def _is_plain(self, plan: Plan, state: State) -> bool:
-        """Whether nothing is asked that only Python can do."""
-        return (
-            set(plan.programs) <= {plan.first, 5} and plan.first == 1
-            and all(self.programs.stages[n].plain for n in plan.programs)
-            and conditions.plain(state) and not state.word("SET_STATISTICS_COUNTER")
-            and not state.field(_OVERRIDE, "OVERRIDE")
-        )  # fmt: skip
-
-    def _place(
-        self, digest: int, channel: int, draw: Draw, groups: NDArray[np.uint32], key: NDArray[np.uint32]
-    ) -> int | None:
-        """Where in the table the entry of a state is or goes; None if there is no room."""
-        wanted = np.array([digest, channel, draw.topology, draw.index_bytes, *groups], np.uint32)
-        first = (digest * HASH & 0xFFFFFFFF) >> (32 - TABLE_BITS)
-        for n in range(PROBES):
-            place = first + n & TABLE_WORDS - 1
-            at = int(self._slots[place])
-            if not at:
-                return place
-            if (self._words(at, len(wanted)) == wanted).all() and (self._words(at + ENTRY_KEY, KEY_WORDS) == key).all():
-                return place
-        return None
+        self._words(self._at + QUICK.WALK_CALL, 2).view(np.int64)[0] = self.engine.handle(walk)
+        self._channel(channel, CHANNEL.QUICK_CALL, 8).view(np.int64)[0] = self.engine.handle(quick)
+        self._channel(channel, CHANNEL.QUICK, 4)[0] = self._at
 
     def _code(self, shaders: Sequence[Shader]) -> list[tuple[int, int, int]] | None:
-        """SPAN records of programs; None if any may have been written to."""
+        """SPAN records of programs; None if one may have been written to."""
         spans = [self.programs.span(shader.stage, shader.address) for shader in shaders]
         if len(spans) > MOST_CODE:
             return None
         found = [self._span(*span) for span in spans if span is not None]
         return found if len(found) == len(spans) else None
 
-    def _note_textures(self, state: State) -> None:
-        """What of textures must be as it is for quick draws to read them."""
+    def _note_textures(self) -> None:
+        """Note the versions of all that textures were made of, and which pools they are in."""
         found = self.textures.unchanged()
         if found is None or len(found[1]) > MOST_SPANS:
             self._put("CHANGES", 0)
@@ -345,11 +441,11 @@ class QuickTable:
 
     # -- entries ------------------------------------------------------------------------------------------------------
     def _make(
-        self, at: int, plan: Plan, vertices: VertexPlan, draw: Draw, state: State, shaders: Sequence[Shader],
-        code: list[tuple[int, int, int]], walk_record: NDArray[np.int32],
+        self, at: int, prepared: Prepared, draw: Draw, state: State, code: list[tuple[int, int, int]],
+        walk_record: NDArray[np.int32],
     ) -> _Entry | None:  # fmt: skip
-        """The entry of a state that everything is set up for; None if it cannot be told in one."""
-        stages = self.programs.stages
+        """Fill an entry from what is set up now; None if it does not fit into one."""
+        plan, vertices, shaders, stages = prepared.plan, prepared.vertices, prepared.shaders, self.programs.stages
         rows = self._banks(plan, draw, state, shaders)
         if rows is None or len(rows) > MOST_BANKS:
             return None

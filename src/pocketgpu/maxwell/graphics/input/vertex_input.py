@@ -1,14 +1,14 @@
 """What the vertex side needs of a draw, from registers: the map of a vertex program's inputs, streams, indices.
 
-`InputShape` depends on few registers and on what a program reads, a `VertexPlan` on some more; both are kept and used
-again. `VertexInput.begin` is what every draw takes.
+`InputShape` depends on few registers and on what a program reads, a `VertexPlan` on some more and is kept.
+`VertexInput.begin` is what every draw takes.
 Source: class header B197 and the Python model in `engines.vertices`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, field
 from functools import cache
 from typing import Any
 
@@ -19,12 +19,16 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import VERTEX
 from pocketgpu.lanes import Engine
+from pocketgpu.maxwell.engines.common.read_cache import ReadCache
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed import topology
-from pocketgpu.maxwell.engines.threed.vertices import ATTRIBUTES, SINT, UINT
-from pocketgpu.maxwell.graphics.input.fetch import components, fetch, fetch_careful, fetch_general
+from pocketgpu.maxwell.engines.threed.vertices import ATTRIBUTES
+from pocketgpu.maxwell.formats.channels import NUMBER_INTEGER
+from pocketgpu.maxwell.formats.components import ABSENT
+from pocketgpu.maxwell.graphics.input.fetch import channels_of, fetch, fetch_careful, fetch_general
 from pocketgpu.maxwell.graphics.input.vertex_records import (
     ATTRIBUTE,
+    CHANNEL_WORDS,
     INPUT,
     MAX_PATCH,
     TOPOLOGIES,
@@ -45,7 +49,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import VECTOR
 
 GENERIC, INSTANCE_ID, VERTEX_ID = 0x80, 0x2F8, 0x2FC
 """Where attribute space has generic attributes and what a vertex is numbered."""
-_MOST_REMEMBERED = 4096
+_MOST_PLANS = 1024
 MAX_COUNT = 1 << 24
 """Vertices or indices of a draw, and instances of it, at most."""
 _EVERYWHERE = 1 << 31  # more than any index buffer or stream can have in one piece
@@ -109,14 +113,14 @@ class InputShape:
                     places[own[3]] = PAGE_ONE
                 continue
             type, swap = state.field(name, "NUMERICAL_TYPE", i), state.field(name, "SWAP_R_AND_B", i)
-            bits = components(VERTEX[format])
+            channels = channels_of(format, type)
             to = [PAGE_DUMP] * 4
             for c, channel in enumerate((2, 1, 0, 3) if swap else range(4)):
                 if not wants(own[c]):
                     continue
-                if bits[channel][1]:
+                if channels.channels[channel].type != ABSENT:
                     to[channel] = places[own[c]] = slot()
-                elif channel == 3 and type in (SINT, UINT):
+                elif channel == 3 and channels.numbers == NUMBER_INTEGER:
                     integer_one = slot() if integer_one == PAGE_DUMP else integer_one
                     places[own[c]] = integer_one
                 else:
@@ -186,15 +190,10 @@ class _Source:
         places = [m.word + i * m.stride for m in methods]
         return cls(a, *places)
 
-    @property
-    def words(self) -> tuple[int, ...]:
-        """Registers that the attribute's record depends on: FORMAT with location and frequency behind it."""
-        return (*range(self.format, self.format + 4), self.limit, self.limit + 1, self.instance)
-
 
 @dataclass(eq=False)
 class VertexPlan:
-    """What of the vertex side registers decide; good for all draws that agree in PLAN_WORDS, topology and indices.
+    """What registers decide on the vertex side, for draws of one topology with one kind of indices.
 
     Where streams and indices lie is looked up again whenever registers or mappings say something else.
     """
@@ -206,8 +205,8 @@ class VertexPlan:
     uses_start: bool
     adds_base: bool
     tier: str
-    places: NDArray[np.int64]
-    """Registers that say where streams and indices are; `key` is what they said."""
+    places: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Numbers of the registers that say where streams and indices are, as they were read; `key` is what they said."""
     key: bytes = b""
     changes: int = -1
     """`GpuMemory.map_changes` when they were looked up."""
@@ -217,21 +216,6 @@ class VertexPlan:
 
 
 _INDEX_BASE, _INDEX_LIMIT = (B197[f"SET_INDEX_BUFFER_{c}"].word for c in "AC")
-
-
-def _plan_words() -> NDArray[np.int64]:
-    """Registers that shapes and plans depend on, but for where streams and indices are."""
-    names = [
-        "SET_ATTRIBUTE_DEFAULT", "SET_DA_PRIMITIVE_RESTART", "SET_DA_PRIMITIVE_RESTART_INDEX",
-        "SET_DA_PRIMITIVE_RESTART_VERTEX_ARRAY", "SET_DA_OUTPUT", "SET_PROVOKING_VERTEX",
-        "SET_PATCH", "SET_VERTEX_ATTRIBUTE_A", "SET_VERTEX_ATTRIBUTE_B", "SET_VERTEX_STREAM_A_FORMAT",
-        "SET_VERTEX_STREAM_B_FORMAT",
-    ]  # fmt: skip
-    methods = [B197[name] for name in names]
-    return np.array(sorted(m.word + i * m.stride for m in methods for i in range(m.count)), np.int64)
-
-
-PLAN_WORDS = _plan_words()
 
 
 class VertexInput:
@@ -248,8 +232,7 @@ class VertexInput:
         words = lambda at, size: memory.arena[at : at + size].view(np.uint32)
         self._input = words(room.input, INPUT.size)
         self._entries = words(room.attributes, ATTRIBUTE.size * ATTRIBUTES)
-        self._shapes: dict[Any, InputShape] = {}
-        self._plans: dict[Any, VertexPlan] = {}
+        self._plans: ReadCache[VertexPlan] = ReadCache(_MOST_PLANS)
         self._handles: dict[tuple[int, int, int], int] = {}
         self._asked: set[tuple[int, int, int]] = set()
 
@@ -263,30 +246,17 @@ class VertexInput:
         """Offset of the PRIMITIVES record."""
         return self.room.input + INPUT.PRIMITIVES
 
-    def prepare(
-        self, state: State, topology: int, index_bytes: int, indexed: bool, wanted: frozenset[int], launch: int,
-        output_vectors: int, output_map: int, neighbours: bool = False,
-    ) -> tuple[InputShape, VertexPlan]:  # fmt: skip
-        """Shape and plan of a draw, made when first asked for. wanted: addresses that the program reads.
+    def kept_plan(
+        self, state: State, topology: int, index_bytes: int, indexed: bool, shape: InputShape, launch: int,
+        output_vectors: int, output_map: int, neighbours: bool = False, tier: str = "auto",
+    ) -> VertexPlan:  # fmt: skip
+        """What `plan` makes of this, made when first asked for."""
+        asked = topology, index_bytes, indexed, shape, launch, output_vectors, output_map, neighbours, tier
+        return self._plans.get(state, lambda read: self.plan(read, *asked), asked)
 
-        See `plan` for the others. The shape's `map` is the program's IN_MAP.
-        """
-        registers = state.registers[PLAN_WORDS].tobytes()
-        key = (registers, topology, index_bytes, indexed, wanted, launch, output_vectors, output_map, neighbours)
-        plan = self._plans.get(key)
-        shape = self._shapes.get((registers, wanted))
-        if shape is None:
-            if len(self._shapes) >= _MOST_REMEMBERED:
-                self._shapes.clear()
-            shape = self._shapes[registers, wanted] = InputShape.of(state, wanted)
-            plan = None
-        if plan is None:
-            if len(self._plans) >= _MOST_REMEMBERED:
-                self._plans.clear()
-            plan = self._plans[key] = self.plan(
-                state, topology, index_bytes, indexed, shape, launch, output_vectors, output_map, neighbours
-            )
-        return shape, plan
+    def forget(self) -> None:
+        """Keep no plans."""
+        self._plans.clear()
 
     def plan(
         self, state: State, topology: int, index_bytes: int, indexed: bool, shape: InputShape, launch: int,
@@ -327,14 +297,10 @@ class VertexInput:
         ):  # fmt: skip
             record.put("VERTICES", v, part // 4)
         record.put_wide("FETCH_CAREFUL", self.engine.handle(fetch_careful))
-        sources = tuple(_Source.of(a) for a in shape.attributes)
-        places = {word for source in sources for word in source.words}
-        if index_bytes:
-            places |= {_INDEX_BASE, _INDEX_BASE + 1, _INDEX_LIMIT, _INDEX_LIMIT + 1}
         return VertexPlan(
-            record.words, _entries(shape), sources, index_bytes,
+            record.words, _entries(shape), tuple(_Source.of(a) for a in shape.attributes), index_bytes,
             indexed or bool(state.field("SET_DA_OUTPUT", "VERTEX_ID_USES_ARRAY_START")),
-            indexed or self._adds_base, tier, np.array(sorted(places), np.int64),
+            indexed or self._adds_base, tier,
         )  # fmt: skip
 
     def begin(
@@ -349,20 +315,21 @@ class VertexInput:
         """
         if not (0 < count <= MAX_COUNT and 0 < instances <= MAX_COUNT):
             raise UsageError(f"a draw of {count} vertices and {instances} instances is none, or too large")
-        key = state.registers[plan.places].tobytes()
+        key = state.peek(plan.places)
         if plan.changes != self.memory.map_changes or key != plan.key or plan.waiting:
-            self._look_up(plan, state)
-            plan.key, plan.changes = key, self.memory.map_changes
+            read = state.recording()
+            self._look_up(plan, read)
+            plan.places, plan.changes = read.places, self.memory.map_changes
+            plan.key = state.peek(plan.places)
         self._input[:] = plan.words
         self._entries[: len(plan.entries)] = plan.entries
         put, size = self._input.data, plan.index_bytes
         if size:
-            registers = state.registers.data
-            source = _address(registers, _INDEX_BASE) + size * first
+            source, limit = _address(state, _INDEX_BASE) + size * first, _address(state, _INDEX_LIMIT)
             at, room = plan.index_piece
             at, room = at + size * first, room - size * first
             put[_SOURCE], put[_SOURCE + 1] = source & 0xFFFFFFFF, source >> 32
-            put[_LIMIT], put[_LIMIT + 1] = registers[_INDEX_LIMIT + 1], registers[_INDEX_LIMIT] & 0xFF
+            put[_LIMIT], put[_LIMIT + 1] = limit & 0xFFFFFFFF, limit >> 32
             if room > 0 and at % size == 0:
                 put[_INDEX_AT], put[_INDEX_ROOM] = at, room // size
         elif inline_at:
@@ -377,25 +344,21 @@ class VertexInput:
 
     def _look_up(self, plan: VertexPlan, state: State) -> None:
         """Find out where streams and indices are, and which code reads attributes."""
-        registers, memory = state.registers.data, self.memory
+        at, memory = state.at, self.memory
         pieces: dict[int, tuple[int, int]] = {}
         put, e, plan.waiting = plan.entries.data, 0, False
         for source in plan.sources:
             a, word = source.attribute, source.format
-            start, limit = _address(registers, word + 1), _address(registers, source.limit)
-            stride, frequency, instanced = (
-                registers[word] & _STRIDE,
-                registers[word + 3],
-                registers[source.instance] & 1,
-            )
+            start, limit = _address(state, word + 1), _address(state, source.limit)
+            stride, frequency, instanced = at(word) & _STRIDE, at(word + 3), at(source.instance) & 1
             if not frequency and self._per_vertex:
                 instanced = 0
             piece = pieces.get(a.stream)
             if piece is None:
                 piece = pieces[a.stream] = _piece(memory, start, limit + 1 - start)
-            at, spare = piece[0] + a.offset, piece[1] - a.offset - a.bytes
+            offset, spare = piece[0] + a.offset, piece[1] - a.offset - a.bytes
             good = 0 if spare < 0 else spare // stride + 1 if stride else 0xFFFFFFFF
-            odd = at | stride
+            odd = offset | stride
             handle, final = self._handle(a.format, a.type, 1 if odd & 1 else 2 if odd & 2 else 4, plan.tier)
             plan.waiting |= not final
             address = start + a.offset
@@ -403,11 +366,11 @@ class VertexInput:
             put[e + _E_ADDRESS], put[e + _E_ADDRESS + 1] = address & 0xFFFFFFFF, address >> 32
             put[e + _E_START], put[e + _E_START + 1] = start & 0xFFFFFFFF, start >> 32
             put[e + _E_LIMIT], put[e + _E_LIMIT + 1] = limit & 0xFFFFFFFF, limit >> 32
-            put[e + _E_AT], put[e + _E_GOOD], put[e + _E_STRIDE] = at, good, stride
+            put[e + _E_AT], put[e + _E_GOOD], put[e + _E_STRIDE] = offset, good, stride
             put[e + _E_INSTANCED], put[e + _E_FREQUENCY] = instanced, frequency
             e += ATTRIBUTE.size // 4
         if plan.index_bytes:
-            base, limit = _address(registers, _INDEX_BASE), _address(registers, _INDEX_LIMIT)
+            base, limit = _address(state, _INDEX_BASE), _address(state, _INDEX_LIMIT)
             plan.index_piece = _piece(memory, base, limit + 1 - base)
 
     def _handle(self, format: int, type: int, align: int, tier: str) -> tuple[int, bool]:
@@ -439,18 +402,17 @@ def _entries(shape: InputShape) -> NDArray[np.uint32]:
     for a in shape.attributes:
         entry = _Words(ATTRIBUTE.size, ATTRIBUTE.offsets)
         entry.put("BYTES", a.bytes)
-        entry.put("TYPE", a.type)
-        for n, (lo, width) in enumerate(components(VERTEX[a.format])):
+        for n, channel in enumerate(channels_of(a.format, a.type).channels):
             entry.put("TO", a.to[n], n)
-            entry.put("LO", lo, n)
-            entry.put("WIDTH", width, n)
+            for name, number in zip(CHANNEL_WORDS, astuple(channel), strict=True):
+                entry.put(name, number, n)
         entries.append(entry.words)
     return np.concatenate(entries)
 
 
-def _address(registers: Any, word: int) -> int:
+def _address(state: State, word: int) -> int:
     """The 40-bit address in two words."""
-    return (int(registers[word]) & 0xFF) << 32 | int(registers[word + 1])
+    return (state.at(word) & 0xFF) << 32 | state.at(word + 1)
 
 
 _STRIDE = B197["SET_VERTEX_STREAM_A_FORMAT"]["STRIDE"].mask

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pocketgpu.lanes import F32, I32, Lang, Value
 from pocketgpu.lanes.comparisons import compare
+from pocketgpu.maxwell.formats.words import Number
 from pocketgpu.maxwell.graphics.output.keys import (
     COMPARISONS,
     COVERAGE_DITHERED,
@@ -15,7 +16,6 @@ from pocketgpu.maxwell.graphics.output.keys import (
     each,
     indexed,
 )
-from pocketgpu.maxwell.graphics.output.pixel_access import Number
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pocketgpu.lanes import I32, Lang, Value
-from pocketgpu.maxwell.graphics.output.channels import Channels
-from pocketgpu.maxwell.graphics.output.pixel_access import Number
+from pocketgpu.maxwell.formats.channels import Channels
+from pocketgpu.maxwell.formats.words import Number
 
 NO_TEST = 8
 """Of functions, which go from 0 (never) to 7 (always)."""

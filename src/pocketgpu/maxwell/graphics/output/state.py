@@ -17,18 +17,18 @@ from numpy.typing import NDArray
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.lanes import Kernel
 from pocketgpu.maxwell.engines.common.state import State
-from pocketgpu.maxwell.engines.threed.clear import SAMPLE_GRIDS
-from pocketgpu.maxwell.graphics.output import write_block as output
-from pocketgpu.maxwell.graphics.output.blend import FACTORS, LOGIC_OPERATIONS, OPERATIONS
-from pocketgpu.maxwell.graphics.output.channels import (
-    ABSENT,
-    FLOAT32,
+from pocketgpu.maxwell.formats.channels import (
+    CHANNELS,
     NUMBER_FLOAT,
     NUMBER_INTEGER,
     NUMBER_UNORM,
-    UNORM,
     Channels,
+    written_bits,
 )
+from pocketgpu.maxwell.formats.components import ABSENT, SRGB
+from pocketgpu.maxwell.formats.samples import samples_of
+from pocketgpu.maxwell.graphics.output import write_block as output
+from pocketgpu.maxwell.graphics.output.blend import FACTORS, LOGIC_OPERATIONS, OPERATIONS
 from pocketgpu.maxwell.graphics.output.keys import (
     BLEND,
     BOUNDS_FIRST,
@@ -52,23 +52,6 @@ from pocketgpu.maxwell.graphics.programs.headers import Header
 from pocketgpu.maxwell.graphics.records import MAX_TARGETS, TARGET
 from pocketgpu.maxwell.memory.blocklinear import GOB_HEIGHT
 
-SHAPE_NAMES = (
-    "SET_ANTI_ALIAS", "SET_ANTI_ALIAS_ENABLE", "SET_ANTI_ALIAS_ALPHA_CONTROL", "SET_ALPHA_TO_COVERAGE_OVERRIDE",
-    "SET_ALPHA_TO_COVERAGE_DITHER_CONTROL", "SET_PS_OUTPUT_SAMPLE_MASK_USAGE", "SET_ALPHA_TEST", "SET_ALPHA_FUNC",
-    "SET_API_MANDATED_EARLY_Z", "SET_DEPTH_TEST", "SET_DEPTH_WRITE", "SET_DEPTH_FUNC", "SET_DEPTH_BOUNDS_TEST",
-    "SET_ZT_READ_ONLY", "SET_STENCIL_TEST", "SET_STENCIL_OP_FAIL", "SET_STENCIL_OP_ZFAIL", "SET_STENCIL_OP_ZPASS",
-    "SET_STENCIL_FUNC", "SET_TWO_SIDED_STENCIL_TEST", "SET_BACK_STENCIL_OP_FAIL", "SET_BACK_STENCIL_OP_ZFAIL",
-    "SET_BACK_STENCIL_OP_ZPASS", "SET_BACK_STENCIL_FUNC", "SET_ZPASS_PIXEL_COUNT", "SET_CT_SELECT",
-    "SET_CT_MRT_ENABLE", "SET_CT_WRITE", "SET_SINGLE_CT_WRITE_CONTROL", "SET_PS_SATURATE", "SET_SRGB_WRITE",
-    "SET_SAMPLE_MASK", "SET_COLOR_TARGET_SAMPLE_MASK", "SET_LOGIC_OP", "SET_LOGIC_OP_FUNC", "SET_BLEND",
-    "SET_BLEND_FLOAT_OPTION", "SET_BLEND_STATE_PER_TARGET", "SET_BLEND_SEPARATE_FOR_ALPHA", "SET_BLEND_COLOR_OP",
-    "SET_BLEND_COLOR_SOURCE_COEFF", "SET_BLEND_COLOR_DEST_COEFF", "SET_BLEND_ALPHA_OP",
-    "SET_BLEND_ALPHA_SOURCE_COEFF", "SET_BLEND_ALPHA_DEST_COEFF", "SET_BLEND_PER_TARGET_SEPARATE_FOR_ALPHA",
-    "SET_BLEND_PER_TARGET_COLOR_OP", "SET_BLEND_PER_TARGET_COLOR_SOURCE_COEFF",
-    "SET_BLEND_PER_TARGET_COLOR_DEST_COEFF", "SET_BLEND_PER_TARGET_ALPHA_OP",
-    "SET_BLEND_PER_TARGET_ALPHA_SOURCE_COEFF", "SET_BLEND_PER_TARGET_ALPHA_DEST_COEFF", "SET_ITERATED_BLEND",
-)  # fmt: skip
-"""The methods that an OutputState depends on, beside those of the targets (targets.py)."""
 _FACE = ("STENCIL_FUNC_REF", "STENCIL_FUNC_MASK", "STENCIL_MASK")
 LIVE_NAMES = {
     "ALPHA_REFERENCE": ("SET_ALPHA_REF",),
@@ -146,7 +129,7 @@ def _factors() -> Mapping[int, tuple[int, int | None]]:
 
 
 @cache
-def _live(two_sided: bool) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.uint32]]:
+def _live(two_sided: bool) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.uint32]]:
     """Places in OUTPUT, words of the registers and bits of them that count, for what LIVE_NAMES has."""
     found = [
         (OUTPUT.offsets[word] // 4 + i, B197[name if two_sided else name.replace("_BACK_", "_")])
@@ -155,7 +138,7 @@ def _live(two_sided: bool) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[
     ]
     return (
         np.array([place for place, _ in found], np.intp),
-        np.array([method.word for _, method in found], np.intp),
+        np.array([method.word for _, method in found], np.int64),
         np.array([method["V"].mask for _, method in found], np.uint32),
     )
 
@@ -229,7 +212,7 @@ class OutputState:
     def refresh(self, record: NDArray[np.int32], state: State) -> None:
         """Copy the methods of LIVE_NAMES into a record that was made for like registers."""
         places, sources, masks = _live(bool(state.field("SET_TWO_SIDED_STENCIL_TEST", "ENABLE")))
-        record[places] = (state.registers[sources] & masks).view(np.int32)
+        record[places] = (state.values(sources) & masks).view(np.int32)
 
     @classmethod
     def of(cls, state: State, header: Header | None, switches: Mapping[str, str], layered: bool = False) -> OutputState:
@@ -254,7 +237,7 @@ class _Maker:
                 header.targets, header.target_registers, header.many_targets, header.kills,
                 header.mask_register is not None, header.depth_register is not None, header.stores,
             )  # fmt: skip
-        across, down = SAMPLE_GRIDS.get(state.field("SET_ANTI_ALIAS", "SAMPLES"), (1, 1))
+        across, down = samples_of(state)
         self.grid = across.bit_length() - 1, down.bit_length() - 1
         self.samples = across * down
 
@@ -321,23 +304,23 @@ class _Maker:
         target = depth_target(state, self.layered, self.events)
         if target is None:
             return None, key
-        depth, stencil = target.format.component("Z"), target.format.component("S")
-        if depth is not None and on("SET_DEPTH_TEST"):
+        depth, stencil = Channels.of_depth(target.format).channels
+        if depth.type != ABSENT and on("SET_DEPTH_TEST"):
             key["depth_function"] = reader.choice(_comparisons(), "SET_DEPTH_FUNC", 0, NO_TEST)
             key["depth_write"] = int(on("SET_DEPTH_WRITE") and not on("SET_ZT_READ_ONLY", "ENABLE_Z"))
             if key["depth_function"] == COMPARISONS.index("never"):
                 key["depth_write"] = 0
             if key["depth_function"] == COMPARISONS.index("always") and not key["depth_write"]:
                 key["depth_function"] = NO_TEST
-        if depth is not None and on("SET_DEPTH_BOUNDS_TEST"):
+        if depth.type != ABSENT and on("SET_DEPTH_BOUNDS_TEST"):
             key["bounds"] = BOUNDS_FIRST if self.switches["output.depth_bounds"] == "first" else BOUNDS_WITH_DEPTH
-        if stencil is not None and on("SET_STENCIL_TEST"):
-            key |= {"stencil_test": 1, "s_word": stencil.lo >> 5, "s_low": stencil.lo & 31} | self._stencil()
+        if stencil.type != ABSENT and on("SET_STENCIL_TEST"):
+            key |= {"stencil_test": 1, "s_word": stencil.word, "s_low": stencil.low} | self._stencil()
         if key["depth_function"] == NO_TEST and not key["bounds"] and not key["stencil_test"]:
             return None, key
-        key |= {"bytes": target.format.bytes, "wide": self._is_wide(target), "z_type": ABSENT}
-        if depth is not None:
-            key |= {"z_type": FLOAT32 if depth.type == "float" else UNORM, "z_low": depth.lo, "z_width": depth.width}
+        key |= {"bytes": target.format.bytes, "wide": self._is_wide(target), "z_type": depth.type}
+        if depth.type != ABSENT:
+            key |= {"z_low": depth.low, "z_width": depth.width}
         return target, key
 
     def _stencil(self) -> dict[str, int]:
@@ -399,10 +382,11 @@ class _Maker:
     def _color_key(self, target: Target, out: int, register: int, place: int) -> ColorKey:
         """place: which of the blend states and colour masks counts."""
         state, on = self.state, self.reader.on
-        channels = Channels.of(target.format, on("SET_SRGB_WRITE"))
+        channels = Channels.of(target.format, srgb=on("SET_SRGB_WRITE"))
         single = on("SET_SINGLE_CT_WRITE_CONTROL")
         write = lambda c: on("SET_CT_WRITE", f"{c}_ENABLE", 0 if single else place)
-        bits = channels.written(target.format, sum(write(c) << i for i, c in enumerate("RGBA")))
+        written = written_bits(target.format, {c for c in CHANNELS if write(c)})
+        bits = tuple(written >> 32 * i & 0xFFFFFFFF for i in range(4))
         saturate = 0
         if channels.numbers != NUMBER_INTEGER and on("SET_PS_SATURATE", f"OUTPUT{out}"):
             saturate = 1 + state.field("SET_PS_SATURATE", f"CLAMP_RANGE{out}")
@@ -413,7 +397,7 @@ class _Maker:
             self.events.append(("draw.coverage", f"{target.name}: coverage goes to integers only; left out"))
             covers = 0
         mode = PLAIN
-        encoded = any(c.type == "srgb" for c in target.format.components) and on("SET_SRGB_WRITE")
+        encoded = any(channel.type == SRGB for channel in channels.channels)
         if on("SET_LOGIC_OP"):
             mode = PLAIN if channels.numbers == NUMBER_FLOAT or encoded else LOGIC
         elif on("SET_BLEND", index=place) and channels.numbers != NUMBER_INTEGER:

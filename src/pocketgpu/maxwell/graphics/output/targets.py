@@ -13,16 +13,6 @@ from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.records import MAX_TARGETS, TARGET
 from pocketgpu.maxwell.memory.blocklinear import MAX_BLOCK_LOG2, Layout
 
-COLOUR_NAMES = (
-    "SET_COLOR_TARGET_A", "SET_COLOR_TARGET_B", "SET_COLOR_TARGET_WIDTH", "SET_COLOR_TARGET_HEIGHT",
-    "SET_COLOR_TARGET_FORMAT", "SET_COLOR_TARGET_MEMORY", "SET_COLOR_TARGET_THIRD_DIMENSION",
-    "SET_COLOR_TARGET_ARRAY_PITCH", "SET_COLOR_TARGET_LAYER",
-)  # fmt: skip
-DEPTH_NAMES = (
-    "SET_ZT_A", "SET_ZT_B", "SET_ZT_FORMAT", "SET_ZT_BLOCK_SIZE", "SET_ZT_ARRAY_PITCH", "SET_ZT_SIZE_A",
-    "SET_ZT_SIZE_B", "SET_ZT_SIZE_C", "SET_ZT_LAYER", "SET_ZT_SELECT",
-)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Target:

@@ -20,12 +20,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from pocketgpu.lanes import F32, I32, Lang, Value, kernel
+from pocketgpu.maxwell.formats.channels import Channels, Colour
+from pocketgpu.maxwell.formats.components import SINT, Channel, Quotient
+from pocketgpu.maxwell.formats.words import Number, Words
 from pocketgpu.maxwell.graphics.output.blend import Blender, combine
-from pocketgpu.maxwell.graphics.output.channels import SINT, Channel, Channels, Colour
 from pocketgpu.maxwell.graphics.output.depth_stencil import DepthStencil
 from pocketgpu.maxwell.graphics.output.discard import discard, register
 from pocketgpu.maxwell.graphics.output.keys import BLEND, PLAIN, ColorKey, Settings, TestKey, WriteKey, each, indexed
-from pocketgpu.maxwell.graphics.output.pixel_access import Number, TableBlock, WideBlock, Words
+from pocketgpu.maxwell.graphics.output.pixel_access import TableBlock, WideBlock
 from pocketgpu.maxwell.graphics.output.records import COLOR, OUTPUT
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
 from pocketgpu.maxwell.sass.thread_memory.work import LANES
@@ -213,7 +215,7 @@ class _Colour:
             blender = Blender(k, self.own, self.channels.clamp(k, constant), draw("ZERO_WINS"))
             second = self._registers(draw("SECOND_SOURCE"), draw("SECOND_WRITTEN"))
             first, second = self.channels.clamp(k, source), self.channels.clamp(k, second)
-            target = self.channels.unpack(k, old, self.srgb)
+            target = self.channels.unpack(k, old, self.srgb, Quotient.RECIPROCAL)
             result = blender.blend(first, second, target)
             for name, colour in (("first", first), ("second", second), ("target", target), ("result", result)):
                 for channel, value in zip("rgba", colour, strict=True):

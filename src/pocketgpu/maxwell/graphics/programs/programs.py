@@ -363,7 +363,7 @@ class StageLaunch:
         """Whether the program hangs in the draw at hand."""
         return any([self._programs.view[at] for at in self._watch[1::2]])
 
-    def settle(self, place: str) -> None:
+    def tell_failures(self, place: str) -> None:
         """After a draw: tell of faults and of warps that did not end."""
         words = self._programs.view
         if not any([words[at] for at in self._watch]):
@@ -567,10 +567,10 @@ class Programs:
         """Whether any stage's program hangs in the draw at hand."""
         return any(stage.hung for stage in self.stages)
 
-    def settle(self, place: str = "", stages: Iterable[int] = range(len(STAGES))) -> None:
+    def tell_failures(self, place: str = "", stages: Iterable[int] = range(len(STAGES))) -> None:
         """After a draw: events of its stages."""
         for n in stages:
-            self.stages[n].settle(place)
+            self.stages[n].tell_failures(place)
 
 
 __all__ = ["NAMES", "STAGES", "Programs", "StageLaunch", "StageProgram"]

@@ -69,7 +69,7 @@ class Rules:
     shared_window, local_window: where generic addresses show these memories. budget: steps after which the grid is
     taken to hang. in_order: block after block, on one thread of the host. texture_bank: the constant bank with handles
     of textures. nan_integer: the word that NaN becomes as an integer. backwards: the last block runs first, to see
-    whether the order of blocks matters.
+    whether the order of blocks matters. first, last: only the blocks [first, last) run; None: to the end.
     """
 
     shared_window: int = SHARED_WINDOW
@@ -79,6 +79,8 @@ class Rules:
     texture_bank: int = 0
     nan_integer: int = 0
     backwards: bool = False
+    first: int = 0
+    last: int | None = None
 
 
 RULES = Rules()
@@ -275,13 +277,15 @@ class Launcher:
         result = Result()
         function = self._function(shape, tier, count) if watch is None else self._watched(shape, watch)
         run = self.engine.get(run_blocks)
-        one_by_one = rules.in_order or rules.backwards or watch is not None
+        first, last = rules.first, blocks if rules.last is None else min(rules.last, blocks)
+        some = last - first < blocks
+        one_by_one = rules.in_order or rules.backwards or some or watch is not None
         parts = self.threads if code.parallel and blocks > 1 and not one_by_one else 1
         if rules.backwards:
-            pieces = ((n, n + 1) for n in range(blocks - 1, -1, -1))
+            pieces = ((n, n + 1) for n in range(last - 1, first - 1, -1))
             self._run(shape, run, function, result, pieces)
         elif parts == 1:
-            self._run(shape, run, function, result, self._pieces(blocks))
+            self._run(shape, run, function, result, self._pieces(first, last))
         else:
             self._run_parallel(shape, run, function, result, parts)
         if code.textures:
@@ -290,11 +294,11 @@ class Launcher:
         return result
 
     @staticmethod
-    def _pieces(blocks: int) -> Iterator[tuple[int, int]]:
+    def _pieces(at: int, last: int) -> Iterator[tuple[int, int]]:
         """Growing pieces of a grid, because faster code may be there after each of them."""
-        at, size = 0, 4
-        while at < blocks:
-            end = min(at + size, blocks)
+        size = 4
+        while at < last:
+            end = min(at + size, last)
             yield at, end
             at, size = end, size * 2
 

@@ -13,16 +13,7 @@ from pocketgpu.maxwell.sass.program.control import LEAVES, Action, Entry
 from pocketgpu.maxwell.sass.program.steps import ALWAYS
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit, bits
 from pocketgpu.maxwell.sass.thread_memory.access import Place, first_lane
-from pocketgpu.maxwell.sass.thread_memory.work import (
-    BANK_SIZE,
-    DONE,
-    LAUNCH,
-    NOT_BUILT,
-    STEP,
-    WAITING,
-    WARP,
-    WARPS,
-)
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, DONE, LAUNCH, NOT_BUILT, STEP, WAITING, WARP, WARPS
 from pocketgpu.maxwell.sass.warp.divergence import Divergence, Goal, Number, Site, To, Way, instruction_at
 from pocketgpu.maxwell.sass.warp.record_machine import RecordMachine
 

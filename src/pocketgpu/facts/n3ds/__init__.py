@@ -1,0 +1,10 @@
+"""The tables of the 3DS, in the dialect of `facts/tables.py`; the modules above this folder show them to Python."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pocketgpu.facts.tables import Tables
+
+TABLES: Final = Tables("n3ds")
+"""The tables beside this file."""

@@ -1,0 +1,117 @@
+"""Makes registers of a table's rows: parts put in their places, arrays taken apart, so that each register is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from pocketgpu.facts.n3ds import TABLES
+from pocketgpu.facts.registers import Bank, Field, Register, RegisterBlock, Slot
+from pocketgpu.facts.tables import Entry, Row, apart, count_of, expand, parse_array, parse_marks
+
+_COMMA = re.compile(r",(?![^{]*\})")
+"""Between names, not inside braces."""
+_EVERYTHING = "*"
+
+
+def block(bank: Bank, name: str, page: str, size: int = 0, also: str = "") -> RegisterBlock:
+    """The registers of `NAME.tsv`, read when the first of them is asked for.
+
+    page: the document that describes them. size: number of offsets, for tables with a row `*`, which stands for all
+    offsets that no other row describes. also: a prefix under which each name works as well.
+    """
+    return RegisterBlock(bank, lambda: _slots(bank, name, page, size, also))
+
+
+def _slots(bank: Bank, name: str, page: str, size: int, also: str) -> Iterator[Slot]:
+    entries = TABLES.entries(name, "register")
+    shared: dict[int, tuple[Field, ...]] = {}
+    taken: set[int] = set()
+    for entry in entries:
+        if entry["offset"] != _EVERYTHING:
+            offsets = _offsets(entry)
+            taken.update(offsets)
+            yield from _Row(bank, entry, offsets, page, shared).slots(also)
+    for entry in entries:
+        if entry["offset"] == _EVERYTHING:
+            free = [offset for offset in range(size) if offset not in taken]
+            yield from _Row(bank, entry, free, page, shared).slots(also)
+
+
+def _offsets(entry: Entry) -> list[int]:
+    offsets, array = entry.offsets, parse_array(entry["array"])
+    if array.shape:
+        offsets = [offsets[0] + number * array.stride for number in range(array.elements)]
+    names = count_of(entry["register"])
+    if names not in (1, len(offsets)):
+        raise ValueError(f"{entry['register']}: {names} names for {len(offsets)} registers")
+    return offsets
+
+
+class _Row:
+    """A row of a table: one register, or an array of them."""
+
+    def __init__(
+        self, bank: Bank, entry: Entry, offsets: Sequence[int], page: str, shared: dict[int, tuple[Field, ...]]
+    ) -> None:
+        self.bank, self.entry, self.offsets, self.page, self.shared = bank, entry, offsets, page, shared
+        self.marks = parse_marks(entry["marks"])
+
+    def slots(self, also: str) -> Iterator[Slot]:
+        """The places of the registers, with their names; with the prefix `also` each name works as well."""
+        entry, make = self.entry, self.register
+        texts = [entry.prefix + entry["register"]]
+        if entry["also"]:
+            texts += [entry.prefix + text for text in _COMMA.split(entry["also"])]
+        if also and self.marks.known:
+            texts = [each for text in texts for each in (text, also + text)]
+        for number, offset in enumerate(self.offsets):
+            names = [self._text(text, number) if "{" in text else text for text in texts]
+            yield Slot(offset, names, make, number)
+
+    def register(self, slot: Slot) -> Register:
+        """The register of a place."""
+        entry, marks = self.entry, self.marks
+        certainty, source = TABLES.source(marks.source, self.page)
+        return Register(
+            self.bank,
+            slot.offset,
+            slot.names[0],
+            tuple(slot.names[1:]),
+            self._fields(slot.number),
+            int(self._text(entry["reset"] or "0", slot.number), 0),
+            marks.access,
+            int(entry["writable"] or "0xffffffff", 0),
+            marks.trigger,
+            source=source,
+            certainty=certainty,
+            doc=self._text(entry["doc"], slot.number),
+            known=marks.known,
+        )
+
+    def _element(self, number: int) -> int:
+        """What lists in braces choose by: a row that is no array goes by the number of its part."""
+        return number if len(self.offsets) > 1 else self.entry.element
+
+    def _text(self, text: str, number: int) -> str:
+        if "{id}" in text:
+            text = text.replace("{id}", f"{self.offsets[number]:03X}")
+        return expand(text, self._element(number))
+
+    def _fields(self, number: int) -> tuple[Field, ...]:
+        """The fields, which are made once where they are the same for all."""
+        rows = self.entry.rows
+        found = self.shared.get(id(rows)) if rows else ()
+        if found is None:
+            found = tuple(row.field for row in apart(TABLES.fields(rows, self._element(number), self.page)))
+            if not _varies(TABLES.rows(rows)):
+                self.shared[id(rows)] = found
+        return found
+
+
+def _varies(rows: Iterable[Row]) -> bool:
+    """Whether fields differ from element to element: lists in braces that no array of the field's own uses."""
+    return any(
+        "{" in row["bits"] or (not row.get("array") and ("{" in row["field"] or "{" in row.get("doc", "")))
+        for row in rows
+    )

@@ -1,0 +1,20 @@
+"""Small structures of the 3DS: headers of commands, lists and calls."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pocketgpu.facts.n3ds import TABLES
+from pocketgpu.facts.structures import BitStructure
+
+_FILE: Final = "structures.tsv"
+
+
+def structure(name: str) -> BitStructure:
+    """A structure of n3ds/structures.tsv by its name; its fields are read when the first of them is asked for."""
+    entry = next(one for one in TABLES.read(_FILE.removesuffix(".tsv")) if one["structure"] == name)
+    return BitStructure(TABLES, _FILE, name, int(entry["bits"]), entry["doc"])
+
+
+LIST_ENTRY: Final = structure("LIST_ENTRY")
+"""Header of a command list entry: its second word, after the first parameter. Source: 3dbrew GPU/Internal Registers."""

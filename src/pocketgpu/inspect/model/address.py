@@ -1,0 +1,131 @@
+"""Addresses: a place in the run of a capture, as one writes it down.
+
+    f3              frame 3                           f3/d17        draw 17 of it
+    f3/e412         event 412 of it                   f3/p2         pass 2 of it
+    f1/px200,120    a pixel of the picture            f1/bottom/px10,20, f1/top-right/px…, f1/screen/px…
+    f1/d17/px8,9    a pixel of a draw's target        f1/d17/v5, f1/d17/t3    a vertex, a primitive of a draw
+    f1/e9/b0,1,0/t3,0,0    a block and a thread of a launch        …/s12     a step of a program
+
+All numbers count from 0. A pixel of a picture has its origin at the top left of the upright picture that `render`
+writes; a pixel of a draw has x and y as the viewport counts them. A file may stand in front: `scene.pgc#f1/d17`.
+Addresses do not depend on how a capture is replayed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Self
+
+from pocketgpu.errors import UsageError
+
+SCREENS = ("top", "top-right", "bottom", "screen")
+"""Names of screens; "screen" is that of a Switch."""
+_FORMS = (
+    "Such as f3, f3/d17, f3/e412, f3/p2, f1/px200,120, f1/bottom/px10,20, f1/d17/px8,9, f1/d17/v5, f1/e9/b0,0,0/t3,0,0."
+)
+_PART = re.compile(r"(px|[fdepvtbs])(\d{1,9}(?:,\d{1,9}){0,2})")
+_COUNTS = {"px": (2,), "b": (3,), "t": (1, 3)}
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Address:
+    """A place in the run of a capture. What is None is not said.
+
+    draw, event, `pass_`: numbers within the frame. pixel: (x, y) of a screen or, with draw or event, of its target.
+    vertex: its place in the order that the draw names vertices in. primitive: likewise. block, thread: of a launch.
+    step: how many instructions of a program have run.
+    """
+
+    frame: int
+    draw: int | None = None
+    event: int | None = None
+    pass_: int | None = None
+    screen: str | None = None
+    pixel: tuple[int, int] | None = None
+    vertex: int | None = None
+    primitive: int | None = None
+    block: tuple[int, int, int] | None = None
+    thread: tuple[int, int, int] | None = None
+    step: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """An address from its text; a file in front is left out (`split` gives both).
+
+        :raises UsageError: it is none; says what part is wrong.
+        """
+        _, text = split(text)
+        found: dict[str, object] = {}
+
+        def put(name: str, value: object, part: str) -> None:
+            if name in found:
+                raise UsageError(f"'{text}' says twice what '{part}' says", hint=_FORMS)
+            found[name] = value
+
+        for index, part in enumerate(text.strip().split("/")):
+            if part in SCREENS and index:
+                put("screen", part, part)
+                continue
+            match = _PART.fullmatch(part)
+            if match is None:
+                raise UsageError(f"'{part}' in '{text}' is no part of an address", hint=_FORMS)
+            kind, numbers = match[1], tuple(int(number) for number in match[2].split(","))
+            if len(numbers) not in _COUNTS.get(kind, (1,)):
+                raise UsageError(f"'{part}' in '{text}' has {len(numbers)} numbers", hint=_FORMS)
+            if (kind == "f") != (index == 0):
+                raise UsageError(f"an address begins with a frame, and has one: '{text}'", hint=_FORMS)
+            if kind == "t" and len(numbers) == 1:
+                put("primitive", numbers[0], part)
+            else:
+                put(_FIELDS[kind], numbers if kind in _COUNTS else numbers[0], part)
+        if sum(name in found for name in ("draw", "event", "pass_", "screen")) > 1:
+            raise UsageError(f"'{text}' names more than one thing of a frame", hint=_FORMS)
+        return cls(**found)  # type: ignore[arg-type]
+
+    def at(self, **parts: object) -> Self:
+        """The same address with parts said or (None) taken back."""
+        return replace(self, **parts)  # type: ignore[arg-type]
+
+    @property
+    def place(self) -> Self:
+        """The frame, draw, event or pass alone."""
+        return type(self)(self.frame, self.draw, self.event, self.pass_)
+
+    def __str__(self) -> str:
+        parts = [f"f{self.frame}"]
+        parts += [
+            f"{letter}{value}"
+            for letter, value in (("p", self.pass_), ("e", self.event), ("d", self.draw))
+            if value is not None
+        ]
+        if self.screen is not None:
+            parts.append(self.screen)
+        for letter, one in (("v", self.vertex), ("t", self.primitive)):
+            if one is not None:
+                parts.append(f"{letter}{one}")
+        for letter, several in (("px", self.pixel), ("b", self.block), ("t", self.thread)):
+            if several is not None:
+                parts.append(letter + ",".join(map(str, several)))
+        if self.step is not None:
+            parts.append(f"s{self.step}")
+        return "/".join(parts)
+
+
+_FIELDS = {
+    "f": "frame",
+    "d": "draw",
+    "e": "event",
+    "p": "pass_",
+    "px": "pixel",
+    "v": "vertex",
+    "b": "block",
+    "t": "thread",
+    "s": "step",
+}
+
+
+def split(text: str) -> tuple[str | None, str]:
+    """File and address of "scene.pgc#f1/d17"; None without a file."""
+    file, mark, rest = text.rpartition("#")
+    return (file, rest) if mark else (None, text)

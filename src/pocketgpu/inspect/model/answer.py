@@ -1,0 +1,60 @@
+"""What all answers have: a place, a cause in one line, a text for people, and plain data with a schema."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from html import escape
+from typing import Any, ClassVar
+
+from pocketgpu.inspect.model.address import Address
+
+
+class Answer(ABC):
+    """An answer of `why`. The first line of its text is the conclusion; everything else follows.
+
+    schema: id and version of its JSON, as in `inspect/model/schemas/`. address: what was asked about.
+    """
+
+    schema: ClassVar[str]
+    address: Address
+
+    @property
+    @abstractmethod
+    def because(self) -> str:
+        """The cause, in one line, with the address of what caused it."""
+
+    @property
+    @abstractmethod
+    def conclusion(self) -> list[str]:
+        """The first lines of the text: the cause first."""
+
+    @abstractmethod
+    def details(self) -> Iterator[str]:
+        """The lines after the conclusion."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """Plain data under `schema`. Words and addresses are hexadecimal strings."""
+
+    def head(self) -> dict[str, Any]:
+        """The part of the JSON that all answers have in common."""
+        return {
+            "schema": self.schema, "address": str(self.address), "because": self.because, "conclusion": self.conclusion,
+        }  # fmt: skip
+
+    def text(self) -> str:
+        """The conclusion, then everything."""
+        return "\n".join([*self.conclusion, "", *self.details()])
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.address}: {self.because}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.text())}</pre>"
+
+
+__all__ = ["Answer"]

@@ -1,0 +1,138 @@
+"""Events: what happens in the run of a capture, one after the other, the same for both consoles.
+
+An event is something that the GPU or the processor does: memory that the processor writes, a list or a submission that
+begins, a draw, a fill, a copy, a launch, a picture that is shown. Draws are events with a number of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.wording import counted
+
+KINDS = {
+    "load": "the processor writes memory",
+    "registers": "the processor writes registers",
+    "list": "a command list begins (3DS)",
+    "submission": "a pushbuffer begins (Switch)",
+    "draw": "primitives are drawn",
+    "fill": "memory is filled",
+    "clear": "a render target is cleared",
+    "transfer": "a picture is converted from one place to another",
+    "copy": "bytes are copied",
+    "upload": "bytes in a pushbuffer go to memory",
+    "launch": "a grid of compute threads runs",
+    "flush": "the processor's cache is written back to memory",
+    "report": "a value is written for the processor: a semaphore, a counter, a time",
+    "show": "a picture is shown",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Bytes of guest memory: physical on a 3DS, of the GPU's address space on a Switch."""
+
+    address: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        return self.address + self.size
+
+    def overlaps(self, other: Range) -> bool:
+        return self.size > 0 and other.size > 0 and self.address < other.end and other.address < self.end
+
+    def __contains__(self, address: object) -> bool:
+        return isinstance(address, int) and self.address <= address < self.end
+
+    def __str__(self) -> str:
+        return f"{self.address:#x}+{self.size:#x}"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Words of the command stream that belong to an event. spans: where they lie in guest memory, in order; empty if
+    they came without memory. values: uint32, all of them."""
+
+    spans: tuple[Range, ...]
+    values: NDArray[np.uint32]
+
+
+@dataclass(slots=True)
+class Event:
+    """One event of a frame.
+
+    number: among the events of its frame; draw: among its draws, if it is one. `pass_`: the pass that it belongs to.
+    title: one line for people. facts: what there is to say of it, ready for JSON. writes, reads: guest memory that it
+    writes for certain or may write, and reads. words: what of the command stream made it, if anything did.
+    """
+
+    frame: int
+    number: int
+    kind: str
+    title: str
+    draw: int | None = None
+    pass_: int | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    writes: tuple[Range, ...] = ()
+    reads: tuple[Range, ...] = ()
+    made_by: Words | Callable[[], Words] | None = None
+
+    @property
+    def words(self) -> Words | None:
+        """What of the command stream made it; None if nothing did."""
+        if callable(self.made_by):
+            self.made_by = self.made_by()
+        return self.made_by
+
+    @property
+    def address(self) -> Address:
+        """The short address: f3/d17 for a draw, else f3/e412."""
+        return Address(self.frame, draw=self.draw) if self.draw is not None else self.by_number
+
+    @property
+    def by_number(self) -> Address:
+        """f3/e412, for draws as well."""
+        return Address(self.frame, event=self.number)
+
+    def __str__(self) -> str:
+        return f"{self.title}  {self.address}"
+
+    def _repr_html_(self) -> str:
+        facts = "".join(
+            f"<tr><td>{escape(name)}</td><td>{escape(str(value))}</td></tr>" for name, value in self.facts.items()
+        )
+        return f"<b>{escape(self.title)}</b> <code>{self.address}</code><table>{facts}</table>"
+
+
+@dataclass(slots=True)
+class Pass:
+    """Events in a row with the same render target. target: what draws of it draw to, in words; "" without draws."""
+
+    frame: int
+    number: int
+    target: str
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def address(self) -> Address:
+        return Address(self.frame, pass_=self.number)
+
+    @property
+    def draws(self) -> list[Event]:
+        return [event for event in self.events if event.draw is not None]
+
+    def __str__(self) -> str:
+        counts = f"{counted(len(self.draws), 'draw')}, {counted(len(self.events), 'event')}"
+        return f"{self.target or 'no target'}: {counts}  {self.address}"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<li>{escape(event.title)} <code>{event.address}</code></li>" for event in self.events)
+        return f"<b>{escape(self.target or 'no target')}</b> <code>{self.address}</code><ol>{rows}</ol>"

@@ -1,0 +1,66 @@
+"""What became of a draw, or of one triangle of it: what came to each stage, what passed, what stopped the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.answer import Answer
+from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.stage import Stage
+
+
+@dataclass(repr=False)
+class Funnel(Answer):
+    """The answer for a draw.
+
+    stages: from vertices to bytes. triangle: what became of the one triangle that was asked for. example: the fate of
+    one fragment, if none was written. odd: what rules of `pocketgpu check` say of the draw's registers and program.
+    tiles: on how many tiles fragments were counted, of how many; None where all were counted. proved: whether the
+    counts end in what the machine wrote.
+    """
+
+    schema: ClassVar[str] = "pocketgpu.funnel/2"
+
+    address: Address
+    event: Event
+    stages: list[Stage] = field(default_factory=list)
+    because: str = ""
+    triangle: str = ""
+    example: str = ""
+    odd: list[str] = field(default_factory=list)
+    tiles: tuple[int, int] | None = None
+    proved: bool = True
+
+    @property
+    def narrowest(self) -> Stage | None:
+        """The first stage that nothing passed."""
+        return next((stage for stage in self.stages if stage.stops_all), None)
+
+    @property
+    def conclusion(self) -> list[str]:
+        """What became of the draw, and what is odd about it."""
+        lines = [f"{self.address}: {self.triangle}"] if self.triangle else []
+        lines.append(f"{self.event.title}: {self.because}  {self.address.place}")
+        lines += [f"  odd: {line}" for line in self.odd]
+        return [*lines, *([self.example] if self.example else [])]
+
+    def details(self) -> Iterator[str]:
+        for stage in self.stages:
+            yield f"  {stage}"
+            yield from (f"      {loss}" for loss in stage.lost if loss.count)
+        if self.tiles is not None:
+            yield f"  fragments were counted on {self.tiles[0]} of {self.tiles[1]} tiles"
+
+    def to_json(self) -> dict[str, Any]:
+        tiles = None if self.tiles is None else {"looked_at": self.tiles[0], "of": self.tiles[1]}
+        return self.head() | {
+            "event": str(self.event.by_number), "proved": self.proved, "triangle": self.triangle,
+            "example": self.example, "odd": self.odd, "tiles": tiles,
+            "stages": [stage.to_json() for stage in self.stages],
+        }  # fmt: skip
+
+
+__all__ = ["Funnel"]

@@ -1,0 +1,198 @@
+"""A capture that is looked into: what can be asked of it, the same for both consoles."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Event, Pass, Range
+from pocketgpu.inspect.model.moment import Moment
+from pocketgpu.inspect.model.wording import there_are
+
+if TYPE_CHECKING:
+    from pocketgpu.capture import Capture
+    from pocketgpu.inspect.stepping.trace import Trace
+
+
+def as_address(place: Address | str) -> Address:
+    """An address from its text, or itself.
+
+    :raises UsageError: the text is no address.
+    """
+    return Address.parse(place) if isinstance(place, str) else place
+
+
+class Inspection(ABC):
+    """A capture that is looked into. Addresses may be given as text wherever one is asked for."""
+
+    capture: Capture
+
+    # -- events -------------------------------------------------------------------------------------------------------
+    @property
+    def frame_count(self) -> int:
+        return self.capture.frame_count
+
+    @abstractmethod
+    def events(self, frame: int) -> Sequence[Event]:
+        """The events of a frame, in order.
+
+        :raises UsageError: there is no such frame.
+        """
+
+    @abstractmethod
+    def passes(self, frame: int) -> Sequence[Pass]:
+        """The same events, in rows that have their render target in common."""
+
+    def draws(self, frame: int) -> list[Event]:
+        """The draws of a frame, in order."""
+        return [event for event in self.events(frame) if event.draw is not None]
+
+    def all_events(self) -> Iterator[Event]:
+        """The events of all frames, in order."""
+        for frame in range(self.frame_count):
+            yield from self.events(frame)
+
+    def event(self, place: Address | str) -> Event:
+        """The event that an address names.
+
+        :raises UsageError: it names none, or there is none of that number.
+        """
+        address = as_address(place)
+        events = self.events(address.frame)
+        if address.draw is not None:
+            draws = self.draws(address.frame)
+            if address.draw < len(draws):
+                return draws[address.draw]
+            raise UsageError(
+                f"frame {address.frame} has no draw {address.draw}", location=str(address),
+                hint=there_are(len(draws), "draw", f"f{address.frame}/d0"),
+            )  # fmt: skip
+        if address.event is None:
+            raise UsageError("this address names no event", location=str(address), hint="Such as f1/d17 or f1/e412.")
+        if address.event < len(events):
+            return events[address.event]
+        raise UsageError(
+            f"frame {address.frame} has no event {address.event}", location=str(address),
+            hint=there_are(len(events), "event", f"f{address.frame}/e0"),
+        )  # fmt: skip
+
+    def pass_of(self, place: Address | str) -> Pass:
+        """The pass that an address names.
+
+        :raises UsageError: it names none, or there is none of that number.
+        """
+        address = as_address(place)
+        passes = self.passes(address.frame)
+        if address.pass_ is None:
+            raise UsageError("this address names no pass", location=str(address), hint="Such as f1/p2.")
+        if address.pass_ < len(passes):
+            return passes[address.pass_]
+        raise UsageError(
+            f"frame {address.frame} has no pass {address.pass_}", location=str(address),
+            hint=there_are(len(passes), "pass", f"f{address.frame}/p0", "passes"),
+        )  # fmt: skip
+
+    def written(self, place: Address | str) -> list[dict[str, str]]:
+        """The registers that the words of a draw wrote, in order: id, name, old and new value, in hexadecimal.
+
+        :raises UsageError: there is no such draw.
+        """
+        import json
+
+        from pocketgpu.inspect.decode import decode
+
+        event = self.event(place)
+        if event.draw is None:
+            raise UsageError("only draws have words of their own", location=str(event.address))
+        decoded = decode(self.capture)
+        lines = decoded.json_lines(decoded.select([str(event.address)]))
+        registers = [json.loads(line).get("register", {}) for line in lines]
+        return [register for register in registers if "new" in register]
+
+    # -- moments ------------------------------------------------------------------------------------------------------
+    @abstractmethod
+    def seek(self, place: Address | str) -> Moment:
+        """The machine right after an event, or (an address of a frame alone) at a frame's end.
+
+        :raises UsageError: there is no such event.
+        """
+
+    def draw_before(self, place: Address | str) -> Address | None:
+        """The draw before an event, or the last one of a frame or of those before; None before the first."""
+        address = as_address(place)
+        number = None if address.draw is None and address.event is None else self.event(address).number
+        for frame in range(address.frame, -1, -1):
+            draws = [one for one in self.draws(frame) if number is None or one.number < number]
+            if draws:
+                return draws[-1].address
+            number = None
+        return None
+
+    def who_wrote(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
+        """The last event that wrote, or may have written, any of these bytes. before: look only at what comes before
+        this event (default: at the whole capture)."""
+        wanted, found = Range(address, size), None
+        limit = None if before is None else self.event(before)
+        for event in self.all_events():
+            if limit is not None and (event.frame, event.number) >= (limit.frame, limit.number):
+                break
+            if any(wanted.overlaps(one) for one in event.writes):
+                found = event
+        return found
+
+    def who_changed(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
+        """Like `who_wrote`, but a draw counts only if it changed any of the bytes, which running it tells. Where a
+        console's inspection cannot tell, the two are the same."""
+        return self.who_wrote(address, size, before)
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+    def trace(self, place: Address | str, most: int | None = None) -> Trace:
+        """The steps of a program in a draw or launch (`stepping`): of a vertex, f1/d17/v5; on a 3DS of a primitive in a
+        geometry program, f1/d17/t3; on a Switch of the last fragment on a pixel of a draw's target, f1/d17/px8,9, and
+        of a thread of a launch, f0/e9/b0,0,0/t3,0,0.
+
+        most: steps that are kept.
+
+        :raises UsageError: the address names nothing that runs a program which can be traced.
+        """
+        raise UsageError(f"programs of a {self.capture.console} cannot be traced in a capture", location=str(place))
+
+    @abstractmethod
+    def why(self, place: Address | str) -> Any:
+        """Why a pixel has its colour; see the console's `why` for what comes back.
+
+        :raises UsageError: the address names no pixel that there is.
+        """
+
+
+def draw_of(run: Inspection, address: Address) -> Address:
+    """The draw that `why` shall tell of, for an address without a pixel.
+
+    :raises UsageError: the address names none, or a part of one that `why` has nothing to say of.
+    """
+    frame = f"f{address.frame}"
+    if address.draw is None and address.event is None:
+        run.events(address.frame)  # a frame that there is none of is the first thing to say
+        raise UsageError(
+            "this address names no pixel and no draw", location=str(address),
+            hint=f"Such as {frame}/px200,120 or {frame}/d0; 'pocketgpu events CAPTURE {frame}' lists draws.",
+        )  # fmt: skip
+    event = run.event(address)
+    if event.draw is None:
+        raise UsageError(
+            f"this event is no draw: {event.title}", location=str(address),
+            hint=f"'pocketgpu events CAPTURE {address.place}' tells of it, and 'pocketgpu events CAPTURE {frame} "
+            "--draws' lists draws.",
+        )  # fmt: skip
+    if address.vertex is not None:
+        raise UsageError(
+            "why tells of pixels and draws, not of a vertex", location=str(address),
+            hint=f"'pocketgpu shader step CAPTURE {address}' shows what its program did.",
+        )  # fmt: skip
+    return address
+
+
+__all__ = ["Inspection", "as_address", "draw_of"]

@@ -1,0 +1,133 @@
+"""Meshes as files that other programs open: OBJ as text, glTF 2.0 as one binary file (.glb).
+
+Source: Khronos glTF 2.0 specification, sections 3.6 (accessors), 3.7 (meshes) and 4.4 (GLB); Wavefront OBJ, with
+vertex colours behind positions as most programs take them.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.errors import UsageError
+
+_MAGIC, _VERSION = 0x46546C67, 2
+_JSON, _BINARY = 0x4E4F534A, 0x004E4942
+_FLOAT, _UINT = 5126, 5125
+_ARRAY, _ELEMENTS = 34962, 34963
+_SHAPES = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4"}
+_TRIANGLES = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """Triangles. positions: (n, 3) float32, finite. triangles: (m, 3), places in it. colors: (n, 4) float32, 0 to 1.
+    texcoords: each (n, 2) float32, t = 0 at the bottom of the picture. texture: a PNG file for the first of them.
+    left_out: triangles of the draw that are not here, because a corner has no place in this space."""
+
+    name: str
+    positions: NDArray[np.float32]
+    triangles: NDArray[np.int64]
+    colors: NDArray[np.float32] | None = None
+    texcoords: Sequence[NDArray[np.float32]] = ()
+    texture: bytes | None = None
+    left_out: int = 0
+    extras: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not len(self.triangles):
+            raise UsageError("there is no triangle to make a mesh of", location=self.extras.get("address", self.name))
+
+
+def to_obj(mesh: Mesh) -> str:
+    """An OBJ file: vertices with their colours, the first texture coordinates, faces."""
+    lines = [f"# {mesh.name}: {len(mesh.positions)} vertices, {len(mesh.triangles)} triangles", f"o {mesh.name}"]
+    colors = mesh.colors[:, :3] if mesh.colors is not None else np.zeros((len(mesh.positions), 0), np.float32)
+    for row in np.concatenate([mesh.positions, colors], axis=1).tolist():
+        lines.append("v " + " ".join(f"{value:.9g}" for value in row))
+    for u, v in mesh.texcoords[0].tolist() if mesh.texcoords else ():
+        lines.append(f"vt {u:.9g} {v:.9g}")
+    corner = "{0}/{0}" if mesh.texcoords else "{0}"
+    for triangle in (mesh.triangles + 1).tolist():
+        lines.append("f " + " ".join(corner.format(place) for place in triangle))
+    return "\n".join(lines) + "\n"
+
+
+class _Buffer:
+    """The binary chunk in the making, with the views and accessors into it."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.views: list[dict[str, Any]] = []
+        self.accessors: list[dict[str, Any]] = []
+
+    def view(self, data: bytes, target: int | None = None) -> int:
+        self.data += bytes(-len(self.data) % 4)
+        found: dict[str, Any] = {"buffer": 0, "byteOffset": len(self.data), "byteLength": len(data)}
+        self.views.append(found if target is None else {**found, "target": target})
+        self.data += data
+        return len(self.views) - 1
+
+    def accessor(self, values: NDArray[Any], kind: int, target: int, bounds: bool = False) -> int:
+        found: dict[str, Any] = {
+            "bufferView": self.view(values.tobytes(), target), "componentType": kind, "count": len(values),
+            "type": _SHAPES[1 if values.ndim == 1 else values.shape[1]],
+        }  # fmt: skip
+        if bounds:
+            found |= {"min": values.min(axis=0).tolist(), "max": values.max(axis=0).tolist()}
+        self.accessors.append(found)
+        return len(self.accessors) - 1
+
+
+def to_glb(mesh: Mesh) -> bytes:
+    """A binary glTF 2.0 file: one node with the mesh, its texture inside."""
+    buffer = _Buffer()
+
+    def floats(values: NDArray[np.float32], bounds: bool = False) -> int:
+        return buffer.accessor(np.ascontiguousarray(values, "<f4"), _FLOAT, _ARRAY, bounds)
+
+    attributes = {"POSITION": floats(mesh.positions, bounds=True)}
+    if mesh.colors is not None:
+        attributes["COLOR_0"] = floats(mesh.colors)
+    for n, texcoords in enumerate(mesh.texcoords):
+        # glTF counts from the top of the picture down.
+        attributes[f"TEXCOORD_{n}"] = floats(np.stack([texcoords[:, 0], 1 - texcoords[:, 1]], axis=1))
+    indices = buffer.accessor(mesh.triangles.ravel().astype("<u4"), _UINT, _ELEMENTS)
+    material: dict[str, Any] = {
+        "doubleSided": True,
+        "pbrMetallicRoughness": {"metallicFactor": 0, "roughnessFactor": 1},
+    }
+    document: dict[str, Any] = {
+        "asset": {"version": "2.0", "generator": "pocketgpu"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0, "name": mesh.name}],
+        "meshes": [{
+            "name": mesh.name, "extras": mesh.extras,
+            "primitives": [{"attributes": attributes, "indices": indices, "material": 0, "mode": _TRIANGLES}],
+        }],
+        "materials": [material],
+        "accessors": buffer.accessors,
+        "bufferViews": buffer.views,
+    }  # fmt: skip
+    if mesh.texture is not None and mesh.texcoords:
+        document["images"] = [{"bufferView": buffer.view(mesh.texture), "mimeType": "image/png"}]
+        document["textures"] = [{"source": 0}]
+        material["pbrMetallicRoughness"]["baseColorTexture"] = {"index": 0}
+    buffer.data += bytes(-len(buffer.data) % 4)
+    document["buffers"] = [{"byteLength": len(buffer.data)}]
+    text = json.dumps(document, separators=(",", ":"), allow_nan=False).encode()
+    text += b" " * (-len(text) % 4)
+    chunks = b"".join(
+        struct.pack("<II", len(part), kind) + bytes(part) for part, kind in ((text, _JSON), (buffer.data, _BINARY))
+    )
+    return struct.pack("<III", _MAGIC, _VERSION, 12 + len(chunks)) + chunks
+
+
+__all__ = ["Mesh", "to_glb", "to_obj"]

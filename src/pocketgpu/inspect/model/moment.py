@@ -1,0 +1,129 @@
+"""A moment of a run: a machine as it stands right after an event, the same for both consoles."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.changes import Change
+from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.mesh import mesh_of
+from pocketgpu.inspect.model.meshes import Mesh
+from pocketgpu.inspect.model.resources import ConstantBuffer, Program, Texture
+from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
+
+
+class Moment(ABC):
+    """A machine as it stands right after an event.
+
+    All moments of an inspection share one machine. Whoever asks one after the machine has moved on is answered for its
+    own place, as the machine goes back there; that also holds for the pictures and records that it gives.
+    """
+
+    address: Address
+    event: Event | None
+    """The event that has just happened; None before the first."""
+
+    @abstractmethod
+    def registers(self) -> dict[str, int]:
+        """Registers of the 3D engine by name, as words."""
+
+    @abstractmethod
+    def read(self, address: int, size: int) -> bytes:
+        """Guest memory: physical addresses on a 3DS, those of the GPU's address space on a Switch.
+
+        :raises GuestMemoryError: no memory is there.
+        """
+
+    @property
+    @abstractmethod
+    def target(self) -> Any:
+        """The colour target that draws go to now, as a picture (`image`, `array`, upright); None without one."""
+
+    @property
+    @abstractmethod
+    def screens(self) -> dict[str, Any]:
+        """What the screens show now, by name."""
+
+    @property
+    def textures(self) -> Mapping[Any, Texture]:
+        """Textures that are bound."""
+        return {}
+
+    @property
+    def programs(self) -> Mapping[str, Program]:
+        """Shader programs, in order of the pipeline, by what they shade."""
+        return {}
+
+    @property
+    def constants(self) -> list[ConstantBuffer]:
+        """Constant buffers that programs see; a 3DS has uniforms in its programs instead."""
+        return []
+
+    @property
+    def index_buffer(self) -> IndexBuffer | None:
+        """The indices of the draw; None of a draw without."""
+        return None
+
+    @property
+    def vertex_buffers(self) -> list[VertexBuffer]:
+        """Vertex buffers in use."""
+        return []
+
+    @property
+    def vertices(self) -> Vertices:
+        """Inputs and outputs of the draw's vertices, and how primitives name them.
+
+        :raises UsageError: the moment is not that of a draw.
+        """
+        raise UsageError("this moment has no vertices", location=str(self.address), hint="Name a draw: f1/d17.")
+
+    def mesh(self, space: str = "output") -> Mesh:
+        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; `mesh_of` says what `space` can be.
+
+        :raises UsageError: the moment is not that of a draw, or there is no such space.
+        """
+        return mesh_of(self.vertices, space, {}, str(self.address))
+
+    def changes(self, to: Address | str = "previous") -> list[Change]:
+        """Registers that differ from those at another place; "previous": the draw before, "reset": at power-on."""
+        return []
+
+    @property
+    def missing(self) -> str:
+        """What of textures, programs and vertices this moment cannot tell, in a sentence; "" if it tells all."""
+        return ""
+
+    def __str__(self) -> str:
+        if self.address.draw is None and self.address.event is None:
+            where = f"at the end of the {'pass' if self.address.pass_ is not None else 'frame'}"
+        else:
+            where = f"behind {self.event.title}" if self.event is not None else "before the first event"
+        return f"{where}; target: {self._target_text()}  {self.address}"
+
+    def _target_text(self) -> str:
+        target = self.target
+        return "none" if target is None else str(target)
+
+    def __repr__(self) -> str:
+        return f"<Moment {self}>"
+
+    def _repr_png_(self) -> bytes | None:
+        target = self.target
+        found: bytes | None = None if target is None else target._repr_png_()
+        return found
+
+    def _repr_html_(self) -> str:
+        """The same with the target as a picture."""
+        from base64 import b64encode
+        from html import escape
+
+        picture = self._repr_png_()
+        shown = "" if picture is None else f'<br><img src="data:image/png;base64,{b64encode(picture).decode()}">'
+        return f"{escape(str(self))}{shown}"
+
+
+__all__ = ["Moment"]

@@ -1,0 +1,60 @@
+"""A stage of the pipeline: how many came to it, how many passed, and what it did.
+
+Draws, triangles and fragments are told in the same way: as stages, one after the other. Of a draw, a stage counts
+vertices, primitives, fragments. Of one fragment, one came, and one or none passed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Those that a stage stopped for one reason. register: what asks for that; "" if no register does."""
+
+    count: int
+    reason: str
+    register: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"count": self.count, "reason": self.reason, "register": self.register}
+
+    def __str__(self) -> str:
+        return f"{self.count} {self.reason}" + (f" ({self.register})" if self.register else "")
+
+
+@dataclass
+class Stage:
+    """One stage.
+
+    name: what it counts ("triangles") or what it is ("depth test"). came, passed: how many; where a stage counts other
+    things than the one before it (primitives after vertices), `passed` may be larger. lost: why the others did not
+    pass. text: what it did, as lines for people. values: the same as plain data, ready for JSON.
+    """
+
+    name: str
+    came: int = 1
+    passed: int = 1
+    lost: list[Loss] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+    values: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def stops_all(self) -> bool:
+        """Whether something came and nothing passed."""
+        return self.came > 0 and self.passed == 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "name": self.name, "came": self.came, "passed": self.passed,
+            "lost": [loss.to_json() for loss in self.lost], "text": self.text, "values": self.values,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.passed:,} of {self.came:,}"
+
+
+__all__ = ["Loss", "Stage"]

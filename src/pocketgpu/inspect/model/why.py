@@ -1,0 +1,288 @@
+"""Why a pixel has its colour: the events that touched it, and what each of their fragments went through.
+
+A pixel has a history: touches, in order. A touch by a transfer, a blit or a copy has sources, each with a history of
+its own. A touch by a draw has fragments, each with the stages that it came to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, ClassVar
+
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.answer import Answer
+from pocketgpu.inspect.model.event import Event, Range
+from pocketgpu.inspect.model.stage import Stage
+
+MOST_NAMES = 12
+"""Draws that are named where a line lists those that did not cover the pixel."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Where a screen's pixel is read from. bytes_: None if no memory is shown there; reason then says why."""
+
+    screen: str
+    x: int
+    y: int
+    bytes_: Range | None
+    reason: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.screen, "x": self.x, "y": self.y, "reason": self.reason, "memory": _place(self.bytes_)}
+
+    def __str__(self) -> str:
+        where = "nothing" if self.bytes_ is None else f"memory {self.bytes_}"
+        name = "screen" if self.screen == "screen" else f"{self.screen} screen"
+        return f"{name} ({self.x}, {self.y}) shows {where}" + (f": {self.reason}" if self.reason else "")
+
+
+@dataclass
+class Fragment:
+    """A fragment that a primitive of a draw brought to the pixel.
+
+    primitive: its number in the draw. front: which side it shows; None where that was not worked out. samples: numbers
+    of those that it covers, passed: of those that passed all tests. fate: what became of it, in a line. written:
+    whether it wrote its colour. before, after: bytes of the samples in the target, as hexadecimal. stages: what it came
+    to, in order. proved: whether its values end in the bytes that the machine's own code writes.
+    """
+
+    primitive: int
+    fate: str
+    written: bool
+    before: list[str]
+    after: list[str]
+    front: bool | None = None
+    samples: list[int] = field(default_factory=lambda: [0])
+    passed: list[int] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
+    proved: bool = True
+
+    def stage(self, name: str) -> Stage | None:
+        """The stage of a name; None if the fragment did not come to it."""
+        return next((one for one in self.stages if one.name == name), None)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "primitive": self.primitive, "front": self.front, "samples": self.samples, "passed": self.passed,
+            "fate": self.fate, "written": self.written, "before": self.before, "after": self.after,
+            "proved": self.proved, "stages": [stage.to_json() for stage in self.stages],
+        }  # fmt: skip
+
+    def lines(self) -> Iterator[str]:
+        """Text without indentation. The program's instructions are left out of fragments that wrote nothing."""
+        about = [] if self.front is None else ["front" if self.front else "back"]
+        if self.samples != [0]:
+            about.append(f"samples {', '.join(map(str, self.samples)) or 'none'}")
+        change = f"  ({_bytes(self.before)} to {_bytes(self.after)})" if self.before != self.after else ""
+        which = f" ({', '.join(about)})" if about else ""
+        yield f"primitive {self.primitive}{which}: {self.fate}{change}"
+        for stage in self.stages:
+            if stage.name != PROGRAM or self.written:
+                yield from (f"  {line}" for line in stage.text)
+
+
+PROGRAM = "program"
+"""The name of the stage that runs a fragment's program."""
+
+
+@dataclass
+class History:
+    """What happened to one pixel. place: its bytes; surface: what they belong to, in words; x, y: where in that."""
+
+    place: Range
+    surface: str = ""
+    x: int | None = None
+    y: int | None = None
+    touches: list[Touch] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "pixel": _place(self.place), "surface": self.surface, "x": self.x, "y": self.y,
+            "events": [touch.to_json() for touch in self.touches],
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        where = f"({self.x}, {self.y}) " if self.x is not None else ""
+        return f"{where}at {self.place}"
+
+
+@dataclass
+class Touch:
+    """An event that touched the pixel.
+
+    surface: what the pixel belongs to for this event; x, y: where in it. text: what the event did there. before, after:
+    bytes of the samples as hexadecimal, empty where they were not looked at; value_before, value_after: what they mean.
+    sources: where the bytes came from, if the event moved them. depth_from: the event that last wrote the depth that
+    this one was compared with.
+    """
+
+    event: Event
+    text: str
+    surface: str = ""
+    x: int | None = None
+    y: int | None = None
+    before: list[str] = field(default_factory=list)
+    after: list[str] = field(default_factory=list)
+    value_before: str = ""
+    value_after: str = ""
+    fragments: list[Fragment] = field(default_factory=list)
+    sources: list[History] = field(default_factory=list)
+    depth_from: Event | None = None
+    proved: bool = True
+
+    @property
+    def wrote(self) -> bool:
+        """Whether the pixel's bytes changed, or could have."""
+        return self.before != self.after or any(one.written for one in self.fragments) or not self.fragments
+
+    @property
+    def writer(self) -> Fragment | None:
+        """The last fragment that wrote its colour."""
+        return next((one for one in reversed(self.fragments) if one.written), None)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "event": str(self.event.address), "number": str(self.event.by_number), "kind": self.event.kind,
+            "title": self.event.title, "text": self.text, "surface": self.surface, "x": self.x, "y": self.y,
+            "before": self.before, "after": self.after,
+            "value_before": self.value_before, "value_after": self.value_after,
+            "depth_from": None if self.depth_from is None else str(self.depth_from.address), "proved": self.proved,
+            "fragments": [one.to_json() for one in self.fragments],
+            "sources": [one.to_json() for one in self.sources],
+        }  # fmt: skip
+
+    def lines(self) -> Iterator[str]:
+        """Text without indentation: what its sources went through first."""
+        for source in self.sources:
+            yield f"{source}:"
+            yield from (f"  | {line}" for touch in source.touches for line in touch.lines())
+        yield f"{self.event.address}  {self.text}"
+        if self.value_after:
+            changed = self.before != self.after
+            yield f"  {self.value_before} -> {self.value_after}" if changed else f"  stays {self.value_after}"
+        for fragment in self.fragments:
+            yield from (f"  {line}" for line in fragment.lines())
+        if self.depth_from is not None:
+            yield f"  depth was last written by {self.depth_from.address}"
+
+
+@dataclass(repr=False)
+class Why(Answer):
+    """Why a pixel is as it is.
+
+    opening: the conclusion, as lines. color: what the screen shows, or what the pixel's bytes mean (red, green, blue,
+    and alpha where there is one); None if that is not known. value: the bytes as hexadecimal, one string for each
+    sample. place: where they lie. shown: the pixel of the screen, if one was asked for. touches: the events that
+    touched the pixel, in order. misses: draws to the same surface that do not cover it. missing: why no draw reached
+    the pixel, where that can be told. overlapping: a draw whose colour and depth buffers overlap, so that other pixels
+    write these bytes as well. proved: whether every value ends in the machine's bytes.
+    """
+
+    schema: ClassVar[str] = "pocketgpu.why/2"
+
+    address: Address
+    because: str = ""
+    opening: list[str] = field(default_factory=list)
+    color: tuple[int, ...] | None = None
+    value: list[str] = field(default_factory=list)
+    place: Range | None = None
+    shown: Shown | None = None
+    touches: list[Touch] = field(default_factory=list)
+    misses: list[Address] = field(default_factory=list)
+    missing: str = ""
+    overlapping: Address | None = None
+    proved: bool = True
+
+    @property
+    def conclusion(self) -> list[str]:
+        """The cause; how it came to that; whether it is proved."""
+        return self.opening
+
+    @property
+    def hex(self) -> str | None:
+        """The colour as "#rrggbb" or "#rrggbbaa"."""
+        return None if self.color is None else "#" + "".join(f"{part:02x}" for part in self.color)
+
+    @property
+    def last(self) -> Touch | None:
+        """The touch that gave the pixel its colour; where transfers or blits moved it, the one before them."""
+        way = self.way
+        return way[-1] if way else None
+
+    @property
+    def way(self) -> list[Touch]:
+        """From what the pixel shows back to what drew it: the touch that decides, then that of its first source."""
+        found: list[Touch] = []
+        touch = deciding(self.touches)
+        while touch is not None:
+            found.append(touch)
+            touch = deciding(touch.sources[0].touches) if touch.sources else None
+        return found
+
+    def all_touches(self) -> Iterator[Touch]:
+        """All touches, those of sources before what took from them."""
+
+        def walk(touches: Sequence[Touch]) -> Iterator[Touch]:
+            for touch in touches:
+                for source in touch.sources:
+                    yield from walk(source.touches)
+                yield touch
+
+        yield from walk(self.touches)
+
+    @property
+    def fragments(self) -> list[Fragment]:
+        """All fragments, in order."""
+        return [fragment for touch in self.all_touches() for fragment in touch.fragments]
+
+    def details(self) -> Iterator[str]:
+        if self.shown is not None:
+            yield str(self.shown)
+        if self.place is not None:
+            happened = "; what happened to it:" if self.touches else "; no event of the capture touched it"
+            yield f"pixel at {self.place}, {_bytes(self.value)} at last{happened}"
+        for touch in self.touches:
+            yield from touch.lines()
+        if self.misses:
+            names = ", ".join(map(str, self.misses[:MOST_NAMES]))
+            more = f" and {len(self.misses) - MOST_NAMES} more" if len(self.misses) > MOST_NAMES else ""
+            yield f"no primitive of {names}{more} covers it"
+
+    def to_json(self) -> dict[str, Any]:
+        place = _place(self.place)
+        return self.head() | {
+            "proved": self.proved, "color": None if self.color is None else list(self.color), "hex": self.hex,
+            "screen": None if self.shown is None else self.shown.to_json(),
+            "pixel": None if place is None else place | {"value": self.value},
+            "overlapping": None if self.overlapping is None else str(self.overlapping),
+            "missing": self.missing, "misses": [str(one) for one in self.misses],
+            "events": [touch.to_json() for touch in self.touches],
+        }  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        swatch = ""
+        if self.color:
+            swatch = f'<span style="background:{self.hex};border:1px solid;padding:0 1em">&nbsp;</span> '
+        return f"<div>{swatch}<pre>{escape(self.text())}</pre></div>"
+
+
+def deciding(touches: Sequence[Touch]) -> Touch | None:
+    """The last touch that changed anything or wrote a colour; else the last one; None of none."""
+    for touch in reversed(touches):
+        if touch.wrote:
+            return touch
+    return touches[-1] if touches else None
+
+
+def _place(place: Range | None) -> dict[str, Any] | None:
+    return None if place is None else {"memory": f"{place.address:#010x}", "size": place.size}
+
+
+def _bytes(samples: Sequence[str]) -> str:
+    return " ".join(samples[:8]) + (f" and {len(samples) - 8} more" if len(samples) > 8 else "")
+
+
+__all__ = ["PROGRAM", "Fragment", "History", "Shown", "Touch", "Why", "deciding"]

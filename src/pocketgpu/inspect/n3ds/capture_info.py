@@ -1,0 +1,265 @@
+"""What is in a capture: counts by frame, features in use, and the doubtful behaviours that its pictures depend on.
+
+The capture is replayed by a machine whose observer leaves draws out: lists run, and each different state is described
+once. Long captures take about as long as their loads and lists do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.events import Event
+from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.switches import SWITCHES
+from pocketgpu.inspect.n3ds import doubts, features
+from pocketgpu.inspect.n3ds.doubts import Doubt
+from pocketgpu.inspect.n3ds.draw_state import DrawStates
+from pocketgpu.inspect.n3ds.features import Feature
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Run, Undrawn
+
+if TYPE_CHECKING:
+    from pocketgpu.capture import Capture
+    from pocketgpu.capture.formats.citrace import Trace
+    from pocketgpu.capture.formats.gxlog import GxLog
+    from pocketgpu.capture.pgc import PgcTrace
+
+
+@dataclass
+class FrameCounts:
+    """What one frame asks for. `list_words`: 32-bit words of its command lists."""
+
+    index: int
+    writes: int = 0
+    loads: int = 0
+    load_bytes: int = 0
+    lists: int = 0
+    list_words: int = 0
+    draws: int = 0
+    vertices: int = 0
+    fills: int = 0
+    transfers: int = 0
+    texture_copies: int = 0
+
+
+@dataclass
+class Use:
+    """How often something was met, and where first (such as "f0")."""
+
+    count: int = 0
+    first: str = ""
+
+    def add(self, count: int, place: str) -> None:
+        self.first = self.first if self.count else place
+        self.count += count
+
+
+@dataclass
+class Program:
+    """A shader program: `words` up to the last one that was written, `draws` that ran it."""
+
+    unit: str
+    entry: int
+    words: int
+    draws: int
+    first: str
+
+
+@dataclass
+class CaptureInfo:
+    """All of it. features and doubts in order of first appearance; events of the capture and the watching machine."""
+
+    frames: list[FrameCounts] = field(default_factory=list)
+    features: dict[Feature, Use] = field(default_factory=dict)
+    doubts: dict[Doubt, Use] = field(default_factory=dict)
+    programs: list[Program] = field(default_factory=list)
+    states: int = 0
+    events: list[Event] = field(default_factory=list)
+
+    def totals(self) -> dict[str, int]:
+        """The counts of all frames together, by name."""
+        names = [name for name in vars(FrameCounts(0)) if name != "index"]
+        return {name: sum(getattr(frame, name) for frame in self.frames) for name in names}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, without the frames' counts and the events."""
+        return {
+            "totals": self.totals(),
+            "states": self.states,
+            "features": [
+                {"id": feature.id, "text": feature.text, "count": use.count, "first": use.first}
+                for feature, use in self.features.items()
+            ],
+            "programs": [vars(program) for program in self.programs],
+            "doubts": [
+                {
+                    "switch": doubt.switch,
+                    "default": SWITCHES[doubt.switch].default,
+                    "alternatives": list(SWITCHES[doubt.switch].alternatives),
+                    "certain": doubt.certain,
+                    "reason": doubt.reason,
+                    "count": use.count,
+                    "first": use.first,
+                }
+                for doubt, use in self.doubts.items()
+            ],
+        }
+
+
+class _Collector(Undrawn):
+    """Fills a CaptureInfo with what a machine tells."""
+
+    def __init__(self) -> None:
+        self.info = CaptureInfo()
+        self.frame = FrameCounts(0)
+        self._states = DrawStates()
+        self._programs: dict[tuple[str, bytes, int], Program] = {}
+
+    # What the machine tells
+
+    def memory_loaded(self, address: int, size: int) -> None:
+        self.frame.loads += 1
+        self.frame.load_bytes += size
+
+    def writes_start(self, addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> None:
+        self.frame.writes += len(addresses)
+
+    def draws(self, packets: DrawPackets, run: Run) -> None:
+        self.frame.vertices += self._states.add(packets, self.frame.draws)
+        self.frame.draws += len(packets.registers)
+        self._count_programs("vs", packets, range(len(packets.registers)))
+        geometry = (packets.registers[:, 0x229] & 3) == 2
+        if geometry.any():
+            self._count_programs("gs", packets, [i for i, on in enumerate(geometry.tolist()) if on])
+
+    def list_ended(self, offset: int, size: int, jumps: int, ignored: int) -> None:
+        if size and self.machine.memory.address_of(offset) is not None:
+            self.frame.lists += 1
+            self.frame.list_words += size // 4
+        self._note(doubts.of_list(ignored), ignored, self._place)
+
+    def unit_starts(self, unit: str, words: Mapping[str, int]) -> None:
+        if unit == "P3D":
+            return
+        place = self._place
+        if unit != "PPF":
+            self.frame.fills += 1
+        elif EXTERNAL["PPF_FLAGS"]["texture_copy"].raw(words["PPF_FLAGS"]):
+            self.frame.texture_copies += 1
+        else:
+            self.frame.transfers += 1
+        self._use(features.of_unit(unit, words), 1, place)
+        self._note(doubts.of_unit(unit, words), 1, place)
+
+    def vblank(self, frame: int) -> None:
+        """Look at the displays and begin the next frame."""
+        read, place = self.machine.read_register, self._place
+        for unit in range(2):
+            names = [f"PDC{unit}_{name}" for name in ("CONTROL", "SELECT", "FORMAT", "ADDRESS_A0", "ADDRESS_A1")]
+            registers = {name: read(EXTERNAL[name].address) for name in names}
+            shown = list(features.of_display(registers, unit))
+            self._use(shown, 1, place)
+            if shown:
+                self._note(doubts.of_display(registers, unit), 1, place)
+        self.info.frames.append(self.frame)
+        self.frame = FrameCounts(self.frame.index + 1)
+
+    def finish(self) -> CaptureInfo:
+        """Describe what was gathered."""
+        info = self.info
+        for state in self._states:
+            self._use(features.of_draw(state), state.draws, state.first)
+            self._note(doubts.of_draw(state), state.draws, state.first)
+        for (unit, code, _), program in self._programs.items():
+            self._note(doubts.of_program(code, unit == "gs"), program.draws, program.first)
+        info.programs = list(self._programs.values())
+        info.states = len(self._states)
+        info.features = dict(sorted(info.features.items(), key=lambda item: item[0].id))
+        info.doubts = dict(sorted(info.doubts.items(), key=lambda item: (not item[0].certain, item[0].switch)))
+        if self._states.overflow:
+            message = f"more than {len(self._states)} different draw states: the rest is only counted"
+            info.events.append(Event("warning", "info.states", message, count=self._states.overflow))
+        return info
+
+    # Notes
+
+    @property
+    def _place(self) -> str:
+        return f"f{self.frame.index}"
+
+    def _use(self, found: Iterable[Feature], count: int, place: str) -> None:
+        for feature in dict.fromkeys(found):
+            self.info.features.setdefault(feature, Use()).add(count, place)
+
+    def _note(self, found: Iterable[Doubt], count: int, place: str) -> None:
+        for doubt in dict.fromkeys(found):
+            self.info.doubts.setdefault(doubt, Use()).add(count, place)
+
+    def _count_programs(self, unit: str, packets: DrawPackets, draws: Iterable[int]) -> None:
+        bank = f"{unit}_code"
+        offsets = packets.versions(bank)
+        entry_id = 0x2BA if unit == "vs" else 0x28A
+        counted: dict[tuple[int, int], list[int]] = {}
+        for i in draws:
+            key = int(offsets[i]), int(packets.registers[i, entry_id]) & 0xFFFF
+            counted.setdefault(key, []).append(i)
+        for (_, entry), with_it in counted.items():
+            code = packets.seen(bank, with_it[0]).rstrip(b"\0")
+            code += bytes(-len(code) % 4)
+            program = self._programs.get((unit, code, entry))
+            if program is None:
+                name = "vertex" if unit == "vs" else "geometry"
+                program = Program(name, entry, len(code) // 4, 0, packets.place)
+                self._programs[unit, code, entry] = program
+            program.draws += len(with_it)
+
+
+def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) -> CaptureInfo:
+    """Look through all frames of a 3DS capture and tell what is in them. `progress` hears of each finished frame.
+
+    :raises NoPictureError: the capture has no frames.
+    :raises UsageError: it is of another console; `maxwell_info` looks into those of a Switch.
+    """
+    from pocketgpu.capture.replay import MIB, replay
+
+    trace = trace_of_3ds(capture)
+    if not trace.frame_count:
+        raise NoPictureError("the capture has no frames", location=capture.path, hint="A frame ends with a marker.")
+    collector = _Collector()
+    machine = N3DS(fcram=(256 if trace.needs_new_model else 128) * MIB)
+    machine.observe(collector)
+    for frame in replay(trace, machine, range(trace.frame_count), pictures=False):
+        collector.info.events += frame.warnings
+        progress(frame.index)
+    return collector.finish()
+
+
+def trace_of_3ds(capture: Capture) -> Trace | GxLog | PgcTrace:
+    """The parsed file of a 3DS capture. Raises UsageError for one of another console."""
+    from pocketgpu.capture.formats.mxcap import ChannelLog
+
+    if isinstance(capture.trace, ChannelLog):
+        raise UsageError("the recording is of a Switch", location=capture.path, hint="Give one of a 3DS.")
+    return capture.trace
+
+
+def kind_of(capture: Capture) -> str:
+    """What the file is, in words."""
+    from pocketgpu.capture.formats.citrace import Trace
+    from pocketgpu.capture.pgc import PgcLog, PgcTrace
+
+    trace = capture.trace
+    if isinstance(trace, PgcTrace | PgcLog):
+        return "pgc capture"
+    if capture.console == "Switch":
+        return "channel log"
+    if isinstance(trace, Trace):
+        return "CiTrace recording, older form" if trace.classic else "CiTrace recording"
+    return "GX log"

@@ -1,0 +1,272 @@
+"""Which doubtful behaviour a draw, fill, transfer or display depends on: one small test for each switch.
+
+"certain" means that the disputed case itself occurs: another value of the switch means another result, unless the data
+hide it. "possible" means that only the data can tell (a NaN, an exact tie, a coordinate just below 0). Switches that no
+register can tell anything about are not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.formats import EXTERNAL_FORMATS, TEXTURE_FORMATS
+from pocketgpu.facts.shader_isa import OPCODES
+from pocketgpu.inspect.n3ds.draw_state import DrawState
+from pocketgpu.pica.external.transfer import LEAST_16_BIT
+from pocketgpu.pica.fragment.combiners import STAGES
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A switch that matters here, and why."""
+
+    switch: str
+    reason: str
+    certain: bool = True
+
+
+_BUFFER, _PREVIOUS = 13, 15
+_ADD_SIGNED, _ADD_MULTIPLY = 3, 9
+_GREATER_FUNCTIONS = (4, 5, 6, 7)  # comparisons that change when their sides do
+_SHADOW_TYPES = (2, 4)
+
+
+def of_draw(state: DrawState) -> Iterator[Doubt]:
+    """The doubts that a draw state depends on."""
+    yield from _vertices(state)
+    yield from _raster(state)
+    yield from _textures(state)
+    yield from _lighting(state)
+    yield from _combiners(state)
+    yield from _tests(state)
+
+
+def _vertices(state: DrawState) -> Iterator[Doubt]:
+    trigger = "DRAWARRAYS" if state.arrays else "DRAWELEMENTS"
+    if not state.immediate and trigger in state.zero:
+        yield Doubt("draw.trigger_value", f"0 is written to {trigger}")
+    if state.immediate:
+        inputs = state("VSH_NUM_ATTR.count") + 1
+        order = [
+            state(f"VSH_ATTRIBUTES_PERMUTATION_{'LOW' if n < 8 else 'HIGH'}.input{n}") for n in range(min(inputs, 16))
+        ]
+        if order != list(range(len(order))):
+            yield Doubt("vertex.immediate_inputs", "immediate vertices with permuted attributes")
+        if state("PRIMITIVE_CONFIG.mode") == 1:
+            yield Doubt("vertex.immediate_strip", "an immediate strip")
+        return
+    loaders = state.loaded
+    seen: list[int] = [code for loader in loaders for code, size, _ in loader if size]
+    if len(set(seen)) != len(seen):
+        yield Doubt("vertex.repeated_attribute", "two loader components name the same attribute")
+    fixed = state("ATTRIBBUFFERS_FORMAT_HIGH.fixed_mask")
+    if any(fixed >> code & 1 for code in seen):
+        yield Doubt("vertex.fixed_and_loaded", "an attribute is marked fixed and loaded as well")
+    if any(_is_misaligned(loader) for loader in loaders):
+        yield Doubt("vertex.alignment", "components inside a loader that are not aligned to their size")
+
+
+def _is_misaligned(loader: list[tuple[int, int, int]]) -> bool:
+    at = 0
+    for _, size, count in loader:
+        wanted = size or 4
+        if at % wanted:
+            return True
+        at += max(size, 1) * count
+    return False
+
+
+def _raster(state: DrawState) -> Iterator[Doubt]:
+    if state("VIEWPORT_XY.x") or state("VIEWPORT_XY.y"):
+        yield Doubt("viewport.offset_sign", "the viewport does not start at 0, 0")
+    if state("FACECULLING_CONFIG.mode") == 3:
+        yield Doubt("raster.cull_0_3", "culling mode 3")
+    if state("FRAMEBUFFER_BLOCK32.enable"):
+        yield Doubt("transfer.block32", "32x32 blocks")
+    if state.geometry:
+        yield Doubt("geometry.output_banks", "a geometry shader runs", certain=False)
+        yield Doubt("geometry.bool15", "a geometry shader runs", certain=False)
+    if state("DEPTHBUFFER_FORMAT.format") in (2, 3) and _writes_depth(state):
+        yield Doubt("depth.bits", "a 24-bit depth buffer is written", certain=False)
+
+
+def _writes_depth(state: DrawState) -> bool:
+    return bool(state("DEPTH_COLOR_MASK.depth_write") and state("DEPTHBUFFER_WRITE.depth"))
+
+
+def _textures(state: DrawState) -> Iterator[Doubt]:
+    for unit in state.texture_units:
+        prefix = f"TEXUNIT{unit}_"
+        kind = state("TEXUNIT0_PARAM.type") if unit == 0 else 0
+        if prefix + "ADDR" in state.zero:
+            yield Doubt("texture.null_address", f"unit {unit} has no address")
+        if state(prefix + "LOD.max_level"):
+            yield Doubt("texture.levels", f"unit {unit} has smaller levels")
+        format = TEXTURE_FORMATS.get(state(prefix + "TYPE.format"))
+        if format is not None and any(bits in (5, 6) for _, _, bits in format.channels):
+            yield Doubt("texture.expand", f"{format.name} textures")
+        if state(prefix + "PARAM.wrap_s") > 3 or state(prefix + "PARAM.wrap_t") > 3:
+            yield Doubt("texture.wrap_4_7", f"unit {unit} wraps by a code above 3")
+        if 0 in (state(prefix + "PARAM.mag_filter"), state(prefix + "PARAM.min_filter")):
+            yield Doubt("texture.nearest", "textures without filtering", certain=False)
+        if kind in _SHADOW_TYPES:
+            yield Doubt("texture.shadow_filter", "shadow textures")
+            yield Doubt("texture.shadow_equal", "shadow textures", certain=False)
+            if state("TEXUNIT0_SHADOW.bias"):
+                yield Doubt("texture.shadow_bias", "shadow textures with a bias", certain=False)
+
+
+def _lighting(state: DrawState) -> Iterator[Doubt]:
+    if not state.lit:
+        return
+    yield Doubt("lighting.lut", "lighting reads its tables", certain=False)
+    off = [state(f"LIGHTING_CONFIG1.{name}_off") for name in ("rb", "rr")]
+    if off[0] != off[1]:
+        yield Doubt("lighting.off_bits", "only one of the reflection tables for red and blue is off")
+    if state("LIGHTING_CONFIG0.fresnel") and state("LIGHTING_NUM_LIGHTS.count"):
+        yield Doubt("lighting.fresnel", "Fresnel alpha with several lights")
+    if state.over_bright:
+        yield Doubt("lighting.color_bits", "light colours above full brightness")
+
+
+def _combiners(state: DrawState) -> Iterator[Doubt]:
+    first = state.sources(0)
+    if _PREVIOUS in first:
+        yield Doubt("combiner.first_previous", "stage 0 reads the previous stage")
+    if _BUFFER in first:
+        yield Doubt("combiner.first_buffer", "stage 0 reads the combiner buffer")
+    for stage in range(STAGES):
+        operations = state.operations(stage)
+        if 1 <= stage <= 4 and _BUFFER in state.sources(stage):
+            stored = state(f"TEXENV_UPDATE_BUFFER.rgb{stage - 1}") or state(f"TEXENV_UPDATE_BUFFER.alpha{stage - 1}")
+            if stored:
+                yield Doubt("combiner.buffer_delay", "a stage reads the buffer that the stage before it stores to")
+        if _ADD_SIGNED in operations:
+            yield Doubt("combiner.add_signed", "add-signed combiners")
+        if _ADD_MULTIPLY in operations:
+            yield Doubt("combiner.add_multiply", "add-multiply combiners", certain=False)
+        if 3 in (state(f"TEXENV{stage}_SCALE.rgb"), state(f"TEXENV{stage}_SCALE.alpha")):
+            yield Doubt("combiner.scale_3", "combiner scale code 3")
+        if any(operations):
+            yield Doubt("combiner.arithmetic", "combiners that compute", certain=False)
+    if 0 in state.all_sources:
+        yield Doubt("combiner.vertex_color", "vertex colours", certain=False)
+    if state("TEXENV_UPDATE_BUFFER.fog_mode") == 5:
+        yield Doubt("fog.arithmetic", "fog", certain=False)
+    if state("TEXENV_UPDATE_BUFFER.fog_mode") == 7 or state("COLOR_OPERATION.fragment_mode") == 1:
+        yield Doubt("gas.hypothesis", "gas")
+
+
+def _tests(state: DrawState) -> Iterator[Doubt]:
+    depth, stencil = state("DEPTH_COLOR_MASK.depth_test"), state("STENCIL_TEST.enable")
+    if state("FRAGOP_ALPHA_TEST.enable") and stencil:
+        yield Doubt("test.order", "alpha test together with the stencil test")
+    if stencil and state("STENCIL_TEST.function") in _GREATER_FUNCTIONS:
+        yield Doubt("test.stencil_operands", "the stencil test compares by order")
+    if stencil and state("DEPTHBUFFER_WRITE.depth") and not state("DEPTHBUFFER_WRITE.stencil"):
+        yield Doubt("test.stencil_write", "depth may be written and the stencil may not")
+    if not depth and _writes_depth(state):
+        yield Doubt("test.untested_depth_write", "depth is written without a depth test")
+    if not state("COLOR_OPERATION.blend_enable"):
+        return
+    for part in ("rgb", "alpha"):
+        factors = [state(f"BLEND_FUNC.{side}_{part}") for side in ("src", "dst")]
+        if state(f"BLEND_FUNC.equation_{part}") in (3, 4) and factors != [1, 1]:
+            yield Doubt("blend.min_max", "minimum or maximum with factors other than one")
+        if 15 in factors:
+            yield Doubt("blend.factor_15", "blend factor 15")
+
+
+def of_program(code: bytes, geometry: bool) -> Iterator[Doubt]:
+    """The doubts that the instructions in a shader unit's program memory (little-endian words) may depend on."""
+    words = [int.from_bytes(code[i : i + 4], "little") for i in range(0, len(code), 4)]
+    # Zero is ADD too, but what stands for memory that nobody wrote is no program.
+    names = {OPCODES[word >> 26].name for word in words if word and word >> 26 in OPCODES}
+    loops = sum(1 for word in words if word and word >> 26 == 0x29)
+    if names:
+        yield Doubt("shader.precision", "shader arithmetic", certain=False)
+    if "LITP" in names:
+        yield Doubt("shader.litp_nan", "a program uses LITP", certain=False)
+    if loops > 1:
+        yield Doubt("shader.nested_loop_counter", "a program has several loops", certain=False)
+    if names & {"CALL", "CALLC", "CALLU"}:
+        yield Doubt("shader.stacks", "a program calls subroutines", certain=False)
+    if geometry and any(word >> 26 == 0x2B and word >> 22 & 1 for word in words):
+        yield Doubt("geometry.winding", "a program emits triangles turned round")
+    if geometry and any(word >> 26 == 0x2B and word >> 24 & 3 == 3 for word in words):
+        yield Doubt("geometry.emit_buffers", "a program emits by the fourth slot")
+
+
+def of_list(ignored: int) -> Iterator[Doubt]:
+    """The doubts of a command list that wrote `ignored` times to ids without a register for lists."""
+    if ignored:
+        yield Doubt("list.private_ids", "a list writes ids that belong to the ARM11, or above 0x2ff")
+
+
+def _raw(words: Mapping[str, int], name: str, part: str) -> int:
+    return EXTERNAL[name][part].raw(words[name])
+
+
+def of_unit(unit: str, words: Mapping[str, int]) -> Iterator[Doubt]:
+    """The doubts of a fill (unit PSC0 or PSC1) or of the transfer engine (PPF)."""
+    if unit != "PPF":
+        start, end = words[f"{unit}_START"] << 3, words[f"{unit}_END"] << 3
+        if not start:
+            yield Doubt("fill.null_start", "a fill at address 0")
+        elif _raw(words, f"{unit}_CONTROL", "width") in (1, 3) and (end - start) % 3:
+            yield Doubt("fill.tail_24", "a 24-bit fill of a length that is no multiple of 3")
+        return
+    if _raw(words, "PPF_FLAGS", "texture_copy"):
+        sides = [
+            (_raw(words, name, "width"), _raw(words, name, "gap")) for name in ("PPF_COPY_INPUT", "PPF_COPY_OUTPUT")
+        ]
+        if any(gap and width for width, gap in sides):
+            yield Doubt("texture_copy.units", "a texture copy with gaps")
+        if any(gap and not width for width, gap in sides):
+            yield Doubt("texture_copy.zero_width", "a texture copy with gaps between lines of width 0")
+        return
+    yield from _transfer(words)
+
+
+def _transfer(words: Mapping[str, int]) -> Iterator[Doubt]:
+    in_width, out_width = _raw(words, "PPF_INPUT_SIZE", "width"), _raw(words, "PPF_OUTPUT_SIZE", "width")
+    if not (out_width and _raw(words, "PPF_OUTPUT_SIZE", "height")):
+        yield Doubt("transfer.zero_size", "a transfer without width or height")
+        return
+    if in_width != out_width and not _raw(words, "PPF_FLAGS", "crop"):
+        yield Doubt("transfer.uncropped_stride", "rows of different lengths without the crop flag")
+    if _raw(words, "PPF_FLAGS", "no_tiling"):
+        both = _raw(words, "PPF_FLAGS", "linear_to_tiled")
+        name, reason = ("both_tiling_flags", "both tiling flags") if both else ("no_tiling", "the no-tiling flag")
+        yield Doubt(f"transfer.{name}", reason)
+    if _raw(words, "PPF_FLAGS", "flip") and _raw(words, "PPF_FLAGS", "crop") and in_width > out_width:
+        yield Doubt("transfer.flip_crop", "a picture is flipped and cropped")
+    if _raw(words, "PPF_FLAGS", "block32"):
+        yield Doubt("transfer.block32", "32x32 blocks")
+    read, write = (EXTERNAL_FORMATS.get(_raw(words, "PPF_FLAGS", f"{side}_format")) for side in ("input", "output"))
+    if read is None or write is None:
+        return
+    if read.bits > write.bits and any(bits < 8 for _, _, bits in write.channels):
+        yield Doubt("transfer.contract", f"{read.name} becomes {write.name}")
+    # RGBA8 becomes anything, RGB8 only itself, 16 bits other 16 bits (GBATEK).
+    if read.bits != 32 and read.bits != write.bits:
+        yield Doubt("transfer.odd_formats", f"{read.name} becomes {write.name}")
+    height = _raw(words, "PPF_OUTPUT_SIZE", "height")
+    if read.bits == write.bits == 16 and min(out_width, height) < LEAST_16_BIT:
+        yield Doubt("transfer.small", f"{out_width}x{height} pixels of 16 bits")
+    if _raw(words, "PPF_FLAGS", "scale"):
+        if read.bits == 16:
+            yield Doubt("transfer.average_bits", f"{read.name} is scaled down")
+        if _raw(words, "PPF_FLAGS", "linear_to_tiled"):
+            yield Doubt("transfer.linear_scale", "a linear picture is scaled down")
+
+
+def of_display(registers: Mapping[str, int], unit: int) -> Iterator[Doubt]:
+    """The doubts of what a display controller shows."""
+    code = EXTERNAL[f"PDC{unit}_FORMAT"]["color_format"].raw(registers[f"PDC{unit}_FORMAT"])
+    if code > 4:
+        yield Doubt("display.formats_5_7", f"display format {code}")
+    elif any(bits in (5, 6) for _, _, bits in EXTERNAL_FORMATS[code].channels):
+        yield Doubt("display.expand", f"{EXTERNAL_FORMATS[code].name} on a screen")

@@ -1,0 +1,226 @@
+"""What of a draw's registers can change how it is drawn: gathered once for all draws that have it in common.
+
+A capture has up to a thousand draws a frame and few different states. Columns that only hold data (colours, addresses,
+uniforms) are left out, equal rows are counted by array operations, and only the different ones reach Python code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from pocketgpu.facts.pica import PICA
+from pocketgpu.pica.core.layout import KIND_ARRAYS, KIND_ELEMENTS, KIND_IMMEDIATE
+from pocketgpu.pica.core.registers import field
+from pocketgpu.pica.fragment.combiners import STAGES, USES
+from pocketgpu.pica.front.packets import DrawPackets
+
+MOST_STATES: Final = 1 << 14
+"""Different states that are kept; a capture with more is not made by a program, and only its counts go on."""
+
+UNITS: Final = 3
+_ALL: Final = 0xFFFFFFFF
+_WHOLE: Final = (
+    "FACECULLING_CONFIG", "FRAGOP_CLIP", "SH_OUTMAP_TOTAL", *(f"SH_OUTMAP_O{n}" for n in range(7)), "FLAT_SHADING",
+    "PIXEL_SKIP", "EARLYDEPTH_TEST1", "SCISSORTEST_MODE", "VIEWPORT_XY", "DEPTHMAP_ENABLE", "TEXUNIT_CONFIG",
+    *(f"TEXUNIT{unit}_{name}" for unit in range(UNITS) for name in ("DIM", "PARAM", "LOD", "TYPE")),
+    "TEXUNIT0_SHADOW", "PROCTEX0", "PROCTEX4",
+    *(f"TEXENV{stage}_{name}" for stage in range(STAGES) for name in ("SOURCE", "OPERAND", "COMBINER", "SCALE")),
+    "TEXENV_UPDATE_BUFFER", "COLOR_OPERATION", "BLEND_FUNC", "LOGIC_OP", "STENCIL_OP", "DEPTH_COLOR_MASK",
+    "COLORBUFFER_READ", "COLORBUFFER_WRITE", "DEPTHBUFFER_READ", "DEPTHBUFFER_WRITE", "DEPTHBUFFER_FORMAT",
+    "COLORBUFFER_FORMAT", "EARLYDEPTH_TEST2", "FRAMEBUFFER_BLOCK32", "DEPTHBUFFER_LOC", "COLORBUFFER_LOC",
+    "FRAMEBUFFER_DIM", "LIGHTING_NUM_LIGHTS", "LIGHTING_CONFIG0", "LIGHTING_CONFIG1", "LIGHTING_ENABLE1",
+    *(f"LIGHT{n}_CONFIG" for n in range(8)), "LIGHTING_LUTINPUT_SELECT", "LIGHTING_LIGHT_PERMUTATION",
+    "ATTRIBBUFFERS_FORMAT_LOW", "ATTRIBBUFFERS_FORMAT_HIGH",
+    *(f"ATTRIBBUFFER{n}_{name}" for n in range(12) for name in ("CONFIG1", "CONFIG2")),
+    "GEOSTAGE_CONFIG", "VSH_NUM_ATTR", "VSH_COM_MODE", "GSH_MISC0", "GSH_MISC1",
+    "VSH_ATTRIBUTES_PERMUTATION_LOW", "VSH_ATTRIBUTES_PERMUTATION_HIGH",
+)  # fmt: skip
+_PARTS: Final = (
+    "FRAGOP_ALPHA_TEST.enable", "FRAGOP_ALPHA_TEST.function", "STENCIL_TEST.enable", "STENCIL_TEST.function",
+    "INDEXBUFFER_CONFIG.type", "PRIMITIVE_CONFIG.mode", "VSH_INPUTBUFFER_CONFIG.count",
+)  # fmt: skip
+# Above 255 a light is brighter than full; all else of its colour is data.
+BRIGHT: Final = 0x300 | 0x300 << 10 | 0x300 << 20
+LIGHT_COLORS: Final = tuple(
+    PICA[f"LIGHT{n}_{name}"].offset for n in range(8) for name in ("SPECULAR0", "SPECULAR1", "DIFFUSE", "AMBIENT")
+)
+# Registers of which only matters whether they are 0, and the bit that says so in the column after the words.
+ZEROS: Final = ("TEXUNIT0_ADDR", "TEXUNIT1_ADDR", "TEXUNIT2_ADDR", "DRAWARRAYS", "DRAWELEMENTS")
+
+
+def _columns() -> tuple[np.ndarray, np.ndarray]:
+    masks = {PICA[name].offset: _ALL for name in _WHOLE}
+    for name in _PARTS:
+        part = field(name)
+        masks[part.register.offset] = masks.get(part.register.offset, 0) | part.mask
+    masks |= dict.fromkeys((PICA["LIGHTING_AMBIENT"].offset, *LIGHT_COLORS), BRIGHT)
+    ids = np.array(sorted(masks), np.int64)
+    return ids, np.array([masks[int(i)] for i in ids], np.uint32)
+
+
+STATE_IDS, STATE_MASKS = _columns()
+_KNOWN: Final = {int(i): int(mask) for i, mask in zip(STATE_IDS, STATE_MASKS, strict=True)}
+_ZERO_IDS: Final = np.array([PICA[name].offset for name in ZEROS], np.int64)
+
+
+@dataclass
+class DrawState:
+    """One state: `words` by register id, how it was drawn, how often, and where first."""
+
+    words: dict[int, int]
+    kind: int
+    zero: frozenset[str]
+    first: str
+    draws: int = 0
+    vertices: int = 0
+
+    def __call__(self, name: str) -> int:
+        """The raw bits of a field; only fields that states keep apart can be asked for."""
+        part = field(name)
+        if part.mask & ~_KNOWN.get(part.register.offset, 0):
+            raise KeyError(f"{name} is not part of a draw state")
+        return part.field.raw(self.words[part.register.offset])
+
+    def text(self, name: str) -> str:
+        """The meaning of a field in words, without its number where it has a name."""
+        part = field(name)
+        raw = self(name)
+        if part.field.enum is not None:
+            return part.field.enum.get(raw, f"code {raw}")
+        return part.field.text(raw << part.lo)
+
+    @property
+    def immediate(self) -> bool:
+        return self.kind == KIND_IMMEDIATE
+
+    @property
+    def indexed(self) -> bool:
+        return self.kind == KIND_ELEMENTS
+
+    @property
+    def arrays(self) -> bool:
+        return self.kind == KIND_ARRAYS
+
+    def sources(self, stage: int) -> set[int]:
+        """Codes of the sources that a combiner stage reads."""
+        found = set()
+        for part in ("rgb", "alpha"):
+            count = USES.get(self(f"TEXENV{stage}_COMBINER.{part}"), 0)
+            found |= {self(f"TEXENV{stage}_SOURCE.{part}{i}") for i in range(count)}
+        return found
+
+    @property
+    def all_sources(self) -> set[int]:
+        return set().union(*(self.sources(stage) for stage in range(STAGES)))
+
+    def operations(self, stage: int) -> tuple[int, int]:
+        """Codes of a stage's operations for colour and alpha."""
+        return self(f"TEXENV{stage}_COMBINER.rgb"), self(f"TEXENV{stage}_COMBINER.alpha")
+
+    def passes_through(self, stage: int) -> bool:
+        """Whether a stage hands on the previous result unchanged."""
+
+        def get(name: str) -> int:
+            return self(f"TEXENV{stage}_{name}")
+
+        replace = all(
+            get(f"COMBINER.{part}") == 0 and get(f"SOURCE.{part}0") == 15 and get(f"OPERAND.{part}0") == 0
+            for part in ("rgb", "alpha")
+        )
+        return replace and get("SCALE.rgb") in (0, 3) and get("SCALE.alpha") in (0, 3)
+
+    @property
+    def texture_units(self) -> list[int]:
+        """Units 0 to 2 that are on and read by a combiner, or by lighting for its bump map."""
+        used = {code - 3 for code in self.all_sources}
+        if self.lit and self("LIGHTING_CONFIG0.bump_mode"):
+            used.add(self("LIGHTING_CONFIG0.bump_unit"))
+        return [unit for unit in range(UNITS) if unit in used and self(f"TEXUNIT_CONFIG.unit{unit}_enable")]
+
+    @property
+    def procedural(self) -> bool:
+        return 6 in self.all_sources and bool(self("TEXUNIT_CONFIG.unit3_enable"))
+
+    @property
+    def lit(self) -> bool:
+        return bool(self.all_sources & {1, 2}) and not self("LIGHTING_ENABLE1.disable")
+
+    @property
+    def over_bright(self) -> bool:
+        """Whether a light colour has a channel above full brightness."""
+        return any(self.words[number] for number in LIGHT_COLORS)
+
+    @property
+    def geometry(self) -> bool:
+        return self("GEOSTAGE_CONFIG.mode") == 2
+
+    @property
+    def loaded(self) -> list[list[tuple[int, int, int]]]:
+        """For each loader in use its components in order: (code, element size, elements); skips have element size 0."""
+        loaders = []
+        for n in range(12):
+            prefix = f"ATTRIBBUFFER{n}_CONFIG"
+            components = []
+            for i in range(min(12, self(f"{prefix}2.count"))):
+                code = self(f"{prefix}{1 if i < 8 else 2}.component{i + 1}")
+                components.append((code, *self.element(code)) if code < 12 else (code, 0, 4 * (code - 11)))
+            if components:
+                loaders.append(components)
+        return loaders
+
+    def element(self, attribute: int) -> tuple[int, int]:
+        """Bytes of an element and number of elements of an attribute in memory."""
+        register = f"ATTRIBBUFFERS_FORMAT_{'LOW' if attribute < 8 else 'HIGH'}"
+        return (1, 1, 2, 4)[self(f"{register}.type{attribute}")], self(f"{register}.size{attribute}") + 1
+
+
+class DrawStates:
+    """All states met so far; feed it packets."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, DrawState] = {}
+        self.overflow = 0
+
+    def __iter__(self) -> Iterator[DrawState]:
+        return iter(self._known.values())
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def add(self, packets: DrawPackets, number: int = 0) -> int:
+        """Count some draws, the first of which is draw `number` of its frame; returns the vertices they ask for."""
+        registers = packets.registers
+        rows = np.empty((len(registers), len(STATE_IDS) + 2), np.uint32)
+        rows[:, :-2] = registers[:, STATE_IDS] & STATE_MASKS
+        rows[:, -2] = packets.kinds
+        rows[:, -1] = ((registers[:, _ZERO_IDS] == 0) << np.arange(len(ZEROS))).sum(axis=1)
+        listed = registers[:, PICA["NUMVERTICES"].offset].astype(np.int64)
+        attributes = (registers[:, PICA["VSH_NUM_ATTR"].offset].astype(np.int64) & 15) + 1
+        vertices = np.where(packets.kinds == KIND_IMMEDIATE, packets.immediate // attributes, listed)
+        whole = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+        _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
+        counts = np.bincount(inverse, minlength=len(first))
+        sums = np.bincount(inverse, weights=vertices, minlength=len(first))
+        order = np.argsort(first, kind="stable")  # of first appearance
+        for i in order.tolist():
+            row = rows[first[i]]
+            state = self._state(row, f"{packets.place}/d{number + int(first[i])}")
+            if state is None:
+                self.overflow += int(counts[i])
+                continue
+            state.draws += int(counts[i])
+            state.vertices += int(sums[i])
+        return int(vertices.sum())
+
+    def _state(self, row: np.ndarray, place: str) -> DrawState | None:
+        key = row.tobytes()
+        state = self._known.get(key)
+        if state is None and len(self._known) < MOST_STATES:
+            words = dict(zip(STATE_IDS.tolist(), row[:-2].tolist(), strict=True))
+            zero = frozenset(name for i, name in enumerate(ZEROS) if int(row[-1]) >> i & 1)
+            state = self._known[key] = DrawState(words, int(row[-2]), zero, place)
+        return state

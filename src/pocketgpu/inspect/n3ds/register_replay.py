@@ -1,0 +1,28 @@
+"""Captures replayed for their registers alone: lists run, nothing is drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pocketgpu.events import Event
+from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.inspect.n3ds.capture_info import trace_of_3ds
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.observer import Undrawn
+
+if TYPE_CHECKING:
+    from pocketgpu.capture import Capture
+
+
+def registers_after(capture: Capture, frame: int) -> tuple[dict[int, int], list[Event]]:
+    """Words of the display registers, by physical address, after a frame of a capture; and what the replay tells."""
+    from pocketgpu.capture.replay import MIB, replay
+
+    trace = trace_of_3ds(capture)
+    machine = N3DS(fcram=(256 if trace.needs_new_model else 128) * MIB)
+    machine.observe(Undrawn())
+    events: list[Event] = []
+    for replayed in replay(trace, machine, range(frame, frame + 1), pictures=False):
+        events += replayed.warnings
+    shown = [register.address for register in EXTERNAL if register.name.startswith("PDC") and register.access != "w"]
+    return {address: machine.peek(address) for address in shown}, events

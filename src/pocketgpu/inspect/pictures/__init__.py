@@ -1,0 +1,1 @@
+"""Pictures compared, and what a comparison found, as data and as a page."""

@@ -1,0 +1,111 @@
+"""The folder that a comparison of pictures leaves behind: a page, a sheet for each finding, and candidates.
+
+    index.html       all findings with their pictures inside
+    TEST.png         one finding: ours, golden, difference
+    candidates/      what was rendered, under the path of its golden, to be copied over the goldens
+    outside/         the same for goldens that are not in the project
+
+What a run wrote is noted in a file beside it, so that the next one can remove that and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from pocketgpu.inspect.pictures.comparing import as_pixels, sheet, to_png
+from pocketgpu.inspect.pictures.findings import OURS, Finding, page
+
+PAGE = "index.html"
+CANDIDATES = "candidates"
+OUTSIDE = "outside"
+MANIFEST = ".pocketgpu-report"
+
+_LONGEST = 120
+"""Characters of a file's name, with some room to the 255 bytes that file systems take."""
+
+
+def write_report(folder: Path, findings: Sequence[Finding], hint: str = "") -> dict[int, Path]:
+    """Remove the report of the run before, and write one if there are findings; hint: what to do about them.
+
+    Returns the path of the sheet of each finding that has pictures, by its index. Raises OSError if the folder cannot
+    be written.
+    """
+    clear(folder)
+    sheets: dict[int, Path] = {}
+    if not findings:
+        return sheets
+    files: dict[str, bytes] = {}
+    for index, found in enumerate(findings):
+        if found.pictures:
+            name = _file_name(found, files)
+            files[name] = _sheet(found)
+            sheets[index] = folder / name
+        golden = PurePosixPath(found.golden)
+        ours = found.picture(OURS)
+        if golden.suffix.lower() == ".png" and ours is not None:
+            place = f"{CANDIDATES}/{found.golden}"
+            if Path(found.golden).is_absolute() or ".." in golden.parts:
+                # It has no place in the project: copied over that, it would stand where another golden is.
+                place = f"{OUTSIDE}/{golden.name}"
+                if place in files:
+                    place = f"{OUTSIDE}/{hashlib.sha256(found.golden.encode()).hexdigest()[:8]}-{golden.name}"
+            files[place] = ours
+    title = "1 picture is not as expected" if len(findings) == 1 else f"{len(findings)} pictures are not as expected"
+    files[PAGE] = page(findings, title, hint).encode()
+    # Noted first: a run that is killed leaves nothing that nobody removes.
+    store(folder / MANIFEST, "".join(f"{name}\n" for name in files).encode())
+    for name, data in files.items():
+        store(folder / name, data)
+    return sheets
+
+
+def clear(folder: Path) -> None:
+    """Remove what `write_report` wrote there, and nothing else."""
+    manifest = folder / MANIFEST
+    try:
+        names = manifest.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return
+    for name in names:
+        path = PurePosixPath(name)
+        if name and not Path(name).is_absolute() and ".." not in path.parts:
+            with contextlib.suppress(OSError):
+                Path(folder, path).unlink(missing_ok=True)
+    manifest.unlink(missing_ok=True)
+
+
+def store(path: Path, data: bytes) -> None:
+    """Write a whole file or none, folders included, also while other processes write the same one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{hashlib.sha256(path.name.encode()).hexdigest()[:16]}.{os.getpid()}.part")
+    try:
+        partial.write_bytes(data)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _sheet(found: Finding) -> bytes:
+    from PIL import Image
+
+    return to_png(sheet([(name, as_pixels(Image.open(io.BytesIO(png)))) for name, png in found.pictures]))
+
+
+def _file_name(found: Finding, taken: dict[str, bytes]) -> str:
+    """A name for the sheet of a finding that says which test it is of, and is like no other."""
+    golden = PurePosixPath(found.golden).stem
+    whole = found.test if found.test.endswith(f" {golden}") else f"{found.test}.{golden}"
+    name = re.sub(r"[^\w.-]+", "-", whole, flags=re.ASCII).strip("-.")
+    if len(name) > _LONGEST or any(other.lower() == f"{name}.png".lower() for other in taken):
+        digest = hashlib.sha256(f"{len(taken)} {whole}".encode()).hexdigest()[:8]
+        name = f"{name[: _LONGEST - 20]}-{digest}"
+    return f"{name}.png"
+
+
+__all__ = ["CANDIDATES", "MANIFEST", "OUTSIDE", "PAGE", "clear", "store", "write_report"]

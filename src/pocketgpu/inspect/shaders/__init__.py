@@ -1,0 +1,1 @@
+"""Files with shader code, of both consoles."""

@@ -1,0 +1,113 @@
+"""Which doubtful behaviour of the Switch's GPU a recording depends on: small tests of what is written and done.
+
+"certain" means that the disputed case itself occurs; "possible" that only the data can tell. Most tests look at method
+writes, so they are one table: class, method, which values matter, which switch, why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from pocketgpu.facts.maxwell import A140, B0B5, B06F, B1C0, B197, MethodBlock
+from pocketgpu.inspect.n3ds.doubts import Doubt
+from pocketgpu.maxwell.sampling.records import FETCH, SAMPLE
+
+Test = Callable[[int], bool]
+
+OLD_RAM_WORDS: Final = 2048
+"""What one source gives as the size of the macro engine's instruction RAM."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Watch:
+    block: MethodBlock
+    method: str
+    matters: Test
+    doubt: Doubt
+
+
+def _is(block: MethodBlock, path: str, name: str) -> Test:
+    """Whether a field has the value of that name."""
+    field = block.field(path)
+    number = next(value for value, known in (field.enum or {}).items() if name in known.split("|"))
+    return lambda word: field.raw(word) == number
+
+
+def _set(word: int) -> bool:
+    return word != 0
+
+
+def _watches() -> Iterator[_Watch]:
+    def watch(block: MethodBlock, method: str, matters: Test, switch: str, reason: str, certain: bool = True) -> _Watch:
+        return _Watch(block, method, matters, Doubt(switch, reason, certain))
+
+    geq = _is(B06F, "SEMAPHORED.OPERATION", "ACQ_GEQ")
+    yield watch(B06F, "SEMAPHORED", geq, "channel.acquire_geq", "a semaphore is waited for as greater or equal", False)
+    high = B06F.field("SYNCPOINTB.SYNCPT_INDEX")
+    yield watch(
+        B06F, "SYNCPOINTB", lambda word: high.raw(word) > 255, "channel.syncpoint_index", "a syncpoint above 255"
+    )
+    mode = "SET_MME_SHADOW_RAM_CONTROL"
+    through, replay = (_is(B197, f"{mode}.MODE", name) for name in ("METHOD_PASSTHROUGH", "METHOD_REPLAY"))
+    yield watch(B197, mode, through, "mme.reads", "methods pass through the shadow RAM", False)
+    yield watch(B197, mode, replay, "mme.shadow_exempt", "methods are replayed from the shadow RAM", False)
+    yield watch(
+        B197,
+        "LOAD_MME_INSTRUCTION_RAM_POINTER",
+        lambda word: word >= OLD_RAM_WORDS,
+        "mme.instruction_ram",
+        f"macros lie beyond word {OLD_RAM_WORDS}",
+    )
+    for block in (B197, B1C0, A140):
+        for method in ("SET_DST_ORIGIN_BYTES_X", "SET_DST_ORIGIN_SAMPLES_Y"):
+            yield watch(block, method, _set, "inline.pitch_origin", "inline data with an origin", False)
+    for block in (B197, B1C0):
+        name = "NOTIFY"
+        if name in block:
+            yield watch(block, name, lambda word: True, "notify.write", "a notifier is written")
+    for method in ("SET_SRC_LAYER", "SET_DST_LAYER"):
+        yield watch(B0B5, method, _set, "dma.layer", "the copy engine gets a layer", False)
+    four = _is(B197, "SET_REPORT_SEMAPHORE_D.STRUCTURE_SIZE", "FOUR_WORDS")
+    release = _is(B197, "SET_REPORT_SEMAPHORE_D.OPERATION", "RELEASE")
+    yield watch(
+        B197,
+        "SET_REPORT_SEMAPHORE_D",
+        lambda word: four(word) and release(word),
+        "report.release_size",
+        "a report semaphore of four words is released",
+    )
+    yield watch(
+        B197, "SET_RASTER_ENABLE", lambda word: not word & 1, "clear.raster_disabled", "rasterising is off", False
+    )
+
+
+@cache
+def watched(block_name: str) -> dict[int, list[tuple[Test, Doubt]]]:
+    """By word of the methods of a class: what matters, and what depends on it."""
+    found: dict[int, list[tuple[Test, Doubt]]] = {}
+    for watch in _watches():
+        if watch.block.name == block_name:
+            found.setdefault(watch.block[watch.method].word, []).append((watch.matters, watch.doubt))
+    return found
+
+
+def of_record(record: Any) -> Iterator[Doubt]:
+    """What depends on something that an engine did."""
+    if type(record).__name__ == "Blit":
+        if record.filter.upper() == "BILINEAR" and any(step * 256 % 1 for step in record.steps):
+            yield Doubt("twod.weights", "a bilinear blit by an odd factor", False)
+        if record.operation.upper().endswith("_AND"):
+            yield Doubt("twod.and_operations", f"a blit with {record.operation}")
+    elif type(record).__name__ == "Launch" and record.code is not None:
+        if SAMPLE in record.code.textures:
+            yield Doubt("texture.fraction", "a grid samples textures", False)
+        if FETCH in record.code.textures:
+            yield Doubt("texture.fetch_outside", "a grid fetches texels", False)
+
+
+UNBOUND: Final = Doubt("channel.unbound", "methods for a subchannel that nothing was bound to")
+RESERVED_HEADER: Final = Doubt("channel.illegal_header", "a method header of a reserved form")
+DEADLOCK: Final = Doubt("channel.deadlock", "a channel waits for what nobody does")

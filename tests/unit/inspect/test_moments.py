@@ -1,0 +1,159 @@
+"""A moment means its place for good: asked after the machine has moved on, it answers as it did, on both consoles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from support.pica_scenes import Scene as PicaScene
+from support.switch_scene import Scene as SwitchScene
+
+import pocketgpu
+from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.model.moment import Moment
+from pocketgpu.inspect.n3ds.inspection import N3dsInspection
+from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.inspect.switch.inspection import SwitchInspection
+
+PLACES = ("f0/d0", "f0/d1", "f0/e0", "f0", "f0/p0", "f1/d0", "f1")
+"""Draws, another event, the ends of a frame and of a pass; between the frames vertices, indices and texels change."""
+
+
+@pytest.fixture(scope="module", params=["3DS", "Switch"])
+def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("moments")
+    if request.param == "3DS":
+        return PicaScene(frames=2, spoil=True).save(folder / "scene.ctf.xz")
+    return SwitchScene(frames=2, spoil=True, indices=(2, 1, 0)).save(folder / "scene.mxcap.zip")
+
+
+@pytest.fixture
+def run(path: str) -> Inspection:
+    return pocketgpu.debug(path)
+
+
+def plain(value: Any) -> Any:
+    """What an answer says, as data that can be compared."""
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.descr, value.tobytes()
+    if isinstance(value, dict):
+        return {name: plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    return str(value)
+
+
+def address_of(target: Any) -> int:
+    """Where a target begins: a picture of a Switch knows it by its surface."""
+    found: int = (target.surface if hasattr(target, "surface") else target).address
+    return found
+
+
+def answers(moment: Any) -> dict[str, Any]:
+    """All that a moment has to say."""
+    target = moment.target
+    found = {
+        "text": str(moment), "registers": moment.registers(), "changes": moment.changes(),
+        "target": None if target is None else target.array,
+        "memory": None if target is None else np.frombuffer(moment.read(address_of(target), 4096), np.uint8),
+        "screens": {name: one.array for name, one in moment.screens.items()},
+    }  # fmt: skip
+    if moment.event is not None and moment.event.draw is not None:
+        vertices, indices = moment.vertices, moment.index_buffer
+        found |= {
+            "inputs": vertices.inputs, "outputs": vertices.outputs, "triangles": vertices.triangles,
+            "indices": None if indices is None else indices.array, "buffers": moment.vertex_buffers,
+            "programs": {name: one.text for name, one in moment.programs.items()},
+            "textures": {name: one.pictures() for name, one in moment.textures.items()},
+        }  # fmt: skip
+    return {name: plain(value) for name, value in found.items()}
+
+
+def test_the_places_differ(run: Inspection) -> None:
+    """The tests below see nothing if a later place looks like an earlier one."""
+    first, later = answers(run.seek("f0/d0")), answers(run.seek("f1/d0"))
+    for name in ("target", "memory", "inputs", "outputs", "textures"):
+        assert first[name] != later[name], name
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_an_old_moment_answers_for_its_place(run: Inspection, path: str, place: str) -> None:
+    expected = answers(pocketgpu.debug(path).seek(place))
+    asked, quiet = run.seek(place), run.seek(place)
+    assert answers(asked) == expected
+    for other in PLACES:
+        run.seek(other)
+        assert answers(asked) == expected, other
+    assert answers(quiet) == expected, "nothing was asked before"
+    moments = {other: run.seek(other) for other in PLACES}
+    assert answers(moments[place]) == expected
+
+
+def test_old_moments_answer_in_turns(run: Inspection) -> None:
+    moments = [run.seek(place) for place in PLACES]
+    first = [answers(one)["target"] for one in moments]
+    assert [answers(one)["target"] for one in reversed(moments)] == first[::-1]
+
+
+QUESTIONS: list[Callable[[Inspection], Any]] = [
+    lambda run: run.why("f1/d1/px10,10"), lambda run: run.why("f1/d0"), lambda run: run.trace("f1/d0/v1"),
+    lambda run: run.who_changed(address_of(run.seek("f1").target), 16),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(QUESTIONS)))
+def test_other_questions_leave_a_moment_alone(run: Inspection, path: str, number: int) -> None:
+    expected = answers(pocketgpu.debug(path).seek("f0/d0"))
+    moment = run.seek("f0/d0")
+    QUESTIONS[number](run)
+    assert answers(moment) == expected
+
+
+def test_what_a_moment_gave_away_keeps_its_meaning(run: Inspection) -> None:
+    """Pictures that are made when somebody asks for them are those of the moment."""
+    moment: Any = run.seek("f0/d0")
+    target, textures = moment.target, moment.textures
+    run.seek("f1/d1")
+    late = plain([target.array, {name: one.pictures() for name, one in textures.items()}])
+    again: Any = run.seek("f0/d0")
+    assert late == plain([again.target.array, {name: one.pictures() for name, one in again.textures.items()}])
+
+
+def test_the_depth_of_a_3ds_target(run: Inspection) -> None:
+    if not isinstance(run, N3dsInspection):
+        pytest.skip("a Switch has its depth target as a picture of its own")
+    target = run.seek("f0/d0").target
+    assert target is not None
+    before = plain([target.rows, target.depth])
+    run.seek("f1/d1")
+    assert plain([target.rows, target.depth]) == before
+
+
+def test_the_record_of_a_switch_draw(run: Inspection) -> None:
+    """It reads indices and attributes when they are asked for, and does not change with who asked before."""
+    if not isinstance(run, SwitchInspection):
+        pytest.skip("draws of a 3DS have no such record")
+    record = run.seek("f0/d1").draw
+    later = run.seek("f1/d1").draw
+    inputs = [plain(one.inputs) for one in (record, later)]
+    assert inputs[0] != inputs[1]
+    assert [plain(run.seek(place).draw.inputs) for place in ("f0/d1", "f1/d1")] == inputs
+    assert plain(record.indices) != plain(later.indices)
+
+
+def test_a_replay_that_was_broken_off_is_begun_anew(run: Inspection) -> None:
+    """Whoever looks on may fail in the middle of a draw. The next question goes back then."""
+
+    class Failing(DrawWatcher):
+        def fragments(self, *_: object) -> None:
+            raise ZeroDivisionError
+
+    if not isinstance(run, N3dsInspection):
+        pytest.skip("the player of a Switch is spoilt then, which other tests see to")
+    moment: Moment = run.seek("f0/d1")
+    expected = answers(moment)
+    with pytest.raises(ZeroDivisionError):
+        run.traveller.go(0, moment.event.number, Failing())  # type: ignore[union-attr]
+    assert answers(moment) == expected

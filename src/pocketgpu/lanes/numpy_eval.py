@@ -1,6 +1,6 @@
-"""The NumPy evaluator: runs a kernel as it is written, one array operation for each word. The oracle.
+"""The NumPy evaluator: runs a kernel as it is written, one array operation for each word. It is the oracle.
 
-It chooses a wide lane count (64 by default) so that the interpreter's cost is spread; a kernel never depends on it.
+Its lane count is high (64 by default), so that Python's cost is shared by many lanes; no kernel depends on it.
 Memory is the arena itself, seen through one view for each element type.
 """
 
@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pocketgpu.lanes.language import Jump, Lang, Next
+from pocketgpu.lanes.language import Lang
+from pocketgpu.lanes.primitives import Jump, Next
 from pocketgpu.lanes.values import BOOL, F32, F64, I32, Array, Type, Value, Var, fail
 
 _DTYPES: dict[str, Any] = {
@@ -40,7 +41,7 @@ def _below_highest(x: Any, bits: int) -> Any:
     return ~x
 
 
-# What has as many bits set as the answer is.
+# For each operation a value whose number of set bits is the answer.
 _COUNTS: dict[str, Any] = {
     "ctpop": lambda x, bits: x, "ctlz": _below_highest, "cttz": lambda x, bits: ~x & (x - x.dtype.type(1)),
 }  # fmt: skip
@@ -292,7 +293,3 @@ class ArrayLang(NumpyLang):
         """A value as an array; a scalar is repeated. It may share memory with others."""
         return np.broadcast_to(value.raw, (self.lanes,))[: self._count]
 
-
-def scalar(k: NumpyLang, x: Any, type: Type) -> Value:
-    """A kernel argument as a scalar value, as a machine call would take it: integers wrap, floats round."""
-    return k.const(x, type)

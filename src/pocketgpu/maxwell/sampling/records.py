@@ -93,7 +93,6 @@ V_RESULT = 12
 
 # Kernels, by their place in a launch's record.
 SAMPLE, FETCH, GATHER, QUERY, SURFACE = range(5)
-KERNELS = 5
 
 
 class Call:

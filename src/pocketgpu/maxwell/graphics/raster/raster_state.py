@@ -35,7 +35,7 @@ from pocketgpu.maxwell.graphics.records import (
     VIEWPORT,
     VIEWPORT_COUNT,
 )
-from pocketgpu.maxwell.sass.stages.stage_io import VIEWPORT_MASK
+from pocketgpu.maxwell.sass.stages.stage import VIEWPORT_MASK
 
 POSITION, LAYER, VIEWPORT_INDEX, POINT_SIZE, DISTANCES = 0x70, 0x64, 0x68, 0x6C, 0x2C0
 _VIEWPORT_CHOICES = VIEWPORT_INDEX >> 2, VIEWPORT_MASK >> 2

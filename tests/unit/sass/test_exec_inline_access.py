@@ -16,9 +16,10 @@ from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.sass.isa.assembler import assemble
-from pocketgpu.maxwell.sass.launch.launcher import Code, Launcher
+from pocketgpu.maxwell.sass.launch.code import Code
+from pocketgpu.maxwell.sass.launch.launcher import Launcher
 from pocketgpu.maxwell.sass.program.residence import Residence
-from pocketgpu.maxwell.sass.warp.inline_access import accesses, repeated
+from pocketgpu.maxwell.sass.warp.inline_access import accesses
 from pocketgpu.maxwell.sass.warp.specialise import flow_of
 
 LOW, SIZE = 0xFFFF_E000, 4 << 12
@@ -284,7 +285,7 @@ def test_only_what_is_needed_before_the_next_barrier_is_in_variables() -> None:
 
 def test_only_what_repeats_is_quick() -> None:
     found = flow(HEAD + FILL + "again:\n LDS.U.32 R5, [R4]\n LDS.U.32 R6, [R4+0x8]\n IADD R0, R5, R6\n" + TWICE)
-    loop = [b for b in found.blocks if b.number in repeated(found)]
+    loop = [b for b in found.blocks if b.number in found.repeated]
     assert [found.steps[b.first].op for b in loop] == ["LDS"]
     quick = accesses(found.steps, loop[0].first, loop[0].last)
     # The first one asks for both.

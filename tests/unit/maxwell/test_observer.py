@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from pocketgpu.capture.channel_replay import Replay
 from support.channels import BUFFER, DATA, Sender, immd, inc, load_macro, non_inc
 from support.switch_scene import Scene
 
-from pocketgpu.capture.channel_replay import Replay
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import A140, B0B5, B197, TWOD
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch

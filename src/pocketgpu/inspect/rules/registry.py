@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pocketgpu.inspect.model.rules import Rule
 from pocketgpu.inspect.rules.n3ds import (
     displays,
     doubts,
@@ -25,7 +26,6 @@ from pocketgpu.inspect.rules.n3ds import (
     vertices,
     viewport,
 )
-from pocketgpu.inspect.rules.rule import Rule
 from pocketgpu.inspect.rules.switch import channels as switch_channels
 from pocketgpu.inspect.rules.switch import doubts as switch_doubts
 from pocketgpu.inspect.rules.switch import draws as switch_draws

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.dialect.values import Values
 from pocketgpu.facts.maxwell import B197, TIC
 from pocketgpu.facts.maxwell.formats import Component, PixelLayout
-from pocketgpu.facts.values import Values
 from pocketgpu.lanes import Lang, Value
 from pocketgpu.maxwell.formats.components import (
     ABSENT,

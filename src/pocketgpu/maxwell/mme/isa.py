@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pocketgpu.facts.registers import Field
+from pocketgpu.facts.dialect.registers import Field
 from pocketgpu.lanes import Lang, Value
 
 REGISTERS = 8  # register 0 reads 0 and keeps nothing

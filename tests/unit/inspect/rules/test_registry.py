@@ -16,10 +16,10 @@ from support.strict_scenes import Scene
 import pocketgpu
 from pocketgpu.cli import main
 from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.inspect.model.rules import CONFIDENCES, SEVERITIES, Found, Rule
 from pocketgpu.inspect.rules import n3ds, switch
 from pocketgpu.inspect.rules.checker import MOST_FINDINGS, Report, check, choose
 from pocketgpu.inspect.rules.registry import RULES, rule
-from pocketgpu.inspect.rules.rule import CONFIDENCES, SEVERITIES, Found, Rule
 
 ROOT = Path(__file__).resolve().parents[4]
 CAPTURES = recordings.folder() / "captures"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from pocketgpu.facts.pica_enums import SEMANTIC
 from pocketgpu.facts.vertices import CLOCKS, TEXTURE_COORDINATES
+from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
-from pocketgpu.inspect.rules.rule import Found, RuleSet
 
 RULES = RuleSet("3DS")
 

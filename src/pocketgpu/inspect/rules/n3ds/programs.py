@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from pocketgpu.facts.pica import SHADER_REGISTERS
 from pocketgpu.facts.pica_enums import SEMANTIC
+from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
-from pocketgpu.inspect.rules.rule import Found, RuleSet
 from pocketgpu.pica.shader.program import opcode
 
 RULES = RuleSet("3DS")

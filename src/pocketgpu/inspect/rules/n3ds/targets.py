@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS
 from pocketgpu.facts.pica_enums import COMPARE, DEPTH_FORMAT, PIXEL_SIZE
+from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
-from pocketgpu.inspect.rules.rule import Found, RuleSet
 
 RULES = RuleSet("3DS")
 

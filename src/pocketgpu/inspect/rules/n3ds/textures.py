@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from pocketgpu.facts.formats import TEXTURE_FORMATS
 from pocketgpu.facts.pica_enums import TEXENV_SOURCE
+from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
-from pocketgpu.inspect.rules.rule import Found, RuleSet
 from pocketgpu.pica.fragment.combiners import STAGES
 
 RULES = RuleSet("3DS")

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from pocketgpu.facts.pica import ATTRIBUTES
 from pocketgpu.facts.pica_enums import INDEX_TYPE
 from pocketgpu.facts.vertices import input_field
+from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.n3ds.draws import DrawReader
 from pocketgpu.inspect.rules.n3ds.record import DrawRecord, N3dsRecord
-from pocketgpu.inspect.rules.rule import Found, RuleSet
 
 RULES = RuleSet("3DS")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pocketgpu.inspect.rules.rule import Found, RuleSet
+from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.switch.record import SwitchRecord
 
 RULES = RuleSet("Switch")

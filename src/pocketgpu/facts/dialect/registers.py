@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import ClassVar
 
-from pocketgpu.facts.certainty import Certainty as Certainty
-from pocketgpu.facts.values import Values
+from pocketgpu.facts.dialect.certainty import Certainty as Certainty
+from pocketgpu.facts.dialect.values import Values
 
 Value = int | float | bool
 """A decoded field: bool for "bool", float for the float and fixed-point types, int for all others."""

@@ -61,9 +61,9 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from pocketgpu.facts.certainty import Certainty
-from pocketgpu.facts.registers import Field
-from pocketgpu.facts.values import Named, Values
+from pocketgpu.facts.dialect.certainty import Certainty
+from pocketgpu.facts.dialect.registers import Field
+from pocketgpu.facts.dialect.values import Named, Values
 
 Row = Mapping[str, str]
 """Cells by the name of their column."""
@@ -152,7 +152,7 @@ class Entry:
 def read(path: str) -> list[Entry]:
     """All head rows of a table; `path` is relative to this folder, such as "n3ds/pica.tsv"."""
     # Not importlib.resources: importing that costs more than reading a table.
-    with open(os.path.join(os.path.dirname(__file__), *path.split("/")), encoding="utf-8") as file:
+    with open(os.path.join(os.path.dirname(os.path.dirname(__file__)), *path.split("/")), encoding="utf-8") as file:
         lines = [line for line in file.read().split("\n") if line and line[0] != "#"]
     head, *rest = lines
     columns = head.split("\t")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
-from pocketgpu.facts.certainty import Certainty
+from pocketgpu.facts.dialect.certainty import Certainty
 
 T = TypeVar("T")
 

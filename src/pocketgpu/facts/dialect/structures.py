@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from pocketgpu.facts.registers import Field, Value
-from pocketgpu.facts.tables import Tables, apart
+from pocketgpu.facts.dialect.registers import Field, Value
+from pocketgpu.facts.dialect.tables import Tables, apart
 
 Data = Any
 """A structure: int, bytes, bytearray, memoryview, or 32-bit words as an array or sequence."""

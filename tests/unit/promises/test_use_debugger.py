@@ -122,6 +122,8 @@ def test_why_a_pixel_of_a_3ds_has_its_colour(n3ds: Inspection) -> None:
     assert isinstance(answer, Why) and answer.proved and str(answer.address) == "f0/px200,160"
     assert answer.schema.startswith("pocketgpu.why/") and answer.color == (228, 255, 102) and answer.value
     assert str(answer.last.event.address) == "f0/d1" and answer.touches[-1].event.kind in ("draw", "transfer")
+    (source,) = answer.touches[-1].sources
+    assert source.touches and answer.last.writer.stage("blend").values["result"]
     assert answer.shown is not None and answer.place is not None and answer.place.size in (3, 4)
     assert "f0/d1/t0" in answer.because and answer.opening[0] == str(answer).splitlines()[0]
     assert answer.misses == [] and answer.missing == "" and answer.overlapping is None
@@ -129,14 +131,15 @@ def test_why_a_pixel_of_a_3ds_has_its_colour(n3ds: Inspection) -> None:
     assert str(answer).startswith("f0/px200,160 is #e4ff66: ")
 
 
-@pytest.mark.xfail(reason="answers have one model now: place is that of the screen, and stages have other names")
 def test_why_is_read_as_the_guide_reads_it(n3ds: Inspection) -> None:
     """The script of the guide `debugging`: sums of the last fragment, and the draw's own bytes, alpha first."""
     answer = n3ds.why("f0/px200,160")
-    fragment = answer.last.to_json()["fragments"][-1]
-    assert fragment["tev0"]["rgb"]["operation"] == "replace" and fragment["blend"]["rgb"]["equation"] == "add"
+    fragment = answer.last.writer
+    assert fragment.stage("combiner 0").values["rgb"]["operation"] == "replace"
+    assert fragment.stage("blend").values["rgb"]["equation"] == "add"
+    (source,) = answer.touches[-1].sources
     moment = n3ds.seek(answer.last.event.address)
-    assert moment.read(answer.place.address, answer.place.size) == b"\xff\x66\xff\xe4"
+    assert moment.read(source.place.address, source.place.size) == b"\xff\x66\xff\xe4"
 
 
 def test_why_a_draw_of_a_3ds_is_seen(n3ds: Inspection) -> None:

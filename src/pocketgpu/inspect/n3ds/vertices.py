@@ -17,7 +17,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE, PRIMITIVE
 from pocketgpu.facts.shader_isa import SEMANTICS
 from pocketgpu.inspect.model.vertices import Attribute, Vertices
-from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.layout import (
     CHUNK,
@@ -37,6 +37,7 @@ from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.vertex.fetch import CONSTANT, PLAN
+from pocketgpu.pica.vertex.primitives import CHAINED
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.model.event import Event
@@ -65,7 +66,7 @@ GROUPS = _groups()
 
 def triangles_of(mode: int, count: int) -> NDArray[np.int64]:
     """Places (m, 3) of the corners of triangles; mode: PRIMITIVE_CONFIG.mode, 1 for strips, 2 for fans."""
-    if mode not in (PRIMITIVE.TRIANGLE_STRIP, PRIMITIVE.TRIANGLE_FAN):
+    if mode not in CHAINED:
         return np.arange(count // 3 * 3).reshape(-1, 3)
     t = np.arange(max(count - 2, 0))
     places = np.stack([np.zeros_like(t) if mode == PRIMITIVE.TRIANGLE_FAN else t, t + 1, t + 2], axis=1)
@@ -85,8 +86,8 @@ class VertexWatch(DrawWatcher):
         self._work, self._runner = machine.work, machine.runner
         self._arena, self._layout = self._work.arena, self._work.layout
 
-    def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
-        """As `machine.DrawWatcher` asks."""
+    def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
+        """As `DrawWatcher` asks."""
         done = 0
         for number in sorted(self.wanted & set(numbers)):
             place = number - numbers.start
@@ -262,6 +263,6 @@ def vertices_of(run: N3dsInspection, event: Event) -> Vertices:
     """
     if event.draw is None:
         raise UsageError("this event is no draw", location=str(event.address))
-    watch = VertexWatch(run.traveller.machine, {event.draw})
-    run.traveller.go(event.frame, event.number, watch)
+    watch = VertexWatch(run.player.machine, {event.draw})
+    run.watch(event, watch)
     return watch.found[event.draw]

@@ -20,6 +20,7 @@ from support.house import (
     has_reason,
     modules,
 )
+from support.quick_tests import listed
 
 MOST_LINES = 600
 MOST_MODULES = 30
@@ -151,6 +152,13 @@ def test_only_the_script_for_ci_knows_where_recordings_lie() -> None:
     assert len(texts) > 500
     naming = [path for path in texts if sibling.search(path.read_text(encoding="utf-8", errors="replace"))]
     assert naming == [ROOT / ".ci" / "run"]
+
+
+def test_the_list_of_quick_tests_names_what_is_there() -> None:
+    """A file or function that was renamed would silently not be left out, or not run."""
+    names = {path: set(re.findall(r"def (test_\w+)", path.read_text(encoding="utf-8"))) for path in listed()}
+    assert len(names) > 100
+    assert {path.name: listed()[path] - names[path] for path in names if listed()[path] - names[path]} == {}
 
 
 # sizes

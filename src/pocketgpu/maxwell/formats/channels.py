@@ -5,7 +5,7 @@ A colour is four vectors of f32, red to alpha; where a format holds integers the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
@@ -230,10 +230,10 @@ class Channels:
         types: Collection[int] = OF_TARGETS,
     ) -> Words:  # fmt: skip
         """The words of an element of that colour. Luminance takes red; bits that the format ignores are 0."""
-        codes = [
+        codes = (
             encode(k, channel, value, tables, rounding, types) if stored else None
             for value, channel, stored in zip(colour, self.channels, self.stored, strict=True)
-        ]
+        )
         return self.assembled(k, codes, colour[0].lanes)
 
     @property
@@ -245,8 +245,11 @@ class Channels:
             for i, channel in enumerate(self.channels)
         )
 
-    def assembled(self, k: Lang, codes: Sequence[Value | None], lanes: int) -> Words:
-        """The words of an element whose channels have these codes; None for those that are not `stored`."""
+    def assembled(self, k: Lang, codes: Iterable[Value | None], lanes: int) -> Words:
+        """The words of an element whose channels have these codes; None for those that are not `stored`.
+
+        Each code goes into its word before the next one is asked for: vectors of 32 lanes need many registers.
+        """
         words: list[Value | None] = [None] * self.words
         for code, channel in zip(codes, self.channels, strict=True):
             if code is None:

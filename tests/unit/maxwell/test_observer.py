@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from support.channels import BUFFER, DATA, Sender, immd, inc, load_macro, non_inc
 from support.switch_scene import Scene
 
-from pocketgpu.capture.channel_replay import Replay
+from pocketgpu.capture.driver.switch import SwitchDriver
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import A140, B0B5, B197, TWOD
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
@@ -98,10 +98,7 @@ def replayed(scene: Scene, *observers: Observer) -> GM20B:
     machine = GM20B()
     for one in observers:
         machine.observe(one)
-    running = Replay(log, machine)
-    for number in range(len(log.submissions)):
-        running.run(number)
-    machine.finish()
+    SwitchDriver(log, machine).play_rest()
     return machine
 
 

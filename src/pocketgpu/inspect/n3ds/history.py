@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from pocketgpu.facts.formats import DEPTH_FORMATS, RGBA8, PixelFormat
 from pocketgpu.facts.pica_enums import FRAGMENT_MODE, GEOMETRY_STAGE
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
-from pocketgpu.inspect.n3ds.machine import DrawWatcher
 from pocketgpu.inspect.n3ds.targets import RegisterWords, untiled
 from pocketgpu.lanes import Engine, Value
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
+from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.external import EXTERNAL, LCD, USER_OFFSET
 from pocketgpu.facts.maxwell import CLASSES, Method
 from pocketgpu.facts.maxwell.headers import STRUCTURES, BitStructure
 from pocketgpu.facts.pica import PICA
-from pocketgpu.facts.registers import Register
 from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.inspect.registers.describe import CERTAINTY_TEXT, explain
 from pocketgpu.maxwell.sass.isa import reference

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pocketgpu.cli import main
+from pocketgpu.facts.dialect.registers import Certainty
 from pocketgpu.facts.maxwell import B1C0, B197
-from pocketgpu.facts.registers import Certainty
 
 from .switch_client import COMPUTE, Client
 

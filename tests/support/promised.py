@@ -375,7 +375,8 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "value",
     ),
     "(the Why of a Switch)": ("conclusion", "proved", "to_json", "value"),
-    "(a touch of a pixel)": ("event", "to_json"),
+    "(a touch of a pixel)": ("event", "sources", "to_json", "writer"),
+    "(a fragment and its stages)": ("stage", "values"),
     "(where a pixel lies)": ("address", "size"),
     "pocketgpu.inspect.n3ds.funnel.Funnel": ("because", "narrowest", "to_json"),
     "pocketgpu.inspect.diff.Report": (

@@ -23,6 +23,7 @@ from PIL import Image
 
 import pocketgpu
 import pocketgpu.capture
+from pocketgpu.capture.driver.n3ds import N3DSDriver
 from pocketgpu.cli import main
 from pocketgpu.cli.app import COMMANDS, app
 from pocketgpu.cli.parts import options, terminal
@@ -97,10 +98,10 @@ class FakeCapture:
     calls: list[tuple[range, int, dict[str, str]]] = field(default_factory=list)
     made: object = None
 
-    def machine(self, threads: int, switches: Mapping[str, str]) -> object:
+    def driver(self, threads: int, switches: Mapping[str, str]) -> FakeDriver:
         assert self.made is None, "one machine is enough"
         self.made = ("machine", threads, switches)
-        return self.made
+        return FakeDriver(self, threads, switches)
 
     def render(
         self,
@@ -112,10 +113,26 @@ class FakeCapture:
         pictures: bool = True,
     ) -> Iterator[FakeFrame]:
         assert frames is not None and evaluator == "llvm"
-        assert machine is self.made
+        assert machine is None
         self.calls.append((frames, threads, dict(switches or {})))
         for index in frames:
             yield self.make(index) if self.make else two_screens(index)
+
+
+@dataclass
+class FakeDriver:
+    """What `bench` drives: each pass is a call of the capture."""
+
+    capture: FakeCapture
+    threads: int
+    switches: Mapping[str, str]
+    measure = N3DSDriver.measure
+
+    def begin(self) -> None:
+        """Switched off and on."""
+
+    def frames(self, wanted: range, pictures: bool = True) -> Iterator[FakeFrame]:
+        return self.capture.render(wanted, self.threads, self.switches)
 
 
 def two_screens(index: int, **more: Any) -> FakeFrame:
@@ -665,9 +682,11 @@ def test_ctrl_c_ends_cleanly(tmp_path: Path) -> None:
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "class Endless:\n"
         "    path, console, frame_count, warnings = 'x', '3DS', 1, []\n"
-        "    def machine(self, **options):\n"
-        "        return None\n"
-        "    def render(self, **options):\n"
+        "    from pocketgpu.capture.driver.n3ds import N3DSDriver\n"
+        "    measure = N3DSDriver.measure\n"
+        "    def driver(self, **options):\n"
+        "        return self\n"
+        "    def frames(self, wanted, **options):\n"
         "        print('READY', file=sys.stderr, flush=True)\n"
         "        while True:\n"
         "            time.sleep(0.01)\n"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pocketgpu.facts.registers import Bank, Field, Register, RegisterBlock, decode_float, encode_float
+from pocketgpu.facts.dialect.registers import Bank, Field, Register, RegisterBlock, decode_float, encode_float
 
 FLOATS = {"f16": 16, "f20": 20, "f24": 24, "f31": 31, "f32": 32}
 WORDS = st.integers(0, 0xFFFFFFFF)

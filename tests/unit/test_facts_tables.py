@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pocketgpu.facts import formats, memory_map, switches
+from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.lookup import BLOCKS, physical, register_at, register_named, search
 from pocketgpu.facts.pica import PICA
-from pocketgpu.facts.registers import Register
 
 REGISTERS = [register for block in BLOCKS for register in block]
 

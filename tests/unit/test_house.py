@@ -27,12 +27,7 @@ MOST_FUNCTION_LINES = 80
 MOST_IGNORES = 25
 
 # Folders that import each other, directly or by way of others.
-FOLDER_CIRCLES: set[frozenset[str]] = {
-    frozenset({"capture", "capture/pgc"}),
-    frozenset({"facts", "facts/n3ds"}),
-    frozenset({"inspect/decode", "inspect/model"}),
-    frozenset({"inspect/n3ds", "inspect/rules", "inspect/rules/n3ds", "inspect/rules/switch", "inspect/switch"}),
-}
+FOLDER_CIRCLES: set[frozenset[str]] = set()
 
 # Modules of one folder that import each other.
 MODULE_CIRCLES: set[frozenset[str]] = set()
@@ -41,20 +36,15 @@ MODULE_CIRCLES: set[frozenset[str]] = set()
 FOREIGN_PRIVATES: set[str] = set()
 
 # How many `type: ignore` there are, as long as that is more than MOST_IGNORES.
-IGNORES = 36
+IGNORES = 32
 
 LONG_FILES: set[str] = {
-    "lanes/language.py",
-    "maxwell/sass/launch/launcher.py",
     "pica/fragment/lighting.py",
 }
-LARGE_FOLDERS: set[str] = {
-    "inspect/rules/n3ds",
-}
+LARGE_FOLDERS: set[str] = set()
 # "module: function" of more than MOST_FUNCTION_LINES without "# long: reason".
 LONG_FUNCTIONS: set[str] = {
     "facts/switches/machine.py: _transfers",
-    "lanes/fused.py: fma64",
     "pica/vertex/driver.py: run_vertices",
 }
 

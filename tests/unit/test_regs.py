@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from pocketgpu.cli import main
+from pocketgpu.facts.dialect.registers import Certainty
 from pocketgpu.facts.external import EXTERNAL, LCD, USER_OFFSET
 from pocketgpu.facts.lookup import BLOCKS
 from pocketgpu.facts.pica import PICA
-from pocketgpu.facts.registers import Certainty
 from pocketgpu.inspect.registers import describe
 
 REGISTERS = [register for block in BLOCKS for register in block]

@@ -20,11 +20,11 @@ from pocketgpu.builder.values import FieldValue, encode_register, register_of
 from pocketgpu.capture.formats.citrace import InitialState
 from pocketgpu.capture.formats.citrace_write import Load, RecordedEvent, Write, encode_citrace, write_citrace
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.dialect.registers import RegisterBlock
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.formats import BY_NAME, TEXTURE_FORMATS, PixelFormat
 from pocketgpu.facts.memory_map import FCRAM, VRAM
 from pocketgpu.facts.pica import PICA
-from pocketgpu.facts.registers import RegisterBlock
 from pocketgpu.pica.memory import surface
 
 SCREENS = {"top": (0, 400), "bottom": (1, 320)}

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from pocketgpu.builder.entries import Entries
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.dialect.registers import encode_float
 from pocketgpu.facts.pica import OUTPUT_MAPS, PICA
 from pocketgpu.facts.pica_enums import LIGHT_LUT, PROCTEX_TABLE, SEMANTIC
-from pocketgpu.facts.registers import encode_float
 from pocketgpu.facts.vertices import CLOCKS, TEXTURE_COORDINATES
 from pocketgpu.pica.shader.assembler import Assembly
 

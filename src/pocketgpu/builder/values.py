@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.registers import Field, Register, RegisterBlock
+from pocketgpu.facts.dialect.registers import Field, Register, RegisterBlock
 
 FieldValue: TypeAlias = int | float | bool | str
 

@@ -10,10 +10,14 @@ One module reads one format; `container` takes the compression off before any of
 
 from __future__ import annotations
 
+import importlib
 import os
+from typing import Any
 
-from pocketgpu.capture import pgc
 from pocketgpu.capture.formats import citrace, container, documents, gxlog, mxcap
+from pocketgpu.capture.formats.pgc.decoder import parse as parse_pgc
+from pocketgpu.capture.formats.pgc.sections import looks_like as looks_like_pgc
+from pocketgpu.capture.formats.pgc.traces import trace_of
 from pocketgpu.capture.replay import Capture, Frame
 from pocketgpu.errors import CaptureError
 
@@ -33,8 +37,8 @@ def open(path: str | os.PathLike[str]) -> Capture:
     data = container.read(path)
     if not data:
         raise CaptureError("the file is empty", file=name, offset=0, hint="Record it again, or copy it again.")
-    if pgc.looks_like(data):
-        return Capture(name, pgc.trace_of(pgc.parse(data, file=name), name))
+    if looks_like_pgc(data):
+        return Capture(name, trace_of(parse_pgc(data, file=name), name))
     if mxcap.looks_like(data):
         return Capture(name, mxcap.parse(data, file=name))
     if documents.looks_like(data):
@@ -47,3 +51,10 @@ def open(path: str | os.PathLike[str]) -> Capture:
             hint="CiTrace recordings (.ctf), GX logs (.gx.json), channel logs (.mxcap.zip) and .pgc files are.",
         )
     return Capture(name, citrace.parse(data, file=name))
+
+
+def __getattr__(name: str) -> Any:
+    """`pocketgpu.capture.pgc`, which stands above this package and is loaded when somebody asks."""
+    if name == "pgc":
+        return importlib.import_module("pocketgpu.capture.pgc")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

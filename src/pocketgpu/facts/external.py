@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from pocketgpu.facts.dialect.registers import Bank, RegisterBlock
 from pocketgpu.facts.n3ds.blocks import block
 from pocketgpu.facts.pica_enums import INTERLACE
-from pocketgpu.facts.registers import Bank, RegisterBlock
 
 USER_OFFSET: Final = 0x0EB00000
 """Virtual address of a device register in a program, minus its physical address."""

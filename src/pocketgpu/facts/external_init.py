@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from pocketgpu.facts.dialect.registers import Register
+from pocketgpu.facts.dialect.tables import Entry, Row, count_of, expand
 from pocketgpu.facts.external import EXTERNAL, WIKI
 from pocketgpu.facts.n3ds import TABLES
 from pocketgpu.facts.pica import PICA
-from pocketgpu.facts.registers import Register
-from pocketgpu.facts.tables import Entry, Row, count_of, expand
 
 _WHOLE: Final = 0xFFFFFFFF
 

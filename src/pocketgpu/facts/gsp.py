@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from pocketgpu.facts.dialect.registers import Certainty
+from pocketgpu.facts.dialect.tables import Entry
 from pocketgpu.facts.external import USER_OFFSET
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE, KIB, MIB, VRAM
 from pocketgpu.facts.n3ds import TABLES
 from pocketgpu.facts.n3ds.structures import structure
-from pocketgpu.facts.registers import Certainty
-from pocketgpu.facts.tables import Entry
 
 SHARED_PAGE: Final = "3dbrew GSP Shared Memory"
 SERVICES_PAGE: Final = "3dbrew GSP Services"

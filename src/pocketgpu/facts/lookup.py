@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from pocketgpu.facts.dialect.registers import Register, RegisterBlock
 from pocketgpu.facts.external import EXTERNAL, LCD, USER_OFFSET
 from pocketgpu.facts.pica import PICA
-from pocketgpu.facts.registers import Register, RegisterBlock
 
 BLOCKS: Final[tuple[RegisterBlock, ...]] = (PICA, EXTERNAL, LCD)
 """All register blocks."""

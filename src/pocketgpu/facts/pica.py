@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from pocketgpu.facts.dialect.registers import Bank, RegisterBlock
 from pocketgpu.facts.n3ds.blocks import block
-from pocketgpu.facts.registers import Bank, RegisterBlock
 
 BANK: Final = Bank("pica", 0x10401000, 4)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from pocketgpu.facts.dialect.values import Values
 from pocketgpu.facts.n3ds import TABLES
-from pocketgpu.facts.values import Values
 
 CULL: Final[Values] = TABLES.values("cull")
 COMPARE: Final[Values] = TABLES.values("compare")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from pocketgpu.facts.registers import Certainty
+from pocketgpu.facts.dialect.registers import Certainty
 
 CPU_CLOCK: Final = 268_111_856
 """Cycles a second. Source: 3dbrew GPU/External Registers (VTotal), GBATEK."""

@@ -39,8 +39,9 @@ def debug(
 
         return SwitchInspection(opened, switches, evaluator)
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
+    from pocketgpu.inspect.rules.one_draw import said_of
 
-    return N3dsInspection(opened, switches, evaluator)
+    return N3dsInspection(opened, switches, evaluator, judge=said_of)
 
 
 __all__ = ["Inspection", "Moment", "debug"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pocketgpu.facts.dialect.registers import encode_float
 from pocketgpu.facts.pica_enums import PROCTEX_CLAMP, PROCTEX_FILTER, PROCTEX_MAP, PROCTEX_SHIFT
-from pocketgpu.facts.registers import encode_float
 
 from .stage import Scene, each, scene
 

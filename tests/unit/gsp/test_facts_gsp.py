@@ -10,9 +10,9 @@ import pytest
 import pocketgpu
 from pocketgpu.capture.formats.gxlog import start_state
 from pocketgpu.facts import external_init, gsp
+from pocketgpu.facts.dialect.registers import Certainty
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.pica import PICA
-from pocketgpu.facts.registers import Certainty
 
 
 @pytest.mark.parametrize("layout", [gsp.INTERRUPT_QUEUE, gsp.FRAMEBUFFER_INFO, gsp.GX_QUEUE], ids=lambda x: x.name)

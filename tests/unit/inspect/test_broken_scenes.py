@@ -13,7 +13,6 @@ from support.strict_scenes import CORNERS, HEIGHT, PROGRAM, WIDTH, Scene
 
 import pocketgpu
 from pocketgpu.cli import main
-from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 from pocketgpu.inspect.rules.checker import check
 
 MATRIX = np.eye(4)
@@ -141,7 +140,7 @@ def test_the_first_lines_name_the_cause(broken: Broken, tmp_path: Path) -> None:
     path = str(tmp_path / "scene.ctf.xz")
     broken.scene().build().save(path)
     capture = pocketgpu.open(path)
-    run = N3dsInspection(capture)
+    run = pocketgpu.debug(capture)
     for place, wanted in (("f0/d0", broken.draw), (CENTRE, broken.pixel)):
         if wanted:
             text = first_lines(str(run.why(place)))
@@ -159,7 +158,7 @@ def test_a_capture_of_our_own_says_the_same(tmp_path: Path) -> None:
     assert main(["convert", recording, own]) == 0
     of_both = [check(pocketgpu.open(path)).findings for path in (recording, own)]
     assert of_both[0] and of_both[0] == of_both[1]
-    assert "no draw goes there" in first_lines(str(N3dsInspection(pocketgpu.open(own)).why(CENTRE)))
+    assert "no draw goes there" in first_lines(str(pocketgpu.debug(own).why(CENTRE)))
 
 
 def test_the_scene_is_sound_where_it_is_not_broken(tmp_path: Path) -> None:
@@ -167,6 +166,6 @@ def test_the_scene_is_sound_where_it_is_not_broken(tmp_path: Path) -> None:
     Scene().build().save(path)
     capture = pocketgpu.open(path)
     assert check(capture).findings == ()
-    run = N3dsInspection(capture)
+    run = pocketgpu.debug(capture)
     assert "changed something" in first_lines(str(run.why("f0/d0")))
     assert "draw 0" in first_lines(str(run.why(CENTRE)))

@@ -150,7 +150,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "Counters": ({"_values", "pointers"}, {"_state", "_names"}),
     "Syncpoints": ({"_values", "counted", "foreign_reached"}, set()),
     "SwitchDriver": (
-        {"frame", "channels", "backings", "live"},
+        {"channels", "backings", "live", "frame"},
         {"trace", "machine", "frame_count", "_loads", "_loaded", "_starts", "_ends"},
     ),
 }  # fmt: skip

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from pocketgpu.facts.dialect.registers import Field
 from pocketgpu.facts.maxwell import CLASSES, MethodBlock
 from pocketgpu.facts.maxwell.classes import TABLES
 from pocketgpu.facts.maxwell.headers import STRUCTURES, BitStructure
-from pocketgpu.facts.registers import Field
 
 RESERVED = (r"(.*[._])?(QMD_)?RESERVED.*", r".*_RESERVED(_.*)?")
 """Reserved by their names."""

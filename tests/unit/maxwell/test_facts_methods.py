@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from pocketgpu.facts.dialect.registers import Certainty
+from pocketgpu.facts.dialect.tables import Row, parse_values
 from pocketgpu.facts.maxwell import A140, B0B5, B06F, B1C0, B197, CLASSES, SUBCHANNELS, TWOD, WORDS, Method, MethodBlock
 from pocketgpu.facts.maxwell.classes import MISPLACED, TABLES
-from pocketgpu.facts.registers import Certainty
-from pocketgpu.facts.tables import Row, parse_values
 
 BLOCKS = pytest.mark.parametrize("block", CLASSES.values(), ids=lambda block: block.name)
 

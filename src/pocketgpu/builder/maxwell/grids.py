@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.dialect.registers import Value
 from pocketgpu.facts.maxwell.headers import QMD
-from pocketgpu.facts.registers import Value
 
 QMD_BYTES = 256
 LOCAL_WINDOW, SHARED_WINDOW = 0x0100_0000, 0x0300_0000

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.registers import Value
+from pocketgpu.facts.dialect.registers import Value
 from pocketgpu.maxwell.graphics.programs.headers import FLAT, HEADER_SIZE, LINEAR, PERSPECTIVE, packed
 from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.isa.decoder import decode_program

@@ -14,8 +14,8 @@ from pocketgpu.cli.parts.replay import open_capture
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pocketgpu.inspect.model.rules import Rule
     from pocketgpu.inspect.rules.checker import Report
-    from pocketgpu.inspect.rules.rule import Rule
 
 
 @click.command()

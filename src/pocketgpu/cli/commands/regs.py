@@ -14,8 +14,8 @@ from pocketgpu.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pocketgpu.facts.dialect.registers import Register
     from pocketgpu.facts.maxwell import BitStructure, MethodBlock
-    from pocketgpu.facts.registers import Register
     from pocketgpu.inspect.registers import describe
 
 

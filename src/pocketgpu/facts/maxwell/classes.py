@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
-from pocketgpu.facts.registers import Bank, Field, Register
-from pocketgpu.facts.tables import Array, Entry, Tables, apart, expand, names_of, parse_array, parse_marks
+from pocketgpu.facts.dialect.registers import Bank, Field, Register
+from pocketgpu.facts.dialect.tables import Array, Entry, Tables, apart, expand, names_of, parse_array, parse_marks
 
 WORDS: Final = 0x1000
 """Words of a class' method space; a method's word number has 12 bits."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from pocketgpu.facts.dialect.tables import parse_bits
 from pocketgpu.facts.maxwell.classes import TABLES
-from pocketgpu.facts.tables import parse_bits
 
 
 class Component(NamedTuple):

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from pocketgpu.facts.dialect.structures import BitField as BitField
+from pocketgpu.facts.dialect.structures import BitStructure as BitStructure
+from pocketgpu.facts.dialect.structures import Data as Data
+from pocketgpu.facts.dialect.structures import as_number as as_number
 from pocketgpu.facts.maxwell.classes import TABLES
-from pocketgpu.facts.structures import BitField as BitField
-from pocketgpu.facts.structures import BitStructure as BitStructure
-from pocketgpu.facts.structures import Data as Data
-from pocketgpu.facts.structures import as_number as as_number
 
 
 def _set(file: str, bits: int, titles: Mapping[str, str]) -> dict[str, BitStructure]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pocketgpu.facts.tables import Tables
+from pocketgpu.facts.dialect.tables import Tables
 
 TABLES: Final = Tables("n3ds")
 """The tables beside this file."""

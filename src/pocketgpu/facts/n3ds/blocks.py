@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from pocketgpu.facts.dialect.registers import Bank, Field, Register, RegisterBlock, Slot
+from pocketgpu.facts.dialect.tables import Entry, Row, apart, count_of, expand, parse_array, parse_marks
 from pocketgpu.facts.n3ds import TABLES
-from pocketgpu.facts.registers import Bank, Field, Register, RegisterBlock, Slot
-from pocketgpu.facts.tables import Entry, Row, apart, count_of, expand, parse_array, parse_marks
 
 _COMMA = re.compile(r",(?![^{]*\})")
 """Between names, not inside braces."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from pocketgpu.facts.dialect.structures import BitStructure
 from pocketgpu.facts.n3ds import TABLES
-from pocketgpu.facts.structures import BitStructure
 
 _FILE: Final = "structures.tsv"
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
+from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.gsp import GX_COMMANDS, command_number, command_of, half_words
 from pocketgpu.facts.maxwell import B06F, CLASSES
 from pocketgpu.facts.maxwell.pushbuffers import ENTRY, segment_of
 from pocketgpu.facts.pica import PICA
-from pocketgpu.facts.registers import Register
 from pocketgpu.inspect.decode.rows import (
     BLOCKS,
     EXTERNAL_BLOCK,

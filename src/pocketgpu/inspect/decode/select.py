@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.dialect.registers import Field, Register
 from pocketgpu.facts.gsp import GX_COMMANDS
 from pocketgpu.facts.lookup import BLOCKS, register_named
 from pocketgpu.facts.maxwell import CLASSES
-from pocketgpu.facts.registers import Field, Register
 from pocketgpu.inspect.decode.names import named
 from pocketgpu.inspect.decode.rows import CHANGED, GX_BLOCK, IMMEDIATE, ISSUED, PARAMETER, Rows
 from pocketgpu.inspect.model.address import Address

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.lookup import register_named
-from pocketgpu.facts.registers import Register
 
 MOST_FIELDS = 6
 """Fields that a line of text names."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pocketgpu.errors import UsageError
@@ -102,15 +102,15 @@ class Inspection(ABC):
         """
         import json
 
-        from pocketgpu.inspect.decode import decode
-
         event = self.event(place)
         if event.draw is None:
             raise UsageError("only draws have words of their own", location=str(event.address))
-        decoded = decode(self.capture)
-        lines = decoded.json_lines(decoded.select([str(event.address)]))
-        registers = [json.loads(line).get("register", {}) for line in lines]
+        registers = [json.loads(line).get("register", {}) for line in self.words_of(event)]
         return [register for register in registers if "new" in register]
+
+    def words_of(self, event: Event) -> Iterable[str]:
+        """The words of the command stream that belong to an event, each as a line of JSON (docs/formats/decode.md)."""
+        return ()
 
     # -- moments ------------------------------------------------------------------------------------------------------
     @abstractmethod

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from html import escape
 from typing import Any
 
+from pocketgpu.facts.dialect.registers import Field
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.facts.registers import Field
 from pocketgpu.pica.pdc import Beat, DisplayMode, Span, display_mode
 
 AREAS: Mapping[str, tuple[str, str, str]] = {

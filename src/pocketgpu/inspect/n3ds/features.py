@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.external import EXTERNAL, shows_both
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, TEXTURE_FORMATS
 from pocketgpu.facts.pica import ATTRIBUTES
@@ -22,7 +23,6 @@ from pocketgpu.facts.pica_enums import (
     SCISSOR,
     TEXENV_SOURCE,
 )
-from pocketgpu.facts.registers import Register
 from pocketgpu.facts.vertices import format_fields
 from pocketgpu.inspect.n3ds.draw_state import DrawState
 from pocketgpu.pica.fragment.combiners import STAGES

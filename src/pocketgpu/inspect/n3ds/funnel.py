@@ -23,7 +23,6 @@ from pocketgpu.inspect.n3ds.explain import named
 from pocketgpu.inspect.n3ds.history import DrawOnPixel
 from pocketgpu.inspect.n3ds.programs import Program
 from pocketgpu.inspect.n3ds.targets import RegisterWords
-from pocketgpu.inspect.rules.n3ds.one_draw import said_of
 from pocketgpu.lanes import Engine, Value
 from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
 from pocketgpu.lanes.values import F32, I64
@@ -38,7 +37,7 @@ from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.vertex.primitives import CHAINED, USER_PLANE, Setup
 
 if TYPE_CHECKING:
-    from pocketgpu.inspect.n3ds.inspection import N3dsInspection
+    from pocketgpu.inspect.n3ds.inspection import Judge, N3dsInspection
 
 MOST_TILES = 64
 PLANES = {
@@ -63,8 +62,8 @@ _COMPARED = {probe for own, other, _ in _SIDES.values() for probe in (own, other
 class _Watch(DrawWatcher):
     """Stops at one draw between its vertex side and its fragment side."""
 
-    def __init__(self, machine: N3DS, draw: int) -> None:
-        self.machine, self.draw = machine, draw
+    def __init__(self, machine: N3DS, draw: int, judge: Judge | None) -> None:
+        self.machine, self.draw, self._said_of = machine, draw, judge
         self._packets: DrawPackets | None = None
         self.stages: list[Stage] = []
         self.odd: list[str] = []
@@ -107,7 +106,8 @@ class _Watch(DrawWatcher):
         at, head, registers = self._work.packet(packet), self._work.head(packet), self._work.registers(packet)
         self._about = DrawOnPixel(self.draw, 0, 0, registers.copy(), (0, 0, 0, 0), [], (b"", b""))
         program = self._program(packet)
-        self.odd = said_of(dict(enumerate(registers.tolist())), int(head[PACKET.KIND // 4]), program)
+        if self._said_of is not None:
+            self.odd = self._said_of(dict(enumerate(registers.tolist())), int(head[PACKET.KIND // 4]), program)
         self._vertices(at, program)
         low, high = (int(head[getattr(PACKET, f"{which}_TRIANGLE") // 4]) for which in ("FIRST", "LAST"))
         self._drawable(high - low)
@@ -362,7 +362,7 @@ def funnel(run: N3dsInspection, address: Address) -> Funnel:
     """
     event = run.event(address)
     assert event.draw is not None
-    watch = _Watch(run.player.machine, event.draw)
+    watch = _Watch(run.player.machine, event.draw, run.judge)
     run.watch(event, watch)
     tiles = watch.tiles if watch.tiles[0] < watch.tiles[1] else None
     found = Funnel(event.address, event, watch.stages, odd=watch.odd, tiles=tiles)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from pocketgpu.capture.driver import Position, drive
 from pocketgpu.capture.driver.n3ds import N3DSDriver, N3DSPlayer, N3DSTrace
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.decode import decode
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.changes import Change, changes_between
 from pocketgpu.inspect.model.event import Event, Pass, Range
@@ -24,6 +25,7 @@ from pocketgpu.inspect.model.wording import there_are
 from pocketgpu.inspect.n3ds.bound_programs import PROGRAM_BANKS, UnitProgram, programs_of
 from pocketgpu.inspect.n3ds.buffers import index_buffer, vertex_buffers
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
+from pocketgpu.inspect.n3ds.programs import Program as DrawProgram
 from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.n3ds.tables import NAMES, table_changes
 from pocketgpu.inspect.n3ds.targets import Target, target_of
@@ -50,6 +52,10 @@ class _Memory:
     def offset_of(self, address: int, size: int) -> int | None:
         """See `GuestMemory.offset_of`."""
         return self._moment.machine.memory.offset_of(address, size)
+
+
+Judge: TypeAlias = Callable[[Mapping[int, int], int, "DrawProgram | None"], list[str]]
+"""From a draw's registers by id, its kind and its vertex program to lines about what is odd."""
 
 
 class N3dsMoment(Moment):
@@ -156,13 +162,14 @@ class N3dsInspection(Inspection):
     """Looks into a capture of a 3DS.
 
     switches, evaluator: as for `pocketgpu.N3DS`. recorder: who notes the events, if it shall note more than usual.
+    judge: says what is odd about a draw's registers and program; without one nothing is.
     """
 
     def __init__(
         self, capture: Capture, switches: Mapping[str, str] | None = None, evaluator: str = "llvm",
-        recorder: Recorder | None = None,
+        recorder: Recorder | None = None, judge: Judge | None = None,
     ) -> None:  # fmt: skip
-        self.capture = capture
+        self.capture, self.judge = capture, judge
         self._trace = cast("N3DSTrace", capture.trace)
         self.switches, self.evaluator = switches or {}, evaluator
         self._recorder = recorder or Recorder()
@@ -231,6 +238,10 @@ class N3dsInspection(Inspection):
         from pocketgpu.inspect.n3ds.stepping import trace_of
 
         return trace_of(self, as_address(place), most)
+
+    def words_of(self, event: Event) -> Iterable[str]:
+        decoded = decode(self.capture)
+        return decoded.json_lines(decoded.select([str(event.address)]))
 
     def why(self, place: Address | str) -> Any:
         from pocketgpu.inspect.n3ds.why import why

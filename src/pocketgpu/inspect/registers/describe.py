@@ -14,13 +14,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pocketgpu.facts.dialect.registers import Certainty, Field, Register
 from pocketgpu.facts.external import EXTERNAL, USER_OFFSET
 from pocketgpu.facts.list_entry import ALL_BYTES, UNUSED, header_of
 from pocketgpu.facts.lookup import BLOCKS, physical, register_at, register_named
 from pocketgpu.facts.lookup import search as search_tables
 from pocketgpu.facts.maxwell import CLASSES, Method
 from pocketgpu.facts.pica import COUNT, PICA
-from pocketgpu.facts.registers import Certainty, Field, Register
 
 CERTAINTY_TEXT: Final[Mapping[Certainty, str]] = {
     Certainty.DOC: "the public documentation says so",

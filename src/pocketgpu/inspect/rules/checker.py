@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pocketgpu.errors import NoPictureError, UsageError
-from pocketgpu.inspect.rules.rule import SEVERITIES, Found, Rule, RuleFinding
+from pocketgpu.inspect.model.rules import SEVERITIES, Found, Rule, RuleFinding
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,7 @@ from pocketgpu.capture.driver.switch import SwitchPlayer
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
+from pocketgpu.inspect.decode import decode
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event, Pass
@@ -174,6 +175,10 @@ class SwitchInspection(Inspection):
         from pocketgpu.inspect.switch.stepping import trace_of
 
         return trace_of(self, as_address(place), most)
+
+    def words_of(self, event: Event) -> Iterable[str]:
+        decoded = decode(self.capture)
+        return decoded.json_lines(decoded.select([str(event.address)]))
 
     def why(self, place: Address | str) -> Answer:
         """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right behind the

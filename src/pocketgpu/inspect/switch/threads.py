@@ -21,7 +21,8 @@ from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.lanes import Value
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.host.observer import Observer, Order, RunGrid
-from pocketgpu.maxwell.sass.launch.launcher import Code, Launcher, Result
+from pocketgpu.maxwell.sass.launch.code import Code
+from pocketgpu.maxwell.sass.launch.launcher import Launcher, Result
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH
 from pocketgpu.maxwell.sass.warp.specialise import run_warp

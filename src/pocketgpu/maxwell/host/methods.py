@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pocketgpu.facts.dialect.registers import Field
 from pocketgpu.facts.maxwell import B06F
-from pocketgpu.facts.registers import Field
 from pocketgpu.maxwell.host.layout import CLASS_FILES, OTHER_FILE
 from pocketgpu.maxwell.host.reductions import reduce_word
 from pocketgpu.maxwell.host.waits import SyncpointWait, read_word

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from pocketgpu.facts.dialect.registers import BoundField, Field
 from pocketgpu.facts.pica import PICA
-from pocketgpu.facts.registers import BoundField, Field
 from pocketgpu.facts.vertices import NIBBLES
 from pocketgpu.lanes import I32, Lang, Value
 

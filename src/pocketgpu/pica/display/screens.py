@@ -20,10 +20,10 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from pocketgpu.events import EventLog
+from pocketgpu.facts.dialect.registers import BoundField
 from pocketgpu.facts.external import EXTERNAL, shows_both
 from pocketgpu.facts.formats import EXTERNAL_FORMATS, RGBA4, RGBA8, PixelFormat
 from pocketgpu.facts.pica_enums import INTERLACE, TRANSFER_FORMAT
-from pocketgpu.facts.registers import BoundField
 from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.pica.display.lcd import fill_colour
 from pocketgpu.pica.memory import surface

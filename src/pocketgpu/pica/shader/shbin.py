@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pocketgpu.errors import CaptureError, UsageError
-from pocketgpu.facts.registers import decode_float, encode_float
+from pocketgpu.facts.dialect.registers import decode_float, encode_float
 
 MAGIC = b"DVLB"
 TYPES = ("vertex", "geometry")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from pocketgpu.facts.dialect.registers import Field
 from pocketgpu.facts.maxwell.sass.table import rows
-from pocketgpu.facts.registers import Field
 
 CONTROL_BITS: Final = 21
 CONTROL: Final = {

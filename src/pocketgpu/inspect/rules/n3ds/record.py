@@ -11,8 +11,8 @@ from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.pica import OUTPUT_MAPS
 from pocketgpu.facts.pica_enums import BLEND_EQUATION, BLEND_FACTOR, LOGIC_OP
 from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.model.rules import Found
 from pocketgpu.inspect.n3ds.draw_state import BRIGHT, LIGHT_COLORS, DrawState
-from pocketgpu.inspect.rules.rule import Found
 from pocketgpu.pica.core.registers import field as register_field
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import struct
 
 import numpy as np
 
-from pocketgpu.facts.registers import Field
+from pocketgpu.facts.dialect.registers import Field
 from pocketgpu.maxwell.engines.common.base import EngineHost
 from pocketgpu.maxwell.engines.common.windows import read, write
 from pocketgpu.maxwell.host.reductions import reduce_word

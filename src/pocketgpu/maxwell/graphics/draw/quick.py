@@ -27,8 +27,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from pocketgpu.facts.dialect.registers import Field
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.facts.registers import Field
 from pocketgpu.lanes import I32, I64, Lang, Value, Var, kernel
 from pocketgpu.maxwell.engines.threed.drawn import LOGGED
 from pocketgpu.maxwell.graphics.draw import native

@@ -59,7 +59,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], int]] = {
     "maxwell sass": (("maxwell/sass",), 4),
     "maxwell sampling": (("maxwell/sampling",), 2),
     "maxwell textures": (("maxwell/textures", "maxwell/formats"), 2),
-    "capture": (("capture/formats", "capture/replay.py", "capture/channel_replay.py"), 1),
+    "capture": (("capture/formats", "capture/replay.py", "capture/driver"), 1),
     "pgc": (("capture/pgc", "capture/formats/pgc"), 2),
     "builder": (("builder",), 1),
     "inspect 3DS": (("inspect/n3ds",), 1),

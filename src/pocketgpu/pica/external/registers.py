@@ -403,10 +403,6 @@ class ExternalRegisters:
         """No unit is at work: observers will not hear that one has ended."""
         self._at_work.clear()
 
-    def _tell_written(self, place: tuple[int, int]) -> None:
-        if self.observers:
-            tell_written(self.observers, [place])
-
     def _controlled(self, word: int, index: int, finished: int) -> int:
         """A word written to a unit's control register: "finished" can only be cleared by a write."""
         writable = int(self._writable[index])
@@ -445,7 +441,8 @@ class ExternalRegisters:
             self.report("fault", "fill.unmapped", problem)
         elif start and end > start:
             self.moved[f"PSC{unit}_WRITE"] += end - start
-            self._tell_written((self.memory.offset_of(start, end - start) or 0, end - start))
+            if self.observers:
+                tell_written(self.observers, [(self.memory.offset_of(start, end - start) or 0, end - start)])
         if self.vram.off:
             self.vram.lose()
 
@@ -465,8 +462,8 @@ class ExternalRegisters:
         if outcome.problem:
             kind: EventKind = "hang" if outcome.hang else "warning" if outcome.moved else "fault"
             self.report(kind, outcome.event or f"transfer.{kind}", outcome.problem)
-        if outcome.moved:
-            self._tell_written(self.transfer.prepare(words).written)
+        if outcome.moved and self.observers:
+            tell_written(self.observers, [self.transfer.prepare(words).written])
         self.moved["PPF_READ"] += outcome.read
         self.moved["PPF_WRITE"] += outcome.written
         if self.vram.off:

@@ -501,7 +501,8 @@ class DrawRunner:
             draw(first, end)
             for offset, size in batch.ranges:
                 self.memory.touch(offset, size)
-            tell_written(self.observers, batch.ranges)
+            if self.observers:
+                tell_written(self.observers, batch.ranges)
             self.stats.triangles += triangles
             self.stats.fragments += sum(self._counters.tolist())
             self._counters[:] = 0

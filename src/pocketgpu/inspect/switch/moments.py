@@ -19,12 +19,13 @@ from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.n3ds.buffers import IndexBuffer
 from pocketgpu.inspect.switch.recorder import register_name
 from pocketgpu.inspect.switch.resources import BoundBuffer, BoundShader, BoundTexture, buffers, shaders, textures
-from pocketgpu.inspect.switch.surfaces import Surface, TargetPicture, grid_of, surface_of, targets_of
+from pocketgpu.inspect.switch.surfaces import Surface, TargetPicture, surface_of, targets_of
 from pocketgpu.inspect.switch.vertices import VertexBuffer, Vertices, fresh, index_buffer, vertex_buffers, vertices_of
 from pocketgpu.maxwell.engines.common.records import Blit, Copy
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.engines.threed.samples import sample_grid
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 from pocketgpu.maxwell.present import Picture
@@ -135,7 +136,7 @@ class SwitchMoment(Moment):
     def surfaces(self) -> list[Surface]:
         """The targets that draws go to now: of colours as outputs are routed, then of depth."""
         state = self.state
-        return [surface_of(target, grid_of(state)) for target in targets_of(state)]
+        return [surface_of(target, sample_grid(state)) for target in targets_of(state)]
 
     def picture(self, surface: Surface) -> TargetPicture:
         """A surface as it is now."""

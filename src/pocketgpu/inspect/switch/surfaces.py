@@ -14,7 +14,6 @@ from pocketgpu.facts.maxwell.formats import COLOR_TARGET, PixelLayout
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.engines.common.slices import Plane
 from pocketgpu.maxwell.engines.common.state import State
-from pocketgpu.maxwell.engines.threed.clear import SAMPLE_GRIDS
 from pocketgpu.maxwell.formats import pixel_formats
 from pocketgpu.maxwell.graphics.output.targets import Target, colour_slots, colour_target, depth_target
 from pocketgpu.maxwell.memory.blocklinear import Layout
@@ -214,11 +213,6 @@ class TargetPicture:
 
     def __repr__(self) -> str:
         return f"<{self.surface.name}: {self.width}x{self.height} {self.surface.format.name}>"
-
-
-def grid_of(state: State) -> tuple[int, int]:
-    """Samples of a pixel across and down that registers ask for."""
-    return SAMPLE_GRIDS.get(state.field("SET_ANTI_ALIAS", "SAMPLES"), (1, 1))
 
 
 def surface_of(target: Target, grid: tuple[int, int], layer: int = 0) -> Surface:

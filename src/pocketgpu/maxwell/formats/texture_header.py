@@ -9,7 +9,7 @@ after conversion, the blocks of small levels, the distance of layers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from pocketgpu.arena import Bytes
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import TEXTURE, PixelLayout
 from pocketgpu.facts.maxwell.headers import TIC, Data, as_number, tic_of
+from pocketgpu.facts.maxwell.samples import SAMPLE_GRIDS
 from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.formats import pixel_formats
@@ -33,15 +34,22 @@ HEADER_SIZE = 32
 MAX_LEVEL_BYTES = 1 << 29
 
 #: NUM_* of the header to the types of `pixel_formats`.
-_TYPES = {1: "snorm", 2: "unorm", 3: "sint", 4: "uint", 5: "snorm16", 6: "unorm16", 7: "float"}
-#: Samples of a pixel in x and y, by MULTI_SAMPLE_COUNT: a multisampled surface is a larger one.
-SAMPLES = {
-    0: (1, 1), 1: (2, 1), 2: (2, 2), 3: (4, 2), 4: (4, 2), 5: (2, 1), 6: (4, 4),
-    8: (2, 2), 9: (2, 2), 10: (4, 2), 11: (4, 2),
-}  # fmt: skip
+_TYPES = {
+    number: name.removeprefix("NUM_").lower().replace("_force_fp16", "16")
+    for number, name in TIC["BL"]["R_DATA_TYPE"].values.items()
+}
+#: Codes of X_SOURCE.
+SOURCES = TIC["BL"]["X_SOURCE"].values
+_IN_ORDER = (SOURCES.IN_R, SOURCES.IN_G, SOURCES.IN_B, SOURCES.IN_A)
 _FLAT = ("ONE_D", "ONE_D_ARRAY", "ONE_D_BUFFER")
 _ARRAYS = ("ONE_D_ARRAY", "TWO_D_ARRAY", "CUBEMAP_ARRAY")
 _FACES = 6
+
+
+def sources_of(texel: Sequence[Any], one: Any) -> dict[int, Any]:
+    """What the codes of X_SOURCE stand for, of a texel's red, green, blue and alpha."""
+    return {SOURCES.IN_ZERO: 0, **dict(zip(_IN_ORDER, texel, strict=True)),
+            SOURCES.IN_ONE_INT: one, SOURCES.IN_ONE_FLOAT: one}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,7 +57,7 @@ class TextureHeader:
     """What a texture header says; make it with `TextureHeader.parse`.
 
     kind: TEXTURE_TYPE as the class header names it. layout: "block-linear", "pitch" or "buffer". types, swizzle: of
-    red, green, blue, alpha; swizzle as codes of X_SOURCE (0 zero, 2 to 5 red to alpha, 6 integer one, 7 one). width,
+    red, green, blue, alpha; swizzle as codes of X_SOURCE (`SOURCES`). width,
     height, depth: in texels; layers: array elements, six for each cube. levels: all that are in memory; the view shows
     `first_level` to `last_level` of them. samples: of a pixel in x and y.
     """
@@ -86,6 +94,7 @@ class TextureHeader:
         if form is None:
             raise UsageError(f"no texture header has version {TIC['BL']['HEADER_VERSION'].raw(number)}")
         get = lambda name: form[name].raw(number) if name in form else 0
+        bytes_of = lambda name: form[name].bytes(number)
         format = TEXTURE.get(get("COMPONENTS"))
         if format is None:
             raise UsageError(f"no texture format has the code {get('COMPONENTS'):#x}")
@@ -102,7 +111,7 @@ class TextureHeader:
             address = get("ADDRESS_BITS31TO0") | get("ADDRESS_BITS47TO32") << 32
             width = (get("WIDTH_MINUS_ONE_BITS31TO16") << 16 | get("WIDTH_MINUS_ONE_BITS15TO0")) + 1
             return TextureHeader(address % ADDRESS_SPACE, kind="ONE_D_BUFFER", layout="buffer", width=width, **common)
-        kind = (form["TEXTURE_TYPE"].enum or {}).get(get("TEXTURE_TYPE"), "")
+        kind = form["TEXTURE_TYPE"].values.get(get("TEXTURE_TYPE"), "")
         if not kind or kind == "TT_BIT_FIELD_SIZE":
             raise UsageError(f"no texture has the type {get('TEXTURE_TYPE')}")
         size: dict[str, Any] = {
@@ -111,7 +120,7 @@ class TextureHeader:
         }  # fmt: skip
         high = get("ADDRESS_BITS47TO32") << 32
         if form.name.startswith("PITCH"):
-            address, pitch = high | get("ADDRESS_BITS31TO5") << 5, get("PITCH_BITS20TO5") << 5
+            address, pitch = high | bytes_of("ADDRESS_BITS31TO5"), bytes_of("PITCH_BITS20TO5")
             return TextureHeader(address % ADDRESS_SPACE, layout="pitch", pitch=pitch, **size, **common)
         if kind == "THREE_D":
             size["depth"] = get("DEPTH_MINUS_ONE") + 1
@@ -119,12 +128,12 @@ class TextureHeader:
         if kind.startswith("CUBEMAP"):
             layers *= _FACES
         levels = 1 if kind in ("TWO_D_NO_MIPMAP", "ONE_D_BUFFER") else get("MAX_MIP_LEVEL") + 1
-        samples = SAMPLES.get(get("MULTI_SAMPLE_COUNT"))
+        samples = SAMPLE_GRIDS.get(get("MULTI_SAMPLE_COUNT"))
         if samples is None:
             raise UsageError(f"no texture has the multisample mode {get('MULTI_SAMPLE_COUNT')}")
         last = min(get("RES_VIEW_MAX_MIP_LEVEL"), levels - 1)
         return TextureHeader(
-            (high | get("ADDRESS_BITS31TO9") << 9) % ADDRESS_SPACE,
+            (high | bytes_of("ADDRESS_BITS31TO9")) % ADDRESS_SPACE,
             layout="block-linear",
             layers=layers,
             levels=levels,
@@ -250,9 +259,9 @@ class TextureHeader:
         return values[: found.height, : found.width]
 
     def _swizzled(self, values: Any, one: int) -> Any:
-        if self.swizzle == (2, 3, 4, 5):
+        if self.swizzle == _IN_ORDER:
             return values
-        sources = {0: 0, 2: values[..., 0], 3: values[..., 1], 4: values[..., 2], 5: values[..., 3], 6: one, 7: one}
+        sources = sources_of([values[..., channel] for channel in range(4)], one)
         swizzled = np.zeros_like(values)
         for channel, source in enumerate(self.swizzle):
             swizzled[..., channel] = sources.get(source, 0)

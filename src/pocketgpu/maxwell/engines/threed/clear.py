@@ -25,15 +25,14 @@ from pocketgpu.maxwell.engines.common.records import Clear
 from pocketgpu.maxwell.engines.common.slices import Plane
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import Scratch
+from pocketgpu.maxwell.engines.threed.samples import sample_grid
 from pocketgpu.maxwell.formats.pixels import linear_to_srgb
 
-# Samples of a pixel across and down, by SET_ANTI_ALIAS; coverage modes (8 and up) store what the header's name says.
-SAMPLE_GRIDS = {
-    0x0: (1, 1), 0x1: (2, 1), 0x2: (2, 2), 0x3: (4, 2), 0x4: (4, 2), 0x5: (2, 1), 0x6: (4, 4),
-    0x8: (2, 2), 0x9: (2, 2), 0xA: (4, 2), 0xB: (4, 2),
-}  # fmt: skip
 _CONTROL = ("USE_CLEAR_RECT", "USE_SCISSOR0", "USE_VIEWPORT_CLIP0")
 _MAX_PLANS = 1024
+COLOR_FORMATS = B197.values("SET_COLOR_TARGET_FORMAT")
+LAYOUTS = B197.values("SET_COLOR_TARGET_MEMORY.LAYOUT")
+THIRD_DIMENSIONS = B197.values("SET_COLOR_TARGET_MEMORY.THIRD_DIMENSION_CONTROL")
 
 
 def encode_float(value: float, mantissa: int, signed: bool) -> int:
@@ -201,7 +200,7 @@ class ClearUnit:
         parts: list[tuple[str, Fill]] = []
         events: list[tuple[str, str]] = []
         done, name, address = "", "", 0
-        grid = SAMPLE_GRIDS.get(state.field("SET_ANTI_ALIAS", "SAMPLES"), (1, 1))
+        grid = sample_grid(state)
         box = (left * grid[0], top * grid[1], right * grid[0], bottom * grid[1])
         empty = left >= right or top >= bottom
         if channels and slot > 7:
@@ -253,8 +252,8 @@ class ClearUnit:
     ) -> tuple[str, Fill | None] | None:
         state = self._state
         code = state.field("SET_COLOR_TARGET_FORMAT", "V", slot)
-        if code == 0:
-            return None  # the slot is off
+        if code == COLOR_FORMATS.DISABLED:
+            return None
         layout = COLOR_TARGET.get(code)
         if layout is None or not layout.bytes:
             events.append(("clear.format", f"colour target {slot} has the unknown format {code:#x}: not cleared"))
@@ -265,13 +264,14 @@ class ClearUnit:
         va = state.address("SET_COLOR_TARGET_A", slot)
         width, height = (state.field(f"SET_COLOR_TARGET_{n}", "V", slot) for n in ("WIDTH", "HEIGHT"))
         layer += state.field("SET_COLOR_TARGET_LAYER", "OFFSET", slot)
-        if memory("LAYOUT"):
-            start = va + layer * 4 * state.word("SET_COLOR_TARGET_ARRAY_PITCH", slot)
+        distance = state.bytes("SET_COLOR_TARGET_ARRAY_PITCH", index=slot)
+        if memory("LAYOUT") == LAYOUTS.PITCH:
+            start = va + layer * distance
             plane = Plane.linear(start & -128, width)
             columns = width // layout.bytes
         else:
-            deep = memory("THIRD_DIMENSION_CONTROL")
-            start = va if deep else va + layer * 4 * state.word("SET_COLOR_TARGET_ARRAY_PITCH", slot)
+            deep = memory("THIRD_DIMENSION_CONTROL") == THIRD_DIMENSIONS.THIRD_DIMENSION_DEFINES_DEPTH_SIZE
+            start = va if deep else va + layer * distance
             plane = Plane.blocks(
                 start & -512, width * layout.bytes, height,
                 memory("BLOCK_HEIGHT"), memory("BLOCK_DEPTH"), layer if deep else 0,
@@ -300,7 +300,7 @@ class ClearUnit:
             mask,
         )
         layer += state.field("SET_ZT_LAYER", "OFFSET")
-        va = state.address("SET_ZT_A") + layer * 4 * state.word("SET_ZT_ARRAY_PITCH")
+        va = state.address("SET_ZT_A") + layer * state.bytes("SET_ZT_ARRAY_PITCH")
         width, height = state.field("SET_ZT_SIZE_A", "WIDTH"), state.field("SET_ZT_SIZE_B", "HEIGHT")
         block = lambda field: state.field("SET_ZT_BLOCK_SIZE", field)
         plane = Plane.blocks(va & -512, width * layout.bytes, height, block("HEIGHT"), block("DEPTH"))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import VERTEX, Component, PixelLayout
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.memory.gpu_memory import PartlyReadable
@@ -24,8 +25,11 @@ STREAMS = 32
 MAX_VERTICES = 1 << 22
 """Draws with more vertices are not decoded: no recording comes near, and a guest can ask for 2^32."""
 _NEAR = 1 << 20  # addresses closer together than this are read in one go
-SNORM, UNORM, SINT, UINT, USCALED, SSCALED, FLOAT = range(1, 8)
-TYPE_NAMES = {1: "snorm", 2: "unorm", 3: "sint", 4: "uint", 5: "uscaled", 6: "sscaled", 7: "float"}
+_TYPES, SOURCES = (B197.values(f"SET_VERTEX_ATTRIBUTE_A.{name}") for name in ("NUMERICAL_TYPE", "SOURCE"))
+SNORM, UNORM, SINT, UINT, USCALED, SSCALED, FLOAT = (
+    _TYPES.number(f"NUM_{name}") for name in ("SNORM", "UNORM", "SINT", "UINT", "USCALED", "SSCALED", "FLOAT")
+)
+TYPE_NAMES = {number: name.removeprefix("NUM_").lower() for number, name in _TYPES.items()}
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,7 @@ def attributes(state: State) -> list[Attribute]:
         field = lambda part, name=name, i=i: state.field(name, part, i)
         layout = VERTEX.get(field("COMPONENT_BIT_WIDTHS"))
         type = TYPE_NAMES.get(field("NUMERICAL_TYPE"), "")
-        active = not field("SOURCE")
+        active = field("SOURCE") == SOURCES.ACTIVE
         found.append(
             Attribute(number, field("STREAM"), active, field("OFFSET"), layout, type, bool(field("SWAP_R_AND_B")))
         )

@@ -72,7 +72,7 @@ from pocketgpu.struct_words import Struct
 
 _BEGIN, _END, _INDEXED = (B197[name].word for name in ("BEGIN", "END", "DRAW_INDEX_BUFFER"))
 _INDEX_SIZE = B197["SET_INDEX_BUFFER_E"]["INDEX_SIZE"]
-_FIRST_INSTANCE, _NEXT_INSTANCE = range(2)
+_INSTANCES, _PRIMITIVES = B197.values("BEGIN.INSTANCE_ID"), B197.values("BEGIN.PRIMITIVE_ID")
 MAX_COUNT = 1 << 24
 """Most vertices of a draw, as in vertex_input.py."""
 
@@ -203,9 +203,9 @@ class _Draw:
             self.topology.value = k.select(begins, _field(value, B197["BEGIN"]["OP"]), -1)
             for _ in k.when(begins):
                 which = _field(value, B197["BEGIN"]["INSTANCE_ID"])
-                following = self.instance.value + k.select(which == _NEXT_INSTANCE, 1, 0)
-                self.instance.value = k.select(which == _FIRST_INSTANCE, 0, following)
-                anew = _field(value, B197["BEGIN"]["PRIMITIVE_ID"]) == 0
+                following = self.instance.value + k.select(which == _INSTANCES.SUBSEQUENT, 1, 0)
+                self.instance.value = k.select(which == _INSTANCES.FIRST, 0, following)
+                anew = _field(value, B197["BEGIN"]["PRIMITIVE_ID"]) == _PRIMITIVES.FIRST
                 self.primitive.value = k.select(anew, 0, self.primitive.value)
                 self.drawn.value = k.select(anew, 0, self.drawn.value)
                 self.begun.value = k.i32(1)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.threed.samples import sample_count
 from pocketgpu.maxwell.graphics.primitives.planes import GROUP, HEAD_SIZE, plane_offset
 from pocketgpu.maxwell.graphics.programs.headers import LINEAR
 from pocketgpu.maxwell.graphics.raster.blocks import INSIDE_ANY, KILL_ABOVE, KILL_BELOW, NOTHING, OUTSIDE_ALL
@@ -65,13 +66,27 @@ RASTER_NAMES = tuple(dict.fromkeys((*_GENERAL, *_OF_ALL_VIEWPORTS, *_OF_A_VIEWPO
 POSITION, LAYER, VIEWPORT_INDEX, POINT_SIZE, DISTANCES = 0x70, 0x64, 0x68, 0x6C, 0x2C0
 _VIEWPORT_CHOICES = VIEWPORT_INDEX >> 2, VIEWPORT_MASK >> 2
 """Addresses in attribute space of what set-up reads itself."""
-SAMPLES = {0: 1, 1: 2, 2: 4, 3: 8, 4: 8, 5: 2, 6: 16, 8: 4, 9: 4, 10: 8, 11: 8}
-"""SET_ANTI_ALIAS to samples of a pixel; of modes with virtual coverage the samples that have colours."""
-_MODES = {0x1B00: POINT, 0x1B01: LINE, 0x1B02: FILL}
-_CULL = {0x404: 1, 0x405: 2, 0x408: 3}
-_COUNTER_CLOCKWISE = 0x901
-_XYZ, _Z = 3, 5
-"""SET_VIEWPORT_CLIP_CONTROL.GEOMETRY_CLIP that cut at near and far plane."""
+_POLYGON_MODES = B197.values("SET_FRONT_POLYGON_MODE")
+_MODES = {_POLYGON_MODES.POINT: POINT, _POLYGON_MODES.LINE: LINE, _POLYGON_MODES.FILL: FILL}
+_CULLED = B197.values("OGL_SET_CULL_FACE")
+_CULL = {_CULLED.FRONT: 1, _CULLED.BACK: 2, _CULLED.FRONT_AND_BACK: 3}
+_FRONT_FACES = B197.values("OGL_SET_FRONT_FACE")
+_ORIGINS = B197.values("SET_WINDOW_ORIGIN.MODE")
+_LAYERS = B197.values("SET_RT_LAYER.CONTROL")
+_CENTERS = B197.values("SET_VIEWPORT_PIXEL.CENTER")
+_USER_CLIPS = B197.values("SET_USER_CLIP_OP.PLANE0")
+_Z_RANGES = B197.values("SET_VIEWPORT_Z_CLIP.RANGE")
+_PIXEL_Z = B197.values("SET_VIEWPORT_CLIP_CONTROL.PIXEL_MIN_Z")
+_CLIPS_AT_Z = B197.values("SET_VIEWPORT_CLIP_CONTROL.GEOMETRY_CLIP").numbers("FRUSTUM_XYZ_CLIP", "FRUSTUM_Z_CLIP")
+"""Ways to clip that cut at near and far plane."""
+_EDGES = B197.values("SET_LINE_MODE_POLYGON_CLIP.GENERATED_EDGE")
+_SPRITE_ORIGINS = B197.values("SET_POINT_SPRITE_SELECT.ORIGIN")
+_SPRITE_R = B197.values("SET_POINT_SPRITE_SELECT.RMODE")
+_SPRITE_TEXTURES = B197.values("SET_POINT_SPRITE_SELECT.TEXTURE0")
+_DEPTHS = B197.values("SET_NONMULTISAMPLED_Z")
+_ZT_FORMATS = B197.values("SET_ZT_FORMAT")
+_CLIP_TYPES = B197.values("SET_WINDOW_CLIP_TYPE")
+_WINDOW_CLIPS = {_CLIP_TYPES.INCLUSIVE: INSIDE_ANY, _CLIP_TYPES.EXCLUSIVE: OUTSIDE_ALL, _CLIP_TYPES.CLIPALL: NOTHING}
 _SWITCHES = ("raster.lower_left", "raster.window_clip_end", "raster.offset_step", "raster.window_offset")
 _STEP_OF_24_BITS = 2.0**-24
 _DEPTH_STEPS = {"Z16": 2.0**-16, "ZF32": 0.0}
@@ -85,7 +100,6 @@ _PLAIN = {
 _FRONT_COLORS, _COLOR_BYTES = range(0x280, 0x2A0), 0x20
 _TEXTURES = range(0x300, 0x3A0)
 _S, _T, _NOTHING, _ONE = 1, 2, 3, 4
-_FROM_S = 2
 
 Words = NDArray[np.int32]
 
@@ -93,11 +107,6 @@ Words = NDArray[np.int32]
 def float_word(v: float) -> int:
     """The bits of an f32 as a signed number."""
     return int(np.float32(v).view(np.int32))
-
-
-def sample_count(state: State) -> int:
-    """Samples of a pixel of the targets."""
-    return SAMPLES.get(state.field("SET_ANTI_ALIAS", "SAMPLES"), 1)
 
 
 def _multisampled(state: State) -> bool:
@@ -188,21 +197,21 @@ def _general(state: State, vertex_map: Words, switches: Mapping[str, str]) -> Wo
     field = state.field
     place = lambda address: int(vertex_map[address >> 2])
     optional = lambda address: -1 if place(address) == PAGE_ZERO else place(address)
-    from_program = field("SET_RT_LAYER", "CONTROL") != 0
+    from_program = field("SET_RT_LAYER", "CONTROL") == _LAYERS.GEOMETRY_SHADER_SELECTS_LAYER
     r.put("LAYER_AT", place(LAYER) if from_program else -1)
     r.put("LAYER", field("SET_RT_LAYER", "V"))
     r.put("LAYER_BY_VIEWPORT", field("SET_OFFSET_RENDER_TARGET_INDEX", "BY_VIEWPORT_INDEX"))
     r.put("VIEWPORT_AT", optional(VIEWPORT_INDEX))
     r.put("VIEWPORT_MASK_AT", optional(VIEWPORT_MASK))
     own_size = field("SET_ATTRIBUTE_POINT_SIZE", "ENABLE")
-    slot = 4 * field("SET_ATTRIBUTE_POINT_SIZE", "SLOT")
-    r.put("POINT_SIZE_AT", optional(slot) if own_size and slot < ATTRIBUTE_SPACE else -1)
+    size_at = state.bytes("SET_ATTRIBUTE_POINT_SIZE", "SLOT")
+    r.put("POINT_SIZE_AT", optional(size_at) if own_size and size_at < ATTRIBUTE_SPACE else -1)
     _clip(state, r, vertex_map)
     _faces(state, r, switches.get("raster.offset_step") == "control")
     _lines_and_points(state, r)
     _samples(state, r)
     _masks(state, r, int(switches.get("raster.window_clip_end") != "inclusive"))
-    r.put("HALF", 128 * field("SET_VIEWPORT_PIXEL", "CENTER"))
+    r.put("HALF", 128 if field("SET_VIEWPORT_PIXEL", "CENTER") == _CENTERS.AT_INTEGERS else 0)
     r.put("CONSERVATIVE", field("SET_CONSERVATIVE_RASTER", "ENABLE"))
     r.put("FILL_VIA_TRIANGLE", field("SET_FILL_VIA_TRIANGLE", "MODE"))
     return raster[_OWN]
@@ -216,13 +225,14 @@ def _clip(state: State, r: _Record, vertex_map: Words) -> None:
     field = state.field
     planes = [n for n in range(8) if field("SET_USER_CLIP_ENABLE", f"PLANE{n}")]
     r.put("USER_PLANES", sum(1 << n for n in planes))
-    r.put("USER_CULLS", sum(field("SET_USER_CLIP_OP", f"PLANE{n}") << n for n in planes))
+    culls = [n for n in planes if field("SET_USER_CLIP_OP", f"PLANE{n}") == _USER_CLIPS.CULL]
+    r.put("USER_CULLS", sum(1 << n for n in culls))
     r.put("DISTANCES", *(int(vertex_map[(DISTANCES >> 2) + n]) for n in range(8)))
-    cuts = field("SET_VIEWPORT_CLIP_CONTROL", "GEOMETRY_CLIP") in (_XYZ, _Z) and _transforms(state)
+    cuts = field("SET_VIEWPORT_CLIP_CONTROL", "GEOMETRY_CLIP") in _CLIPS_AT_Z and _transforms(state)
     r.put("CLIP_Z", int(cuts))
-    r.put("NEAR_ZERO", field("SET_VIEWPORT_Z_CLIP", "RANGE"))
-    below = 0 if field("SET_VIEWPORT_CLIP_CONTROL", "PIXEL_MIN_Z") else KILL_BELOW
-    above = 0 if field("SET_VIEWPORT_CLIP_CONTROL", "PIXEL_MAX_Z") else KILL_ABOVE
+    r.put("NEAR_ZERO", int(field("SET_VIEWPORT_Z_CLIP", "RANGE") == _Z_RANGES.ZERO_TO_POSITIVE_W))
+    below = KILL_BELOW if field("SET_VIEWPORT_CLIP_CONTROL", "PIXEL_MIN_Z") == _PIXEL_Z.CLIP else 0
+    above = KILL_ABOVE if field("SET_VIEWPORT_CLIP_CONTROL", "PIXEL_MAX_Z") == _PIXEL_Z.CLIP else 0
     # What is cut off needs no killing, and rounding would take pixels at the cut.
     r.put("DEPTH_KILL", 0 if cuts else below | above)
 
@@ -232,7 +242,7 @@ def _faces(state: State, r: _Record, controlled: bool) -> None:
     drops = _CULL.get(field("OGL_SET_CULL_FACE"), 0) if field("OGL_SET_CULL", "ENABLE") else 0
     r.put("CULL", drops)
     # y goes down, so what is counter-clockwise to a viewer has a negative area.
-    negative = int(field("OGL_SET_FRONT_FACE") == _COUNTER_CLOCKWISE) ^ field("SET_WINDOW_ORIGIN", "FLIP_Y")
+    negative = int(field("OGL_SET_FRONT_FACE") == _FRONT_FACES.CCW) ^ field("SET_WINDOW_ORIGIN", "FLIP_Y")
     r.put("FRONT_NEGATIVE", negative)
     r.put("MODES", *(_MODES.get(field(f"SET_{side}_POLYGON_MODE"), FILL) for side in ("FRONT", "BACK")))
     r.put("TWO_SIDED", field("SET_TWO_SIDED_LIGHT", "ENABLE"))
@@ -241,8 +251,7 @@ def _faces(state: State, r: _Record, controlled: bool) -> None:
     r.put_float("OFFSET_SLOPE", number("SET_SLOPE_SCALE_DEPTH_BIAS"))
     r.put_float("OFFSET_UNITS", number("SET_DEPTH_BIAS") / 2)  # drivers store twice the units
     r.put_float("OFFSET_CLAMP", number("SET_DEPTH_BIAS_CLAMP"))
-    names_of = state.block["SET_ZT_FORMAT"]["V"].enum or {}
-    format = names_of.get(field("SET_ZT_FORMAT"), "")
+    format = _ZT_FORMATS.get(field("SET_ZT_FORMAT"), "")
     step = _DEPTH_STEPS.get(format.split("_")[0], _STEP_OF_24_BITS)
     if controlled and not field("SET_DEPTH_BIAS_CONTROL", "DEPTH_FORMAT_DEPENDENT"):
         step = _STEP_OF_24_BITS
@@ -258,10 +267,10 @@ def _lines_and_points(state: State, r: _Record) -> None:
     r.put("LINE_STIPPLE", field("SET_LINE_STIPPLE", "ENABLE"))
     r.put("STIPPLE_FACTOR", field("SET_LINE_STIPPLE_PARAMETERS", "FACTOR"))
     r.put("STIPPLE_PATTERN", field("SET_LINE_STIPPLE_PARAMETERS", "PATTERN"))
-    r.put("GENERATED_EDGES", int(field("SET_LINE_MODE_POLYGON_CLIP", "GENERATED_EDGE") == 0))
+    r.put("GENERATED_EDGES", int(field("SET_LINE_MODE_POLYGON_CLIP", "GENERATED_EDGE") == _EDGES.DRAW_LINE))
     r.put_float("POINT_SIZE", number("SET_POINT_SIZE"))
     r.put("POINT_SPRITE", field("SET_POINT_SPRITE", "ENABLE"))
-    r.put("SPRITE_LOWER", int(field("SET_POINT_SPRITE_SELECT", "ORIGIN") == 0))
+    r.put("SPRITE_LOWER", int(field("SET_POINT_SPRITE_SELECT", "ORIGIN") == _SPRITE_ORIGINS.BOTTOM))
     r.put("POINT_SMOOTH", int(bool(field("SET_ANTI_ALIASED_POINT", "ENABLE")) and not samples))
 
 
@@ -279,7 +288,7 @@ def _samples(state: State, r: _Record) -> None:
     masks = [field(f"SET_SAMPLE_MASK_X{n & 1}_Y{n >> 1}") if masked else -1 for n in range(4)]
     quads = [sum((mask >> s & 1) << n for n, mask in enumerate(masks)) for s in range(MAX_SAMPLES)]
     r.put("SAMPLES_LEFT", *(0x11111111 * quad for quad in quads))
-    r.put("CENTRE_DEPTH", field("SET_NONMULTISAMPLED_Z"))
+    r.put("CENTRE_DEPTH", int(field("SET_NONMULTISAMPLED_Z") == _DEPTHS.AT_PIXEL_CENTER))
     passes = field("SET_HYBRID_ANTI_ALIAS_CONTROL", "PASSES")
     passes |= field("SET_HYBRID_ANTI_ALIAS_CONTROL", "PASSES_EXTENDED") << 4
     r.put("PASSES", min(max(passes, 1), count) if on else 1)
@@ -289,7 +298,7 @@ def _masks(state: State, r: _Record, left_out: int) -> None:
     field = state.field
     windows = 0
     if field("SET_WINDOW_CLIP_ENABLE"):
-        windows = (INSIDE_ANY, OUTSIDE_ALL, NOTHING, NOTHING)[field("SET_WINDOW_CLIP_TYPE")]
+        windows = _WINDOW_CLIPS.get(field("SET_WINDOW_CLIP_TYPE"), NOTHING)
         for n in range(8):
             across = [field("SET_WINDOW_CLIP_HORIZONTAL", name, n) for name in ("XMIN", "XMAX")]
             down = [field("SET_WINDOW_CLIP_VERTICAL", name, n) for name in ("YMIN", "YMAX")]
@@ -314,7 +323,9 @@ def _pair(name: str, first: str, second: str) -> tuple[str, Bits, Bits]:
 
 
 _SWIZZLE = [B197["SET_VIEWPORT_COORDINATE_SWIZZLE"][axis].raw for axis in "XYZW"]
-_LOWER = B197["SET_WINDOW_ORIGIN"]["MODE"].raw
+_ORIGIN = B197["SET_WINDOW_ORIGIN"]["MODE"].raw
+_SCALES = B197["SET_VIEWPORT_SCALE_OFFSET"]["ENABLE"].raw
+_SCISSORS = B197["SET_SCISSOR_ENABLE"]["V"].raw
 _ZERO_TO_ONE = B197["SET_VIEWPORT_CLIP_CONTROL"]["MIN_Z_ZERO_MAX_Z_ONE"].raw
 _EXTENTS = [
     _pair(f"{name}_{axis}", start, size)
@@ -337,9 +348,9 @@ def _viewport(registers: NDArray[np.uint32], vertex_map: Words, mirrors: bool, m
     source = [int(vertex_map[at + (code >> 1)]) for code in swizzle]
     scale = [number[f"SET_VIEWPORT_SCALE_{axis}"] for axis in "XYZ"]
     offset = [number[f"SET_VIEWPORT_OFFSET_{axis}"] for axis in "XYZ"]
-    if mirrors and _LOWER(words["SET_WINDOW_ORIGIN"]):
+    if mirrors and _ORIGIN(words["SET_WINDOW_ORIGIN"]) == _ORIGINS.LOWER_LEFT:
         scale[1] = -scale[1]
-    if not words["SET_VIEWPORT_SCALE_OFFSET"] & 1:  # positions are places on the screen
+    if not _SCALES(words["SET_VIEWPORT_SCALE_OFFSET"]):  # positions are places on the screen
         scale, offset = [1.0] * 3, [0.0] * 3
         source[3], swizzle[3] = PAGE_ONE, 0
     for axis, (name, field) in enumerate(_WINDOW_OFFSETS if moves else ()):
@@ -351,7 +362,7 @@ def _viewport(registers: NDArray[np.uint32], vertex_map: Words, mirrors: bool, m
     for n, (name, start, size) in enumerate(_EXTENTS):
         first = start(words[name])
         sides[n & 1].append((first, first + size(words[name]) - 1))
-    if words["SET_SCISSOR_ENABLE"] & 1:
+    if _SCISSORS(words["SET_SCISSOR_ENABLE"]):
         for side, (name, least, most) in zip(sides, _SCISSOR, strict=True):
             side.append((least(words[name]), most(words[name]) - 1))
     (left, right), (top, bottom) = ((max(v[0] for v in side), min(_MOST, *(v[1] for v in side))) for side in sides)
@@ -405,10 +416,10 @@ def _sprite(state: State, address: int) -> int:
     if address not in _TEXTURES or not state.field("SET_POINT_SPRITE", "ENABLE"):
         return 0
     number, component = divmod(address - _TEXTURES.start, 16)
-    if not state.field("SET_POINT_SPRITE_SELECT", f"TEXTURE{number}"):
+    if state.field("SET_POINT_SPRITE_SELECT", f"TEXTURE{number}") != _SPRITE_TEXTURES.GENERATE:
         return 0
     mode = state.field("SET_POINT_SPRITE_SELECT", "RMODE")
-    r = _NOTHING if mode == 0 else _S if mode == _FROM_S else 0
+    r = {_SPRITE_R.ZERO: _NOTHING, _SPRITE_R.FROM_S: _S}.get(mode, 0)
     return (_S, _T, r, _ONE)[component // 4]
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pocketgpu.facts.maxwell.headers import SPH
 from pocketgpu.lanes import BOOL, F32, I32, Lang, Value
 from pocketgpu.maxwell.graphics.records import ATTRIBUTE_SPACE, FRAGMENTS, LANE_X, LANE_Y, MAX_SAMPLES, PLANE
 from pocketgpu.maxwell.sass.semantics import float32
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from pocketgpu.maxwell.sass.program.steps import Step
     from pocketgpu.maxwell.sass.warp.machine import Machine
 
-NONE, VERTEX, CONTROL, EVALUATION, GEOMETRY, PIXEL = range(6)
+_STAGES = SPH["VTG"]["SHADER_TYPE"].values
+NONE, VERTEX, GEOMETRY, PIXEL = 0, _STAGES.VERTEX, _STAGES.GEOMETRY, _STAGES.PIXEL
+CONTROL, EVALUATION = _STAGES.TESSELLATION_INIT, _STAGES.TESSELLATION
 """Stages as shader headers number them, and `LAUNCH.STAGE`."""
 _RZ = 255
 SC = 3

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import TEXTURE, PixelLayout
-from pocketgpu.facts.maxwell.headers import TIC, TSC, BitStructure
+from pocketgpu.facts.maxwell.headers import HANDLE, TIC, TSC, BitStructure
 from pocketgpu.facts.maxwell.samples import ANISOTROPIES
 from pocketgpu.maxwell.memory.blocklinear import MipLayout, detile, mip_layout, tile
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
@@ -275,7 +275,7 @@ class Image:
             mapping = device.allocate(self.nbytes)
             number = device.slots.take()
             device.slots.put(number, self._header(mapping.address), self._sampler(), len(self.arrays))
-            placed = self._places[device] = _Placed(number | number << 20, mapping)
+            placed = self._places[device] = _Placed(_handle(number), mapping)
             weakref.finalize(self, _forget, device, number, mapping)
         return placed
 
@@ -382,6 +382,11 @@ class Texture(Image):
             self.upload(device)
             self._uploaded.add(device)
         return self.place(device).handle
+
+
+def _handle(number: int) -> int:
+    """The handle of a header and a sampler of one number."""
+    return HANDLE["SAMPLER"].encode(number, HANDLE["HEADER"].encode(number))
 
 
 def _packed(structure: BitStructure, values: Mapping[str, Any]) -> list[int]:

@@ -226,7 +226,8 @@ def packed(stage: int, inputs: Mapping[int, int], outputs: Iterable[int], fields
     :raises ValueError: a value does not fit into its field.
     """
     pixel = stage == PIXEL
-    values = {"SPH_TYPE": 2 if pixel else 1, "VERSION": VERSION, "SHADER_TYPE": stage, **fields}
+    type = _TYPES.TYPE_02_PS if pixel else _TYPES.TYPE_01_VTG
+    values = {"SPH_TYPE": type, "VERSION": VERSION, "SHADER_TYPE": stage, **fields}
     tables = (
         (_PS_INPUTS if pixel else _VTG_INPUTS, inputs),
         (() if pixel else _VTG_OUTPUTS, dict.fromkeys(outputs, 1)),

@@ -25,7 +25,7 @@ from pocketgpu.inspect.model.changes import Change, change
 from pocketgpu.inspect.model.event import Event, Range, Words
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 from pocketgpu.inspect.switch.recorder import register_name
-from pocketgpu.maxwell.host.layout import CLASS_FILES, FILE_WORDS
+from pocketgpu.maxwell.host.layout import CLASS_FILES, FILE_WORDS, THREED_FILE
 from pocketgpu.maxwell.host.stream import IMMEDIATE, INC, ONE_INC, Packet, StreamReader
 
 _DATA = ("LOAD_", "CALL_", "SET_MME_SHADOW_SCRATCH", "SET_FALCON", "NO_OPERATION", "PIPE_NOP")
@@ -168,7 +168,8 @@ class SwitchSides:
         if event.draw is None:
             return ()
         files = self._for_keys[side].at(event)
-        digest = b"" if files is None else blake2b(files[0][_PLAIN[0]].tobytes(), digest_size=16).digest()
+        state = b"" if files is None else files[THREED_FILE][_PLAIN[THREED_FILE]].tobytes()
+        digest = blake2b(state, digest_size=16).digest() if state else b""
         programs = repr(event.facts.get("programs"))
         sight = (digest, (programs, event.reads, event.writes), (programs, event.reads), programs)
         assert len(sight) == SIGHTS

@@ -63,7 +63,7 @@ from pocketgpu.maxwell.graphics.draw.quick_records import (
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, REGION
 from pocketgpu.maxwell.host import pushbuffer
-from pocketgpu.maxwell.host.layout import CHANNEL_LAYOUT, DRAW_STATE, RUN
+from pocketgpu.maxwell.host.layout import CHANNEL_LAYOUT, DRAW_STATE, RUN, THREED_FILE
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.mme.interpreter import BUSY
 from pocketgpu.maxwell.sampling.records import BOOK
@@ -199,7 +199,7 @@ class _Draw:
             at = state.at("DEFERRED_METHODS") + k.to_i64(n * 12)
             file, word, value = (k.load(I32, at + 4 * i) for i in range(3))
             begins = word == _BEGIN
-            self.need((file == 0) & (begins | (word == _END)))
+            self.need((file == THREED_FILE) & (begins | (word == _END)))
             self.topology.value = k.select(begins, _field(value, B197["BEGIN"]["OP"]), -1)
             for _ in k.when(begins):
                 which = _field(value, B197["BEGIN"]["INSTANCE_ID"])

@@ -41,13 +41,13 @@ from pocketgpu.maxwell.host.layout import (
     work_size,
 )
 from pocketgpu.maxwell.host.log import Log
+from pocketgpu.maxwell.host.observer import USUAL, Observer, Order
 from pocketgpu.maxwell.host.stats import ChannelStats
 from pocketgpu.maxwell.host.syncpoints import Syncpoints
 from pocketgpu.maxwell.host.waits import SemaphoreWait, Wait
 from pocketgpu.maxwell.memory.gpu_memory import Backing, GpuMemory
 from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
 from pocketgpu.maxwell.memory.page_table import ADDRESS_SPACE
-from pocketgpu.maxwell.observer import USUAL, Observer, Order
 from pocketgpu.maxwell.present import Picture, Surface, to_picture
 from pocketgpu.observer import Observed
 from pocketgpu.workers import Workers
@@ -186,6 +186,8 @@ class GM20B(Observed[Observer]):
 
     def writing(self, run: Callable[[], T]) -> T:
         """Do something that writes memory, and tell of the pages that it has written."""
+        if not self.observers:
+            return run()
         told = [one for one in self.observers if one.wants_pages]
         if not told:
             return run()
@@ -372,11 +374,10 @@ class GM20B(Observed[Observer]):
 
     def draw(self, draw: Draw, state: State, counters: Counters) -> None:
         """Shade a draw, whose state the live registers are."""
-        run = partial(self._shade, draw, state, counters)
         if not self.observers:
-            run()
+            self._shade(draw, state, counters)
             return
-        run = partial(self.writing, run)
+        run = partial(self.writing, partial(self._shade, draw, state, counters))
         for one in reversed(self.observers):
             run = partial(one.draw, draw, run)
         run()

@@ -26,7 +26,7 @@ from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.isa.decoder import decode_program
 from pocketgpu.maxwell.sass.isa.instruction import Program
 from pocketgpu.maxwell.sass.isa.operand import Attr
-from pocketgpu.maxwell.sass.stages.stage_io import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
+from pocketgpu.maxwell.sass.stages.stage import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
 
 STAGES: Final = {"vertex": VERTEX, "control": CONTROL, "evaluation": EVALUATION, "geometry": GEOMETRY, "pixel": PIXEL}
 """Names of stages, and the numbers that headers have for them."""

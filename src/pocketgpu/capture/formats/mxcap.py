@@ -16,7 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from pocketgpu.capture.formats.documents import LIMIT as DOCUMENT_LIMIT
 from pocketgpu.capture.formats.documents import Document
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
+from pocketgpu.facts.maxwell.formats import SHOWN, shown_layout
 from pocketgpu.facts.maxwell.kinds import KINDS, kind_number
 from pocketgpu.facts.maxwell.pushbuffers import MOST_WORDS, pack_entry, segment_of
 
@@ -60,18 +61,8 @@ _ENTRY_FLAGS = {"not_main": "LEVEL=SUBROUTINE", "no_prefetch": "SYNC=WAIT"}
 """Flags of an entry, and what each means in the hardware's form."""
 
 PresentFormat: TypeAlias = str
-FORMATS: tuple[PresentFormat, ...] = (
-    "RGBA8_UNORM",
-    "RGBX8_UNORM",
-    "BGRA8_UNORM",
-    "BGRX8_UNORM",
-    "RGB565_UNORM",
-    "RGBA8_SRGB",
-    "RGBX8_SRGB",
-    "BGRA8_SRGB",
-    "BGRX8_SRGB",
-)
-"""What surfaces that are shown can hold; components in memory order, those of the 16-bit format from the top bit on."""
+FORMATS: tuple[PresentFormat, ...] = tuple(SHOWN)
+"""What surfaces that are shown can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +127,8 @@ class Present:
 class ChannelLog:
     """A parsed log. Made by `parse`; frames are counted by presents."""
 
+    console: Final = "Switch"
+
     def __init__(
         self,
         file: str,
@@ -175,7 +168,7 @@ class ChannelLog:
 
 def bytes_per_pixel(format: PresentFormat) -> int:
     """Bytes of a pixel of a surface that is shown."""
-    return 2 if "565" in format else 4
+    return shown_layout(format).bytes
 
 
 def looks_like(data: bytes) -> bool:

@@ -41,9 +41,9 @@ from pocketgpu.maxwell.host.layout import (
     WorkLayout,
 )
 from pocketgpu.maxwell.host.methods import HostMethods
+from pocketgpu.maxwell.host.observer import Segment
 from pocketgpu.maxwell.host.waits import Wait
 from pocketgpu.maxwell.mme.interpreter import BUSY
-from pocketgpu.maxwell.observer import Segment
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.engines.common.base import Effect, Engine

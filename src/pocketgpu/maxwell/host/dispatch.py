@@ -13,14 +13,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell import CLASSES, MethodBlock
 from pocketgpu.facts.maxwell.pushbuffers import HOST_WORDS
-from pocketgpu.maxwell.host.layout import (
-    CLASS_OF_FILE,
-    FILE_WORDS,
-    FILES,
-    FRONT_END_FILES,
-    HOST_FILE,
-    OTHER_FILE,
-)
+from pocketgpu.maxwell.host.layout import CLASS_OF_FILE, FILE_WORDS, FILES, FRONT_END_FILES, HOST_FILE, OTHER_FILE
 
 CODES = (
     "plain",  # stored

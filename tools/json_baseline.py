@@ -51,8 +51,7 @@ MASKED_IN = {
 }
 
 VERTEX = (
-    ".out o0 position\n.out o1 color\n"
-    "main:\nmul r0, c0, v0\nifc cmp.x\nadd r0, r0, v1\nnop\nendif\nmov o0, r0\nend\n"
+    ".out o0 position\n.out o1 color\nmain:\nmul r0, c0, v0\nifc cmp.x\nadd r0, r0, v1\nnop\nendif\nmov o0, r0\nend\n"
 )
 NAN = ".out o0 position\nmain:\nrsq r0, -v0.x\nmul o0, r0, v1\nend\n"
 CODE = "S2R R0, SR_TID.X\nISETP.GT.AND P0, PT, R0, RZ, PT\n@P0 BRA `(out)\nFFMA R1, R2, R3, R1\nout:\nEXIT\n"

@@ -1,4 +1,4 @@
-"""What `info` tells of channel logs: packets read with names, counts, unknown methods, doubts."""
+"""What `info` tells of channel logs: forms of headers, methods by class, counts, unknown methods, doubts."""
 
 from __future__ import annotations
 
@@ -10,72 +10,8 @@ from pocketgpu.builder.maxwell.packets import header
 from pocketgpu.facts.maxwell import B06F, B197
 from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.inspect.switch import doubts as maxwell_doubts
+from pocketgpu.inspect.switch import method_use
 from pocketgpu.inspect.switch.capture_info import MaxwellInfo, examine
-from pocketgpu.maxwell.host.stream import StreamReader
-
-
-def packets(*segments: list[int]) -> list[tuple[str, int, list[int]]]:
-    """(class, word, values) of the packets of segments that one reader reads."""
-    reader = StreamReader()
-    found = []
-    for words in segments:
-        for packet in reader.segment(np.array(words, np.uint32)):
-            found.append((packet.block.name if packet.block else "", packet.word, packet.values.tolist()))
-    return found
-
-
-def test_packets_of_every_form() -> None:
-    words = [
-        header("inc", 0, 0x200, 2), 1, 2, header("non_inc", 3, 0x80, 2), 3, 4, header("immd", 4, 0x100, 5),
-        header("one_inc", 0, 0xE00, 3), 6, 7, 8, 0, header("inc", 6, 4, 1), 9,
-    ]  # fmt: skip
-    assert packets(words) == [
-        ("b197", 0x200, [1, 2]),
-        ("902d", 0x80, [3, 4]),
-        ("b0b5", 0x100, [5]),
-        ("b197", 0xE00, [6, 7, 8]),
-        ("b06f", 4, [9]),
-    ]
-    reader = StreamReader()
-    found = [list(packet.methods()) for packet in reader.segment(np.array(words, np.uint32))]
-    assert found == [[(0x200, 1), (0x201, 1)], [(0x80, 2)], [(0x100, 1)], [(0xE00, 1), (0xE01, 2)], [(4, 1)]]
-    assert reader.forms == {
-        "incrementing": 2, "non_incrementing": 1, "immediate": 1, "increment_once": 1, "nop_word_0": 1
-    }  # fmt: skip
-
-
-def test_packets_go_on_in_the_next_segment() -> None:
-    assert packets([header("inc", 0, 0x200, 3), 1], [2, 3, header("immd", 0, 0x44, 0)]) == [
-        ("b197", 0x200, [1]),
-        ("b197", 0x201, [2, 3]),
-        ("b197", 0x44, [0]),
-    ]
-    once = header("one_inc", 0, 0xE00, 4)
-    assert packets([once], [1], [2, 3], [], [4]) == [
-        ("b197", 0xE00, [1]),
-        ("b197", 0xE01, [2, 3]),
-        ("b197", 0xE01, [4]),
-    ]
-    reader = StreamReader()
-    list(reader.segment(np.array([header("non_inc", 0, 0x6D, 9), 1, 2], np.uint32)))
-    assert reader.open_words == 7
-
-
-def test_old_forms_and_the_end_of_a_segment() -> None:
-    legacy = 2 << 18 | 0x200 << 2  # byte address in 12:2, count in 28:18
-    assert packets([legacy, 1, 2, 2 << 29 | legacy, 3, 4]) == [("b197", 0x200, [1, 2]), ("b197", 0x200, [3, 4])]
-    assert packets([7 << 29, header("immd", 0, 0x44, 1)]) == []
-    assert packets([1 << 16, header("immd", 0, 0x44, 1)]) == [("b197", 0x44, [1])]  # a sub-device mask
-
-
-def test_objects_are_followed() -> None:
-    bound = header("inc", 5, 0, 1)
-    assert packets([bound, 0xB0B5, header("immd", 5, 0x100, 1), bound, 0x1234, header("immd", 5, 0x100, 1)]) == [
-        ("b06f", 0, [0xB0B5]),
-        ("b0b5", 0x100, [1]),
-        ("b06f", 0, [0x1234]),
-        ("", 0x100, [1]),
-    ]
 
 
 def told(*segments: PushBuffer, bind: bool = True) -> MaxwellInfo:
@@ -84,6 +20,83 @@ def told(*segments: PushBuffer, bind: bool = True) -> MaxwellInfo:
     if bind:
         made.submit(PushBuffer().bind("3D").bind("compute").bind("inline-to-memory").bind("2D").bind("DMA copy"))
     return examine(made.submit(*segments).log())
+
+
+def writes(info: MaxwellInfo) -> dict[tuple[str, int], int]:
+    """How often each method was written, by class and word."""
+    return {
+        (name, int(word)): int(use.writes[word])
+        for name, use in info.classes.items()
+        for word in np.flatnonzero(use.writes)
+    }
+
+
+def test_packets_of_every_form() -> None:
+    words = [
+        header("inc", 0, 0x200, 2), 1, 2, header("non_inc", 3, 0x80, 2), 3, 4, header("immd", 4, 0x100, 5),
+        header("one_inc", 0, 0xE00, 3), 6, 7, 8, 0, header("inc", 6, 4, 1), 9,
+    ]  # fmt: skip
+    info = told(PushBuffer().raw(words), bind=False)
+    assert writes(info) == {
+        ("b197", 0x200): 1, ("b197", 0x201): 1, ("902d", 0x80): 2, ("b0b5", 0x100): 1, ("b197", 0xE00): 1,
+        ("b197", 0xE01): 2, ("b06f", 4): 1,
+    }  # fmt: skip
+    assert info.headers == {
+        "immediate": 1, "increment_once": 1, "incrementing": 2, "non_incrementing": 1, "nop_word_0": 1
+    }  # fmt: skip
+    assert list(info.headers) == sorted(info.headers)
+    unbound = {doubt.switch: use for doubt, use in info.doubts.items()}["channel.unbound"]
+    assert (unbound.count, unbound.first) == (4, "s0/e0+0")
+    assert info.classes["b06f"].subchannels == {6} and info.classes["b197"].subchannels == {0}
+
+
+def _segment(*words: int) -> PushBuffer:
+    return PushBuffer().raw(words)
+
+
+def test_packets_go_on_in_the_next_segment_and_submission() -> None:
+    made = MaxwellCaptureBuilder()
+    made.submit(_segment(header("inc", 0, 0x3F0, 3), 1), _segment(2))
+    made.submit(_segment(3, header("one_inc", 0, 0x7F0, 4), 1), _segment(2, 3), _segment(4))
+    info = examine(made.log())
+    assert writes(info) == {("b197", 0x3F0 + n): 1 for n in range(3)} | {("b197", 0x7F0): 1, ("b197", 0x7F1): 3}
+    unknown = {key: (use.count, use.first) for key, use in info.unknown.items()}
+    # A packet counts in each segment that has data of it, and is named by its header or its first word there.
+    assert unknown[("b197", 0x3F2)] == (1, "s1/e0+0")
+    assert unknown[("b197", 0x7F0)] == (1, "s1/e0+1") and unknown[("b197", 0x7F1)] == (2, "s1/e1+0")
+    assert told(_segment(header("non_inc", 0, 0x6D, 9), 1, 2)).open_words == 7
+
+
+def test_old_forms_and_the_end_of_a_segment() -> None:
+    legacy = 2 << 18 | 0x200 << 2  # word in 12:2, count in 28:18
+    found = told(PushBuffer().raw([legacy, 1, 2, 2 << 29 | legacy, 3, 4]), bind=False)
+    assert writes(found) == {("b197", 0x200): 3, ("b197", 0x201): 1}
+    assert found.headers == {"group_0": 1, "group_2": 1}
+    found = told(PushBuffer().raw([7 << 29, header("immd", 0, 0x44, 1)]), bind=False)
+    assert writes(found) == {} and found.headers == {"end_segment": 1}
+    found = told(PushBuffer().raw([1 << 16, header("immd", 0, 0x44, 1)]), bind=False)  # a sub-device mask
+    assert writes(found) == {("b197", 0x44): 1} and found.headers == {"group_0": 1, "immediate": 1}
+
+
+def test_objects_are_followed() -> None:
+    bound = header("inc", 5, 0, 1)
+    words = [bound, 0xB0B5, header("immd", 5, 0x100, 1), bound, 0x1234, header("immd", 5, 0x100, 1)]
+    info = told(PushBuffer().raw(words), bind=False)
+    assert writes(info) == {("b06f", 0): 2, ("b0b5", 0x100): 1, ("unknown", 0x100): 1}
+    assert not any(doubt.switch == "channel.unbound" for doubt in info.doubts)
+
+
+def test_many_words_are_told_apart_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = MaxwellCaptureBuilder()
+    made.submit(PushBuffer().bind("3D").upload_macro(3, [0x00000091, 0x00000011], 16))
+    for number in range(12):
+        target = PushBuffer().raw([header("inc", 0, 0x3F0, 4), 1, 2])
+        made.submit(target, PushBuffer().raw([3]))
+        made.submit(PushBuffer().raw([4, header("immd", number % 6, 0x100, 1)]))
+    whole = examine(made.log())
+    monkeypatch.setattr(method_use, "MOST_NOTED", 2)
+    pieces = examine(made.log())
+    assert pieces.to_dict() == whole.to_dict() and writes(whole)[("b197", 0x3F3)] == 12
 
 
 def test_counts_of_frames_and_of_what_follows() -> None:

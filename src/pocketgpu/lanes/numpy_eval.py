@@ -292,4 +292,3 @@ class ArrayLang(NumpyLang):
     def to_array(self, value: Value) -> np.ndarray[Any, Any]:
         """A value as an array; a scalar is repeated. It may share memory with others."""
         return np.broadcast_to(value.raw, (self.lanes,))[: self._count]
-

@@ -31,12 +31,12 @@ from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.dispatch import ask, code_table, defer
 from pocketgpu.maxwell.host.layout import (
     CHANNEL_COUNT,
-    CLASS_FILES,
+    CLASS_OF_FILE,
     COUNTER,
     FILE_WORDS,
     FILES,
-    HOST_FILE,
     INLINE_PLACES_SIZE,
+    OTHER_FILE,
     WorkLayout,
     work_size,
 )
@@ -75,7 +75,6 @@ DRAWING_SIZE = 256 * MIB
 """For vertices, shapes and programs of draws."""
 MACRO_BUDGET = 1 << 28
 """Instructions that the macros of one submission may take."""
-HOST_CLASS = 0xB06F
 
 
 class Areas(NamedTuple):
@@ -465,11 +464,11 @@ class GM20B(Observed[Observer]):
 
         :raises UsageError: there is no such class.
         """
-        if class_id != HOST_CLASS and class_id not in CLASS_FILES:
-            known = ", ".join(f"{number:#06x}" for number in (*CLASS_FILES, HOST_CLASS))
+        classes = CLASS_OF_FILE[:OTHER_FILE]
+        if class_id not in classes:
+            known = ", ".join(f"{number:#06x}" for number in classes)
             raise UsageError(f"there is no class {class_id:#x}", hint=f"There are: {known}.")
-        file = HOST_FILE if class_id == HOST_CLASS else CLASS_FILES.index(class_id)
-        return self.channel(channel).files[file]
+        return self.channel(channel).files[classes.index(class_id)]
 
     def _count(self) -> None:
         """Bring the statistics up to date."""

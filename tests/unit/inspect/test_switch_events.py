@@ -147,7 +147,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
         {"_host", "_constants", "_counters", "_state", "_snapshots", "_words", "effects"},
     ),
     "ConstantBuffers": ({"_slots", "_shown", "_all"}, {"_host", "_state", "_numbers", "_known"}),
-    "Counters": ({"_values", "pointers"}, {"_state", "_names"}),
+    "Counters": ({"_values", "pointers"}, {"_state"}),
     "Syncpoints": ({"_values", "counted", "foreign_reached"}, set()),
     "SwitchDriver": (
         {"channels", "backings", "live", "frame"},

@@ -17,14 +17,15 @@ from typing import Any, Final, Self
 from pocketgpu.builder.maxwell.packets import Packets
 from pocketgpu.builder.maxwell.shaders import PADDING, STAGES
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import DEPTH
 
-_STAGE_COUNT: Final = 6
 _PIPELINE: Final = {"vertex_a": 0, **STAGES}
 """Stages by number of the pipeline."""
 _TYPES: Final = ("VERTEX_CULL_BEFORE_FETCH", "VERTEX", "TESSELLATION_INIT", "TESSELLATION", "GEOMETRY", "PIXEL")
 _GROUPS: Final = (0, 0, 1, 2, 3, 4)
-_INDEX_SIZES: Final = {1: 0, 2: 1, 4: 2}
+_INDEX_SIZES: Final = {1: "ONE_BYTE", 2: "TWO_BYTES", 4: "FOUR_BYTES"}
+_LAYER_UNIT: Final = B197["SET_ZT_ARRAY_PITCH"]["V"].scale
 _REGION: Final = 1 << 32
 
 
@@ -120,8 +121,8 @@ class DrawPackets(Packets):
     ) -> Self:
         """Map -1..1 to a rectangle of the target (y goes up in it, and down from the target's top), depth 0..1 to
         near..far; clip there. Negative sizes mirror."""
-        self.method("SET_VIEWPORT_SCALE_OFFSET", 1).method("SET_VIEWPORT_Z_CLIP", 1)
-        self.method("SET_VIEWPORT_CLIP_CONTROL", GEOMETRY_CLIP=3)
+        self.method("SET_VIEWPORT_SCALE_OFFSET", 1).method("SET_VIEWPORT_Z_CLIP", RANGE="ZERO_TO_POSITIVE_W")
+        self.method("SET_VIEWPORT_CLIP_CONTROL", GEOMETRY_CLIP="FRUSTUM_XYZ_CLIP")
         for axis, scale, offset in (
             ("X", width / 2, x + width / 2), ("Y", -height / 2, y + height / 2), ("Z", far - near, near),
         ):  # fmt: skip
@@ -143,7 +144,8 @@ class DrawPackets(Packets):
         if address is None:
             return self
         self.address("SET_ZT_A", address).method("SET_ZT_FORMAT", V=DEPTH.named(format).code)
-        self.method("SET_ZT_BLOCK_SIZE", HEIGHT=block_height_log2).method("SET_ZT_ARRAY_PITCH", layer_size // 4)
+        self.method("SET_ZT_BLOCK_SIZE", HEIGHT=block_height_log2)
+        self.method("SET_ZT_ARRAY_PITCH", layer_size // _LAYER_UNIT)
         self.method("SET_ZT_SIZE_A", width).method("SET_ZT_SIZE_B", height)
         return self.method("SET_ZT_SIZE_C", THIRD_DIMENSION=layers)
 

@@ -20,7 +20,8 @@ LOCAL_WINDOW, SHARED_WINDOW = 0x0100_0000, 0x0300_0000
 """Where generic addresses show local and shared memory, as a driver of the Switch has them."""
 _REGION = 1 << 32
 """Programs are named by 32 bits, which count from a program region."""
-_NO_CHECK = _ONE_WORD = _GRID = 1
+_QMD = QMD["01_07"]
+_UNIT = _QMD["DEPENDENT_QMD_POINTER"].scale
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,8 @@ class Grid:
         :raises UsageError: a size or address that it cannot hold.
         """
         values: dict[str, Value] = {
-            "QMD_MAJOR_VERSION": 1, "QMD_VERSION": 7, "API_VISIBLE_CALL_LIMIT": _NO_CHECK,
+            "QMD_MAJOR_VERSION": 1, "QMD_VERSION": 7,
+            "API_VISIBLE_CALL_LIMIT": _QMD["API_VISIBLE_CALL_LIMIT"].values.NO_CHECK,
             "SM_GLOBAL_CACHING_ENABLE": 1, "PROGRAM_OFFSET": self.program % _REGION, "REGISTER_COUNT": self.registers,
             "SHARED_MEMORY_SIZE": self.shared, "SHADER_LOCAL_MEMORY_LOW_SIZE": self.local,
             "SHADER_LOCAL_MEMORY_CRS_SIZE": 0x800,
@@ -69,16 +71,17 @@ class Grid:
             values |= _address(f"CONSTANT_BUFFER_ADDR_{{}}({slot})", address)
             values[f"CONSTANT_BUFFER_SIZE({slot})"] = size
         for which, (address, payload) in enumerate(self.releases):
-            values |= {f"SEMAPHORE_RELEASE_ENABLE{which}": 1, f"RELEASE{which}_STRUCTURE_SIZE": _ONE_WORD}
+            words = f"RELEASE{which}_STRUCTURE_SIZE"
+            values |= {f"SEMAPHORE_RELEASE_ENABLE{which}": 1, words: _QMD[words].values.ONE_WORD}
             values |= {f"RELEASE{which}_PAYLOAD": payload, **_address(f"RELEASE{which}_ADDRESS_{{}}", address)}
         if self.after is not None:
-            values |= {"DEPENDENT_QMD_SCHEDULE_ENABLE": 1, "DEPENDENT_QMD_TYPE": _GRID}
+            values |= {"DEPENDENT_QMD_SCHEDULE_ENABLE": 1, "DEPENDENT_QMD_TYPE": _QMD["DEPENDENT_QMD_TYPE"].values.GRID}
             values["DEPENDENT_QMD_POINTER"] = shifted(self.after)
         try:
-            words = QMD["01_07"].pack({**values, **self.fields})
+            packed = _QMD.pack({**values, **self.fields})
         except (KeyError, IndexError, ValueError) as problem:
             raise UsageError(f"a grid that no QMD can tell of: {problem}") from None
-        return b"".join(word.to_bytes(4, "little") for word in words)
+        return b"".join(word.to_bytes(4, "little") for word in packed)
 
 
 def _three(sizes: Sequence[int]) -> tuple[int, int, int]:
@@ -96,9 +99,9 @@ def shifted(address: int) -> int:
 
     :raises UsageError: there can be no QMD.
     """
-    if address % QMD_BYTES or not 0 <= address < 1 << 40:
-        raise UsageError(f"no QMD can be at {address:#x}", hint=f"Addresses are multiples of {QMD_BYTES}.")
-    return address // QMD_BYTES
+    if address % _UNIT or not 0 <= address < 1 << 40:
+        raise UsageError(f"no QMD can be at {address:#x}", hint=f"Addresses are multiples of {_UNIT}.")
+    return address // _UNIT
 
 
 __all__ = ["LOCAL_WINDOW", "QMD_BYTES", "SHARED_WINDOW", "Grid", "shifted"]

@@ -27,6 +27,7 @@ Rectangle = tuple[int, int, int, int]
 """x, y, width, height in pixels."""
 
 _CALL = B197["CALL_MME_MACRO"]
+_LAYER_UNIT = B197["SET_COLOR_TARGET_ARRAY_PITCH"]["V"].scale
 _FRACTION = 1 << 32
 
 
@@ -78,7 +79,7 @@ class PushBuffer(DrawPackets):
     def semaphore_release(self, address: int, payload: int, *, four_words: bool = False) -> Self:
         """Host: store `payload` at a GPU address; with four words also 0 and the time."""
         self.address("SEMAPHOREA", address).method("SEMAPHOREC", payload)
-        return self.method("SEMAPHORED", OPERATION="RELEASE", RELEASE_SIZE=0 if four_words else 1)
+        return self.method("SEMAPHORED", OPERATION="RELEASE", RELEASE_SIZE="16BYTE" if four_words else "4BYTE")
 
     def semaphore_acquire(self, address: int, payload: int, *, compare: str = "equal") -> Self:
         """Host: wait until the word at a GPU address is "equal" to payload, has reached it ("geq"), or shares a bit
@@ -117,7 +118,7 @@ class PushBuffer(DrawPackets):
             BLOCK_HEIGHT=surface.block_height_log2 if pitch is None else 0,
             LAYOUT="BLOCKLINEAR" if pitch is None else "PITCH",
         )
-        self.method("SET_COLOR_TARGET_THIRD_DIMENSION", slot, 1, surface.size // 4, 0)
+        self.method("SET_COLOR_TARGET_THIRD_DIMENSION", slot, 1, surface.size // _LAYER_UNIT, 0)
         self.method("SET_SURFACE_CLIP_HORIZONTAL", X=0, WIDTH=surface.width)
         return self.method("SET_SURFACE_CLIP_VERTICAL", Y=0, HEIGHT=surface.height)
 

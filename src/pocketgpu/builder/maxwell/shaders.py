@@ -26,8 +26,9 @@ from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.isa.decoder import decode_program
 from pocketgpu.maxwell.sass.isa.instruction import Program
 from pocketgpu.maxwell.sass.isa.operand import Attr
+from pocketgpu.maxwell.sass.stages.stage import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
 
-STAGES: Final = {"vertex": 1, "control": 2, "evaluation": 3, "geometry": 4, "pixel": 5}
+STAGES: Final = {"vertex": VERTEX, "control": CONTROL, "evaluation": EVALUATION, "geometry": GEOMETRY, "pixel": PIXEL}
 """Names of stages, and the numbers that headers have for them."""
 ALIGNMENT: Final = 0x80
 """Code begins at a multiple of this, so its header does not."""
@@ -125,5 +126,5 @@ def _attributes(program: Program) -> tuple[dict[int, int], set[int]]:
         if instruction.op == "AST":
             writes.update(addresses)
         elif not modifiers["o"]:
-            reads |= dict.fromkeys(addresses, 1)
+            reads |= dict.fromkeys(addresses, FLAT)
     return reads, writes

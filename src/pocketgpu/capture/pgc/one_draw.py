@@ -70,9 +70,7 @@ def starts_list(addresses: Words, values: Words) -> NDArray[np.bool_]:
     return started
 
 
-def one_draw(
-    contents: Contents, frame: int, draw: int, machine: N3DS
-) -> tuple[Contents, list[tuple[int, int]]]:
+def one_draw(contents: Contents, frame: int, draw: int, machine: N3DS) -> tuple[Contents, list[tuple[int, int]]]:
     """A capture of one frame that draws only draw `draw` of frame `frame`, then shows what that frame shows.
 
     machine: one to work with, made for the capture. Also returns the physical ranges (address, bytes) of the buffers

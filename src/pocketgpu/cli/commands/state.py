@@ -67,7 +67,8 @@ def state(
         else str(moment.event)
     ]
     found: dict[str, Any] = {
-        "schema": "pocketgpu.state/1", "address": str(moment.address),
+        "schema": "pocketgpu.state/1",
+        "address": str(moment.address),
         "event": None if moment.event is None else str(moment.event.by_number),
         "registers": {name: f"{word:#010x}" for name, word in moment.registers().items()},
     }

@@ -109,6 +109,7 @@ class Field:
     unit: a word for people; "minus one" means that the stored number is one less than what it counts.
     view: the field shows bits that another field of the register also names (a second reading of them).
     source, certainty: empty where they are those of the register.
+    step: bytes in a unit of a plain number that counts units of several bytes; see `bytes`.
     """
 
     size: ClassVar[int] = 32
@@ -124,6 +125,7 @@ class Field:
     view: bool = False
     source: str = ""
     certainty: Certainty | None = None
+    step: int = 1
 
     def __post_init__(self) -> None:
         if self.lo < 0 or self.width < 1 or self.lo + self.width > self.size:
@@ -151,7 +153,7 @@ class Field:
     @property
     def scale(self) -> int:
         """What the stored number is multiplied with to be an address or a size in bytes; 1 for other types."""
-        return _scale(self.type) or 1
+        return _scale(self.type) or self.step
 
     @property
     def values(self) -> Values:
@@ -163,6 +165,10 @@ class Field:
     def raw(self, word: int) -> int:
         """The bits of the field, shifted down, without any interpretation."""
         return (word >> self.lo) & ((1 << self.width) - 1)
+
+    def bytes(self, word: int) -> int:
+        """The address or the size in bytes that the field holds, also where people are shown what is stored."""
+        return self.raw(word) * self.scale
 
     def decode(self, word: int) -> Value:
         """Value of the field in a register word; addresses and sizes in bytes."""

@@ -18,7 +18,7 @@ Cells that mean the same in all tables:
 * offset: hexadecimal, in the units of the block (bytes, or register ids); also `081,091,099` and `070-07f`.
 * bits: `9:6`, highest first, or `5`; `9:6 view` is a second reading of bits that another field names.
 * type: a type of `registers.Field`, the name of an enumeration, or its values: `OFF=0 ON=0x2`. Their symbols are
-  their texts then.
+  their texts then. `uint*256` is a number that counts units of 256 bytes, but is shown to people as it is stored.
 * array: `16*0x10` is so many, so far apart: in units of the offset for registers, in bits for fields. `4x2*0x8` has two
   dimensions.
 * unit: a word for people, as in `registers.Field`.
@@ -116,13 +116,14 @@ class FieldRow(NamedTuple):
     view: bool
     source: str
     certainty: Certainty | None
+    step: int
     many: int
     stride: int
 
     @property
     def field(self) -> Field:
         """The field itself, if it is no array."""
-        return Field(*self[:10])
+        return Field(*self[:11])
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,10 +393,11 @@ class Tables:
             name = row["field"] if array.shape else expand(row["field"], index)
             doc = get("doc", "") if array.shape else expand(get("doc", ""), index)
             lo, width, view = parse_bits(bits)
-            type_, values = self.type(get("type", ""))
+            type_, _, step = get("type", "").partition("*")
+            type_, values = self.type(type_)
             certainty, source = self.source(row["marks"], page) if get("marks") else _AS_ABOVE
-            unit, many, stride = get("unit", ""), array.elements, array.stride
-            found.append(FieldRow(name, lo, width, type_, unit, values, doc, view, source, certainty, many, stride))
+            row_of = (name, lo, width, type_, get("unit", ""), values, doc, view, source, certainty, int(step or "1"))
+            found.append(FieldRow(*row_of, array.elements, array.stride))
         return found
 
 

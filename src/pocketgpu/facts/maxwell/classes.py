@@ -23,6 +23,7 @@ from typing import Any, Final
 
 from pocketgpu.facts.dialect.registers import Bank, Field, Register
 from pocketgpu.facts.dialect.tables import Array, Entry, Tables, apart, expand, names_of, parse_array, parse_marks
+from pocketgpu.facts.dialect.values import Values
 
 WORDS: Final = 0x1000
 """Words of a class' method space; a method's word number has 12 bits."""
@@ -166,6 +167,11 @@ class MethodBlock:
         """The field named "METHOD.FIELD"."""
         method, _, field = path.partition(".")
         return self[method][field]
+
+    def values(self, path: str) -> Values:
+        """The values of the field "METHOD.FIELD", or of the only field of "METHOD"."""
+        method, _, field = path.partition(".")
+        return (self[method][field] if field else self[method].fields[0]).values
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, int | str) and self.get(key) is not None

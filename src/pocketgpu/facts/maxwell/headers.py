@@ -3,7 +3,8 @@
 `facts/structures.py` tells how they are read.
 
 Sources: NVIDIA's public headers for class B197 and A140 (textures, samplers), B1C0 (QMD), A06F (GPFIFO); the shader
-program header is the Kepler one of the same vendor, the only public description.
+program header is the Kepler one of the same vendor, the only public description. Texture handles are what drivers make
+them: Mesa's and deko3d's agree.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ TIC_BY_VERSION: Final[Mapping[int, BitStructure]] = dict(
 )
 """HEADER_VERSION, which all Maxwell headers have at the same place, to the header that it selects."""
 
+HANDLE: Final = BitStructure(TABLES, "tic.tsv", "HANDLE", 32, "texture handle")
+"""What programs name a texture by."""
+
 TSC: Final = BitStructure(TABLES, "tsc.tsv", "TSC", 256, "sampler")
 """The sampler."""
 
@@ -63,8 +67,16 @@ GPFIFO: Final[Mapping[str, BitStructure]] = {
 }
 """What feeds a channel: entries of the ring, headers inside a pushbuffer, and the page with the ring's pointers."""
 
-STRUCTURES: Final[tuple[BitStructure, ...]] = (*TIC.values(), TSC, *QMD.values(), *SPH.values(), *GPFIFO.values())
+STRUCTURES: Final[tuple[BitStructure, ...]] = (
+    *TIC.values(), HANDLE, TSC, *QMD.values(), *SPH.values(), *GPFIFO.values(),
+)  # fmt: skip
 """All of them."""
+
+
+def numbers_of(handle: int, joined: bool = False) -> tuple[int, int]:
+    """Numbers of the texture header and of the sampler that a handle names. joined: samplers have those of headers."""
+    number = HANDLE["HEADER"].raw(handle)
+    return number, number if joined else HANDLE["SAMPLER"].raw(handle)
 
 
 def tic_of(data: Data) -> BitStructure | None:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pocketgpu.facts.maxwell.headers import GPFIFO
 
 ENTRY: Final = GPFIFO["ENTRY"]
@@ -50,3 +53,9 @@ def pack_header(form: int, subchannel: int, word: int, count: int) -> int:
     """
     packed = _SUBCHANNEL.encode(subchannel, _FORM.encode(form))
     return _COUNT.encode(count, _ADDRESS.encode(word, packed))
+
+
+def header_columns(words: NDArray[np.uint32], *names: str) -> list[NDArray[np.int64]]:
+    """Fields of all headers of an array."""
+    wide = words.astype(np.int64)
+    return [wide >> HEADER[name].lo & (1 << HEADER[name].width) - 1 for name in names]

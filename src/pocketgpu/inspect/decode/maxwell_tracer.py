@@ -59,10 +59,8 @@ def power_on(switches: tuple[tuple[str, str], ...] = ()) -> MaxwellState:
     from pocketgpu.maxwell.gm20b import GM20B
 
     machine = GM20B(switches=dict(switches))
-    channel = machine.channel(0)
-    base = machine.layout.channel(channel.index)
-    block = machine.memory.arena[base : base + CHANNEL_LAYOUT.size]
-    return MaxwellState(machine.codes.copy(), {0: channel_bytes(block, machine.ram_words)}, machine.ram_words)
+    held = channel_bytes(machine.channel(0).block, machine.ram_words)
+    return MaxwellState(machine.codes.copy(), {0: held}, machine.ram_words)
 
 
 class MaxwellTracer:
@@ -82,7 +80,7 @@ class MaxwellTracer:
         chosen = {**DEFAULTS, **(switches or {})}
         start = power_on(tuple(sorted((switches or {}).items())))
         state = stream.state if isinstance(stream.state, MaxwellState) else start
-        self.stream = stream
+        self.stream, self._ram_words = stream, state.ram_words
         self.arena = Arena(_AREA.end, _AREA.control, _AREA.rows, stream)
         data = self.arena.bytes
         data[_LAYOUT.effects : _LAYOUT.effects + FILES * FILE_WORDS] = state.codes.reshape(-1)
@@ -93,7 +91,7 @@ class MaxwellTracer:
             for (at, size), held in zip(parts, state.channels.get(channel, start.channels[0]), strict=True):
                 data[base + at : base + at + size] = np.frombuffer(held, np.uint8)
             words = data[base + CHANNEL_LAYOUT.state :][: CHANNEL.size].view(np.int32)
-            for name, value in (("URGENT", 1), ("REMAINING", 0), ("POSITION", 0), ("END", 0), ("RUNS", 0)):
+            for name, value in (("URGENT", 1), ("POSITION", 0), ("END", 0), ("RUNS", 0)):
                 words[getattr(CHANNEL, name) // 4] = value
         self.arena["TOLERANT"] = int(tolerant)
         self.arena["MACROS"] = int(macros)
@@ -111,6 +109,16 @@ class MaxwellTracer:
         """The registers of a channel as they are now, (FILES, FILE_WORDS)."""
         at = _LAYOUT.channel(channel) + CHANNEL_LAYOUT.registers
         return self.arena.bytes[at : at + 4 * FILES * FILE_WORDS].view(np.uint32).reshape(FILES, FILE_WORDS)
+
+    def channel(self, channel: int) -> tuple[bytes, ...]:
+        """The state of a channel as it is now, for a stream that goes on (`MaxwellState.channels`)."""
+        at = _LAYOUT.channel(channel)
+        return channel_bytes(self.arena.bytes[at : at + CHANNEL_LAYOUT.size], self._ram_words)
+
+    def open_words(self, channel: int) -> int:
+        """Words that the last packet of a channel still waits for."""
+        at = _LAYOUT.channel(channel) + CHANNEL_LAYOUT.state + CHANNEL.REMAINING
+        return int(self.arena.bytes[at : at + 4].view(np.int32)[0])
 
     def trace(self) -> Rows:
         """All rows of the stream."""

@@ -17,7 +17,6 @@ from pocketgpu.facts.maxwell.pushbuffers import segment_of
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellState, MaxwellTracer, channel_bytes
 from pocketgpu.inspect.decode.rows import EFFECTS, Rows
 from pocketgpu.inspect.decode.stream import GPFIFO, PUSHBUFFER, SUBMISSION, Stream, StreamBuilder
-from pocketgpu.maxwell.host.layout import CHANNEL_LAYOUT
 from pocketgpu.maxwell.host.observer import RunGrid, Segment, Undrawn
 from pocketgpu.maxwell.sass.launch.launcher import Result
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
     from pocketgpu.maxwell.engines.threed.draws import Draw
     from pocketgpu.maxwell.host.channel import Channel
-
 
 
 class _Noting(Undrawn):
@@ -44,10 +42,7 @@ class _Noting(Undrawn):
         """Note entries, and the words that they name, as they are now."""
         arena = self.machine.memory.arena
         if channel.index not in self.first:
-            base = self.machine.layout.channel(channel.index)
-            self.first[channel.index] = channel_bytes(
-                arena[base : base + CHANNEL_LAYOUT.size], self.machine.ram_words
-            )  # fmt: skip
+            self.first[channel.index] = channel_bytes(channel.block, self.machine.ram_words)
         add = partial(self.builder.add, frame=self.frame, list_=number, channel=channel.index)
         for one in segments:
             halves = np.array([one.entry & 0xFFFFFFFF, one.entry >> 32], np.uint32)

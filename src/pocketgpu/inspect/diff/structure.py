@@ -88,13 +88,11 @@ class Structure:
             changes = [*self._registers(a.draw, b.draw, logs), *self._tables(a.draw, b.draw, logs)]
         elif not same and a.kind != "list":  # what is in a list is told by its draws
             changes = [*_moved(a, b), *_facts(a.facts, b.facts)]
-        numbers = None if self.switch is None else self.switch.methods(a, b)  # which follows the stream
         if same and not changes:
             return
-        if numbers is None and a.words is not None:
-            # Entries of a 3DS's lists name registers.
-            numbers = registers_of(a.words.values) if logs is not None else np.full(len(a.words.values), -1)
-        command = None if same else self._command(a.words, b.words, bool(changes), numbers)
+        command = None
+        if not same and a.words is not None:
+            command = self._command(a.words, b.words, bool(changes), self._numbers(a, a.words, logs is not None))
         if self.switch is not None and a.kind == "load":
             found = None if same else self.switch.memory(a, b)
             if found is not None:
@@ -116,12 +114,19 @@ class Structure:
             text += f" ({command['register']})" if command.get("register") else ""
             yield Difference("command", a.address, b.address, text, {"kind": a.kind, "command": command})
 
+    def _numbers(self, event: Event, words: Words, of_list: bool) -> NDArray[Any]:
+        """The register or method that each word of A's event is for, -1: not known."""
+        if self.switch is not None:
+            return self.switch.methods(event)
+        # Entries of a 3DS's lists name registers.
+        return registers_of(words.values) if of_list else np.full(len(words.values), -1)
+
     def _command(
-        self, a: Words | None, b: Words | None, told: bool, numbers: NDArray[Any] | None
+        self, a: Words, b: Words | None, told: bool, numbers: NDArray[Any]
     ) -> dict[str, Any] | None:  # fmt: skip
         """The first word in which commands differ. told: what comes of it is told already. Else words do not count that
         write what is known to differ. numbers: of the registers or methods that A's words are for, -1: not known."""
-        if a is None or b is None or numbers is None:
+        if b is None:
             return None
         shorter = min(len(a.values), len(b.values))
         wrong = np.flatnonzero(a.values[:shorter] != b.values[:shorter])

@@ -7,7 +7,9 @@ command words, or in what comes of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -18,20 +20,23 @@ from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import GuestMemoryError, PocketGPUError
 from pocketgpu.facts.maxwell import CLASSES
 from pocketgpu.facts.maxwell.pushbuffers import segment_of
+from pocketgpu.inspect.decode.api import decode
+from pocketgpu.inspect.decode.rows import IMMEDIATE, PARAMETER
+from pocketgpu.inspect.decode.stream import PUSHBUFFER
 from pocketgpu.inspect.diff.alignment import SIGHTS, Pair, keys_of
 from pocketgpu.inspect.diff.report import Difference
 from pocketgpu.inspect.diff.vertices import rows_differ
 from pocketgpu.inspect.model.changes import Change, change
-from pocketgpu.inspect.model.event import Event, Range, Words
+from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 from pocketgpu.inspect.switch.recorder import register_name
-from pocketgpu.maxwell.host.layout import CLASS_FILES, FILE_WORDS
-from pocketgpu.maxwell.host.stream import IMMEDIATE, INC, ONE_INC, Packet, StreamReader
+from pocketgpu.maxwell.host.layout import CLASS_FILES, FILE_WORDS, THREED_FILE
 
 _DATA = ("LOAD_", "CALL_", "SET_MME_SHADOW_SCRATCH", "SET_FALCON", "NO_OPERATION", "PIPE_NOP")
 """Beginnings of the names of methods whose words are no state."""
 _HAPPENED = {"place", "registers", "submission", "constant_words", "steps", "qmd", "entries", "bytes", "runs", "digest"}
 """Facts of an event that say how it came about, not what it does; or that are told better elsewhere."""
+_PLACE = re.compile(r"s(\d+)/e(\d+)\+(\d+)")
 Known = dict[tuple[int, int], tuple[int, int]]
 
 
@@ -76,55 +81,43 @@ class _Cursor:
 
 
 class _Names:
-    """Which method each command word of a run is for, event by event in order."""
+    """Which method each command word of a run is for. The run's stream is decoded when somebody first asks."""
 
-    def __init__(self) -> None:
-        self._readers: dict[int, tuple[int, StreamReader]] = {}
-        self._last: tuple[Words | None, NDArray[np.int64]] = (None, np.zeros(0, np.int64))
+    def __init__(self, run: SwitchInspection) -> None:
+        self._run = run
 
-    def of(self, run: SwitchInspection, event: Event) -> NDArray[np.int64]:
+    @cached_property
+    def _decoded(self) -> tuple[NDArray[np.int64], NDArray[np.uint32], dict[tuple[int, int], int]]:
+        """Of all words of pushbuffers in the order of submissions: FILE_WORDS * file + word or -1, and the words; and
+        which of them is the first of a segment, by submission and entry."""
+        decoded = decode(self._run.capture, switches=self._run.switches)
+        rows, table = decoded.rows, decoded.stream.table
+        rows = rows[table["kind"][rows["segment"]] == PUSHBUFFER]
+        rows = rows[np.argsort(rows["list"], kind="stable")]
+        written = ((rows["what"] == PARAMETER) | (rows["what"] == IMMEDIATE)) & (rows["block"] < len(CLASS_FILES))
+        numbers = np.where(written, rows["block"].astype(np.int64) * FILE_WORDS + rows["id"], -1)
+        begins = np.flatnonzero(np.diff(rows["segment"], prepend=-1))
+        entries = table["entry"][rows["segment"][begins]].tolist()
+        keys = zip(rows["list"][begins].tolist(), entries, strict=True)
+        return numbers, rows["word"].copy(), dict(zip(keys, begins.tolist(), strict=True))
+
+    def of(self, event: Event) -> NDArray[np.int64]:
         """For each word FILE_WORDS * file + word, or -1."""
-        words = event.words
-        if words is None:
-            return np.zeros(0, np.int64)
-        if words is not self._last[0]:
-            trace = run.recorder.traces[run.recorder.tick_of(event) - 1]
-            submission = int(str(event.facts.get("place", "s0/")).partition("/")[0][1:] or 0)
-            kept, reader = self._readers.get(trace.channel, (-1, StreamReader()))
-            if kept != submission:  # what is left of a submission behind its last event belongs to no event
-                bound, reader = reader.bound, StreamReader()
-                reader.bound = bound
-            self._readers[trace.channel] = submission, reader
-            self._last = words, _methods_of(reader, words.values)
-        return self._last[1]
-
-
-def _methods_of(reader: StreamReader, values: NDArray[np.uint32]) -> NDArray[np.int64]:
-    found = np.full(len(values), -1, np.int64)
-    try:
-        for packet in reader.segment(values):
-            _name(found, packet)
-    except PocketGPUError:  # a reader can lose its way, and names are only for people
-        pass
-    return found
-
-
-def _name(found: NDArray[np.int64], packet: Packet) -> None:
-    block = packet.block
-    if block is None or block.class_id not in CLASS_FILES:
-        return
-    base = FILE_WORDS * CLASS_FILES.index(block.class_id)
-    if packet.form == IMMEDIATE:  # the value is in the header
-        found[packet.at] = base + packet.word
-        return
-    start = packet.at + packet.first
-    steps = np.arange(len(packet.values))
-    if packet.form == ONE_INC:
-        steps = np.minimum(steps, 1) if packet.first else steps * 0
-    elif packet.form != INC:
-        steps = steps * 0
-    room = found[start : start + len(steps)]
-    room[:] = base + (packet.word + steps[: len(room)] & FILE_WORDS - 1)
+        words = np.zeros(0, np.uint32) if event.words is None else event.words.values
+        nothing = np.full(len(words), -1, np.int64)
+        place = _PLACE.fullmatch(str(event.facts.get("place", "")))
+        if place is None or not len(words):
+            return nothing
+        try:
+            numbers, known, starts = self._decoded
+        except PocketGPUError:  # too many words for that, and names are only for people
+            return nothing
+        submission, entry, word = map(int, place.groups())
+        end = starts.get((submission, entry), -1) + word + 1
+        own = slice(end - len(words), end)
+        if own.start < 0 or not np.array_equal(known[own], words):
+            return nothing  # what memory held then is not what the channel read
+        return numbers[own]
 
 
 class SwitchSides:
@@ -134,7 +127,7 @@ class SwitchSides:
         self.runs = a, b
         self._for_keys = _Cursor(a), _Cursor(b)
         self._for_pairs = _Cursor(a), _Cursor(b)
-        self._names = _Names(), _Names()
+        self._names = _Names(a)
         self.registers: Known = {}
 
     # -- alignment ----------------------------------------------------------------------------------------------------
@@ -168,7 +161,8 @@ class SwitchSides:
         if event.draw is None:
             return ()
         files = self._for_keys[side].at(event)
-        digest = b"" if files is None else blake2b(files[0][_PLAIN[0]].tobytes(), digest_size=16).digest()
+        state = b"" if files is None else files[THREED_FILE][_PLAIN[THREED_FILE]].tobytes()
+        digest = blake2b(state, digest_size=16).digest() if state else b""
         programs = repr(event.facts.get("programs"))
         sight = (digest, (programs, event.reads, event.writes), (programs, event.reads), programs)
         assert len(sight) == SIGHTS
@@ -196,10 +190,9 @@ class SwitchSides:
         mine, others = ({n: v for n, v in one.facts.items() if n not in _HAPPENED} for one in (a, b))
         return mine, others
 
-    def methods(self, a: Event, b: Event) -> NDArray[np.int64]:
+    def methods(self, a: Event) -> NDArray[np.int64]:
         """For each command word of A's event the method that it is for; -1: none, or not known."""
-        found = [names.of(run, event) for names, run, event in zip(self._names, self.runs, (a, b), strict=True)]
-        return found[0]
+        return self._names.of(a)
 
     def is_known(self, number: int) -> bool:
         """Whether it is known that a method's register differs."""

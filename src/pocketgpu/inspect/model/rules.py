@@ -55,11 +55,11 @@ class Rule:
 class RuleSet(Sequence[Rule]):
     """The rules of one topic, in the order in which they are written.
 
-        RULES = RuleSet("3DS")
+    RULES = RuleSet("3DS")
 
-        @RULES.rule("fill.empty", "a memory fill that ends before it begins", severity="error", ...)
-        def fill_empty(record: N3dsRecord) -> Iterator[Found]:
-            ...
+    @RULES.rule("fill.empty", "a memory fill that ends before it begins", severity="error", ...)
+    def fill_empty(record: N3dsRecord) -> Iterator[Found]:
+        ...
     """
 
     def __init__(self, console: Console) -> None:

@@ -12,19 +12,35 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pocketgpu.facts.maxwell import B06F, CLASSES, GPFIFO, QMD, SPH, TIC, TSC, WORDS, Method, MethodBlock
+from pocketgpu.facts.maxwell import (
+    A140,
+    B0B5,
+    B06F,
+    B1C0,
+    B197,
+    CLASSES,
+    GPFIFO,
+    QMD,
+    SPH,
+    TIC,
+    TSC,
+    TWOD,
+    WORDS,
+    Method,
+    MethodBlock,
+)  # fmt: skip
 from pocketgpu.facts.maxwell.classes import MISPLACED
 from pocketgpu.facts.maxwell.headers import BitField, BitStructure, tic_of
 from pocketgpu.facts.maxwell.pushbuffers import FORMS, HEADER, HOST_WORDS
 from pocketgpu.inspect.registers.describe import Match, hanging, parse_number
 
 ENGINES: Final[Mapping[str, int]] = {
-    "3d": 0xB197,
-    "compute": 0xB1C0,
-    "inline": 0xA140,
-    "2d": 0x902D,
-    "dma": 0xB0B5,
-    "host": 0xB06F,
+    "3d": B197.class_id,
+    "compute": B1C0.class_id,
+    "inline": A140.class_id,
+    "2d": TWOD.class_id,
+    "dma": B0B5.class_id,
+    "host": B06F.class_id,
 }
 """Short words for the classes."""
 
@@ -141,7 +157,7 @@ def class_line(block: MethodBlock) -> str:
 
 def elsewhere(block: MethodBlock, word: int) -> str:
     """Where the method is that Switchbrew's page has at a word by mistake, or nothing."""
-    alias = MISPLACED.get(word) if block.class_id == 0xB197 else None
+    alias = MISPLACED.get(word) if block is B197 else None
     method = block.get(alias) if alias else None
     return f"Switchbrew's {alias} is {method.name}, word {method.word:#x}." if method is not None else ""
 

@@ -117,9 +117,7 @@ class PixelAnswers:
         player.go(player.at(tick))
         arena = player.machine.memory.arena
         value = [arena[at : at + size].tobytes() for at, size in spots]
-        found = Why(
-            address, value=[raw.hex() for raw in value], place=place, touches=touches, misses=walk.misses
-        )
+        found = Why(address, value=[raw.hex() for raw in value], place=place, touches=touches, misses=walk.misses)
         found.proved = walk.chained and all(touch.proved for touch in found.all_touches())
         if touches and len(touches[-1].after) == len(value):
             found.proved = found.proved and touches[-1].after == found.value

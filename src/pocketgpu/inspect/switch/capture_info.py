@@ -1,12 +1,11 @@
 """What is in a channel log: counts by frame, classes and their methods, macros, what engines did, and doubts.
 
-The log is replayed on the machine, so that what is counted is what happened; beside it each segment is read for the
-names of its methods, as memory has it when its submission begins.
+The log is replayed on the machine, so that what is counted is what happened; beside it `method_use` tells what the
+words of pushbuffers are, as memory has them when their submission begins.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -17,16 +16,15 @@ from numpy.typing import NDArray
 from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.events import Event
-from pocketgpu.facts.maxwell import B06F, CLASSES, WORDS, MethodBlock
-from pocketgpu.facts.maxwell.pushbuffers import segment_of
 from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.inspect.n3ds.capture_info import Use
 from pocketgpu.inspect.n3ds.doubts import Doubt
 from pocketgpu.inspect.n3ds.features import Feature
 from pocketgpu.inspect.switch import doubts as maxwell_doubts
+from pocketgpu.inspect.switch.method_use import ClassUse, MethodUse
+from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.observer import Observer
-from pocketgpu.maxwell.host.stream import INC, ONE_INC, Packet, StreamReader
 
 _MOST_RECORDS: Final = 1 << 16
 """Different things that engines did, beyond which they are no longer told apart."""
@@ -47,31 +45,6 @@ class ChannelFrameCounts:
         """Plain data for JSON."""
         plain = {name: value for name, value in vars(self).items() if name != "counts"}
         return {**plain, **self.counts}
-
-
-@dataclass
-class ClassUse:
-    """How one class is used: writes of each method, by word."""
-
-    block: MethodBlock | None
-    writes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(WORDS, np.int64))
-    subchannels: set[int] = field(default_factory=set)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON: methods by name with how often they were written."""
-        block = self.block
-        methods: Counter[str] = Counter()
-        for word in np.flatnonzero(self.writes).tolist():
-            found = block.at(word) if block else None
-            methods[found[0].name if found else f"{4 * word:#06x}"] += int(self.writes[word])
-        return {
-            "class": block.name if block else "unknown",
-            "engine": block.engine if block else "unknown",
-            "subchannels": sorted(self.subchannels),
-            "writes": int(self.writes.sum()),
-            "distinct": int(np.count_nonzero(self.writes)),
-            "methods": dict(methods.most_common()),
-        }
 
 
 @dataclass
@@ -134,21 +107,13 @@ class MaxwellInfo:
         }
 
 
-@dataclass
-class _Stream:
-    """One channel's reader, and which subchannels something was bound to."""
-
-    reader: StreamReader = field(default_factory=StreamReader)
-    bound: set[int] = field(default_factory=set)
-
-
 class _Collector(Observer):
     """Fills a MaxwellInfo while a log is replayed. frame: the counts of the frame at hand."""
 
-    def __init__(self, log: ChannelLog) -> None:
+    def __init__(self, log: ChannelLog, machine: GM20B) -> None:
         self.info, self._log = MaxwellInfo(), log
         self.frame = ChannelFrameCounts(None)
-        self._streams: dict[int, _Stream] = {}
+        self._methods = MethodUse(machine, self._note)
 
     def submitted(self, channel: Channel, number: int, entries: NDArray[np.uint64]) -> None:
         """Count a submission, and name what its segments are going to write."""
@@ -157,51 +122,7 @@ class _Collector(Observer):
         frame.segments += len(submission.entries)
         frame.loads += len(submission.updates)
         frame.load_bytes += sum(len(self._log.chunks[update].data) for update in submission.updates)
-        for index, entry in enumerate(submission.entries.tolist()):
-            address, words = segment_of(entry)
-            data, _ = self.machine.memory.try_read(address, 4 * words)
-            self.segment(submission.channel, np.frombuffer(data, "<u4"), f"s{number}/e{index}")
-
-    def segment(self, channel: int, words: NDArray[np.uint32], place: str) -> None:
-        """Name what a segment writes."""
-        stream = self._streams.setdefault(channel, _Stream())
-        reserved = stream.reader.forms.get("reserved", 0)
-        for packet in stream.reader.segment(words):
-            self._packet(stream, packet, f"{place}+{packet.at}")
-        if stream.reader.forms.get("reserved", 0) > reserved:
-            self._note(maxwell_doubts.RESERVED_HEADER, 1, place)
-
-    def _packet(self, stream: _Stream, packet: Packet, place: str) -> None:
-        block = packet.block
-        if packet.word == 0:
-            stream.bound.add(packet.subchannel)
-        elif packet.subchannel not in stream.bound and block is not B06F:
-            self._note(maxwell_doubts.UNBOUND, 1, place)
-        name = block.name if block else "unknown"
-        use = self.info.classes.get(name)
-        if use is None:
-            use = self.info.classes[name] = ClassUse(block)
-        use.subchannels.add(packet.subchannel)
-        count = len(packet.values)
-        if packet.form == INC:
-            words = np.arange(packet.word, packet.word + count) & (WORDS - 1)
-            np.add.at(use.writes, words, 1)
-        elif packet.form == ONE_INC and packet.first:
-            words = np.arange(packet.word, packet.word + min(count, 2)) & (WORDS - 1)
-            use.writes[words] += [1, count - 1][: len(words)]
-        else:
-            words = np.array([packet.word])
-            use.writes[words] += count
-        for word in words[~_known(name)[words]].tolist():
-            self.info.unknown.setdefault((name, word), Use()).add(1, place)
-        watched = maxwell_doubts.watched(name)
-        for word in watched.keys() & set(words.tolist()) if watched else ():
-            index = (word - packet.word) & (WORDS - 1)
-            once = packet.form == INC or (packet.form == ONE_INC and packet.first and index == 0)
-            for value in packet.values[index : index + 1 if once else None].tolist():
-                for matters, doubt in watched[word]:
-                    if matters(value):
-                        self._note(doubt, 1, place)
+        self._methods.note(channel, number, entries)
 
     def records(self, records: Iterable[Any], place: str) -> None:
         """What engines did."""
@@ -216,32 +137,13 @@ class _Collector(Observer):
         self.info.doubts.setdefault(doubt, Use()).add(count, place)
 
     def finish(self) -> MaxwellInfo:
-        info = self.info
-        forms: Counter[str] = Counter()
-        for stream in self._streams.values():
-            forms.update(stream.reader.forms)
-            info.open_words += stream.reader.open_words
-        info.headers = dict(sorted(forms.items()))
-        info.classes = dict(sorted(info.classes.items(), key=lambda item: sorted(item[1].subchannels)))
+        info, methods = self.info, self._methods
+        methods.finish()
+        info.headers, info.classes, info.unknown = methods.headers, methods.classes, methods.unknown
+        info.open_words = methods.open_words
         info.features = dict(sorted(info.features.items(), key=lambda item: item[0].id))
         info.doubts = dict(sorted(info.doubts.items(), key=lambda item: (not item[0].certain, item[0].switch)))
         return info
-
-
-_KNOWN: dict[str, NDArray[np.bool_]] = {}
-
-
-def _known(name: str) -> NDArray[np.bool_]:
-    """Which words of a class are methods of it."""
-    if name not in _KNOWN:
-        block = next((block for block in CLASSES.values() if block.name == name), None)
-        table = np.zeros(WORDS, bool)
-        for method in block or ():
-            table[list(method.words())] = True
-        if block is not None:
-            table[0] = True  # SET_OBJECT is the host's on every subchannel
-        _KNOWN[name] = table
-    return _KNOWN[name]
 
 
 def _features(record: Any) -> Iterable[Feature]:
@@ -271,7 +173,7 @@ def _features(record: Any) -> Iterable[Feature]:
 def examine(log: ChannelLog, progress: Callable[[int], None] = lambda _: None) -> MaxwellInfo:
     """Replay a log, what follows its last present included, and tell what is in it. `progress` hears of each frame."""
     driver = drive(log)
-    machine, collector = driver.machine, _Collector(log)
+    machine, collector = driver.machine, _Collector(log, driver.machine)
     info = collector.info
     machine.observe(collector)
 

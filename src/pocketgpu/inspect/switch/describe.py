@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Any
 
 from pocketgpu.capture.formats.mxcap import ChunkRecord, Present
-from pocketgpu.facts.maxwell import B197, TWOD
+from pocketgpu.facts.maxwell import B0B5, B197, TWOD
 from pocketgpu.facts.maxwell.formats import TWOD as TWOD_FORMATS
 from pocketgpu.inspect.model.event import Range, Words
 from pocketgpu.inspect.model.wording import counted
@@ -27,9 +27,6 @@ from pocketgpu.maxwell.graphics.output.targets import colour_target, depth_targe
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 from pocketgpu.maxwell.memory.surface_copy import SurfaceSide
-
-_CLASS_3D, _CLASS_DMA, _CLASS_2D = 0xB197, 0xB0B5, 0x902D
-
 
 Ranges = tuple[Range, ...]
 
@@ -164,19 +161,19 @@ def _clear(clear: Clear, channel: Channel) -> Description:
 
 def state_3d(channel: Channel) -> State:
     """The live registers of the 3D class."""
-    return State(B197, channel.files[CLASS_FILES.index(_CLASS_3D)])
+    return State(B197, channel.files[CLASS_FILES.index(B197.class_id)])
 
 
 def dma_plan(channel: Channel) -> TransferPlan | None:
     """The plan of the transfer that the copy engine did last; None without one."""
-    engine = channel.engines[CLASS_FILES.index(_CLASS_DMA)]
+    engine = channel.engines[CLASS_FILES.index(B0B5.class_id)]
     assert isinstance(engine, DmaCopy)
     return engine.plan
 
 
 def blit_plan(channel: Channel) -> BlitPlan | None:
     """The plan of the blit that the 2D engine did last; None without one."""
-    engine = channel.engines[CLASS_FILES.index(_CLASS_2D)]
+    engine = channel.engines[CLASS_FILES.index(TWOD.class_id)]
     assert isinstance(engine, TwoD)
     return engine.plan
 
@@ -226,7 +223,7 @@ def _blit(blit: Blit, channel: Channel) -> Description:
         writes, reads = ((Range(plane.va + low, high - low),) for plane, (low, high) in ends)
     surfaces: tuple[Surface, ...] = ()
     if plan is not None and plan.target is not None:
-        state = State(TWOD, channel.files[CLASS_FILES.index(_CLASS_2D)])
+        state = State(TWOD, channel.files[CLASS_FILES.index(TWOD.class_id)])
         size = state.word("SET_DST_WIDTH"), state.word("SET_DST_HEIGHT")
         surfaces = (Surface("target of the blit", plan.target, TWOD_FORMATS.named(blit.target_format), *size),)
     return Description("transfer", title, facts, writes, reads, surfaces=surfaces, plan=plan)

@@ -32,7 +32,7 @@ class _Watch:
 def _is(block: MethodBlock, path: str, name: str) -> Test:
     """Whether a field has the value of that name."""
     field = block.field(path)
-    number = next(value for value, known in (field.enum or {}).items() if name in known.split("|"))
+    number = field.values.number(name)
     return lambda word: field.raw(word) == number
 
 
@@ -79,9 +79,8 @@ def _watches() -> Iterator[_Watch]:
         "report.release_size",
         "a report semaphore of four words is released",
     )
-    yield watch(
-        B197, "SET_RASTER_ENABLE", lambda word: not word & 1, "clear.raster_disabled", "rasterising is off", False
-    )
+    off = _is(B197, "SET_RASTER_ENABLE.V", "FALSE")
+    yield watch(B197, "SET_RASTER_ENABLE", off, "clear.raster_disabled", "rasterising is off", False)
 
 
 @cache

@@ -6,6 +6,7 @@ from typing import Any
 
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.facts.maxwell.formats import PixelLayout
+from pocketgpu.facts.maxwell.headers import numbers_of
 from pocketgpu.inspect.model.stage import Stage
 from pocketgpu.inspect.model.why import Fragment
 from pocketgpu.inspect.switch import fragment_stages
@@ -201,14 +202,15 @@ class Explainer:
             coordinates = {f"R{n}": one.reads[f"R{n}"] for n in step.texture.sources if f"R{n}" in one.reads}
             result = {name: new for name, (_, new) in one.writes.items() if name[0] == "R"}
             sample = TextureSample(one.number, one.text, handle, "", coordinates, result, one.more.get("sample", {}))
-            data, _ = memory.try_read(pools.headers + (handle & 0xFFFFF) * HEADER_BYTES, HEADER_BYTES)
+            number, _ = numbers_of(handle)
+            data, _ = memory.try_read(pools.headers + number * HEADER_BYTES, HEADER_BYTES)
             try:
                 header = TextureHeader.parse(data)
             except PocketGPUError as error:
                 sample.texture = f"no texture: {error.message}"
             else:
                 size = "x".join(str(n) for n in (header.width, header.height))
-                sample.texture = f"texture {handle & 0xFFFFF}, {size} {header.format.name} at {header.address:#x}"
+                sample.texture = f"texture {number}, {size} {header.format.name} at {header.address:#x}"
                 sample.written_by = self._writer(header.address)
             found.append(sample)
         return found

@@ -75,9 +75,7 @@ def test(name: str, text: str, passed: bool, register: str = "") -> Stage:
     return Stage(name, 1, int(passed), lost, [line], {"text": text, "register": register})
 
 
-def blend(
-    equation: str, source: tuple[float, ...], target: tuple[float, ...], result: tuple[float, ...]
-) -> Stage:
+def blend(equation: str, source: tuple[float, ...], target: tuple[float, ...], result: tuple[float, ...]) -> Stage:
     """Blending of one sample. equation: in words. Colours are (red, green, blue, alpha); a target not read is empty."""
     under = f", target {_colour(target)}" if target else ""
     text = f"{equation}: source {_colour(source)}{under} -> {_colour(result)}"

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import PocketGPUError, UsageError
-from pocketgpu.facts.maxwell.headers import TSC, as_number
+from pocketgpu.facts.maxwell import B197
+from pocketgpu.facts.maxwell.headers import TSC, as_number, numbers_of
 from pocketgpu.inspect.model.resources import ConstantBuffer, Program, Texture, TextureFacts
 from pocketgpu.inspect.shaders.files import ShaderProgram, open_shader
 from pocketgpu.maxwell.engines.common.constants import GROUPS, Binding
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
+_BINDINGS = B197.values("SET_SAMPLER_BINDING")
 MOST_PICTURES = 256
 """Slices of a texture that are made pictures."""
 
@@ -98,7 +100,7 @@ class HandleTexture(Texture):
 
     @property
     def number(self) -> int:
-        return self.handle & 0xFFFFF
+        return numbers_of(self.handle)[0]
 
     def array(self, level: int = 0, layer: int = 0, z: int = 0) -> NDArray[Any]:
         """Texels of a slice as shaders get them: (height, width, 4).
@@ -205,7 +207,7 @@ def textures(moment: Standing, draw: Draw) -> list[HandleTexture]:
     state, memory, found = draw.state, machine.memory, []
     bank = state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT")
     headers, samplers = (state.address(f"SET_TEX_{name}_POOL_A") for name in ("HEADER", "SAMPLER"))
-    joined = bool(state.field("SET_SAMPLER_BINDING"))
+    joined = state.field("SET_SAMPLER_BINDING") == _BINDINGS.VIA_HEADER_BINDING
     for shader, program in _programs(machine, draw):
         words = sorted({step.texture.handle for step in program.steps if step.texture is not None})
         group = draw.constants[shader.group] if shader.group < len(draw.constants) else ()
@@ -214,8 +216,7 @@ def textures(moment: Standing, draw: Draw) -> list[HandleTexture]:
             if word < 0 or buffer is None or 4 * word + 4 > buffer.size:
                 continue  # in a register, or nowhere
             handle = int.from_bytes(memory.try_read(buffer.address + 4 * word, 4)[0], "little")
-            number = handle & 0xFFFFF
-            which = number if joined else handle >> 20
+            number, which = numbers_of(handle, joined)
             raw, _ = memory.try_read(headers + number * HEADER_BYTES, HEADER_BYTES)
             header, fault = None, ""
             try:

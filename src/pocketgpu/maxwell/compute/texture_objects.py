@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import TEXTURE, PixelLayout
-from pocketgpu.facts.maxwell.headers import TIC, TSC, BitStructure
+from pocketgpu.facts.maxwell.headers import HANDLE, TIC, TSC, BitStructure
 from pocketgpu.maxwell.formats.arrays import to_rgba8
 from pocketgpu.maxwell.formats.channels import CHANNELS, texture_types
 from pocketgpu.maxwell.memory.blocklinear import MipLayout, detile, mip_layout, tile
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
+from pocketgpu.maxwell.sampling.records import ANISOTROPIES
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES, Pools
 
 if TYPE_CHECKING:
@@ -50,12 +51,13 @@ _SAME_ADDRESS = {
     "mirror_clamp_to_edge": "mirror_once",
 }  # fmt: skip
 _USUAL_FORMAT = re.compile(r"((?:[RGBA]\d+)+)_([A-Z]+)")
-_FILTERS = {"nearest": 1, "linear": 2}
+_FILTERS = {"nearest": "POINT", "linear": "LINEAR"}
 _COMPARES = {
-    "never": 0, "less": 1, "equal": 2, "less_equal": 3, "greater": 4, "not_equal": 5, "greater_equal": 6, "always": 7,
+    "never": "ZC_NEVER", "less": "ZC_LESS", "equal": "ZC_EQUAL", "less_equal": "ZC_LEQUAL", "greater": "ZC_GREATER",
+    "not_equal": "ZC_NOTEQUAL", "greater_equal": "ZC_GEQUAL", "always": "ZC_ALWAYS",
 }  # fmt: skip
 _NUMBERS = [name for name in texture_types().values() if not name.endswith("16")]
-_ANISOTROPY = (1, 2, 4, 6, 8, 10, 12, 16)
+_ANISOTROPY = tuple(ANISOTROPIES.values())
 _BLOCK_HEIGHT = 4  # log2 of GOBs; levels that need less have smaller blocks
 SLOTS = 4096
 """Headers, and samplers, that a device has room for."""
@@ -230,12 +232,14 @@ class Image:
         if self.mips is None:
             count = self.width - 1
             return _packed(TIC["1D"], common | {
-                "HEADER_VERSION": 0, "ADDRESS_BITS31TO0": address & 0xFFFFFFFF, "ADDRESS_BITS47TO32": address >> 32,
+                "HEADER_VERSION": "SELECT_ONE_D_BUFFER",
+                "ADDRESS_BITS31TO0": address & 0xFFFFFFFF, "ADDRESS_BITS47TO32": address >> 32,
                 "WIDTH_MINUS_ONE_BITS31TO16": count >> 16, "WIDTH_MINUS_ONE_BITS15TO0": count & 0xFFFF,
             })  # fmt: skip
         count = self.layers // 6 if self.kind.startswith("cube") else max(self.layers, self.depth)
         return _packed(TIC["BL"], common | {
-            "HEADER_VERSION": 3, "ADDRESS_BITS31TO9": address >> 9 & 0x7FFFFF, "ADDRESS_BITS47TO32": address >> 32,
+            "HEADER_VERSION": "SELECT_BLOCKLINEAR", "ADDRESS_BITS47TO32": address >> 32,
+            "ADDRESS_BITS31TO9": (address & 0xFFFFFFFF) // TIC["BL"]["ADDRESS_BITS31TO9"].scale,
             "TEXTURE_TYPE": self.header_type, "WIDTH_MINUS_ONE": self.width - 1, "HEIGHT_MINUS_ONE": self.height - 1,
             "DEPTH_MINUS_ONE": count - 1, "MAX_MIP_LEVEL": len(self.arrays) - 1,
             "RES_VIEW_MAX_MIP_LEVEL": len(self.arrays) - 1, "GOBS_PER_BLOCK_HEIGHT": _BLOCK_HEIGHT,
@@ -280,7 +284,7 @@ class Image:
             mapping = device.allocate(self.nbytes)
             number = device.slots.take()
             device.slots.put(number, self._header(mapping.address), self._sampler(), len(self.arrays))
-            placed = self._places[device] = _Placed(number | number << 20, mapping)
+            placed = self._places[device] = _Placed(_handle(number), mapping)
             weakref.finalize(self, _forget, device, number, mapping)
         return placed
 
@@ -360,11 +364,12 @@ class Texture(Image):
         fixed = lambda v, low: round(min(max(v, low), 15.99) * 256) / 256
         self._words = _packed(TSC, {
             **{f"ADDRESS_{axis}": _ADDRESSES[mode] for axis, mode in zip("UVP", modes, strict=True)},
-            "MAG_FILTER": _FILTERS[filter], "MIN_FILTER": 3 if anisotropy > 1 else _FILTERS[filter],
-            "MIP_FILTER": {"none": 1, "nearest": 2, "linear": 3}[mip_filter],
-            "MAX_ANISOTROPY": _ANISOTROPY.index(anisotropy),
+            "MAG_FILTER": f"MAG_{_FILTERS[filter]}",
+            "MIN_FILTER": "MIN_ANISO" if anisotropy > 1 else f"MIN_{_FILTERS[filter]}",
+            "MIP_FILTER": f"MIP_{_FILTERS.get(mip_filter, 'NONE')}",
+            "MAX_ANISOTROPY": f"ANISO_{anisotropy}_TO_1",
             "DEPTH_COMPARE": int(compare is not None), "DEPTH_COMPARE_FUNC": _COMPARES[compare or "never"],
-            "CUBEMAP_INTERFACE_FILTERING": 3 if seamless else 0,
+            "CUBEMAP_INTERFACE_FILTERING": "AUTO_CROSS_SEAM" if seamless else "USE_WRAP",
             **{f"S_R_G_B_BORDER_COLOR_{c}": code for c, code in zip("RGB", codes, strict=True)},
             "MIP_LOD_BIAS": fixed(lod_bias, -16.0), "MIN_LOD_CLAMP": fixed(lod_range[0], 0.0),
             "MAX_LOD_CLAMP": fixed(lod_range[1], 0.0),
@@ -388,13 +393,17 @@ class Texture(Image):
         return self.place(device).handle
 
 
+def _handle(number: int) -> int:
+    """The handle of a header and a sampler of one number."""
+    return HANDLE["SAMPLER"].encode(number, HANDLE["HEADER"].encode(number))
+
+
 def _packed(structure: BitStructure, values: Mapping[str, Any]) -> list[int]:
     """Words of a structure, with members of enumerations by name."""
     codes = {}
     for name, value in values.items():
         if isinstance(value, str):
-            members = structure[name].enum or {}
-            value = next(code for code, text in members.items() if text == value)
+            value = structure[name].values.number(value)
         codes[name] = value
     return structure.pack(codes)
 

@@ -9,7 +9,7 @@ after conversion, the blocks of small levels, the distance of layers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -34,9 +34,18 @@ HEADER_SIZE = 32
 #: More bytes than this of one level are not read: the largest level that programs have is a quarter of it.
 MAX_LEVEL_BYTES = 1 << 29
 
+#: Codes of X_SOURCE.
+SOURCES = TIC["BL"]["X_SOURCE"].values
+_IN_ORDER = (SOURCES.IN_R, SOURCES.IN_G, SOURCES.IN_B, SOURCES.IN_A)
 _FLAT = ("ONE_D", "ONE_D_ARRAY", "ONE_D_BUFFER")
 _ARRAYS = ("ONE_D_ARRAY", "TWO_D_ARRAY", "CUBEMAP_ARRAY")
 _FACES = 6
+
+
+def sources_of(texel: Sequence[Any], one: Any) -> dict[int, Any]:
+    """What the codes of X_SOURCE stand for, of a texel's red, green, blue and alpha."""
+    return {SOURCES.IN_ZERO: 0, **dict(zip(_IN_ORDER, texel, strict=True)),
+            SOURCES.IN_ONE_INT: one, SOURCES.IN_ONE_FLOAT: one}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,7 +53,7 @@ class TextureHeader:
     """What a texture header says; make it with `TextureHeader.parse`.
 
     kind: TEXTURE_TYPE as the class header names it. layout: "block-linear", "pitch" or "buffer". types, swizzle: of
-    red, green, blue, alpha; swizzle as codes of X_SOURCE (0 zero, 2 to 5 red to alpha, 6 integer one, 7 one). width,
+    red, green, blue, alpha; swizzle as codes of X_SOURCE (`SOURCES`). width,
     height, depth: in texels; layers: array elements, six for each cube. levels: all that are in memory; the view shows
     `first_level` to `last_level` of them. samples: of a pixel in x and y.
     """
@@ -81,6 +90,7 @@ class TextureHeader:
         if form is None:
             raise UsageError(f"no texture header has version {TIC['BL']['HEADER_VERSION'].raw(number)}")
         get = lambda name: form[name].raw(number) if name in form else 0
+        bytes_of = lambda name: form[name].bytes(number)
         format = TEXTURE.get(get("COMPONENTS"))
         if format is None:
             raise UsageError(f"no texture format has the code {get('COMPONENTS'):#x}")
@@ -98,7 +108,7 @@ class TextureHeader:
             address = get("ADDRESS_BITS31TO0") | get("ADDRESS_BITS47TO32") << 32
             width = (get("WIDTH_MINUS_ONE_BITS31TO16") << 16 | get("WIDTH_MINUS_ONE_BITS15TO0")) + 1
             return TextureHeader(address % ADDRESS_SPACE, kind="ONE_D_BUFFER", layout="buffer", width=width, **common)
-        kind = (form["TEXTURE_TYPE"].enum or {}).get(get("TEXTURE_TYPE"), "")
+        kind = form["TEXTURE_TYPE"].values.get(get("TEXTURE_TYPE"), "")
         if not kind or kind == "TT_BIT_FIELD_SIZE":
             raise UsageError(f"no texture has the type {get('TEXTURE_TYPE')}")
         size: dict[str, Any] = {
@@ -107,7 +117,7 @@ class TextureHeader:
         }  # fmt: skip
         high = get("ADDRESS_BITS47TO32") << 32
         if form.name.startswith("PITCH"):
-            address, pitch = high | get("ADDRESS_BITS31TO5") << 5, get("PITCH_BITS20TO5") << 5
+            address, pitch = high | bytes_of("ADDRESS_BITS31TO5"), bytes_of("PITCH_BITS20TO5")
             return TextureHeader(address % ADDRESS_SPACE, layout="pitch", pitch=pitch, **size, **common)
         if kind == "THREE_D":
             size["depth"] = get("DEPTH_MINUS_ONE") + 1
@@ -120,7 +130,7 @@ class TextureHeader:
             raise UsageError(f"no texture has the multisample mode {get('MULTI_SAMPLE_COUNT')}")
         last = min(get("RES_VIEW_MAX_MIP_LEVEL"), levels - 1)
         return TextureHeader(
-            (high | get("ADDRESS_BITS31TO9") << 9) % ADDRESS_SPACE,
+            (high | bytes_of("ADDRESS_BITS31TO9")) % ADDRESS_SPACE,
             layout="block-linear",
             layers=layers,
             levels=levels,
@@ -246,9 +256,9 @@ class TextureHeader:
         return values[: found.height, : found.width]
 
     def _swizzled(self, values: Any, one: int) -> Any:
-        if self.swizzle == (2, 3, 4, 5):
+        if self.swizzle == _IN_ORDER:
             return values
-        sources = {0: 0, 2: values[..., 0], 3: values[..., 1], 4: values[..., 2], 5: values[..., 3], 6: one, 7: one}
+        sources = sources_of([values[..., channel] for channel in range(4)], one)
         swizzled = np.zeros_like(values)
         for channel, source in enumerate(self.swizzle):
             swizzled[..., channel] = sources.get(source, 0)

@@ -222,7 +222,7 @@ class Channel:
         # Inline data is copied only where some is under way: it is most of a channel's room.
         staged = any(self.get("INLINE_STAGED", file) for file in range(FRONT_END_FILES))
         return ChannelState(
-            self._block(CHANNEL_LAYOUT.size if staged else CHANNEL_LAYOUT.staging).copy(),
+            self.block[: CHANNEL_LAYOUT.size if staged else CHANNEL_LAYOUT.staging].copy(),
             tuple(map(tuple, self._pieces)), self.reference, self.waiting, self.yielded, self.submission,
             tuple(replace(one) for one in self._queue), self._fresh,
             {file: engine.save() for file, engine in self.engines.items()},
@@ -230,7 +230,7 @@ class Channel:
 
     def restore(self, state: ChannelState) -> None:
         """Be as `save` found it."""
-        self._block(len(state.block))[:] = state.block
+        self.block[: len(state.block)] = state.block
         self._pieces = [list(pieces) for pieces in state.pieces]
         self._inline_words = [[] for _ in range(FRONT_END_FILES)]
         self.reference, self.waiting, self.yielded = state.reference, state.waiting, state.yielded
@@ -241,10 +241,11 @@ class Channel:
         self._place = ""
         self.open_version()
 
-    def _block(self, size: int) -> NDArray[np.uint8]:
-        """The first bytes of its part of the work area. Staged inline data is the end of that."""
+    @property
+    def block(self) -> NDArray[np.uint8]:
+        """Its part of the work area, as `layout.CHANNEL_LAYOUT` has it; staged inline data is the end of that."""
         start = self.machine.layout.channel(self.index)
-        return self.machine.memory.arena[start : start + size]
+        return self.machine.memory.arena[start : start + CHANNEL_LAYOUT.size]
 
     def open_version(self) -> None:
         """Have what it writes from now on stamped with a new version."""

@@ -6,18 +6,19 @@ and a register file for each class. Offsets are bytes; `Struct` names the 32-bit
 
 from __future__ import annotations
 
-from pocketgpu.facts.maxwell import B197, WORDS
+from pocketgpu.facts.maxwell import A140, B0B5, B06F, B1C0, B197, TWOD, WORDS
 from pocketgpu.struct_words import Struct
 
 # Classes that have a register file of their own, in the order of their files; then the host, then everything else
 # that a subchannel can be bound to.
-CLASS_FILES = (0xB197, 0xB1C0, 0xA140, 0x902D, 0xB0B5)
+CLASS_FILES = tuple(block.class_id for block in (B197, B1C0, A140, TWOD, B0B5))
+THREED_FILE = CLASS_FILES.index(B197.class_id)
 HOST_FILE = len(CLASS_FILES)
 OTHER_FILE = HOST_FILE + 1
 FILES = OTHER_FILE + 1
 FRONT_END_FILES = 4
 """The first files: classes behind the graphics front end, which macros and inline data belong to."""
-CLASS_OF_FILE = (*CLASS_FILES, 0xB06F, 0)
+CLASS_OF_FILE = (*CLASS_FILES, B06F.class_id, 0)
 
 FILE_WORDS = WORDS  # that a method header can address
 FILE_SIZE = 4 * FILE_WORDS

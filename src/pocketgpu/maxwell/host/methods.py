@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pocketgpu.facts.dialect.registers import Field
 from pocketgpu.facts.maxwell import B06F
 from pocketgpu.maxwell.host.layout import CLASS_FILES, OTHER_FILE
 from pocketgpu.maxwell.host.reductions import reduce_word
@@ -20,18 +19,17 @@ from pocketgpu.maxwell.host.waits import SyncpointWait, read_word
 if TYPE_CHECKING:
     from pocketgpu.maxwell.host.channel import Channel
 
-SOFTWARE_ENGINE = 0x1F
-
 _SEMAPHORE_UPPER = B06F["SEMAPHOREA"]["OFFSET_UPPER"]
 _SEMAPHORE_LOWER = B06F["SEMAPHOREB"]["OFFSET_LOWER"]
 _SEMAPHORE = B06F["SEMAPHORED"]
 _SYNCPOINT = B06F["SYNCPOINTB"]
-_ACQUIRES = {"ACQUIRE": "equal", "ACQ_GEQ": "geq", "ACQ_AND": "and"}
-
-
-def _name(field: Field, word: int) -> str:
-    """The name that an enumerated field has for what a word holds, "" where it has none."""
-    return (field.enum or {}).get(field.raw(word), "")
+_OPERATIONS, _SIZES = _SEMAPHORE["OPERATION"].values, _SEMAPHORE["RELEASE_SIZE"].values
+_ACQUIRES = {_OPERATIONS.ACQUIRE: "equal", _OPERATIONS.ACQ_GEQ: "geq", _OPERATIONS.ACQ_AND: "and"}
+_SYNCPOINTS = _SYNCPOINT["OPERATION"].values
+_ENGINES = B06F.values("SET_OBJECT.ENGINE")
+_YIELDS = B06F.values("YIELD.OP")
+_SHORT_INDEX = 0xFF
+"""Of a syncpoint's number, if it has eight bits."""
 
 
 class HostMethods:
@@ -41,7 +39,7 @@ class HostMethods:
         self.channel, self.machine = channel, channel.machine
         self.registers = channel.host_registers
         narrow = self.machine.switches["channel.syncpoint_index"] == "8-bits"
-        self._index_mask = 0xFF if narrow else 0xFFF
+        self._index_mask = _SHORT_INDEX if narrow else -1
         named: dict[str, Callable[[int], None]] = {
             "SET_OBJECT": self._bind,
             "ILLEGAL": self._illegal,
@@ -61,7 +59,7 @@ class HostMethods:
             self.channel.bind(CLASS_FILES.index(number))
             return
         self.channel.bind(OTHER_FILE)
-        if method["ENGINE"].raw(value) != SOFTWARE_ENGINE:
+        if method["ENGINE"].raw(value) != _ENGINES.SW:
             text = f"subchannel {self.channel.subchannel} is bound to class {number:#06x}, which this GPU does not have"
             self.machine.report("fault", "channel.unknown_class", text)
 
@@ -73,27 +71,27 @@ class HostMethods:
         self.channel.reference = value
 
     def _yield(self, value: int) -> None:
-        if B06F["YIELD"]["OP"].raw(value) != 0:
+        if B06F["YIELD"]["OP"].raw(value) != _YIELDS.NOP:
             self.channel.yielded = True
 
     # -- semaphores -------------------------------------------------------------------------------------------------
     def _semaphore(self, value: int) -> None:
         upper, lower, payload = (int(self.registers[B06F[f"SEMAPHORE{x}"].word]) for x in "ABC")
         address = _SEMAPHORE_UPPER.raw(upper) << 32 | (lower & _SEMAPHORE_LOWER.mask)
-        operation = _name(_SEMAPHORE["OPERATION"], value)
+        operation = _SEMAPHORE["OPERATION"].raw(value)
         if operation in _ACQUIRES:
             self.machine.wait_semaphore(address, payload, _ACQUIRES[operation])
-        elif operation == "RELEASE":
-            short = _SEMAPHORE["RELEASE_SIZE"].raw(value) == 1
+        elif operation == _OPERATIONS.RELEASE:
             data = payload.to_bytes(4, "little")
-            if not short:
+            if _SEMAPHORE["RELEASE_SIZE"].raw(value) == _SIZES.number("16BYTE"):
                 data += bytes(4) + self.machine.timestamp().to_bytes(8, "little")
             self._store(address, data)
-        elif operation == "REDUCTION":
-            how = _name(_SEMAPHORE["REDUCTION"], value)
+        elif operation == _OPERATIONS.REDUCTION:
+            how = _SEMAPHORE["REDUCTION"].values.get(_SEMAPHORE["REDUCTION"].raw(value))
             if how:
                 old = read_word(self.machine.memory, address)
-                new = reduce_word(how, old, payload, _SEMAPHORE["FORMAT"].raw(value) == 0)
+                signed = _SEMAPHORE["FORMAT"].raw(value) == _SEMAPHORE["FORMAT"].values.SIGNED
+                new = reduce_word(how, old, payload, signed)
                 self._store(address, new.to_bytes(4, "little"))
             else:
                 self.machine.report("fault", "channel.semaphore", f"SEMAPHORED has no reduction in {value:#010x}")
@@ -108,12 +106,12 @@ class HostMethods:
     # -- syncpoints -------------------------------------------------------------------------------------------------
     def _syncpoint(self, value: int) -> None:
         index = _SYNCPOINT["SYNCPT_INDEX"].raw(value) & self._index_mask
-        machine, operation = self.machine, _name(_SYNCPOINT["OPERATION"], value)
-        if operation == "WAIT":
+        machine, operation = self.machine, _SYNCPOINT["OPERATION"].raw(value)
+        if operation == _SYNCPOINTS.WAIT:
             machine.stats.syncpoint_waits += 1
             threshold = int(self.registers[B06F["SYNCPOINTA"].word])
             machine.wait(SyncpointWait(index, threshold, machine.place))
-        elif operation == "INCR":
+        elif operation == _SYNCPOINTS.INCR:
             machine.stats.syncpoint_increments += 1
             machine.syncpoints.increment(index)
         # Bases serve waits relative to them, which no driver of this console uses; they are kept as registers.

@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 from pocketgpu.errors import UsageError
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.formats.channels import NUMBER_INTEGER, Channels
-from pocketgpu.maxwell.formats.texture_header import MAX_LEVEL_BYTES, TextureHeader
+from pocketgpu.maxwell.formats.texture_header import MAX_LEVEL_BYTES, SOURCES, TextureHeader
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.textures import blocks
 
 MAX_SLICES = 2048
 """Layers and slices that textures of this chip can have."""
-_ONES, _ZERO, _ALPHA = (6, 7), 0, 5
+_ALPHA = SOURCES.IN_A
+_OF_ALPHA = SOURCES.numbers("IN_A", "IN_ZERO", "IN_ONE_INT", "IN_ONE_FLOAT")
+"""What alpha may come from without anything that the linear curve is for."""
 
 
 def _channels(texture: TextureHeader) -> Sequence[Channels]:
@@ -50,7 +52,7 @@ def kind_of(texture: TextureHeader) -> int:
     if is_integer(texture):
         return r.INTEGER
     # What the linear curve is for comes before the swizzle.
-    plain = all(code != _ALPHA for code in texture.swizzle[:3]) and texture.swizzle[3] in (_ALPHA, _ZERO, *_ONES)
+    plain = all(code != _ALPHA for code in texture.swizzle[:3]) and texture.swizzle[3] in _OF_ALPHA
     if layout.compressed:
         codec = blocks.codec(layout, texture.types, texture.srgb)
         if codec.form == "unorm8":

@@ -11,28 +11,24 @@ from pocketgpu.maxwell.formats.channels import CHANNELS, channel_of
 from pocketgpu.maxwell.formats.components import ABSENT, Channel
 from pocketgpu.maxwell.formats.small_floats import MANTISSA
 from pocketgpu.maxwell.formats.srgb import linear_words
-from pocketgpu.maxwell.formats.texture_header import TextureHeader
+from pocketgpu.maxwell.formats.texture_header import TextureHeader, sources_of
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.decode import is_integer, kind_of
 
-_TARGETS: Mapping[str, int] = {name: code for code, name in (TIC["BL"]["TEXTURE_TYPE"].enum or {}).items()}
-_MOST_SAMPLES = (1, 2, 4, 6, 8, 10, 12, 16)
+_TARGETS: Mapping[str, int] = TIC["BL"]["TEXTURE_TYPE"].values.symbols
 _TYPES = ("unorm", "snorm", "uint", "sint", "float")
 """Types of components that surfaces convert."""
 _FLAT = ("TWO_D", "TWO_D_ARRAY", "TWO_D_NO_MIPMAP")
 _ONE = 0x3F800000
-_ANISO, _OVERRIDE = 3, 1
+_MIN_FILTERS, _CUBES = TSC["MIN_FILTER"].values, TSC["CUBEMAP_INTERFACE_FILTERING"].values
+_REDUCTIONS, _COORDINATES = TSC["REDUCTION_FILTER"].values, TSC["FLOAT_COORD_NORMALIZATION"].values
 
 NOTHING: Mapping[str, Any] = {
-    "KIND": r.INTEGER, "TARGET": 1, "WIDTH": 0, "HEIGHT": 0, "DEPTH": 0, "LAYERS": 1, "LEVELS": 1, "FLAGS": 0,
-    "WRAP": [r.CLAMP_TO_EDGE] * 3, "MAG": r.POINT, "MIN": r.POINT, "MIP": r.MIP_NONE, "MAX_LOD": 0.0, "ANISOTROPY": 1,
-    "ELEMENT": 1,
+    "KIND": r.INTEGER, "TARGET": _TARGETS["TWO_D"], "WIDTH": 0, "HEIGHT": 0, "DEPTH": 0, "LAYERS": 1, "LEVELS": 1,
+    "FLAGS": 0, "WRAP": [r.CLAMP_TO_EDGE] * 3, "MAG": r.POINT, "MIN": r.POINT, "MIP": r.MIP_NONE, "MAX_LOD": 0.0,
+    "ANISOTROPY": 1, "ELEMENT": 1,
 }  # fmt: skip
 """The record of handles that name nothing: zeros."""
-
-
-def _signed(raw: int, width: int) -> int:
-    return raw - (raw >> (width - 1) << width)
 
 
 def _log2(n: int) -> int:
@@ -61,7 +57,7 @@ def describe(texture: TextureHeader, header: bytes, sampler: bytes, switches: Ma
     else:
         values["MIP"] = r.MIP_NONE
     cube = texture.kind.startswith("CUBEMAP")
-    if cube and values.pop("cube") >= 2:
+    if cube and values.pop("cube") in (_CUBES.AUTO_SPAN_SEAM, _CUBES.AUTO_CROSS_SEAM):
         flags |= r.SEAMLESS
     values.pop("cube", None)
     if (levels > 1 and values["MIP"] != r.MIP_NONE) or values["MAG"] != values["MIN"] or values["ANISOTROPY"] > 1:
@@ -85,35 +81,35 @@ def _sampling(
     """Everything that the sampler decides."""
     form, words, number = tic_of(header), as_number(header), as_number(sampler)
     assert form is not None
-    of_header = lambda name: form[name].raw(words) if name in form else 0
+    of_header = lambda name: form[name].decode(words) if name in form else 0
     get = lambda name: TSC[name].raw(number)
+    lod = lambda name: TSC[name].decode(number)
     mag, least, mip = get("MAG_FILTER"), get("MIN_FILTER"), get("MIP_FILTER")
     most = 1
-    if least == _ANISO:
+    if least == _MIN_FILTERS.MIN_ANISO:
         codes = [get("MAX_ANISOTROPY")]
         if switches["texture.anisotropy"] == "least":
-            codes.append(of_header("MAX_ANISOTROPY"))
-        most = _MOST_SAMPLES[min(codes)]
-    bias = _signed(get("MIP_LOD_BIAS"), 13) + _signed(of_header("MIP_LOD_BIAS"), 13)
-    lowest = max(get("MIN_LOD_CLAMP"), of_header("MIN_LOD_CLAMP"))
+            codes.append(form["MAX_ANISOTROPY"].raw(words) if "MAX_ANISOTROPY" in form else 0)
+        most = r.ANISOTROPIES[min(codes)]
+    lowest = max(lod("MIN_LOD_CLAMP"), of_header("MIN_LOD_CLAMP"))
     modes = [get(f"ADDRESS_{axis}") for axis in "UVP"]
     cube = get("CUBEMAP_INTERFACE_FILTERING")
-    if texture.kind.startswith("CUBEMAP") and cube == _OVERRIDE:
+    if texture.kind.startswith("CUBEMAP") and cube == _CUBES.OVERRIDE_WRAP:
         modes = [r.CLAMP_TO_EDGE] * 3
     return {
         "WRAP": modes,
         "MAG": r.POINT if integer or mag <= r.POINT else r.LINEAR,
         "MIN": r.POINT if integer or least <= r.POINT else r.LINEAR,
         "MIP": r.MIP_POINT if integer and mip == r.MIP_LINEAR else max(mip, r.MIP_NONE),
-        "LOD_BIAS": bias / 256.0,
-        "MIN_LOD": lowest / 256.0,
-        "MAX_LOD": max(get("MAX_LOD_CLAMP"), lowest) / 256.0,
+        "LOD_BIAS": lod("MIP_LOD_BIAS") + of_header("MIP_LOD_BIAS"),
+        "MIN_LOD": lowest,
+        "MAX_LOD": max(lod("MAX_LOD_CLAMP"), lowest),
         "BORDER": _border(texture, get, integer),
         "COMPARE": get("DEPTH_COMPARE_FUNC"),
         "ANISOTROPY": 1 if integer else most,
-        "REDUCTION": min(get("REDUCTION_FILTER"), 2),
+        "REDUCTION": min(get("REDUCTION_FILTER"), _REDUCTIONS.RED_MAXIMUM),
         "RAW_LOD": [get("MIP_LOD_BIAS"), get("MIN_LOD_CLAMP"), get("MAX_LOD_CLAMP")],
-        "normalized": texture.normalized and not get("FLOAT_COORD_NORMALIZATION"),
+        "normalized": texture.normalized and get("FLOAT_COORD_NORMALIZATION") == _COORDINATES.USE_HEADER_SETTING,
         "cube": cube,
     }
 
@@ -124,7 +120,7 @@ def _border(texture: TextureHeader, get: Any, integer: bool) -> list[int]:
     if texture.srgb:
         words[:3] = linear_words()[[get(f"S_R_G_B_BORDER_COLOR_{c}") for c in "RGB"]].tolist()
     one = 1 if integer else _ONE
-    sources = {0: 0, 2: words[0], 3: words[1], 4: words[2], 5: words[3], 6: one, 7: one}
+    sources = sources_of(words, one)
     return [sources.get(code, 0) for code in texture.swizzle]
 
 

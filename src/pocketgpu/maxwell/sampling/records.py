@@ -32,6 +32,7 @@ swizzled already. Red, green and blue of SRGB8 are not linear yet: the table LIN
 
 from __future__ import annotations
 
+from pocketgpu.facts.maxwell.headers import TSC
 from pocketgpu.struct_words import Struct
 
 MAX_LEVELS = 16
@@ -78,9 +79,14 @@ GOOD = 64
 """The record is one of a texture; the record of bad handles has no flags."""
 
 # Address modes, filters.
-WRAP, MIRROR, CLAMP_TO_EDGE, BORDER, CLAMP_OGL, ONCE_EDGE, ONCE_BORDER, ONCE_OGL = range(8)
-POINT, LINEAR = 1, 2
-MIP_NONE, MIP_POINT, MIP_LINEAR = 1, 2, 3
+ANISOTROPIES = {code: int(name.split("_")[1]) for name, code in TSC["MAX_ANISOTROPY"].values.symbols.items()}
+"""MAX_ANISOTROPY to the most samples along the longer side of a footprint."""
+_MODES, _MIPS = TSC["ADDRESS_U"].values, TSC["MIP_FILTER"].values
+WRAP, MIRROR, CLAMP_TO_EDGE, BORDER = _MODES.WRAP, _MODES.MIRROR, _MODES.CLAMP_TO_EDGE, _MODES.BORDER
+CLAMP_OGL, ONCE_EDGE = _MODES.CLAMP_OGL, _MODES.MIRROR_ONCE_CLAMP_TO_EDGE
+ONCE_BORDER, ONCE_OGL = _MODES.MIRROR_ONCE_BORDER, _MODES.MIRROR_ONCE_CLAMP_OGL
+POINT, LINEAR = TSC["MIN_FILTER"].values.MIN_POINT, TSC["MIN_FILTER"].values.MIN_LINEAR
+MIP_NONE, MIP_POINT, MIP_LINEAR = _MIPS.MIP_NONE, _MIPS.MIP_POINT, _MIPS.MIP_LINEAR
 
 # Scratch vectors of a call: what goes in, and where four words of results come out.
 V_HANDLE, V_X, V_Y, V_Z, V_LAYER, V_LOD, V_REFERENCE, V_OFFSETS = range(8)

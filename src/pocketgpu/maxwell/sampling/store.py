@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import PocketGPUError, UsageError
+from pocketgpu.facts.maxwell.headers import numbers_of
 from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.lanes import I32, Engine
 from pocketgpu.maxwell.formats.srgb import CODES, linear_words
@@ -281,9 +282,8 @@ class Textures:
                 return
 
     def _make(self, handle: int, use: int) -> _Use:
-        number = handle & 0xFFFFF
         pools = self.pools
-        which = number if pools.joined else handle >> 20
+        number, which = numbers_of(handle, pools.joined)
         header = self._entry(pools.headers, pools.last_header, number, HEADER_BYTES, "texture header")
         sampler = bytes(SAMPLER_BYTES)
         places = [(pools.headers + number * HEADER_BYTES, HEADER_BYTES)]

@@ -8,6 +8,7 @@ import numpy as np
 
 from pocketgpu.capture.formats.pgc import numbers as F
 from pocketgpu.capture.formats.pgc.contents import State, Words
+from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.common.constants import GROUPS, SLOTS, Binding, ConstantBuffers
 from pocketgpu.maxwell.engines.threed.engine import ThreeD
 from pocketgpu.maxwell.host.channel import Channel
@@ -15,7 +16,7 @@ from pocketgpu.maxwell.host.layout import CLASS_OF_FILE, FILES, OTHER_FILE
 
 _NUMBERS = {item.name: item.number for item in F.STATE_SWITCH}
 _NAMES = {item.number: item.name for item in F.STATE_SWITCH}
-_CLASS_3D = CLASS_OF_FILE[0]
+_CLASS_3D = B197.class_id
 _SUBCHANNELS = 8
 _BINDING_WORDS = 4
 _POINTERS = ("MME_POINTER", "MME_START_POINTER")

@@ -63,8 +63,7 @@ _MOST = 8
     confidence="inferred",
     source="3dbrew GPU/Internal Registers, GPUREG_FACECULLING_CONFIG, GPUREG_VIEWPORT_XY",
     explanation=(
-        "What is culled, or lies outside, costs time and shows nothing. The line says what became of the "
-        "triangles."
+        "What is culled, or lies outside, costs time and shows nothing. The line says what became of the triangles."
     ),
     hint="`why` with the address of the draw tells more.",
 )

@@ -30,8 +30,7 @@ def list_no_finalize(record: N3dsRecord) -> Iterable[Found]:
     confidence="documented",
     source="3dbrew GPU/Internal Registers, Command List",
     explanation=(
-        "A jump drops the rest of the running list, and there is no return: lists that lead to each other "
-        "run for ever."
+        "A jump drops the rest of the running list, and there is no return: lists that lead to each other run for ever."
     ),
     hint="Set the address and the size of the list to go on with before each jump.",
 )

@@ -46,8 +46,7 @@ _MEMORY_TWO_USES_KINDS = ("vertices", "indices", "texture")
     confidence="inferred",
     source="3dbrew GPU/Internal Registers, GPUREG_ATTRIBBUFFERi_CONFIG2, GPUREG_INDEXBUFFER_CONFIG",
     explanation=(
-        "One of them reaches into the other: a stride or a number of vertices is too large, or an address is "
-        "wrong."
+        "One of them reaches into the other: a stride or a number of vertices is too large, or an address is wrong."
     ),
     hint="Look at strides, at the largest index, and at offsets, which count from ATTRIBBUFFERS_LOC.",
 )
@@ -88,8 +87,7 @@ def transfer_never_written(record: N3dsRecord) -> Iterator[Found]:
     confidence="inferred",
     source="3dbrew GPU/Internal Registers, GPUREG_DEPTH_COLOR_MASK, GPUREG_BLEND_FUNC",
     explanation=(
-        "Here the buffer is 0; on a console it holds what was there before, so the picture differs from run "
-        "to run."
+        "Here the buffer is 0; on a console it holds what was there before, so the picture differs from run to run."
     ),
     hint="Fill colour and depth buffer before the first draw, at the addresses that the draw uses.",
 )

@@ -32,8 +32,7 @@ def target_unmapped(record: N3dsRecord) -> Iterable[Found]:
     confidence="documented",
     source="GBATEK 3DS GPU Internal Registers, Framebuffer",
     explanation=(
-        "The lower bits of the address do not count, and rows of tiles of 8 pixels are what targets are made "
-        "of."
+        "The lower bits of the address do not count, and rows of tiles of 8 pixels are what targets are made of."
     ),
     hint="Align targets to 128 bytes, as drivers do, and make them a multiple of 8 wide.",
 )
@@ -101,8 +100,7 @@ def target_inputs(record: N3dsRecord) -> Iterator[Found]:
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_RENDERBUF_DIM",
     explanation=(
-        "The rasteriser has the size of the target in a register of its own. Simulators look at one of the "
-        "two."
+        "The rasteriser has the size of the target in a register of its own. Simulators look at one of the two."
     ),
     hint="Write the same word to both.",
 )
@@ -179,8 +177,7 @@ _READING = frozenset(COMPARE) - COMPARE.numbers("NEVER", "ALWAYS")
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_COLORBUFFER_READ, GPUREG_DEPTHBUFFER_READ",
     explanation=(
-        "With reading off the unit compares and blends with something else than memory; simulators differ in "
-        "what."
+        "With reading off the unit compares and blends with something else than memory; simulators differ in what."
     ),
     hint="Write 15 to COLORBUFFER_READ and 3 to DEPTHBUFFER_READ where the draw needs them.",
 )

@@ -38,8 +38,7 @@ def transfer_size(record: N3dsRecord) -> Iterator[Found]:
     confidence="seen on hardware",
     source="GBATEK 3DS GPU External Registers, Memory Copy",
     explanation=(
-        "RGBA8 goes to all formats, RGB8 only to itself, 16 bits only to 16 bits. Else the transfer never "
-        "ends."
+        "RGBA8 goes to all formats, RGB8 only to itself, 16 bits only to 16 bits. Else the transfer never ends."
     ),
     hint="Draw to RGBA8, or show the format that was drawn.",
 )

@@ -114,8 +114,7 @@ _NAMES = ("ATTRIBBUFFERS_FORMAT_HIGH.count", "VSH_INPUTBUFFER_CONFIG.count", "VS
         "GPUREG_VSH_NUM_ATTR"
     ),
     explanation=(
-        "Simulators look at one of them; on a console loaders, units and the vertex cache each look at their "
-        "own."
+        "Simulators look at one of them; on a console loaders, units and the vertex cache each look at their own."
     ),
     hint="Write the same number, minus one, to all three.",
 )

@@ -46,8 +46,7 @@ _NEAR = 1 / 256
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_VIEWPORT_INVW",
     explanation=(
-        "Simulators look at the width alone. The console takes the way back from pixels to clip space from "
-        "these."
+        "Simulators look at the width alone. The console takes the way back from pixels to clip space from these."
     ),
     hint="Write 2 / width and 2 / height, as 31-bit floats in bits 1 to 31.",
 )

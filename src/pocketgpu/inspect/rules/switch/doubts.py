@@ -17,8 +17,7 @@ RULES = RuleSet("Switch")
     confidence="inferred",
     source="facts/switches: each switch names who says what",
     explanation=(
-        "Documents or simulators disagree there, or the data decide. What a console shows may be the other "
-        "thing."
+        "Documents or simulators disagree there, or the data decide. What a console shows may be the other thing."
     ),
     hint="`pocketgpu switches` tells the alternatives; render with --set to see them.",
 )

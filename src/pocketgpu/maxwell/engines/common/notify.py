@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import struct
 
+from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.common.base import EngineHost
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import write
 
 TICKS_TO_NS = (625, 384)
 """614.4 MHz to nanoseconds."""
-_AWAKEN = 1
+_TYPE = B197["NOTIFY"]["TYPE"]
 
 
 def notify(host: EngineHost, state: State, value: int) -> None:
@@ -22,5 +23,5 @@ def notify(host: EngineHost, state: State, value: int) -> None:
     if host.switches["notify.write"] == "now":
         ns = host.timestamp() * TICKS_TO_NS[0] // TICKS_TO_NS[1]
         write(host, state.address("SET_NOTIFY_A"), struct.pack("<QIHH", ns, 0, 0, 0), "notification")
-    if value & _AWAKEN:
+    if _TYPE.raw(value) & _TYPE.values.WRITE_THEN_AWAKEN:
         host.interrupt("notify")

@@ -15,11 +15,10 @@ from pocketgpu.maxwell.engines.common.base import EngineHost, Registers
 from pocketgpu.maxwell.engines.common.records import Report
 from pocketgpu.maxwell.engines.common.state import State
 
-RELEASE, ACQUIRE, REPORT_ONLY, TRAP = range(4)
 _D = "SET_REPORT_SEMAPHORE_D"
-NONE = 0
+_OPERATIONS, _REPORTS = B197.values(f"{_D}.OPERATION"), B197.values(f"{_D}.REPORT")
+_COMPARISONS, _SIZES = B197.values(f"{_D}.COMPARISON"), B197.values(f"{_D}.STRUCTURE_SIZE")
 STREAMS = 4  # counters of transform feedback: one for each stream, chosen by SUB_REPORT
-BYTE_COUNT = 0x1A
 _STREAMING = ("STREAMING_PRIMITIVES_NEEDED", "STREAMING_PRIMITIVES_SUCCEEDED")
 _DIFFERENCES = tuple(f"{total}STREAMING_PRIMITIVES_NEEDED_MINUS_SUCCEEDED" for total in ("", "TOTAL_"))
 _SMALL = ("ZPASS_PIXEL_CNT",)  # 32 bits of a counter that another report shows in full
@@ -37,9 +36,7 @@ class Counters:
 
     def __init__(self, registers: Registers) -> None:
         self._state = State(B197, registers)
-        names = B197[_D]["REPORT"].enum or {}
-        self._names = dict(names)
-        self._values: dict[str, list[int]] = {name: [0] * STREAMS for name in names.values()}
+        self._values: dict[str, list[int]] = {name: [0] * STREAMS for name in _REPORTS.values()}
         self.pointers = [0] * STREAMS
         """Write pointers of transform feedback, in bytes, by buffer."""
 
@@ -80,8 +77,8 @@ class Counters:
 
     def read(self, report: int, sub_report: int) -> tuple[str, int]:
         """Name and value of a report; 0 for numbers that name none."""
-        name = self._names.get(report, "")
-        if report == BYTE_COUNT:
+        name = _REPORTS.get(report, "")
+        if report == _REPORTS.STREAMING_BYTE_COUNT:
             return name, self.pointers[sub_report % STREAMS]
         if name in _SMALL:
             return name, self._values["ZPASS_PIXEL_CNT64"][0] & 0xFFFFFFFF
@@ -98,7 +95,7 @@ class Counters:
     def clear(self, value: int) -> bool:
         """CLEAR_REPORT_VALUE; whether the type is a known one."""
         field = B197["CLEAR_REPORT_VALUE"]["TYPE"]
-        name = (field.enum or {}).get(field.raw(value))
+        name = field.values.get(field.raw(value))
         if name is None:
             return False
         for one in _CLEARS.get(name, (name,)):
@@ -121,18 +118,18 @@ class ReportUnit:
         """SET_REPORT_SEMAPHORE_D was written."""
         host = self._host
         operation = self._method["OPERATION"].raw(value)
-        if operation == ACQUIRE and self._counters is not None:
+        if operation == _OPERATIONS.ACQUIRE and self._counters is not None:
             self._acquire(value)
-        elif operation == TRAP:
+        elif operation == _OPERATIONS.TRAP:
             self._log("trap", 0, "", 0)
-        elif operation == REPORT_ONLY and self._counters is not None:
+        elif operation == _OPERATIONS.REPORT_ONLY and self._counters is not None:
             self._report(value)
-        elif operation == RELEASE:
+        elif operation == _OPERATIONS.RELEASE:
             self._release(value)
         else:
             host.report("fault", "report.operation", f"{_D}: operation {operation} is none of this class")
             return
-        if self._method["AWAKEN_ENABLE"].raw(value) or operation == TRAP:
+        if self._method["AWAKEN_ENABLE"].raw(value) or operation == _OPERATIONS.TRAP:
             host.interrupt("notify")
 
     def _bit(self, name: str, value: int) -> int:
@@ -158,7 +155,7 @@ class ReportUnit:
         return count >> (32 * self._bit("REPORT_DWORD_NUMBER", value)) & 0xFFFFFFFF
 
     def _four_words(self, value: int) -> bool:
-        return not self._method["STRUCTURE_SIZE"].raw(value)
+        return self._method["STRUCTURE_SIZE"].raw(value) == _SIZES.FOUR_WORDS
 
     def _release(self, value: int) -> None:
         host, address = self._host, self._address
@@ -166,12 +163,12 @@ class ReportUnit:
         four = self._four_words(value) and host.switches["report.release_size"] == "structure"
         if self._method["REDUCTION_ENABLE"].raw(value):
             op = semaphores.reduction_name(self._method["REDUCTION_OP"], value)
-            signed = self._method["REDUCTION_FORMAT"].raw(value) == 1
+            signed = semaphores.is_signed(self._method["REDUCTION_FORMAT"], value)
             semaphores.reduction(host, address, op, payload, signed, "report semaphore")
             self._log(f"reduction {op}", address, "", payload)
             return
         name = ""
-        if self._bit("REPORT", value) != NONE and self._counters is not None:
+        if self._bit("REPORT", value) != _REPORTS.NONE and self._counters is not None:
             name, payload = self._count(value)
             payload = payload if four else self._one_word(value, payload)
         semaphores.release(host, address, payload, four, "report semaphore")
@@ -179,7 +176,7 @@ class ReportUnit:
 
     def _report(self, value: int) -> None:
         four = self._four_words(value)
-        name, count = self._count(value) if self._bit("REPORT", value) else ("", 0)
+        name, count = self._count(value) if self._bit("REPORT", value) != _REPORTS.NONE else ("", 0)
         count = count if four else self._one_word(value, count)
         semaphores.release(self._host, self._address, count, four, "report")
         self._log("report", self._address, name, count)
@@ -187,4 +184,5 @@ class ReportUnit:
     def _acquire(self, value: int) -> None:
         address, payload = self._address, self._state.word("SET_REPORT_SEMAPHORE_C")
         self._log("acquire", address, "", payload)
-        self._host.wait_semaphore(address, payload, "geq" if self._bit("COMPARISON", value) else "equal")
+        reached = self._bit("COMPARISON", value) == _COMPARISONS.GE
+        self._host.wait_semaphore(address, payload, "geq" if reached else "equal")

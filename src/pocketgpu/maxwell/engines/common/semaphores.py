@@ -17,8 +17,13 @@ from pocketgpu.maxwell.host.reductions import reduce_word
 
 def reduction_name(field: Field, value: int) -> str:
     """The reduction that a field names, as `reduce_word` knows it: RED_ADD and IADD are ADD. "" for a reserved one."""
-    name = (field.enum or {}).get(field.raw(value), "").removeprefix("RED_")
+    name = field.values.get(field.raw(value), "").removeprefix("RED_")
     return name.removeprefix("I") if name not in ("INC",) else name
+
+
+def is_signed(field: Field, value: int) -> bool:
+    """Whether the format of a reduction that a field names is the one of signed numbers."""
+    return field.raw(value) == field.values.SIGNED_32
 
 
 def reduce(op: str, old: int, payload: int, signed: bool) -> int:

@@ -38,6 +38,12 @@ def _field(block: MethodBlock, name: str, field: str) -> tuple[int, int, int, in
     return *_register(block, name), bits.lo, bits.mask >> bits.lo
 
 
+@cache
+def _scale(block: MethodBlock, name: str, field: str) -> int:
+    """Bytes in a unit of a field."""
+    return block[name][field].scale
+
+
 class State:
     """The registers of one class by official name; `index` chooses an element of an array.
 
@@ -83,6 +89,10 @@ class State:
         """The bits of a field."""
         word, stride, lo, mask = _field(self.block, name, field)
         return self._words[word + index * stride] >> lo & mask
+
+    def bytes(self, name: str, field: str = "V", index: int = 0) -> int:
+        """An address or a size in bytes, out of a field that counts units of several bytes."""
+        return self.field(name, field, index) * _scale(self.block, name, field)
 
     def float(self, name: str, index: int = 0) -> float:
         """The word of a method as an f32."""

@@ -71,7 +71,7 @@ class Compute(Engine):
         host = self.host
         if not B1C0["SEND_SIGNALING_PCAS_B"]["SCHEDULE"].raw(value) or not conditions.enabled(host, self._state):
             return
-        address: int | None = self._state.word("SEND_PCAS_A") << 8
+        address: int | None = self._state.bytes("SEND_PCAS_A", "QMD_ADDRESS_SHIFTED8")
         left = MAX_CHAIN
         while address is not None and left:
             left -= 1
@@ -121,7 +121,7 @@ class Compute(Engine):
         if found is None:
             return None
         kind = launch.structure["DEPENDENT_QMD_TYPE"]
-        if (kind.enum or {}).get(kind.raw(launch.number)) != "GRID":
+        if kind.raw(launch.number) != kind.values.GRID:
             self.host.report("warning", "compute.queue", "a QMD with a queue that depends on it: nothing is run")
             return None
         return found
@@ -131,10 +131,11 @@ class Compute(Engine):
         address, payload = get("ADDRESS_UPPER") << 32 | get("ADDRESS_LOWER"), get("PAYLOAD")
         if get("REDUCTION_ENABLE"):
             op = semaphores.reduction_name(launch.structure[f"{name}REDUCTION_OP"], launch.number)
-            signed = get("REDUCTION_FORMAT") == 1
+            signed = semaphores.is_signed(launch.structure[f"{name}REDUCTION_FORMAT"], launch.number)
             semaphores.reduction(self.host, address, op, payload, signed, "release of a grid")
         else:
-            semaphores.release(self.host, address, payload, not get("STRUCTURE_SIZE"), "release of a grid")
+            four = get("STRUCTURE_SIZE") == launch.structure[f"{name}STRUCTURE_SIZE"].values.FOUR_WORDS
+            semaphores.release(self.host, address, payload, four, "release of a grid")
 
 
 __all__ = ["Compute", "Launch"]

@@ -143,7 +143,7 @@ class Launch:
         """GPU address of the QMD that is launched when this grid has ended, None if there is none."""
         if not self.flag("DEPENDENT_QMD_SCHEDULE_ENABLE"):
             return None
-        return self.field("DEPENDENT_QMD_POINTER") << 8
+        return self.structure["DEPENDENT_QMD_POINTER"].bytes(self.number)
 
 
 __all__ = ["CONSTANT_SLOTS", "QMD_BYTES", "VERSIONS", "Launch", "version_of"]

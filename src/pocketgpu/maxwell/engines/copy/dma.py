@@ -35,7 +35,12 @@ from pocketgpu.maxwell.memory import places
 from pocketgpu.maxwell.memory.surface_copy import SurfaceSide, copy_rect
 
 _LAUNCH = B0B5["LAUNCH_DMA"]
-_CONST_A, _CONST_B, _NO_WRITE = 4, 5, 6
+_TRANSFERS, _SEMAPHORES = _LAUNCH["DATA_TRANSFER_TYPE"].values, _LAUNCH["SEMAPHORE_TYPE"].values
+_SIGNS, _INTERRUPTS = _LAUNCH["SEMAPHORE_REDUCTION_SIGN"].values, _LAUNCH["INTERRUPT_TYPE"].values
+_LAYOUTS, _TYPES = _LAUNCH["SRC_MEMORY_LAYOUT"].values, _LAUNCH["SRC_TYPE"].values
+_COMPONENTS = B0B5.values("SET_REMAP_COMPONENTS.DST_X")
+_SOURCES = [_COMPONENTS.number(f"SRC_{name}") for name in "XYZW"]
+_GOBS = B0B5.values("SET_SRC_BLOCK_SIZE.GOB_HEIGHT")
 MAX_BYTES = 1 << 28
 """The most that one transfer may move; larger ones are a fault. Drivers stay below 2^22 bytes a line."""
 _LINE_COST = 16  # a line takes as long as so many bytes, however short it is
@@ -85,17 +90,18 @@ class DmaCopy(Engine):
 
     def _launch(self, value: int) -> None:
         bit = lambda name: _LAUNCH[name].raw(value)
-        if bit("DATA_TRANSFER_TYPE") and conditions.enabled(self.host, self._state):
+        if bit("DATA_TRANSFER_TYPE") != _TRANSFERS.NONE and conditions.enabled(self.host, self._state):
             self._transfer(value)
         at, payload = self._state.address("SET_SEMAPHORE_A"), self._state.word("SET_SEMAPHORE_PAYLOAD")
-        if bit("SEMAPHORE_TYPE"):
+        if bit("SEMAPHORE_TYPE") != _SEMAPHORES.NONE:
             if bit("SEMAPHORE_REDUCTION_ENABLE"):
                 op = semaphores.reduction_name(_LAUNCH["SEMAPHORE_REDUCTION"], value)
-                signed = not bit("SEMAPHORE_REDUCTION_SIGN")
+                signed = bit("SEMAPHORE_REDUCTION_SIGN") == _SIGNS.SIGNED
                 semaphores.reduction(self.host, at, op, payload, signed, "copy semaphore")
             else:
-                semaphores.release(self.host, at, payload, bit("SEMAPHORE_TYPE") == 2, "copy semaphore")
-        if bit("INTERRUPT_TYPE"):
+                four = bit("SEMAPHORE_TYPE") == _SEMAPHORES.RELEASE_FOUR_WORD_SEMAPHORE
+                semaphores.release(self.host, at, payload, four, "copy semaphore")
+        if bit("INTERRUPT_TYPE") != _INTERRUPTS.NONE:
             self.host.interrupt("copy")
 
     def _transfer(self, value: int) -> None:
@@ -208,7 +214,8 @@ class DmaCopy(Engine):
         fault, sides = "", []
         for name, count in zip(("SRC", "DST"), counts, strict=True):
             try:
-                sides.append(self._side(name, count * size, bool(bit(f"{name}_MEMORY_LAYOUT")), many))
+                pitch = bit(f"{name}_MEMORY_LAYOUT") == _LAYOUTS.PITCH
+                sides.append(self._side(name, count * size, pitch, many))
             except UsageError as error:
                 fault = f"LAUNCH_DMA, {name}: {error}"
                 sides.append(remap.Side(Plane.linear(0, 0), 0, 0, count * size))
@@ -221,7 +228,7 @@ class DmaCopy(Engine):
             shifts = sides[1].plane.layout is None and rows > 1 and sides[1].plane.pitch % PERIOD
             long = (sides[1].plane.layout is not None or rows > 1) and columns * counts[1] * size > _MAX_FILL_LINE
             kind = "fill" if fits and not shifts and not long else "remap"
-        if bit("SRC_TYPE") or bit("DST_TYPE"):
+        if _TYPES.PHYSICAL in (bit("SRC_TYPE"), bit("DST_TYPE")):
             fault = "LAUNCH_DMA with physical addresses: a channel of this machine has none"
         elif max(columns * size * max(counts), _LINE_COST) * rows > MAX_BYTES:
             fault = f"LAUNCH_DMA of {rows} lines of {columns} elements: more than a transfer may move"
@@ -235,14 +242,14 @@ class DmaCopy(Engine):
         """For each component that is written: its number, the source component (None: a constant), the constant."""
         found: list[tuple[int, int | None, int]] = []
         mask = (1 << 8 * size) - 1
-        constants = {_CONST_A: "SET_REMAP_CONST_A", _CONST_B: "SET_REMAP_CONST_B"}
+        constants = {_COMPONENTS.CONST_A: "SET_REMAP_CONST_A", _COMPONENTS.CONST_B: "SET_REMAP_CONST_B"}
         for to, name in zip(range(counts[1]), "XYZW", strict=False):
             of = self._state.field("SET_REMAP_COMPONENTS", f"DST_{name}")
             if of in constants:
                 found.append((to, None, self._state.word(constants[of]) & mask))
-            elif of < counts[0]:
-                found.append((to, of, 0))
-            elif of < _CONST_A:
+            elif of in _SOURCES[: counts[0]]:
+                found.append((to, _SOURCES.index(of), 0))
+            elif of in _SOURCES:
                 found.append((to, None, 0))
         return tuple(found)
 
@@ -254,7 +261,7 @@ class DmaCopy(Engine):
             return remap.Side(Plane.linear(va, state.signed(f"PITCH_{way}") if many else 0), 0, 0, element)
         block = lambda part: state.field(f"SET_{name}_BLOCK_SIZE", part)
         layer = state.word(f"SET_{name}_LAYER") if self.host.switches["dma.layer"] == "slice" else 0
-        if not block("GOB_HEIGHT"):
+        if block("GOB_HEIGHT") == _GOBS.GOB_HEIGHT_TESLA_4:
             self.host.report("warning", "dma.gob", f"SET_{name}_BLOCK_SIZE: GOBs of 4 lines are read as of 8")
         plane = Plane.blocks(
             va & -512, state.word(f"SET_{name}_WIDTH") * element, state.word(f"SET_{name}_HEIGHT"),

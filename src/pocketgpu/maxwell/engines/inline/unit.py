@@ -26,7 +26,8 @@ from pocketgpu.maxwell.engines.common.windows import report_missed, spend
 from pocketgpu.maxwell.memory.places import Places
 from pocketgpu.maxwell.memory.surface_copy import SurfaceSide, from_array
 
-_RELEASE = 2  # COMPLETION_TYPE
+_LAYOUTS, _COMPLETIONS = A140.values("LAUNCH_DMA.DST_MEMORY_LAYOUT"), A140.values("LAUNCH_DMA.COMPLETION_TYPE")
+_INTERRUPTS, _SIZES = A140.values("LAUNCH_DMA.INTERRUPT_TYPE"), A140.values("LAUNCH_DMA.SEMAPHORE_STRUCT_SIZE")
 
 
 class InlineUnit:
@@ -43,7 +44,8 @@ class InlineUnit:
         value = state.word("LAUNCH_DMA")
         length, lines = state.word("LINE_LENGTH_IN"), state.word("LINE_COUNT")
         if length and lines:
-            self._store(bool(self._method["DST_MEMORY_LAYOUT"].raw(value)), length, lines, data)
+            pitch = self._method["DST_MEMORY_LAYOUT"].raw(value) == _LAYOUTS.PITCH
+            self._store(pitch, length, lines, data)
         self._finish(value)
 
     def _store(self, pitch: bool, length: int, lines: int, data: NDArray[np.uint8]) -> None:
@@ -96,14 +98,16 @@ class InlineUnit:
     def _finish(self, value: int) -> None:
         host, state = self._host, self._state
         bit = lambda name: self._method[name].raw(value)
-        if bit("COMPLETION_TYPE") == _RELEASE:
+        if bit("COMPLETION_TYPE") == _COMPLETIONS.RELEASE_SEMAPHORE:
             at, payload = state.address("SET_I2M_SEMAPHORE_A"), state.word("SET_I2M_SEMAPHORE_C")
             if bit("REDUCTION_ENABLE"):
                 op = semaphores.reduction_name(self._method["REDUCTION_OP"], value)
-                semaphores.reduction(host, at, op, payload, bit("REDUCTION_FORMAT") == 1, "upload semaphore")
+                signed = semaphores.is_signed(self._method["REDUCTION_FORMAT"], value)
+                semaphores.reduction(host, at, op, payload, signed, "upload semaphore")
             else:
-                semaphores.release(host, at, payload, not bit("SEMAPHORE_STRUCT_SIZE"), "upload semaphore")
-        if bit("INTERRUPT_TYPE"):
+                four = bit("SEMAPHORE_STRUCT_SIZE") == _SIZES.FOUR_WORDS
+                semaphores.release(host, at, payload, four, "upload semaphore")
+        if bit("INTERRUPT_TYPE") != _INTERRUPTS.NONE:
             host.interrupt("notify")
 
 

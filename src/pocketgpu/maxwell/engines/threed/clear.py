@@ -30,6 +30,9 @@ from pocketgpu.maxwell.formats.samples import samples_of
 
 _CONTROL = ("USE_CLEAR_RECT", "USE_SCISSOR0", "USE_VIEWPORT_CLIP0")
 _MAX_PLANS = 1024
+COLOR_FORMATS = B197.values("SET_COLOR_TARGET_FORMAT")
+LAYOUTS = B197.values("SET_COLOR_TARGET_MEMORY.LAYOUT")
+THIRD_DIMENSIONS = B197.values("SET_COLOR_TARGET_MEMORY.THIRD_DIMENSION_CONTROL")
 
 
 def colour_pattern(layout: PixelLayout, words: Sequence[int], names: str, srgb: bool) -> tuple[bytes, bytes]:
@@ -202,8 +205,8 @@ class ClearUnit:
     ) -> tuple[str, Fill | None] | None:
         state = self._state
         code = state.field("SET_COLOR_TARGET_FORMAT", "V", slot)
-        if code == 0:
-            return None  # the slot is off
+        if code == COLOR_FORMATS.DISABLED:
+            return None
         layout = COLOR_TARGET.get(code)
         if layout is None or not layout.bytes:
             events.append(("clear.format", f"colour target {slot} has the unknown format {code:#x}: not cleared"))
@@ -214,13 +217,14 @@ class ClearUnit:
         va = state.address("SET_COLOR_TARGET_A", slot)
         width, height = (state.field(f"SET_COLOR_TARGET_{n}", "V", slot) for n in ("WIDTH", "HEIGHT"))
         layer += state.field("SET_COLOR_TARGET_LAYER", "OFFSET", slot)
-        if memory("LAYOUT"):
-            start = va + layer * 4 * state.word("SET_COLOR_TARGET_ARRAY_PITCH", slot)
+        distance = state.bytes("SET_COLOR_TARGET_ARRAY_PITCH", index=slot)
+        if memory("LAYOUT") == LAYOUTS.PITCH:
+            start = va + layer * distance
             plane = Plane.linear(start & -128, width)
             columns = width // layout.bytes
         else:
-            deep = memory("THIRD_DIMENSION_CONTROL")
-            start = va if deep else va + layer * 4 * state.word("SET_COLOR_TARGET_ARRAY_PITCH", slot)
+            deep = memory("THIRD_DIMENSION_CONTROL") == THIRD_DIMENSIONS.THIRD_DIMENSION_DEFINES_DEPTH_SIZE
+            start = va if deep else va + layer * distance
             plane = Plane.blocks(
                 start & -512, width * layout.bytes, height,
                 memory("BLOCK_HEIGHT"), memory("BLOCK_DEPTH"), layer if deep else 0,
@@ -249,7 +253,7 @@ class ClearUnit:
             mask,
         )
         layer += state.field("SET_ZT_LAYER", "OFFSET")
-        va = state.address("SET_ZT_A") + layer * 4 * state.word("SET_ZT_ARRAY_PITCH")
+        va = state.address("SET_ZT_A") + layer * state.bytes("SET_ZT_ARRAY_PITCH")
         width, height = state.field("SET_ZT_SIZE_A", "WIDTH"), state.field("SET_ZT_SIZE_B", "HEIGHT")
         block = lambda field: state.field("SET_ZT_BLOCK_SIZE", field)
         plane = Plane.blocks(va & -512, width * layout.bytes, height, block("HEIGHT"), block("DEPTH"))

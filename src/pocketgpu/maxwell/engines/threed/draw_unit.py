@@ -23,10 +23,12 @@ from pocketgpu.maxwell.engines.threed import topology, vertices
 from pocketgpu.maxwell.engines.threed.drawn import Drawn
 from pocketgpu.maxwell.engines.threed.draws import Draw
 
-_FIRST, _SUBSEQUENT, _UNCHANGED = range(3)
+_INSTANCES, _PRIMITIVE_IDS = B197.values("BEGIN.INSTANCE_ID"), B197.values("BEGIN.PRIMITIVE_ID")
+_OVERRIDES = B197.values("SET_PRIMITIVE_TOPOLOGY_CONTROL.OVERRIDE")
 _TOPOLOGY, _INSTANCE, _PRIMITIVE, _DRAWN, _BEGUN = range(5)
 _NO_TOPOLOGY = 0xFFFFFFFF
-_INDEX_BYTES = (1, 2, 4)
+_SIZES = B197.values("SET_INDEX_BUFFER_E.INDEX_SIZE")
+_INDEX_BYTES = {_SIZES.ONE_BYTE: 1, _SIZES.TWO_BYTES: 2, _SIZES.FOUR_BYTES: 4}
 
 
 class DrawUnit:
@@ -60,7 +62,8 @@ class DrawUnit:
             "SET_INLINE_INDEX2X16_ALIGN": lambda word: self._align("SET_INLINE_INDEX2X16_ALIGN", "START_ODD", word),
             "SET_INLINE_INDEX4X8_ALIGN": lambda word: self._align("SET_INLINE_INDEX4X8_ALIGN", "START", word),
         }
-        for order, instance in (("FIRST", _FIRST), ("SUBSEQUENT", _SUBSEQUENT)):
+        for order in ("FIRST", "SUBSEQUENT"):
+            instance = _INSTANCES.number(order)
             self._whole(f"DRAW_VERTEX_ARRAY_BEGIN_END_INSTANCE_{order}", "START_INDEX", 0, instance)
             for bits in (32, 16, 8):
                 self._whole(f"DRAW_INDEX_BUFFER{bits}_BEGIN_END_INSTANCE_{order}", "FIRST", bits // 8, instance)
@@ -116,9 +119,9 @@ class DrawUnit:
         self.effects[name] = run
 
     def _count_instance(self, how: int) -> None:
-        if how == _FIRST:
+        if how == _INSTANCES.FIRST:
             self._words[_INSTANCE] = 0
-        elif how == _SUBSEQUENT:
+        elif how == _INSTANCES.SUBSEQUENT:
             self._words[_INSTANCE] = self._words[_INSTANCE] + 1 & 0xFFFFFFFF
 
     def _load_primitive(self, number: int) -> None:
@@ -135,7 +138,7 @@ class DrawUnit:
 
     def _override(self, number: int) -> int:
         """The topology that counts: that of the method, unless there is separate state."""
-        if not self._state.field("SET_PRIMITIVE_TOPOLOGY_CONTROL", "OVERRIDE"):
+        if self._state.field("SET_PRIMITIVE_TOPOLOGY_CONTROL", "OVERRIDE") != _OVERRIDES.USE_SEPARATE_TOPOLOGY_STATE:
             return number
         own = self._state.field("SET_PRIMITIVE_TOPOLOGY")
         found = topology.separate().get(own)
@@ -147,7 +150,7 @@ class DrawUnit:
     def _begin(self, word: int) -> None:
         method = B197["BEGIN"]
         self._count_instance(method["INSTANCE_ID"].raw(word))
-        if method["PRIMITIVE_ID"].raw(word) == 0:
+        if method["PRIMITIVE_ID"].raw(word) == _PRIMITIVE_IDS.FIRST:
             self._load_primitive(0)
         self._topology = self._override(method["OP"].raw(word))
         if self._inline:
@@ -164,7 +167,7 @@ class DrawUnit:
 
     def _draw_indexed(self, count: int) -> None:
         size = self._state.field("SET_INDEX_BUFFER_E", "INDEX_SIZE")
-        if size >= len(_INDEX_BYTES):
+        if size not in _INDEX_BYTES:
             self._host.report("fault", "draw.index_size", f"SET_INDEX_BUFFER_E: there is no index size {size}")
             return
         self._draw("DRAW_INDEX_BUFFER", self._state.word("SET_INDEX_BUFFER_F"), count, _INDEX_BYTES[size])

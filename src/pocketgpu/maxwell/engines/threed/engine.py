@@ -93,7 +93,8 @@ class ThreeD(Engine):
 
     def _clear_counter(self, value: int) -> None:
         if not self.counters.clear(value):
-            self.host.report("warning", "report.unknown", f"CLEAR_REPORT_VALUE: there is no counter {value & 31:#x}")
+            type = B197["CLEAR_REPORT_VALUE"]["TYPE"].raw(value)
+            self.host.report("warning", "report.unknown", f"CLEAR_REPORT_VALUE: there is no counter {type:#x}")
 
     def _load_pointer(self, buffer: int, value: int) -> None:
         self.counters.pointers[buffer] = value

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell import B197
+from pocketgpu.maxwell.engines.common.state import State
 
 # Words of SET_PRIMITIVE_TOPOLOGY's names to those of BEGIN; legacy names say more, which changes nothing here.
 _WORDS = {
@@ -22,7 +23,7 @@ _WORDS = {
 @cache
 def begin_names() -> dict[int, str]:
     """Names of topologies by the number that BEGIN has."""
-    return dict(B197["BEGIN"]["OP"].enum or {})
+    return dict(B197.values("BEGIN.OP"))
 
 
 @cache
@@ -30,10 +31,15 @@ def separate() -> dict[int, int]:
     """Number of SET_PRIMITIVE_TOPOLOGY to that of BEGIN."""
     numbers = {name: number for number, name in begin_names().items()}
     found = {}
-    for number, name in (B197["SET_PRIMITIVE_TOPOLOGY"]["V"].enum or {}).items():
+    for number, name in B197.values("SET_PRIMITIVE_TOPOLOGY").items():
         plain = next((to for word, to in _WORDS.items() if word in name), "")
         found[number] = numbers[name if name in numbers else plain]
     return found
+
+
+def last_provokes(state: State) -> bool:
+    """Whether the last vertex of a primitive decides about it, not the first."""
+    return state.field("SET_PROVOKING_VERTEX") == B197.values("SET_PROVOKING_VERTEX").LAST
 
 
 def name(topology: int) -> str:

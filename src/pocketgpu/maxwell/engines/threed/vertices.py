@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import VERTEX, PixelLayout
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.formats import arrays
@@ -27,6 +28,7 @@ STREAMS = 32
 MAX_VERTICES = 1 << 22
 """Draws with more vertices are not decoded: no recording comes near, and a guest can ask for 2^32."""
 _NEAR = 1 << 20  # addresses closer together than this are read in one go
+SOURCES = B197.values("SET_VERTEX_ATTRIBUTE_A.SOURCE")
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def attributes(state: State) -> list[Attribute]:
         field = lambda part, name=name, i=i: state.field(name, part, i)
         layout = VERTEX.get(field("COMPONENT_BIT_WIDTHS"))
         type = vertex_types().get(field("NUMERICAL_TYPE"), "")
-        active = not field("SOURCE")
+        active = field("SOURCE") == SOURCES.ACTIVE
         found.append(
             Attribute(number, field("STREAM"), active, field("OFFSET"), layout, type, bool(field("SWAP_R_AND_B")))
         )

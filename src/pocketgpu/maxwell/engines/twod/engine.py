@@ -44,7 +44,8 @@ MAX_SIDE = 1 << 16
 """Pixels that a blit may write across or down; a larger one is a fault."""
 _MAX_PLANS = 512
 _ROW_BYTES = 16  # of the table of rows, for each
-_OPERATION = TWOD["SET_OPERATION"]["V"]
+_OPERATIONS, _LAYOUTS = TWOD.values("SET_OPERATION"), TWOD.values("SET_SRC_MEMORY_LAYOUT")
+_ORIGINS, _FILTERS = (TWOD.values(f"SET_PIXELS_FROM_MEMORY_SAMPLE_MODE.{name}") for name in ("ORIGIN", "FILTER"))
 _SAMPLE_MODE = TWOD["SET_PIXELS_FROM_MEMORY_SAMPLE_MODE"]
 _UNUSED = ("RENDER_SOLID_PRIM_POINT_X_Y", "RENDER_SOLID_PRIM_POINT_Y", "PIXELS_FROM_CPU_DATA")
 
@@ -221,8 +222,8 @@ class TwoD(Engine):
         y_int = state.signed("PIXELS_FROM_MEMORY_SRC_Y0_INT")
         origin = fixed(f"{base}SRC_X0"), y_int << 32 | state.word(f"{base}SRC_Y0_FRAC")
         mode = lambda name: state.field("SET_PIXELS_FROM_MEMORY_SAMPLE_MODE", name)
-        centre, bilinear = not mode("ORIGIN"), bool(mode("FILTER"))
-        operation = (_OPERATION.enum or {}).get(state.field("SET_OPERATION"), "")
+        centre, bilinear = mode("ORIGIN") == _ORIGINS.CENTER, mode("FILTER") == _FILTERS.BILINEAR
+        operation = _OPERATIONS.get(state.field("SET_OPERATION"), "")
         if not operation:
             return BlitPlan(
                 (("fault", "twod.operation", f"SET_OPERATION: there is no operation {state.field('SET_OPERATION')}"),)
@@ -258,7 +259,7 @@ class TwoD(Engine):
         state = self._state
         va = state.address(f"SET_{side}_OFFSET_UPPER")
         unit = min(layout.bytes, 4)
-        if state.field(f"SET_{side}_MEMORY_LAYOUT"):
+        if state.field(f"SET_{side}_MEMORY_LAYOUT") == _LAYOUTS.PITCH:
             pitch = state.signed(f"SET_{side}_PITCH")
             if (va | pitch) & (unit - 1):
                 events.append(

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.common.base import EngineHost
 from pocketgpu.maxwell.engines.common.constants import Binding
 from pocketgpu.maxwell.engines.common.read_cache import ReadCache
@@ -40,6 +41,7 @@ from pocketgpu.maxwell.sampling.store import Pools, Textures
 AREA_SIZE = MAX_PLANS * PLAN_ROOM + 8 * MAP_WORDS
 """Bytes of the work area for plans and maps."""
 _MOST_PIPELINES = 1024
+_BINDINGS = B197.values("SET_SAMPLER_BINDING")
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +148,7 @@ class Preparer:
             self.textures.pools = Pools(
                 state.address("SET_TEX_HEADER_POOL_A"), state.field("SET_TEX_HEADER_POOL_C", "MAXIMUM_INDEX"),
                 state.address("SET_TEX_SAMPLER_POOL_A"), state.field("SET_TEX_SAMPLER_POOL_C", "MAXIMUM_INDEX"),
-                joined=bool(state.field("SET_SAMPLER_BINDING")),
+                joined=state.field("SET_SAMPLER_BINDING") == _BINDINGS.VIA_HEADER_BINDING,
             )  # fmt: skip
             self.textures.begin()
         bank = state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT")

@@ -63,7 +63,7 @@ from pocketgpu.maxwell.graphics.draw.quick_records import (
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, REGION
 from pocketgpu.maxwell.host import pushbuffer
-from pocketgpu.maxwell.host.layout import CHANNEL_LAYOUT, DRAW_STATE, RUN
+from pocketgpu.maxwell.host.layout import CHANNEL_LAYOUT, DRAW_STATE, RUN, THREED_FILE
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.mme.interpreter import BUSY
 from pocketgpu.maxwell.sampling.records import BOOK
@@ -72,7 +72,7 @@ from pocketgpu.struct_words import Struct
 
 _BEGIN, _END, _INDEXED = (B197[name].word for name in ("BEGIN", "END", "DRAW_INDEX_BUFFER"))
 _INDEX_SIZE = B197["SET_INDEX_BUFFER_E"]["INDEX_SIZE"]
-_FIRST_INSTANCE, _NEXT_INSTANCE = range(2)
+_INSTANCES, _PRIMITIVES = B197.values("BEGIN.INSTANCE_ID"), B197.values("BEGIN.PRIMITIVE_ID")
 MAX_COUNT = 1 << 24
 """Most vertices of a draw, as in vertex_input.py."""
 
@@ -199,13 +199,13 @@ class _Draw:
             at = state.at("DEFERRED_METHODS") + k.to_i64(n * 12)
             file, word, value = (k.load(I32, at + 4 * i) for i in range(3))
             begins = word == _BEGIN
-            self.need((file == 0) & (begins | (word == _END)))
+            self.need((file == THREED_FILE) & (begins | (word == _END)))
             self.topology.value = k.select(begins, _field(value, B197["BEGIN"]["OP"]), -1)
             for _ in k.when(begins):
                 which = _field(value, B197["BEGIN"]["INSTANCE_ID"])
-                following = self.instance.value + k.select(which == _NEXT_INSTANCE, 1, 0)
-                self.instance.value = k.select(which == _FIRST_INSTANCE, 0, following)
-                anew = _field(value, B197["BEGIN"]["PRIMITIVE_ID"]) == 0
+                following = self.instance.value + k.select(which == _INSTANCES.SUBSEQUENT, 1, 0)
+                self.instance.value = k.select(which == _INSTANCES.FIRST, 0, following)
+                anew = _field(value, B197["BEGIN"]["PRIMITIVE_ID"]) == _PRIMITIVES.FIRST
                 self.primitive.value = k.select(anew, 0, self.primitive.value)
                 self.drawn.value = k.select(anew, 0, self.drawn.value)
                 self.begun.value = k.i32(1)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SHIFT
+from pocketgpu.facts.maxwell import B197
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.engines.common import conditions
 from pocketgpu.maxwell.engines.common.base import Registers
@@ -87,6 +88,7 @@ _PATIENCE = 8
 _CURRENT, _TOUCHED, _ASKS = (QUICK.offsets[name] // 4 for name in ("CURRENT", "TOUCHED", "ASKS"))
 _ASKED = [QUICK.offsets[name] // 4 for name in ASKED_WORDS]
 _OVERRIDE = "SET_PRIMITIVE_TOPOLOGY_CONTROL"
+_OVERRIDES = B197.values(f"{_OVERRIDE}.OVERRIDE")
 _WORD = 0xFFFFFFFF
 
 
@@ -348,7 +350,7 @@ class QuickTable:
         """Whether the registers ask for nothing that only Python does."""
         return (
             conditions.plain(state) and not state.word("SET_STATISTICS_COUNTER")
-            and not state.field(_OVERRIDE, "OVERRIDE")
+            and state.field(_OVERRIDE, "OVERRIDE") == _OVERRIDES.USE_TOPOLOGY_IN_BEGIN_METHODS
         )  # fmt: skip
 
     def _read_of(self, read: RecordingState) -> _Read:

@@ -22,7 +22,8 @@ from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.engines.common.read_cache import ReadCache
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed import topology
-from pocketgpu.maxwell.engines.threed.vertices import ATTRIBUTES
+from pocketgpu.maxwell.engines.threed.topology import last_provokes
+from pocketgpu.maxwell.engines.threed.vertices import ATTRIBUTES, SOURCES
 from pocketgpu.maxwell.formats.channels import NUMBER_INTEGER
 from pocketgpu.maxwell.formats.components import ABSENT
 from pocketgpu.maxwell.graphics.input.fetch import channels_of, fetch, fetch_careful, fetch_general
@@ -106,7 +107,7 @@ class InputShape:
             if not any(wants(a) for a in own):
                 continue
             stream, format = state.field(name, "STREAM", i), state.field(name, "COMPONENT_BIT_WIDTHS", i)
-            inactive = bool(state.field(name, "SOURCE", i))
+            inactive = state.field(name, "SOURCE", i) == SOURCES.INACTIVE
             fed = state.field(f"SET_VERTEX_STREAM_{'AB'[stream >> 4]}_FORMAT", "ENABLE", stream & 15)
             if inactive or not fed or format not in VERTEX:
                 if default or not inactive:
@@ -279,7 +280,7 @@ class VertexInput:
             ("CAPACITY", room.capacity), ("NUMBERS", room.numbers), ("SLOTS", room.slots), ("SHADE", room.shade),
             ("SHADE_INSTANCES", room.shade_instances), ("TABLE", room.table), ("CARRY", room.carry),
             ("ATTRIBUTES", room.attributes), ("INDEX_BYTES", index_bytes or 4 * indexed), ("RESTARTS", restart),
-            ("RESTART", restart_index), ("LAST_PROVOKES", state.field("SET_PROVOKING_VERTEX")),
+            ("RESTART", restart_index), ("LAST_PROVOKES", last_provokes(state)),
             ("NEIGHBOURS", neighbours), ("QUAD_CUT", self._quad_cut), ("MORE", 1), ("LAUNCH", launch),
             ("INPUT_VECTORS", shape.vectors),
             ("OUTPUT_VECTORS", output_vectors), ("VERTEX_ID_AT", shape.vertex_id_at),

@@ -18,6 +18,8 @@ COMPARISONS = ("never", "less", "equal", "lequal", "greater", "notequal", "gequa
 NO_BOUNDS, BOUNDS_FIRST, BOUNDS_WITH_DEPTH = range(3)
 """Depth bounds that come before stencil, or with depth."""
 NO_COVERAGE, COVERAGE, COVERAGE_DITHERED = range(3)
+AS_IT_IS, TO_UNIT, TO_SIGNED = range(3)
+"""How what the program put out is saturated: not, from 0 to 1, from -1 to 1."""
 PLAIN, BLEND, LOGIC = range(3)
 """What becomes of a colour: it is stored, blended, or combined bit by bit."""
 
@@ -79,7 +81,7 @@ class ColorKey:
     """What shapes the code of one colour.
 
     bits: of the words of a sample, that are written. source, written, coverage: see COLOR. linear: the target is in
-    pitch layout.
+    pitch layout. saturate: AS_IT_IS, TO_UNIT, TO_SIGNED.
     """
 
     channels: Channels
@@ -88,7 +90,7 @@ class ColorKey:
     linear: bool = False
     source: int = 0
     written: int = 15
-    saturate: int = 0
+    saturate: int = AS_IT_IS
     coverage: int = 0
     mode: int = PLAIN
     color_operation: int = 0

@@ -30,6 +30,7 @@ from pocketgpu.maxwell.formats.samples import samples_of
 from pocketgpu.maxwell.graphics.output import write_block as output
 from pocketgpu.maxwell.graphics.output.blend import FACTORS, LOGIC_OPERATIONS, OPERATIONS
 from pocketgpu.maxwell.graphics.output.keys import (
+    AS_IT_IS,
     BLEND,
     BOUNDS_FIRST,
     BOUNDS_WITH_DEPTH,
@@ -40,6 +41,8 @@ from pocketgpu.maxwell.graphics.output.keys import (
     NO_BOUNDS,
     NO_TEST,
     PLAIN,
+    TO_SIGNED,
+    TO_UNIT,
     ColorKey,
     TestKey,
     WriteKey,
@@ -64,6 +67,9 @@ LIVE_NAMES = {
 
 Code = tuple[Kernel, dict[str, Any]]
 """A kernel with its static values."""
+_FOOTPRINTS = B197.values("SET_ALPHA_TO_COVERAGE_DITHER_CONTROL.DITHER_FOOTPRINT")
+_RANGES = B197.values("SET_PS_SATURATE.CLAMP_RANGE0")
+_SATURATIONS = {_RANGES.ZERO_TO_PLUS_ONE: TO_UNIT, _RANGES.MINUS_ONE_TO_PLUS_ONE: TO_SIGNED}
 _COMPARISON_NAMES = {"LESSEQUAL": "lequal", "GREATEREQUAL": "gequal"}
 _STENCIL_NAMES = ("KEEP", "ZERO", "REPLACE", "INCRSAT", "DECRSAT", "INVERT", "INCR", "DECR")
 _BLEND_NAMES = {
@@ -83,8 +89,8 @@ _BOTH = {"BOTHSRCALPHA": "source alpha", "BOTHINVSRCALPHA": "1 - source alpha"}
 
 def _names(method: str) -> Mapping[int, str]:
     """The values of a method by name, without the prefix that tells OpenGL's numbers from Direct3D's."""
-    found = B197[method]["V"].enum or {}
-    return {value: name.removeprefix("OGL_").removeprefix("D3D_") for value, name in found.items()}
+    found = B197.values(method).items()
+    return {value: name.removeprefix("OGL_").removeprefix("D3D_") for value, name in found}
 
 
 @cache
@@ -292,8 +298,8 @@ class _Maker:
         qualified = multisampled or not on(override, "QUALIFY_BY_ANTI_ALIAS_ENABLE")
         qualified &= not (on(override, "QUALIFY_BY_PS_SAMPLE_MASK_OUTPUT") and program.masks)
         if on("SET_ANTI_ALIAS_ALPHA_CONTROL", "ALPHA_TO_COVERAGE") and qualified:
-            footprint = state.field("SET_ALPHA_TO_COVERAGE_DITHER_CONTROL", "DITHER_FOOTPRINT")
-            found |= {"to_coverage": COVERAGE_DITHERED if footprint == 1 else COVERAGE, "alpha_register": first + 3}
+            dithered = state.field("SET_ALPHA_TO_COVERAGE_DITHER_CONTROL", "DITHER_FOOTPRINT") == _FOOTPRINTS.PIXELS_2X2
+            found |= {"to_coverage": COVERAGE_DITHERED if dithered else COVERAGE, "alpha_register": first + 3}
         return found
 
     # -- depth and stencil --------------------------------------------------------------------------------------------
@@ -387,11 +393,11 @@ class _Maker:
         write = lambda c: on("SET_CT_WRITE", f"{c}_ENABLE", 0 if single else place)
         written = written_bits(target.format, {c for c in CHANNELS if write(c)})
         bits = tuple(written >> 32 * i & 0xFFFFFFFF for i in range(4))
-        saturate = 0
+        saturate = AS_IT_IS
         if channels.numbers != NUMBER_INTEGER and on("SET_PS_SATURATE", f"OUTPUT{out}"):
-            saturate = 1 + state.field("SET_PS_SATURATE", f"CLAMP_RANGE{out}")
-        if channels.numbers == NUMBER_UNORM and saturate == 1:
-            saturate = 0  # the format does so itself
+            saturate = _SATURATIONS[state.field("SET_PS_SATURATE", f"CLAMP_RANGE{out}")]
+        if channels.numbers == NUMBER_UNORM and saturate == TO_UNIT:
+            saturate = AS_IT_IS  # the format does so itself
         covers = int(on("SET_COVERAGE_TO_COLOR") and state.field("SET_COVERAGE_TO_COLOR", "CT_SELECT") == place)
         if covers and channels.numbers != NUMBER_INTEGER:
             self.events.append(("draw.coverage", f"{target.name}: coverage goes to integers only; left out"))

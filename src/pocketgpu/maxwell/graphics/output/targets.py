@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH, PixelLayout
 from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.threed.clear import COLOR_FORMATS, LAYOUTS, THIRD_DIMENSIONS
 from pocketgpu.maxwell.graphics.records import MAX_TARGETS, TARGET
 from pocketgpu.maxwell.memory.blocklinear import MAX_BLOCK_LOG2, Layout
+
+_ZT_LAYERS = B197.values("SET_ZT_SIZE_C.CONTROL")
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ def colour_target(state: State, slot: int, layered: bool, events: Events) -> Tar
     """
     field = lambda name, part="V": state.field(f"SET_COLOR_TARGET_{name}", part, slot)
     code = field("FORMAT")
-    if code == 0:
+    if code == COLOR_FORMATS.DISABLED:
         return None
     format = COLOR_TARGET.get(code)
     if format is None or not format.bytes:
@@ -82,20 +86,20 @@ def colour_target(state: State, slot: int, layered: bool, events: Events) -> Tar
     memory = lambda part: field("MEMORY", part)
     width, height, third = field("WIDTH"), field("HEIGHT"), max(field("THIRD_DIMENSION"), 1)
     first, address = field("LAYER", "OFFSET"), state.address("SET_COLOR_TARGET_A", slot)
-    if memory("LAYOUT"):
+    if memory("LAYOUT") == LAYOUTS.PITCH:
         columns = width // format.bytes
         size = width * max(height, 1)
         return _made(
             slot, format, address & -128, size, columns, height, 1, 0, 0,
             {"PITCH": width, "GOBS": 0, "BLOCK_HEIGHT": 0, "BLOCK_DEPTH": 0},
         )  # fmt: skip
-    volume = memory("THIRD_DIMENSION_CONTROL")
+    volume = memory("THIRD_DIMENSION_CONTROL") == THIRD_DIMENSIONS.THIRD_DIMENSION_DEFINES_DEPTH_SIZE
     layout, words = _block_linear(
         width, height, format, memory("BLOCK_HEIGHT"), memory("BLOCK_DEPTH"), third if volume else 1
     )
     if volume:
         return _made(slot, format, address & -512, layout.size, width, height, third, 0, first, words)
-    stride = 4 * state.word("SET_COLOR_TARGET_ARRAY_PITCH", slot)
+    stride = state.bytes("SET_COLOR_TARGET_ARRAY_PITCH", index=slot)
     layers = max(third - first, 1) if layered and stride else 1
     return _made(
         slot, format, (address & -512) + first * stride, layout.size, width, height, layers, stride, 0, words
@@ -115,9 +119,9 @@ def depth_target(state: State, layered: bool, events: Events) -> Target | None:
     width, height = state.field("SET_ZT_SIZE_A", "WIDTH"), state.field("SET_ZT_SIZE_B", "HEIGHT")
     address = state.address("SET_ZT_A") & -512
     layout, words = _block_linear(width, height, format, block("HEIGHT"), block("DEPTH"), 1)
-    stride, first = 4 * state.word("SET_ZT_ARRAY_PITCH"), state.field("SET_ZT_LAYER", "OFFSET")
+    stride, first = state.bytes("SET_ZT_ARRAY_PITCH"), state.field("SET_ZT_LAYER", "OFFSET")
     third = max(state.field("SET_ZT_SIZE_C", "THIRD_DIMENSION"), 1)
-    if state.field("SET_ZT_SIZE_C", "CONTROL"):  # an array of size one
+    if state.field("SET_ZT_SIZE_C", "CONTROL") == _ZT_LAYERS.ARRAY_SIZE_IS_ONE:
         third = first + 1
     layers = max(third - first, 1) if layered and stride else 1
     return _made(None, format, address + first * stride, layout.size, width, height, layers, stride, 0, words)

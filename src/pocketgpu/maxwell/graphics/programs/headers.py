@@ -28,10 +28,12 @@ PATCH_GENERIC = 0x20
 _VTG_IN, _VTG_OUT = ((160, 0, 1),), ((400, 0, 1),)
 _PS_IN = ((160, 0x000, 1), (192, 0x080, 2), (464, 0x2C0, 1), (480, 0x300, 2))
 _VIEWPORT_MASK_BIT = 632
+_TYPES = SPH["PS"]["SPH_TYPE"].values
 _LEVELS = ("TESSELLATION_LOD", "TESSELLATION_INTERIOR")
 """Fields of words that belong to a patch, not to a vertex."""
 
-FLAT, PERSPECTIVE, LINEAR = 1, 2, 3
+_KINDS = SPH["PS"]["GENERIC_IMAP_X"].values
+FLAT, PERSPECTIVE, LINEAR = _KINDS.CONSTANT, _KINDS.PERSPECTIVE, _KINDS.SCREEN_LINEAR
 """How a pixel program's input is interpolated."""
 
 
@@ -66,7 +68,7 @@ class Header:
     @cached_property
     def structure(self) -> BitStructure:
         """The table of its fields."""
-        return SPH["PS"] if SPH["PS"]["SPH_TYPE"].raw(self.number) == 2 else SPH["VTG"]
+        return SPH["PS"] if SPH["PS"]["SPH_TYPE"].raw(self.number) == _TYPES.TYPE_02_PS else SPH["VTG"]
 
     @cached_property
     def stage(self) -> int:
@@ -77,7 +79,7 @@ class Header:
     def fits(self) -> bool:
         """Whether type and stage go together."""
         pixel = self.structure is SPH["PS"]
-        vtg = self._get("SPH_TYPE") == 1
+        vtg = self._get("SPH_TYPE") == _TYPES.TYPE_01_VTG
         return self.stage == PIXEL if pixel else vtg and VERTEX <= self.stage < PIXEL
 
     @cached_property
@@ -112,7 +114,7 @@ class Header:
 
     @cached_property
     def topology(self) -> int:
-        """What a geometry program emits: 1 points, 6 line strips, 7 triangle strips."""
+        """What a geometry program emits, as OUTPUT_TOPOLOGY numbers it: points, line strips or triangle strips."""
         return self._get("OUTPUT_TOPOLOGY")
 
     @cached_property
@@ -224,7 +226,8 @@ def packed(stage: int, inputs: Mapping[int, int], outputs: Iterable[int], fields
     :raises ValueError: a value does not fit into its field.
     """
     pixel = stage == PIXEL
-    values = {"SPH_TYPE": 2 if pixel else 1, "VERSION": VERSION, "SHADER_TYPE": stage, **fields}
+    type = _TYPES.TYPE_02_PS if pixel else _TYPES.TYPE_01_VTG
+    values = {"SPH_TYPE": type, "VERSION": VERSION, "SHADER_TYPE": stage, **fields}
     tables = (
         (_PS_INPUTS if pixel else _VTG_INPUTS, inputs),
         (() if pixel else _VTG_OUTPUTS, dict.fromkeys(outputs, 1)),

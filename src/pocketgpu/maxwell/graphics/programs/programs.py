@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.events import EventLog
+from pocketgpu.facts.maxwell import B197
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.engines.common.constants import Binding
 from pocketgpu.maxwell.engines.common.state import State
@@ -74,7 +75,9 @@ _BETWEEN = (PAGE_SLOTS + MAP_WORDS * VECTOR + 4095) & -4096
 ONE = 0x3F80_0000
 MINUS_ONE = 0xBF80_0000
 """1.0 and -1.0 as f32."""
-FLAT_SHADED = (0x1, 0x1D00)
+_ORIGINS = B197.values("SET_WINDOW_ORIGIN.MODE")
+_NAN_AS_INTEGER = B197.values("SET_SHADER_CONTROL.FP32_F2I_NAN_BEHAVIOR")
+FLAT_SHADED = B197.values("SET_SHADE_MODE").numbers("FLAT", "OGL_FLAT")
 """SET_SHADE_MODE where colours are those of one vertex, in both numberings."""
 MAX_SEEN = MAX_KNOWN = 4096
 """Programs that are remembered by their address, and by what they are."""
@@ -171,11 +174,12 @@ class StageLaunch:
         """Words of the launch record that registers give, as far as the program asks: the shade mode, which way y
         goes, where generic addresses show local memory, what is no number as an integer."""
         if self.program is not None and self.program.asks_registers:
+            behaviour = state.field("SET_SHADER_CONTROL", "FP32_F2I_NAN_BEHAVIOR")
             self.set(
                 FLAT=int(state.word("SET_SHADE_MODE") in FLAT_SHADED),
-                Y_DIRECTION=MINUS_ONE if state.field("SET_WINDOW_ORIGIN", "MODE") else ONE,
+                Y_DIRECTION=MINUS_ONE if state.field("SET_WINDOW_ORIGIN", "MODE") == _ORIGINS.LOWER_LEFT else ONE,
                 LOCAL_WINDOW=state.word("SET_SHADER_LOCAL_MEMORY_WINDOW"),
-                NAN_INTEGER=INDEFINITE if state.field("SET_SHADER_CONTROL", "FP32_F2I_NAN_BEHAVIOR") else 0,
+                NAN_INTEGER=INDEFINITE if behaviour == _NAN_AS_INTEGER.PASS_INDEFINITE else 0,
             )
 
     def set_map(self, name: str, table: NDArray[np.int32]) -> int:

@@ -40,11 +40,27 @@ from pocketgpu.maxwell.sass.stages.stage import VIEWPORT_MASK
 POSITION, LAYER, VIEWPORT_INDEX, POINT_SIZE, DISTANCES = 0x70, 0x64, 0x68, 0x6C, 0x2C0
 _VIEWPORT_CHOICES = VIEWPORT_INDEX >> 2, VIEWPORT_MASK >> 2
 """Addresses in attribute space of what set-up reads itself."""
-_MODES = {0x1B00: POINT, 0x1B01: LINE, 0x1B02: FILL}
-_CULL = {0x404: 1, 0x405: 2, 0x408: 3}
-_COUNTER_CLOCKWISE = 0x901
-_XYZ, _Z = 3, 5
-"""SET_VIEWPORT_CLIP_CONTROL.GEOMETRY_CLIP that cut at near and far plane."""
+_POLYGON_MODES = B197.values("SET_FRONT_POLYGON_MODE")
+_MODES = {_POLYGON_MODES.POINT: POINT, _POLYGON_MODES.LINE: LINE, _POLYGON_MODES.FILL: FILL}
+_CULLED = B197.values("OGL_SET_CULL_FACE")
+_CULL = {_CULLED.FRONT: 1, _CULLED.BACK: 2, _CULLED.FRONT_AND_BACK: 3}
+_FRONT_FACES = B197.values("OGL_SET_FRONT_FACE")
+_ORIGINS = B197.values("SET_WINDOW_ORIGIN.MODE")
+_LAYERS = B197.values("SET_RT_LAYER.CONTROL")
+_CENTERS = B197.values("SET_VIEWPORT_PIXEL.CENTER")
+_USER_CLIPS = B197.values("SET_USER_CLIP_OP.PLANE0")
+_Z_RANGES = B197.values("SET_VIEWPORT_Z_CLIP.RANGE")
+_PIXEL_Z = B197.values("SET_VIEWPORT_CLIP_CONTROL.PIXEL_MIN_Z")
+_CLIPS_AT_Z = B197.values("SET_VIEWPORT_CLIP_CONTROL.GEOMETRY_CLIP").numbers("FRUSTUM_XYZ_CLIP", "FRUSTUM_Z_CLIP")
+"""Ways to clip that cut at near and far plane."""
+_EDGES = B197.values("SET_LINE_MODE_POLYGON_CLIP.GENERATED_EDGE")
+_SPRITE_ORIGINS = B197.values("SET_POINT_SPRITE_SELECT.ORIGIN")
+_SPRITE_R = B197.values("SET_POINT_SPRITE_SELECT.RMODE")
+_SPRITE_TEXTURES = B197.values("SET_POINT_SPRITE_SELECT.TEXTURE0")
+_DEPTHS = B197.values("SET_NONMULTISAMPLED_Z")
+_ZT_FORMATS = B197.values("SET_ZT_FORMAT")
+_CLIP_TYPES = B197.values("SET_WINDOW_CLIP_TYPE")
+_WINDOW_CLIPS = {_CLIP_TYPES.INCLUSIVE: INSIDE_ANY, _CLIP_TYPES.EXCLUSIVE: OUTSIDE_ALL, _CLIP_TYPES.CLIPALL: NOTHING}
 _STEP_OF_24_BITS = 2.0**-24
 _DEPTH_STEPS = {"Z16": 2.0**-16, "ZF32": 0.0}
 _SIGN = -(1 << 31)
@@ -57,7 +73,6 @@ _PLAIN = {
 _FRONT_COLORS, _COLOR_BYTES = range(0x280, 0x2A0), 0x20
 _TEXTURES = range(0x300, 0x3A0)
 _S, _T, _NOTHING, _ONE = 1, 2, 3, 4
-_FROM_S = 2
 
 Words = NDArray[np.int32]
 
@@ -136,21 +151,21 @@ def _raster(state: State, vertex_map: Words, control_step: bool, window_clip_cut
     field = state.field
     place = lambda address: int(vertex_map[address >> 2])
     optional = lambda address: -1 if place(address) == PAGE_ZERO else place(address)
-    from_program = field("SET_RT_LAYER", "CONTROL") != 0
+    from_program = field("SET_RT_LAYER", "CONTROL") == _LAYERS.GEOMETRY_SHADER_SELECTS_LAYER
     r.put("LAYER_AT", place(LAYER) if from_program else -1)
     r.put("LAYER", field("SET_RT_LAYER", "V"))
     r.put("LAYER_BY_VIEWPORT", field("SET_OFFSET_RENDER_TARGET_INDEX", "BY_VIEWPORT_INDEX"))
     r.put("VIEWPORT_AT", optional(VIEWPORT_INDEX))
     r.put("VIEWPORT_MASK_AT", optional(VIEWPORT_MASK))
     own_size = field("SET_ATTRIBUTE_POINT_SIZE", "ENABLE")
-    slot = 4 * field("SET_ATTRIBUTE_POINT_SIZE", "SLOT")
-    r.put("POINT_SIZE_AT", optional(slot) if own_size and slot < ATTRIBUTE_SPACE else -1)
+    size_at = state.bytes("SET_ATTRIBUTE_POINT_SIZE", "SLOT")
+    r.put("POINT_SIZE_AT", optional(size_at) if own_size and size_at < ATTRIBUTE_SPACE else -1)
     _clip(state, r, vertex_map)
     _faces(state, r, control_step)
     _lines_and_points(state, r)
     _samples(state, r)
     _masks(state, r, window_clip_cut)
-    r.put("HALF", 128 * field("SET_VIEWPORT_PIXEL", "CENTER"))
+    r.put("HALF", 128 if field("SET_VIEWPORT_PIXEL", "CENTER") == _CENTERS.AT_INTEGERS else 0)
     r.put("CONSERVATIVE", field("SET_CONSERVATIVE_RASTER", "ENABLE"))
     r.put("FILL_VIA_TRIANGLE", field("SET_FILL_VIA_TRIANGLE", "MODE"))
     return raster[_OWN]
@@ -164,13 +179,14 @@ def _clip(state: State, r: _Record, vertex_map: Words) -> None:
     field = state.field
     planes = [n for n in range(8) if field("SET_USER_CLIP_ENABLE", f"PLANE{n}")]
     r.put("USER_PLANES", sum(1 << n for n in planes))
-    r.put("USER_CULLS", sum(field("SET_USER_CLIP_OP", f"PLANE{n}") << n for n in planes))
+    culls = [n for n in planes if field("SET_USER_CLIP_OP", f"PLANE{n}") == _USER_CLIPS.CULL]
+    r.put("USER_CULLS", sum(1 << n for n in culls))
     r.put("DISTANCES", *(int(vertex_map[(DISTANCES >> 2) + n]) for n in range(8)))
-    cuts = field("SET_VIEWPORT_CLIP_CONTROL", "GEOMETRY_CLIP") in (_XYZ, _Z) and _transforms(state)
+    cuts = field("SET_VIEWPORT_CLIP_CONTROL", "GEOMETRY_CLIP") in _CLIPS_AT_Z and _transforms(state)
     r.put("CLIP_Z", int(cuts))
-    r.put("NEAR_ZERO", field("SET_VIEWPORT_Z_CLIP", "RANGE"))
-    below = 0 if field("SET_VIEWPORT_CLIP_CONTROL", "PIXEL_MIN_Z") else KILL_BELOW
-    above = 0 if field("SET_VIEWPORT_CLIP_CONTROL", "PIXEL_MAX_Z") else KILL_ABOVE
+    r.put("NEAR_ZERO", int(field("SET_VIEWPORT_Z_CLIP", "RANGE") == _Z_RANGES.ZERO_TO_POSITIVE_W))
+    below = KILL_BELOW if field("SET_VIEWPORT_CLIP_CONTROL", "PIXEL_MIN_Z") == _PIXEL_Z.CLIP else 0
+    above = KILL_ABOVE if field("SET_VIEWPORT_CLIP_CONTROL", "PIXEL_MAX_Z") == _PIXEL_Z.CLIP else 0
     # What is cut off needs no killing, and rounding would take pixels at the cut.
     r.put("DEPTH_KILL", 0 if cuts else below | above)
 
@@ -181,7 +197,7 @@ def _faces(state: State, r: _Record, controlled: bool) -> None:
     drops = _CULL.get(field("OGL_SET_CULL_FACE"), 0) if field("OGL_SET_CULL", "ENABLE") else 0
     r.put("CULL", drops)
     # y goes down, so what is counter-clockwise to a viewer has a negative area.
-    negative = int(field("OGL_SET_FRONT_FACE") == _COUNTER_CLOCKWISE) ^ field("SET_WINDOW_ORIGIN", "FLIP_Y")
+    negative = int(field("OGL_SET_FRONT_FACE") == _FRONT_FACES.CCW) ^ field("SET_WINDOW_ORIGIN", "FLIP_Y")
     r.put("FRONT_NEGATIVE", negative)
     r.put("MODES", *(_MODES.get(field(f"SET_{side}_POLYGON_MODE"), FILL) for side in ("FRONT", "BACK")))
     r.put("TWO_SIDED", field("SET_TWO_SIDED_LIGHT", "ENABLE"))
@@ -190,8 +206,7 @@ def _faces(state: State, r: _Record, controlled: bool) -> None:
     r.put_float("OFFSET_SLOPE", number("SET_SLOPE_SCALE_DEPTH_BIAS"))
     r.put_float("OFFSET_UNITS", number("SET_DEPTH_BIAS") / 2)  # drivers store twice the units
     r.put_float("OFFSET_CLAMP", number("SET_DEPTH_BIAS_CLAMP"))
-    names_of = state.block["SET_ZT_FORMAT"]["V"].enum or {}
-    format = names_of.get(field("SET_ZT_FORMAT"), "")
+    format = _ZT_FORMATS.get(field("SET_ZT_FORMAT"), "")
     step = _DEPTH_STEPS.get(format.split("_")[0], _STEP_OF_24_BITS)
     if controlled and not field("SET_DEPTH_BIAS_CONTROL", "DEPTH_FORMAT_DEPENDENT"):
         step = _STEP_OF_24_BITS
@@ -207,10 +222,10 @@ def _lines_and_points(state: State, r: _Record) -> None:
     r.put("LINE_STIPPLE", field("SET_LINE_STIPPLE", "ENABLE"))
     r.put("STIPPLE_FACTOR", field("SET_LINE_STIPPLE_PARAMETERS", "FACTOR"))
     r.put("STIPPLE_PATTERN", field("SET_LINE_STIPPLE_PARAMETERS", "PATTERN"))
-    r.put("GENERATED_EDGES", int(field("SET_LINE_MODE_POLYGON_CLIP", "GENERATED_EDGE") == 0))
+    r.put("GENERATED_EDGES", int(field("SET_LINE_MODE_POLYGON_CLIP", "GENERATED_EDGE") == _EDGES.DRAW_LINE))
     r.put_float("POINT_SIZE", number("SET_POINT_SIZE"))
     r.put("POINT_SPRITE", field("SET_POINT_SPRITE", "ENABLE"))
-    r.put("SPRITE_LOWER", int(field("SET_POINT_SPRITE_SELECT", "ORIGIN") == 0))
+    r.put("SPRITE_LOWER", int(field("SET_POINT_SPRITE_SELECT", "ORIGIN") == _SPRITE_ORIGINS.BOTTOM))
     r.put("POINT_SMOOTH", int(bool(field("SET_ANTI_ALIASED_POINT", "ENABLE")) and not samples))
 
 
@@ -228,7 +243,7 @@ def _samples(state: State, r: _Record) -> None:
     masks = [field(f"SET_SAMPLE_MASK_X{n & 1}_Y{n >> 1}") if masked else -1 for n in range(4)]
     quads = [sum((mask >> s & 1) << n for n, mask in enumerate(masks)) for s in range(MAX_SAMPLES)]
     r.put("SAMPLES_LEFT", *(0x11111111 * quad for quad in quads))
-    r.put("CENTRE_DEPTH", field("SET_NONMULTISAMPLED_Z"))
+    r.put("CENTRE_DEPTH", int(field("SET_NONMULTISAMPLED_Z") == _DEPTHS.AT_PIXEL_CENTER))
     passes = field("SET_HYBRID_ANTI_ALIAS_CONTROL", "PASSES")
     passes |= field("SET_HYBRID_ANTI_ALIAS_CONTROL", "PASSES_EXTENDED") << 4
     r.put("PASSES", min(max(passes, 1), count) if on else 1)
@@ -239,7 +254,7 @@ def _masks(state: State, r: _Record, left_out: int) -> None:
     field = state.field
     windows = 0
     if field("SET_WINDOW_CLIP_ENABLE"):
-        windows = (INSIDE_ANY, OUTSIDE_ALL, NOTHING, NOTHING)[field("SET_WINDOW_CLIP_TYPE")]
+        windows = _WINDOW_CLIPS.get(field("SET_WINDOW_CLIP_TYPE"), NOTHING)
         for n in range(8):
             across = [field("SET_WINDOW_CLIP_HORIZONTAL", name, n) for name in ("XMIN", "XMAX")]
             down = [field("SET_WINDOW_CLIP_VERTICAL", name, n) for name in ("YMIN", "YMAX")]
@@ -275,7 +290,7 @@ def _viewport(state: State, n: int, vertex_map: Words, mirrors: bool, moves: boo
     if _transforms(state):
         scale = [number(f"SET_VIEWPORT_SCALE_{axis}", n) for axis in "XYZ"]
         offset = [number(f"SET_VIEWPORT_OFFSET_{axis}", n) for axis in "XYZ"]
-        if mirrors and field("SET_WINDOW_ORIGIN", "MODE"):
+        if mirrors and field("SET_WINDOW_ORIGIN", "MODE") == _ORIGINS.LOWER_LEFT:
             scale[1] = -scale[1]
     else:  # positions are places on the screen
         source[3], swizzle[3] = PAGE_ONE, 0
@@ -343,10 +358,10 @@ def _sprite(state: State, address: int) -> int:
     if address not in _TEXTURES or not state.field("SET_POINT_SPRITE", "ENABLE"):
         return 0
     number, component = divmod(address - _TEXTURES.start, 16)
-    if not state.field("SET_POINT_SPRITE_SELECT", f"TEXTURE{number}"):
+    if state.field("SET_POINT_SPRITE_SELECT", f"TEXTURE{number}") != _SPRITE_TEXTURES.GENERATE:
         return 0
     mode = state.field("SET_POINT_SPRITE_SELECT", "RMODE")
-    r = _NOTHING if mode == 0 else _S if mode == _FROM_S else 0
+    r = {_SPRITE_R.ZERO: _NOTHING, _SPRITE_R.FROM_S: _S}.get(mode, 0)
     return (_S, _T, r, _ONE)[component // 4]
 
 

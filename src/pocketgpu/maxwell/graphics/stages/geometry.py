@@ -15,8 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.facts.maxwell.headers import SPH
 from pocketgpu.lanes import I32, Engine, Lang, Value, kernel
 from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.threed.topology import last_provokes
 from pocketgpu.maxwell.graphics import records
 from pocketgpu.maxwell.graphics.input.vertex_stage import clear_page
 from pocketgpu.maxwell.graphics.programs.headers import Header, Layout
@@ -70,7 +72,10 @@ GEOMETRY = Struct(
     f"VERTICES:{VERTICES.size // 4}", f"PRIMITIVES:{PRIMITIVES.size // 4}",
 )  # fmt: skip
 _CORNER_COLUMNS = (V0, V1, V2, V3, V4, V5)
-_KINDS = {1: POINT_LIST, 6: LINE_LIST, 7: TRIANGLE_LIST}
+_TOPOLOGIES = SPH["VTG"]["OUTPUT_TOPOLOGY"].values
+_KINDS = {
+    _TOPOLOGIES.POINTLIST: POINT_LIST, _TOPOLOGIES.LINESTRIP: LINE_LIST, _TOPOLOGIES.TRIANGLESTRIP: TRIANGLE_LIST,
+}  # fmt: skip
 _EDGES = FLAG_EDGE0 | FLAG_EDGE1 | FLAG_EDGE2
 
 
@@ -288,7 +293,7 @@ class GeometryStage:
             ("LAUNCH", launch), ("VERTICES_IN", vertices), ("PRIMITIVES_IN", primitives), ("CORNERS", corners),
             ("INVOCATIONS", header.threads), ("MOST", most), ("OUTPUT_VECTORS", vectors), ("EMITTED", emitted),
             ("EMITTED_STRIDE", VECTOR * (most + 1)), ("KIND", out_kind),
-            ("LAST_PROVOKES", state.field("SET_PROVOKING_VERTEX")), ("FIRST", 0), ("PASS", int(header.pass_through)),
+            ("LAST_PROVOKES", int(last_provokes(state))), ("FIRST", 0), ("PASS", int(header.pass_through)),
         ):  # fmt: skip
             self._put(name, v)
         for n, column in enumerate(_CORNER_COLUMNS):

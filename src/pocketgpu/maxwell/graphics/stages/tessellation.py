@@ -15,6 +15,7 @@ import numpy as np
 
 from pocketgpu.lanes import F32, I32, Engine, Lang, Value, kernel
 from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.engines.threed.topology import last_provokes
 from pocketgpu.maxwell.graphics import records
 from pocketgpu.maxwell.graphics.input.vertex_stage import clear_page
 from pocketgpu.maxwell.graphics.programs.headers import Header, Layout, layout_of
@@ -316,7 +317,7 @@ class TessellationStage:
             ("CONTROL_SIZE", VECTOR * control_vectors), ("PATCH_VECTORS", patch_vectors), ("PATCH_PAGES", patch_pages),
             ("PATCH_SIZE", VECTOR * patch_vectors), ("EVALUATION", evaluation), ("OUTPUT_VECTORS", output.vectors),
             ("DOMAIN", domain), ("SPACING", state.field("SET_TESSELLATION_PARAMETERS", "SPACING")), ("OUTPUT", out),
-            ("LAST_PROVOKES", state.field("SET_PROVOKING_VERTEX")), ("MOST_POINTS", groups * LANES),
+            ("LAST_PROVOKES", int(last_provokes(state))), ("MOST_POINTS", groups * LANES),
             ("MOST_PRIMITIVES", 2 * groups * LANES),
         ):  # fmt: skip
             self._put(name, v)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pocketgpu.facts.maxwell import B197
 from pocketgpu.lanes import BOOL, F32, I32, Array, Lang, Value
 from pocketgpu.maxwell.graphics.records import (
     FLAG_BEGINS,
@@ -30,9 +31,13 @@ from pocketgpu.maxwell.graphics.records import (
     V2,
 )
 
-ISOLINES, TRIANGLES, QUADS = range(3)
-INTEGER, FRACTIONAL_ODD, FRACTIONAL_EVEN = range(3)
-OUT_POINTS, OUT_LINES, OUT_CLOCKWISE, OUT_COUNTERCLOCKWISE = range(4)
+_DOMAINS, _SPACINGS, _OUTPUTS = (
+    B197.values(f"SET_TESSELLATION_PARAMETERS.{name}") for name in ("DOMAIN_TYPE", "SPACING", "OUTPUT_PRIMITIVES")
+)
+ISOLINES, TRIANGLES, QUADS = _DOMAINS.ISOLINE, _DOMAINS.TRIANGLE, _DOMAINS.QUAD
+INTEGER, FRACTIONAL_ODD, FRACTIONAL_EVEN = _SPACINGS.INTEGER, _SPACINGS.FRACTIONAL_ODD, _SPACINGS.FRACTIONAL_EVEN
+OUT_POINTS, OUT_LINES = _OUTPUTS.POINTS, _OUTPUTS.LINES
+OUT_CLOCKWISE, OUT_COUNTERCLOCKWISE = _OUTPUTS.TRIANGLES_CW, _OUTPUTS.TRIANGLES_CCW
 TURNED = {OUT_CLOCKWISE: OUT_COUNTERCLOCKWISE, OUT_COUNTERCLOCKWISE: OUT_CLOCKWISE}
 """The other winding."""
 MAX_LEVEL = 64

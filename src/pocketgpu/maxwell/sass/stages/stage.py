@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from pocketgpu.facts.maxwell.headers import SPH
 from pocketgpu.lanes import Lang, Value
 from pocketgpu.maxwell.graphics.records import ATTRIBUTE_SPACE
 from pocketgpu.maxwell.sass.semantics.known import Flag
 
-NONE, VERTEX, CONTROL, EVALUATION, GEOMETRY, PIXEL = range(6)
+_STAGES = SPH["VTG"]["SHADER_TYPE"].values
+NONE, VERTEX, GEOMETRY, PIXEL = 0, _STAGES.VERTEX, _STAGES.GEOMETRY, _STAGES.PIXEL
+CONTROL, EVALUATION = _STAGES.TESSELLATION_INIT, _STAGES.TESSELLATION
 """Stages as shader headers number them, and `LAUNCH.STAGE`."""
 WORD_MASK = ATTRIBUTE_SPACE - 4
 """Bits of an address of attribute space that name a word."""

@@ -1,0 +1,245 @@
+"""Which methods the pushbuffers of a recording write, in which form of header, and which of them raise doubts.
+
+Segments are noted as their submissions begin; the words are told apart by the channels' own parser (`inspect.decode`),
+some ten thousand segments at a time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.facts.maxwell import B06F, CLASSES, WORDS, MethodBlock
+from pocketgpu.facts.maxwell.pushbuffers import FORMS, HEADER, header_columns, segment_of
+from pocketgpu.facts.switches import SWITCHES, departures
+from pocketgpu.inspect.decode import rows as what_is
+from pocketgpu.inspect.decode.maxwell_tracer import MaxwellState, MaxwellTracer, channel_bytes
+from pocketgpu.inspect.decode.rows import Rows
+from pocketgpu.inspect.decode.stream import PUSHBUFFER, SUBMISSION, StreamBuilder
+from pocketgpu.inspect.n3ds.capture_info import Use
+from pocketgpu.inspect.n3ds.doubts import Doubt
+from pocketgpu.inspect.switch import doubts
+from pocketgpu.maxwell.gm20b import GM20B
+from pocketgpu.maxwell.host.channel import Channel
+from pocketgpu.maxwell.host.layout import CLASS_OF_FILE, FILES, HOST_FILE
+
+MOST_NOTED: Final = 1 << 20
+"""Words that are noted before they are told apart: 48 MB of rows."""
+FORM_NAMES: Final = {
+    FORMS.GRP0_USE_TERT: "group_0",
+    FORMS.INC_METHOD: "incrementing",
+    FORMS.GRP2_USE_TERT: "group_2",
+    FORMS.NON_INC_METHOD: "non_incrementing",
+    FORMS.IMMD_DATA_METHOD: "immediate",
+    FORMS.ONE_INC: "increment_once",
+    FORMS.RESERVED6: "reserved",
+    FORMS.END_PB_SEGMENT: "end_segment",
+}
+ZERO: Final = "nop_word_0"
+"""What the word 0 is counted as, which does nothing."""
+
+
+@dataclass
+class ClassUse:
+    """How one class is used: writes of each method, by word."""
+
+    block: MethodBlock | None
+    writes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(WORDS, np.int64))
+    subchannels: set[int] = field(default_factory=set)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON: methods by name with how often they were written."""
+        block = self.block
+        methods: Counter[str] = Counter()
+        for word in np.flatnonzero(self.writes).tolist():
+            found = block.at(word) if block else None
+            methods[found[0].name if found else f"{4 * word:#06x}"] += int(self.writes[word])
+        return {
+            "class": block.name if block else "unknown",
+            "engine": block.engine if block else "unknown",
+            "subchannels": sorted(self.subchannels),
+            "writes": int(self.writes.sum()),
+            "distinct": int(np.count_nonzero(self.writes)),
+            "methods": dict(methods.most_common()),
+        }
+
+
+@cache
+def _named(file: int) -> MethodBlock | None:
+    """The class of a register file, None for that of classes that do not exist."""
+    return CLASSES.get(CLASS_OF_FILE[file])
+
+
+@cache
+def _tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Of each word of each register file: whether a table describes it, whether doubts are about it."""
+    known, watched = (np.zeros((FILES, WORDS), bool) for _ in range(2))
+    for file in range(FILES):
+        block = _named(file)
+        for method in block or ():
+            known[file, list(method.words())] = True
+        if block is not None:
+            known[file, B06F["SET_OBJECT"].word] = True  # the host's on every subchannel
+            watched[file, list(doubts.watched(block.name))] = True
+    return known, watched
+
+
+class MethodUse:
+    """What is counted; `note` takes submissions, `finish` must be called after the last of them.
+
+    doubt: told of each thing that raises a doubt, how often, and where first. headers: how many of each form; classes
+    by name; unknown: methods that no table describes, by class and word; open_words: that packets still wait for.
+    """
+
+    def __init__(self, machine: GM20B, doubt: Callable[[Doubt, int, str], None]) -> None:
+        self._machine, self._doubt = machine, doubt
+        self._builder = StreamBuilder("Switch")
+        self._channels: dict[int, tuple[bytes, ...]] = {}
+        self._bound: set[tuple[int, int]] = set()
+        self.headers: Counter[str] = Counter()
+        self.classes: dict[str, ClassUse] = {}
+        self.unknown: dict[tuple[str, int], Use] = {}
+        self.open_words = 0
+
+    def note(self, channel: Channel, number: int, entries: NDArray[np.uint64]) -> None:
+        """Note the words of a submission as memory has them now."""
+        machine = self._machine
+        if channel.index not in self._channels:
+            self._channels[channel.index] = channel_bytes(channel.block, machine.ram_words)
+        for index, entry in enumerate(entries.tolist()):
+            address, count = segment_of(entry)
+            if count:
+                words = np.frombuffer(machine.memory.try_read(address, 4 * count)[0], "<u4")
+                flags = SUBMISSION if index == 0 else 0
+                self._builder.add(PUSHBUFFER, words, 0, number, address, flags, channel.index, index)
+        if self._builder.length > MOST_NOTED:
+            self._tell()
+
+    def finish(self) -> None:
+        """Tell what was noted, and how many words are missing."""
+        self._tell()
+        self.headers = Counter(dict(sorted(self.headers.items())))
+        self.classes = dict(sorted(self.classes.items(), key=lambda item: sorted(item[1].subchannels)))
+
+    def _tell(self) -> None:
+        """Take apart what was noted so far. Packets, macros and bindings go on with what is noted next."""
+        machine = self._machine
+        state = MaxwellState(machine.codes, self._channels, machine.ram_words)
+        stream = self._builder.build(state, max(self._channels, default=0) + 1)
+        self._builder = StreamBuilder("Switch")
+        tracer = MaxwellTracer(stream, switches=dict(departures(machine.switches, *SWITCHES)))
+        told = _Rows(tracer.trace(), stream.table)
+        self._channels = {channel: tracer.channel(channel) for channel in self._channels}
+        self.open_words = sum(tracer.open_words(channel) for channel in self._channels)
+        self._count_headers(told)
+        self._count_writes(told)
+        self._find_unbound(told)
+        for name, word, count, place in told.unknown():
+            self.unknown.setdefault((name, word), Use()).add(count, place)
+        for found, place in told.doubts():
+            self._doubt(found, 1, place)
+
+    def _count_headers(self, told: _Rows) -> None:
+        rows = told.rows
+        kinds = rows["what"]
+        self.headers[ZERO] += int((kinds == what_is.PADDING).sum())
+        places = np.flatnonzero((kinds == what_is.HEADER) | (kinds == what_is.IMMEDIATE))
+        (forms,) = header_columns(rows["word"][places], "SEC_OP")
+        for form, count in enumerate(np.bincount(forms, minlength=len(FORM_NAMES)).tolist()):
+            self.headers[FORM_NAMES[form]] += count
+        self.headers = +self.headers
+        segments = rows["segment"][places[forms == FORMS.RESERVED6]]
+        for segment in np.unique(segments).tolist():
+            self._doubt(doubts.RESERVED_HEADER, 1, told.segment(segment))
+
+    def _count_writes(self, told: _Rows) -> None:
+        data = told.data
+        files = data["block"]
+        for file in files[np.sort(np.unique(files, return_index=True)[1])].tolist():
+            block, own = _named(file), data[files == file]
+            use = self.classes.setdefault(block.name if block else "unknown", ClassUse(block))
+            use.writes += np.bincount(own["id"], minlength=WORDS)
+            use.subchannels.update(np.unique(own["subchannel"]).tolist())
+
+    def _find_unbound(self, told: _Rows) -> None:
+        """Doubts about packets for subchannels that nothing was bound to."""
+        data, channels = told.data, told.channels
+        binds = (data["block"] == HOST_FILE) & (data["id"] == B06F["SET_OBJECT"].word)
+        of_class = told.firsts & (data["block"] != HOST_FILE)
+        for channel in np.unique(channels).tolist():
+            for subchannel in np.unique(data["subchannel"][channels == channel]).tolist():
+                if (channel, subchannel) in self._bound:
+                    continue
+                own = (channels == channel) & (data["subchannel"] == subchannel)
+                found = np.flatnonzero(own & binds)
+                unbound = np.flatnonzero(own & of_class)
+                if len(found):
+                    self._bound.add((channel, subchannel))
+                    unbound = unbound[unbound < found[0]]
+                if len(unbound):
+                    self._doubt(doubts.UNBOUND, len(unbound), told.place(int(unbound[0])))
+
+
+class _Rows:
+    """Rows of a stream, and what packets they belong to. data: rows that write a method.
+
+    channels: of each row of `data`; firsts: whether it is the first of its packet, or of its part in this segment.
+    """
+
+    def __init__(self, rows: Rows, table: NDArray[np.void]) -> None:
+        self.rows, self._table = rows, table
+        kinds, segments = rows["what"], rows["segment"]
+        begins = kinds != what_is.PARAMETER
+        begins[1:] |= segments[1:] != segments[:-1]
+        begins[:1] = True
+        starts = np.flatnonzero(begins)
+        places = np.flatnonzero((kinds == what_is.PARAMETER) | (kinds == what_is.IMMEDIATE))
+        self.data = rows[places]
+        packets = np.cumsum(begins)[places] - 1
+        self._packets, self._starts = packets, starts
+        self.channels: NDArray[np.int32] = table["channel"][self.data["segment"]]
+        self.firsts: NDArray[np.bool_] = np.ones(len(packets), bool)
+        self.firsts[1:] = packets[1:] != packets[:-1]
+
+    def segment(self, number: int) -> str:
+        """A segment for people: "s3/e2"."""
+        row = self._table[number]
+        return f"s{row['list']}/e{row['entry']}"
+
+    def place(self, index: int) -> str:
+        """Where the packet of a row of `data` begins: "s3/e2+17"."""
+        first = self.rows[self._starts[self._packets[index]]]
+        return f"{self.segment(int(first['segment']))}+{first['position']}"
+
+    def unknown(self) -> Iterator[tuple[str, int, int, str]]:
+        """Methods that no table describes: class, word, packets that write them, where first; in order."""
+        data, (known, _) = self.data, _tables()
+        places = np.flatnonzero(~known[data["block"], data["id"]])
+        names = data["block"][places].astype(np.int64) * WORDS + data["id"][places]
+        found, firsts = np.unique(names, return_index=True)
+        for index in np.argsort(firsts).tolist():
+            own = places[names == found[index]]
+            file, word = divmod(int(found[index]), WORDS)
+            block = _named(file)
+            count = len(np.unique(self._packets[own]))
+            yield block.name if block else "unknown", word, count, self.place(int(own[0]))
+
+    def doubts(self) -> Iterator[tuple[Doubt, str]]:
+        """What written values raise doubts about, and where."""
+        data, (_, watched) = self.data, _tables()
+        for index in np.flatnonzero(watched[data["block"], data["id"]]).tolist():
+            row = data[index]
+            block = _named(int(row["block"]))
+            assert block is not None
+            value = int(row["word"])
+            if row["what"] == what_is.IMMEDIATE:
+                value = HEADER["IMMD_DATA"].raw(value)
+            for matters, doubt in doubts.watched(block.name)[int(row["id"])]:
+                if matters(value):
+                    yield doubt, self.place(index)

@@ -34,7 +34,7 @@ from pocketgpu.maxwell.graphics.records import (
     VIEWPORT,
     VIEWPORT_COUNT,
 )
-from pocketgpu.maxwell.sass.stages.stage_io import PIXEL
+from pocketgpu.maxwell.sass.stages.stage import PIXEL
 from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, DONE, LANES, LAUNCH, REGISTERS, VECTOR, WARP, WARPS
 
 _GENERAL = (

@@ -26,7 +26,7 @@ FLIP_X, FLIP_Y, TURN = 1, 2, 4
 
 
 class Shown(Protocol):
-    """What `to_picture` asks of a surface. stride: bytes of a row; row: those of them that are pixels."""
+    """What `to_picture` needs to know of a surface. stride: bytes of a row; row: those of them that are pixels."""
 
     @property
     def width(self) -> int: ...

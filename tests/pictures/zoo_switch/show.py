@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.capture.channel_replay import Replay
+from pocketgpu.capture.driver.switch import SwitchDriver
 from pocketgpu.maxwell.formats import arrays
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.memory.blocklinear import detile
@@ -114,10 +114,7 @@ def show(
     machine = _machine(threads, evaluator, tuple(sorted(entry.switches.items())))
     machine.reset()
     machine.drawing.tier = tier
-    running = Replay(scene.capture.log(), machine)
-    for number in range(len(running.log.submissions)):
-        running.run(number)
-    machine.finish()
+    SwitchDriver(scene.capture.log(), machine).play_rest()
     memory = machine.memory
     data = {s.name: memory.read(s.address, s.layer_size * s.layers) for s in scene.surfaces}
     data |= {f"result {n}": memory.read(one.address, one.size) for n, one in enumerate(scene.bytes)}

@@ -13,8 +13,8 @@ from support.switch_scene import Scene as SwitchScene
 import pocketgpu
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.model.moment import Moment
+from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
-from pocketgpu.inspect.n3ds.machine import DrawWatcher
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 PLACES = ("f0/d0", "f0/d1", "f0/e0", "f0", "f0/p0", "f1/d0", "f1")
@@ -155,5 +155,5 @@ def test_a_replay_that_was_broken_off_is_begun_anew(run: Inspection) -> None:
     moment: Moment = run.seek("f0/d1")
     expected = answers(moment)
     with pytest.raises(ZeroDivisionError):
-        run.traveller.go(0, moment.event.number, Failing())  # type: ignore[union-attr]
+        run.watch(moment.event, Failing())
     assert answers(moment) == expected

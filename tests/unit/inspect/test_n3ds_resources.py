@@ -118,7 +118,7 @@ def test_a_geometry_program_emits(shared_dir: Path) -> None:
 def test_going_back_also_brings_back_what_geometry_programs_find(path: str) -> None:
     run = N3dsInspection(pocketgpu.open(path))
     run.seek("f0")
-    machine = run.traveller.machine
+    machine = run.player.machine
     layout, arena = machine.work.layout, machine.memory.arena
     for at in (layout.geometry_uniforms, layout.geometry_queue, layout.geometry_packet):
         arena[at : at + 64] = 7

@@ -309,3 +309,16 @@ def test_what_cannot_be_read_or_written() -> None:
         encode_depth(np.zeros((1, 1)), np.zeros((1, 2)), DEPTH.named("S8Z24"))
     with pytest.raises(UsageError):
         encode_depth(None, None, DEPTH.named("S8Z24"))
+
+
+@pytest.mark.parametrize("name", ["A8B8G8R8", "R5G6B5", "RF16_GF16", "RU32"])
+def test_surfaces_without_pixels(name: str) -> None:
+    layout = COLOR_TARGET.named(name)
+    for height, width in ((0, 4), (3, 0), (0, 0)):
+        rows = np.zeros((height, width * layout.bytes), np.uint8)
+        values = decode(rows, layout)
+        assert values.shape == picture(rows, layout).shape == (height, width, 4)
+        assert encode(values, layout).shape == rows.shape
+    depth, stencil = decode_depth(np.zeros((0, 8), np.uint8), DEPTH.named("Z24S8"))
+    assert depth.shape == stencil.shape == (0, 2)
+    assert encode_depth(depth, stencil, DEPTH.named("Z24S8")).shape == (0, 8)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support import recordings
 
-from pocketgpu.capture.channel_replay import Replay, make_machine
+from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.mxcap import parse
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B0B5, B197
@@ -270,18 +270,16 @@ def test_textures_beyond_reason_are_refused(memory: GpuMemory, engine: Engine) -
 
 # Recordings
 
-RECORDINGS = Path(__file__).parents[4] / "shared" / "captures" / "switch"
-recorded = pytest.mark.skipif(not RECORDINGS.is_dir(), reason="needs the recordings beside the checkout")
+RECORDINGS = recordings.switch()
+recorded = pytest.mark.skipif(not RECORDINGS.is_dir(), reason=recordings.REASON)
 
 
 def shown(name: str) -> tuple[Any, list[TextureHeader]]:
     """The machine at the first present of a recording, and the headers of its pool that are not empty."""
     log = parse((RECORDINGS / f"{name}.mxcap.zip").read_bytes())
-    machine = make_machine(log)
-    replay = Replay(log, machine)
-    for number in log.submissions_of(0):
-        replay.run(number)
-    machine.finish()
+    driver = drive(log)
+    machine = driver.machine
+    driver.play_frame()
     registers = machine.registers(0xB197)
     high, low, last = (int(registers[B197[f"SET_TEX_HEADER_POOL_{part}"].word]) for part in "ABC")
     pool = [machine.memory.read((high << 32 | low) + 32 * i, 32) for i in range(min(last, 15) + 1)]

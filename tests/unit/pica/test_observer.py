@@ -233,8 +233,8 @@ def test_words_without_memory_are_a_list_of_their_own() -> None:
 
 def test_checkpoints_bring_all_back(sample: Any) -> None:
     """A frame played again from a checkpoint ends as it ended before, interrupts and counters included."""
-    machine = sample.machine()
-    frames = sample.render(machine=machine)
+    driver = sample.driver()
+    machine, frames = driver.machine, driver.frames()
     next(frames)
     kept = machine.checkpoint()
     state, taken = machine.save_state(), machine.take_interrupts()
@@ -243,7 +243,6 @@ def test_checkpoints_bring_all_back(sample: Any) -> None:
     machine.restore(kept)
     assert machine.frame == 1 and machine.take_interrupts() == taken
     assert all((words == state[name]).all() for name, words in machine.save_state().items())
-    from pocketgpu.capture.replay import play
-
-    play(machine, sample.trace.runs(1), 1)
+    driver.do(sample.trace.runs(1))
+    machine.step_vblank()
     assert pixels(machine.screens) == first

@@ -16,7 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,6 +126,8 @@ class Present:
 
 class ChannelLog:
     """A parsed log. Made by `parse`; frames are counted by presents."""
+
+    console: Final = "Switch"
 
     def __init__(
         self,

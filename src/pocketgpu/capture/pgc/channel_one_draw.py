@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SIZE
-from pocketgpu.capture.channel_replay import Replay, make_machine
+from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.mxcap import VA_END
 from pocketgpu.capture.formats.pgc import channel_state
 from pocketgpu.capture.formats.pgc import numbers as F
@@ -88,10 +88,9 @@ class _OneDraw(Observer):
     wants_draws = True
 
     def __init__(self, log: PgcLog, frame: int, draw: int, switches: Mapping[str, str] | None) -> None:
-        self.log, self.frame, self.wanted = log, frame, draw
-        self.machine = make_machine(log, switches=switches)
-        self.machine.observe(self)
-        self.running = Replay(log, self.machine)
+        self.frame, self.wanted = frame, draw
+        self.driver = drive(log, switches=switches)
+        self.driver.machine.observe(self)
         self.counting = False
         self.draws = 0
         self.state: list[State] | None = None
@@ -105,12 +104,9 @@ class _OneDraw(Observer):
         self._files: NDArray[np.uint32] | None = None
 
     def watch(self) -> None:
-        for index in range(self.frame + 1):
-            self.counting = index == self.frame
-            for number in self.log.submissions_of(index):
-                self.running.run(number)
-            self.machine.finish()
-            self.machine.log.clear()
+        while self.driver.frame <= self.frame:
+            self.counting = self.driver.frame == self.frame
+            self.driver.play_frame()
 
     def draw_recorded(self, draw: Draw) -> None:
         """Take all that the machine holds, if this is the draw."""
@@ -121,9 +117,9 @@ class _OneDraw(Observer):
         if self.draws - 1 != self.wanted or channel is None:
             return
         memory = self.machine.memory
-        self.channel = next(n for n, index in self.running.channels.items() if index == channel.id)
+        self.channel = next(n for n, index in self.driver.channels.items() if index == channel.id)
         self.state = _state_of(channel, self.channel)
-        self.memory = list(memory_of(self.log, self.running))
+        self.memory = list(memory_of(self.driver))
         self.syncpoints = self.machine.syncpoints.values()
         self.mapped = sorted((mapping.address, mapping.size) for mapping in memory.mappings)
         self._files = channel.files.copy()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pocketgpu.capture.channel_replay import Replay, make_machine
+from pocketgpu.capture.driver import drive
 from pocketgpu.facts.maxwell.pushbuffers import segment_of
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellState, MaxwellTracer, channel_bytes
 from pocketgpu.inspect.decode.rows import EFFECTS, Rows
@@ -68,21 +68,14 @@ class _Noting(Undrawn):
 
 def gather(log: ChannelLog, switches: Mapping[str, str] | None = None) -> Stream:
     """The whole stream of a recording; what comes after the last present is frame -1."""
-    noting = _Noting()
-    machine = make_machine(log, switches=switches)
+    driver, noting = drive(log, switches=switches), _Noting()
+    machine = driver.machine
     machine.observe(noting)
-    running = Replay(log, machine)
-
-    def run(frame: int, numbers: range) -> None:
+    for frame in (*range(log.frame_count), -1):
         noting.frame = frame
-        for number in numbers:
-            running.run(number)
-        machine.finish()
-        machine.log.clear()
-
-    for frame in range(log.frame_count):
-        run(frame, log.submissions_of(frame))
-    run(-1, log.tail)
+        for _ in driver.steps():
+            pass
+    machine.log.clear()
     state = MaxwellState(machine.codes.copy(), dict(noting.first), machine.ram_words)
     stream = noting.builder.build(state, max(len(machine.channels), 1), log.frame_count)
     _note_drawn(stream, noting.drawn, switches)

@@ -25,7 +25,6 @@ from pocketgpu.inspect.n3ds.draw_state import DrawStates
 from pocketgpu.inspect.n3ds.features import Feature
 from pocketgpu.pica.core.observer import Run, Undrawn
 from pocketgpu.pica.front.packets import DrawPackets
-from pocketgpu.pica.n3ds import N3DS
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
@@ -231,15 +230,15 @@ def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) 
     :raises NoPictureError: the capture has no frames.
     :raises UsageError: it is of another console; `maxwell_info` looks into those of a Switch.
     """
-    from pocketgpu.capture.replay import MIB, replay
+    from pocketgpu.capture.driver import drive
 
     trace = trace_of_3ds(capture)
     if not trace.frame_count:
         raise NoPictureError("the capture has no frames", location=capture.path, hint="A frame ends with a marker.")
     collector = _Collector()
-    machine = N3DS(fcram=(256 if trace.needs_new_model else 128) * MIB)
-    machine.observe(collector)
-    for frame in replay(trace, machine, range(trace.frame_count), pictures=False):
+    driver = drive(trace)
+    driver.machine.observe(collector)
+    for frame in driver.frames(pictures=False):
         collector.info.events += frame.warnings
         progress(frame.index)
     return collector.finish()

@@ -18,9 +18,9 @@ from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.stage import Loss, Stage
 from pocketgpu.inspect.model.wording import there_are
+from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.explain import named
 from pocketgpu.inspect.n3ds.history import DrawOnPixel
-from pocketgpu.inspect.n3ds.machine import DrawWatcher
 from pocketgpu.inspect.n3ds.programs import Program
 from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.inspect.rules.n3ds.one_draw import said_of
@@ -77,8 +77,8 @@ class _Watch(DrawWatcher):
         self.triangles: list[str] = []
         """What clipping and culling did to each triangle."""
 
-    def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
-        """As `machine.DrawWatcher` asks: what comes before the draw runs as always, the draw runs alone."""
+    def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
+        """As `DrawWatcher` asks: what comes before the draw runs as always, the draw runs alone."""
         if self.draw not in numbers:
             run(0, len(numbers))
             return
@@ -95,7 +95,7 @@ class _Watch(DrawWatcher):
             self._between(packets.start + place, 0, 0, lambda first, end: None)
 
     def fragments(self, first: int, end: int, run: Run) -> None:
-        """As `machine.DrawWatcher` asks."""
+        """As an observer is asked."""
         if self._place is None:
             run(first, end)
         else:
@@ -362,8 +362,8 @@ def funnel(run: N3dsInspection, address: Address) -> Funnel:
     """
     event = run.event(address)
     assert event.draw is not None
-    watch = _Watch(run.traveller.machine, event.draw)
-    run.traveller.go(event.frame, event.number, watch)
+    watch = _Watch(run.player.machine, event.draw)
+    run.watch(event, watch)
     tiles = watch.tiles if watch.tiles[0] < watch.tiles[1] else None
     found = Funnel(event.address, event, watch.stages, odd=watch.odd, tiles=tiles)
     found.because = because(found)

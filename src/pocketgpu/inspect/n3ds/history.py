@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.formats import DEPTH_FORMATS, RGBA8, PixelFormat
 from pocketgpu.facts.pica_enums import FRAGMENT_MODE, GEOMETRY_STAGE
-from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.targets import RegisterWords, untiled
 from pocketgpu.lanes import Engine, Value
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE
@@ -114,8 +114,8 @@ class PixelWatch(DrawWatcher):
         self._looking = False
 
     # -- draws run ----------------------------------------------------------------------------------------------------
-    def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
-        """As `machine.DrawWatcher` asks."""
+    def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
+        """As `DrawWatcher` asks."""
         if not self.wanted & set(numbers):
             run(0, len(numbers))
             return
@@ -126,7 +126,7 @@ class PixelWatch(DrawWatcher):
             self._looking = False
 
     def fragments(self, first: int, end: int, run: Run) -> None:
-        """As `machine.DrawWatcher` asks."""
+        """As an observer is asked."""
         low = first
         for entry in range(first, end) if self._looking else ():
             packet = self._runner.drawn(entry)

@@ -17,7 +17,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE, PRIMITIVE
 from pocketgpu.facts.shader_isa import SEMANTICS
 from pocketgpu.inspect.model.vertices import Attribute, Vertices
-from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.layout import (
     CHUNK,
@@ -86,8 +86,8 @@ class VertexWatch(DrawWatcher):
         self._work, self._runner = machine.work, machine.runner
         self._arena, self._layout = self._work.arena, self._work.layout
 
-    def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
-        """As `machine.DrawWatcher` asks."""
+    def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
+        """As `DrawWatcher` asks."""
         done = 0
         for number in sorted(self.wanted & set(numbers)):
             place = number - numbers.start
@@ -263,6 +263,6 @@ def vertices_of(run: N3dsInspection, event: Event) -> Vertices:
     """
     if event.draw is None:
         raise UsageError("this event is no draw", location=str(event.address))
-    watch = VertexWatch(run.traveller.machine, {event.draw})
-    run.traveller.go(event.frame, event.number, watch)
+    watch = VertexWatch(run.player.machine, {event.draw})
+    run.watch(event, watch)
     return watch.found[event.draw]

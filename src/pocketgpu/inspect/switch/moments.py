@@ -59,7 +59,7 @@ class SwitchMoment(Moment):
     @property
     def machine(self) -> GM20B:
         """The machine, brought back to this moment. It is that of the inspection: other moments move it on."""
-        self._inspection.player.go(self._tick)
+        self._inspection.player.go(self._inspection.player.at(self._tick))
         return self._inspection.player.machine
 
     # -- registers ----------------------------------------------------------------------------------------------------
@@ -167,8 +167,8 @@ class SwitchMoment(Moment):
             if traces[tick - 1].what == "show":
                 frame = int(traces[tick - 1].record)
                 player = self._inspection.player
-                player.go(self._tick)
-                array = player.replay.picture(player.log.presents[frame], frame)
+                player.go(player.at(self._tick))
+                array = player.driver.picture(frame)
                 return {} if array is None else {"screen": Picture(array)}
         return {}
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
+from pocketgpu.capture.driver.switch import LOAD, SHOW, SUBMISSION
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.facts.maxwell import CLASSES
@@ -21,7 +22,6 @@ from pocketgpu.facts.maxwell.pushbuffers import segment_of
 from pocketgpu.inspect.model.event import Event, Range, Words
 from pocketgpu.inspect.switch import describe
 from pocketgpu.inspect.switch.passes import Passes
-from pocketgpu.inspect.switch.player import LOAD, SHOW, SUBMISSION
 from pocketgpu.inspect.switch.surfaces import Surface
 from pocketgpu.maxwell.engines.compute.launch import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw

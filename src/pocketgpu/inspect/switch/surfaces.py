@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MOST_BYTES = 1 << 29
-"""Of a surface that is made a picture: registers can ask for much more than there is."""
+"""The most bytes of a surface that is made a picture: registers can ask for more than the memory has."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class TargetPicture:
 
     @property
     def stored(self) -> NDArray[Any]:
-        """Values of all samples as they lie: (height, width, 4) of colours, (height, width) of depth or stencil."""
+        """Values of all samples, row by row: (height, width, 4) of colours, (height, width) of depth or stencil."""
         if not self.is_depth:
             return arrays.decode(self.rows, self.surface.format)
         depth, stencil = arrays.decode_depth(self.rows, self.surface.format)

@@ -81,15 +81,15 @@ def vertices_of(inspection: SwitchInspection, draw: Draw, tick: int) -> Vertices
     :raises UsageError: the draw has too many vertices.
     """
     player = inspection.player
-    player.go(tick)
+    player.go(player.at(tick))
     whole = fresh(draw)
     read = whole.inputs
     inputs = np.zeros(len(whole.vertex_numbers), [(f"a{n}", values.dtype, (4,)) for n, values in read.items()])
     for n, values in read.items():
         inputs[f"a{n}"] = values
-    player.go(tick - 1)
+    player.go(player.at(tick - 1))
     listener = _Outputs()
-    player.replay_to(tick, listener)
+    player.play_to(player.at(tick), listener)
     named = np.concatenate(whole.runs).astype(np.int64) if whole.runs else np.empty(0, np.int64)
     outputs, emitted, triangles = listener.result(named)
     return Vertices(

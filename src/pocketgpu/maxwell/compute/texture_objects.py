@@ -5,7 +5,7 @@
     kernel((2, 2), (32, 32), (picture, target))
 
 A `Texture` keeps a copy of its array. A `Surface` is copied in before each launch and back after it, as arrays are.
-Behind both stand real texture headers and samplers in the device's memory, and block-linear texels.
+Both have real texture headers and samplers in the device's memory, and block-linear texels.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Slots:
         self.pools = Pools(headers.address, SLOTS - 1, samplers.address, SLOTS - 1)
 
     def take(self) -> int:
-        """A number that nobody has.
+        """A number that is not in use.
 
         :raises UsageError: there is none left.
         """
@@ -319,8 +319,8 @@ class Texture(Image):
 
     :param array, kind, format, numbers, size: as for `Image`.
     :param filter: "nearest" or "linear"; `mip_filter` the same between mip levels, or "none".
-    :param address: what is beside the texture, one for all axes or one each: "wrap", "mirror", "clamp", "border",
-        "clamp_gl", "mirror_once", "mirror_once_border", "mirror_once_gl".
+    :param address: what lies outside the texture, one mode for all axes or one each: "wrap", "mirror", "clamp",
+        "border", "clamp_gl", "mirror_once", "mirror_once_border", "mirror_once_gl".
     :param normalized: whether coordinates go from 0 to 1 instead of counting texels.
     :param border: red, green, blue and alpha of the border.
     :param srgb: red, green and blue hold sRGB.

@@ -83,7 +83,8 @@ def decode(rows: Bytes, layout: PixelLayout, types: Sequence[str] = UNORM_TYPES,
             pixels.append(_decode_bytes(elements, channels, order, srgb))
     if len(pixels) == 1:
         return pixels[0]
-    return np.stack(pixels, 2).reshape(elements.shape[0], -1, 4)
+    height, width = elements.shape[:2]
+    return np.stack(pixels, 2).reshape(height, width * len(pixels), 4)
 
 
 def dtype_of(channels: Channels) -> Any:
@@ -100,7 +101,7 @@ def _decode_words(elements: Bytes, channels: Channels, srgb: bool) -> Numbers:
     for i, channel in enumerate(channels.channels):
         if channel.type == ABSENT:
             values[:, i] = i == 3
-    flat = elements.reshape(len(values), -1)
+    flat = elements.reshape(-1, elements.shape[2])
     for start in range(0, len(values), _PIECE):
         part = slice(start, start + _PIECE)
         k, words = _words(flat[part])
@@ -302,7 +303,7 @@ def _packed(channels: Channels, values: Sequence[Numbers]) -> Bytes:
                 codes[i] = k.from_array(code)
         for i, word in enumerate(channels.assembled(k, codes, k.lanes)):
             found[part, i] = k.to_array(word).view(np.uint32)
-    return np.ascontiguousarray(found.view(np.uint8)[:, :size]).reshape(height, -1)
+    return np.ascontiguousarray(found.view(np.uint8)[:, :size]).reshape(height, width * size)
 
 
 def _codes(values: Sequence[Numbers], kind: Channel) -> Numbers:

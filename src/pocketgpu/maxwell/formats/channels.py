@@ -265,7 +265,7 @@ class Channels:
 def written_bits(layout: PixelLayout, names: Collection[str]) -> int:
     """The bits of an element that change where these channels ("R" to "A") are written.
 
-    What nobody looks at is written together with all of the format's channels.
+    Bits that belong to no channel are written only if all of the format's channels are.
     """
     if all(c.name in names or c.name not in CHANNELS for c in layout.components):
         return (1 << 8 * layout.bytes) - 1

@@ -1,4 +1,4 @@
-"""One macro on its own: what it sends, for given parameters and a given state of the class. No machine around it."""
+"""Running one macro without a machine: what it sends, for given parameters and a given state of the class."""
 
 from __future__ import annotations
 

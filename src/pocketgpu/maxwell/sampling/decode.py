@@ -63,7 +63,7 @@ def kind_of(texture: TextureHeader) -> int:
 
 
 def storage_of(texture: TextureHeader, switches: Mapping[str, str]) -> tuple[int, int]:
-    """(address, bytes) of all that the texels of a texture come from.
+    """(address, bytes) of all memory that the texels of a texture are read from.
 
     :raises UsageError: it is too much, or more than the chip can have.
     """
@@ -123,5 +123,5 @@ def canonical(
 
 
 def _whole_alpha(slices: Iterable[NDArray[Any]]) -> bool:
-    """Whether 8 bits are enough for alpha: ASTC has 16 of it where it has 8 of sRGB colours."""
+    """Whether 8 bits are enough for alpha: ASTC decodes sRGB to colours of 8 bits, but alpha to 16."""
     return all(bool((np.rint(texels[..., 3] * 255) / np.float32(255) == texels[..., 3]).all()) for texels in slices)

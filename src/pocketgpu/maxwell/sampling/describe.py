@@ -44,7 +44,7 @@ def _pair(value: int) -> list[int]:
 
 
 def describe(texture: TextureHeader, header: bytes, sampler: bytes, switches: Mapping[str, str]) -> dict[str, Any]:
-    """A record's words by name but for LEVEL; f32 as floats.
+    """The words of a record by name, without LEVEL; f32 as floats.
 
     :raises UsageError: as `TextureHeader.surface`.
     """

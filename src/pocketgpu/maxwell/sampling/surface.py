@@ -26,7 +26,7 @@ _ARRAY_1D, _ARRAY_2D, _VOLUME = 2, 4, 5
 
 
 class _Surface:
-    """One call for the lanes that mean one surface."""
+    """One call, for the lanes whose handle is of one surface."""
 
     def __init__(self, request: Request, record: Record, lanes: Value) -> None:
         self.k, self.request, self.record, self.lanes = request.k, request, record, lanes

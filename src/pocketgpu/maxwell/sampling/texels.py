@@ -1,4 +1,4 @@
-"""Single texels, sums of them, and what instructions get of the result."""
+"""Single texels, sums of texels, and the results that instructions get."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class Colour:
 def finish(
     request: Request, values: Sequence[Value], integers: tuple[Value, Sequence[Value]] | None, lanes: Value
 ) -> None:  # fmt: skip
-    """Hand four f32 to the instruction, or where the scalar `integers[0]` says so its four words."""
+    """Give four f32 to the instruction, or the four words of `integers[1]` where the scalar `integers[0]` holds."""
     k = request.k
     words = [k.bits_i32(v) for v in values]
     if integers is not None:
@@ -169,7 +169,7 @@ def finish(
 
 
 def hand_over(request: Request, words: Sequence[Value], lanes: Value, integers: Value | None) -> None:
-    """Four words to the instruction; f32 as pairs of halves where it wants those (of integers the lower halves)."""
+    """Give four words to the instruction, as pairs of f16 where it asks for those (of integers the lower halves)."""
     k = request.k
     for n, word in enumerate(words):
         request.put(r.V_RESULT + n, word, lanes)

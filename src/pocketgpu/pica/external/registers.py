@@ -407,6 +407,10 @@ class ExternalRegisters:
             for one in self.observers:
                 one.unit_ended(unit, words)
 
+    def rest(self) -> None:
+        """No unit is at work: observers will not hear that one has ended."""
+        self._at_work.clear()
+
     def _tell_written(self, place: tuple[int, int]) -> None:
         if self.observers:
             tell_written(self.observers, [place])

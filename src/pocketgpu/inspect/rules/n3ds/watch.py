@@ -15,10 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.capture.formats.citrace import Trace
-from pocketgpu.capture.formats.gxlog import GxLog
-from pocketgpu.capture.formats.pgc.traces import PgcTrace
-from pocketgpu.capture.replay import MIB, begin, play
+from pocketgpu.capture.driver import drive
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.gsp import FLUSH_REGIONS, PROCESS_LIST, REQUEST_DMA, command_of
 from pocketgpu.facts.pica import PICA
@@ -31,10 +28,10 @@ from pocketgpu.inspect.rules.n3ds.memory_map import WrittenMemory
 from pocketgpu.inspect.rules.n3ds.record import Lost, N3dsRecord, Read, Shown, UnitRecord
 from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.packets import DrawPackets
-from pocketgpu.pica.n3ds import N3DS
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
+    from pocketgpu.capture.driver.n3ds import N3DSTrace
 
 _NARROW = {
     register.address: register
@@ -266,15 +263,12 @@ class Watch(Recorder):
 
 def watch(capture: Capture, evaluator: str = "llvm", progress: Callable[[int], None] = lambda _: None) -> N3dsRecord:
     """Run all frames of a capture and note what rules ask for. progress: hears of each finished frame."""
-    trace = cast("Trace | GxLog | PgcTrace", capture.trace)
     noted = Watch()
-    machine = N3DS(fcram=(256 if trace.needs_new_model else 128) * MIB, evaluator=evaluator)
-    machine.observe(noted)
-    begin(trace, machine)
-    for index in range(trace.frame_count):
-        play(machine, trace.runs(index), index)
-        machine.stats.reset()
-        progress(index)
+    driver = drive(cast("N3DSTrace", capture.trace), evaluator=evaluator)
+    driver.machine.observe(noted)
+    while driver.frame < driver.frame_count:
+        driver.play_frame()
+        progress(driver.frame - 1)
     noted.record.whys = _Asked(capture, evaluator)
     return noted.record
 

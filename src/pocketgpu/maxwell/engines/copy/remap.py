@@ -78,7 +78,7 @@ def remap_words(
             column = k.to_i64(start << 2) + first
             (word,) = load(k, read, k.to_i64(k.load(I32, column, k.lanes)) + from_line, mask)
             place = k.to_i64(k.load(I32, column + 4 * (_COLUMNS + _LANES), k.lanes)) + to_line
-            # Constants stand beside each other in the first word of the tables.
+            # The first word of the tables holds all constants.
             out = k.splat(k.load(I32, tables))
             for lo, width, of in parts:
                 if of is not None:

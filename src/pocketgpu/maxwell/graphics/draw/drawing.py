@@ -198,9 +198,9 @@ class Drawing:
             else:
                 self.quick.interrupt()
                 self._prepare_and_go(draw, state, counters)
-                self.quick.follow()
         except UsageError as error:
             self.host.report("fault", "draw.refused", f"{error.message}: nothing is drawn")
+        self.quick.follow()  # rooms of programs may have moved
 
     def _go_found(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
         """Run a draw that a kernel has set up for the first thread of the host."""

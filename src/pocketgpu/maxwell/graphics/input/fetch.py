@@ -2,7 +2,7 @@
 
 Each format and type has a small kernel of its own that many draws share; one general kernel takes them as data and
 serves until the special one is there. Both are quick where all elements are known to lie in one mapped piece; the rest
-is read byte by byte. Elements that reach past the limit are zero (see `engines.vertices`, the Python model of this).
+is read byte by byte. Elements that reach past the limit are zero (`engines.threed.vertices` does the same with arrays).
 Source: class header B197; formats from `facts.maxwell.formats`.
 """
 

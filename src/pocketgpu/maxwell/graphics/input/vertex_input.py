@@ -398,16 +398,23 @@ class VertexInput:
 
 def _entries(shape: InputShape) -> NDArray[np.uint32]:
     """ATTRIBUTE records with all that does not depend on streams."""
-    entries = [np.zeros(0, np.uint32)]
-    for a in shape.attributes:
-        entry = _Words(ATTRIBUTE.size, ATTRIBUTE.offsets)
-        entry.put("BYTES", a.bytes)
-        for n, channel in enumerate(channels_of(a.format, a.type).channels):
-            entry.put("TO", a.to[n], n)
-            for name, number in zip(CHANNEL_WORDS, astuple(channel), strict=True):
-                entry.put(name, number, n)
-        entries.append(entry.words)
-    return np.concatenate(entries)
+    entries = np.zeros((len(shape.attributes), ATTRIBUTE.size // 4), np.uint32)
+    for entry, a in zip(entries, shape.attributes, strict=True):
+        entry[:] = _format_words(a.format, a.type)
+        channels = len(channels_of(a.format, a.type).channels)
+        entry[ATTRIBUTE.TO // 4 :][:channels] = a.to[:channels]
+    return entries.reshape(-1)
+
+
+@cache
+def _format_words(format: int, type: int) -> NDArray[np.uint32]:
+    """The words of an ATTRIBUTE record that a format gives."""
+    entry = _Words(ATTRIBUTE.size, ATTRIBUTE.offsets)
+    entry.put("BYTES", VERTEX[format].bytes)
+    for n, channel in enumerate(channels_of(format, type).channels):
+        for name, number in zip(CHANNEL_WORDS, astuple(channel), strict=True):
+            entry.put(name, number, n)
+    return entry.words
 
 
 def _address(state: State, word: int) -> int:

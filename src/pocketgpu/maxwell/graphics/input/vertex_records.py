@@ -1,7 +1,7 @@
 """What the vertex side of a draw keeps in the work area: the draw as it asks for vertices, and its attributes.
 
 A draw is worked off in *pieces* of bounded size. A piece has a *window*: the numbers that vertices have in the draw, in
-order, restart numbers among them; numbers that the last piece had to leave over stand in front. Each place of the
+order, restart numbers among them; numbers that the last piece had to leave over come first. Each place of the
 window has a *slot*, which is the shaded vertex it means; several places can share one.
 """
 

@@ -1,4 +1,4 @@
-"""What takes samples away behind the pixel program: KIL, its sample mask, the alpha test, alpha to coverage."""
+"""What removes samples after the pixel program: KIL, its sample mask, the alpha test, alpha to coverage."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def discard(k: Lang, settings: Settings, fragments: Value) -> None:
     """Take samples out of COVER and COVERED.
 
     Alpha to coverage keeps the first `round(alpha * samples)` samples, or with dithering as many on average over a quad
-    of pixels. Source: GL asks for a number proportional to alpha; which samples the chip takes nobody has told.
+    of pixels. Source: OpenGL asks for a number proportional to alpha; which samples the chip keeps is not documented.
     """
     samples = settings("SAMPLES")
     kept = k.i32(-1)

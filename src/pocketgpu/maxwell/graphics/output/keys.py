@@ -1,6 +1,6 @@
 """What shapes the code of tests and writes: static values of specialised code, words of OUTPUT for general code.
 
-A field stands in the record as a word of the same name in capitals, so that both kinds of code ask for it in one way.
+The record has a word for each field, with the same name in capitals: both kinds of code read a field by its name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PLAIN, BLEND, LOGIC = range(3)
 
 @dataclass(frozen=True)
 class DiscardKey:
-    """What takes samples away behind the program.
+    """What removes samples after the program.
 
     samples: of a pixel. kills, masks: whether the program kills pixels, and gives a sample mask. alpha_register,
     alpha_function: of the alpha test. to_coverage: NO_COVERAGE, COVERAGE, COVERAGE_DITHERED.

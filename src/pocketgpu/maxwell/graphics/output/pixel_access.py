@@ -1,4 +1,4 @@
-"""The samples of a block of 8 x 4 pixels in memory, as 32 lanes, and back. Samples of a pixel lie beside each other.
+"""The samples of a block of 8 x 4 pixels in memory, as 32 lanes, and back. Samples of a pixel are neighbours.
 
 `WideBlock` is for block-linear targets known while tracing: the bits of an address in a GOB are so ordered that a block
 is a few runs of bytes (one of 128 bytes where pixels have four), which are loaded whole and sorted into lanes by

@@ -82,7 +82,7 @@ _BOTH = {"BOTHSRCALPHA": "source alpha", "BOTHINVSRCALPHA": "1 - source alpha"}
 
 
 def _names(method: str) -> Mapping[int, str]:
-    """The values of a method by name, without what says whose numbers they are."""
+    """The values of a method by name, without the prefix that tells OpenGL's numbers from Direct3D's."""
     found = B197[method]["V"].enum or {}
     return {value: name.removeprefix("OGL_").removeprefix("D3D_") for value, name in found.items()}
 
@@ -410,7 +410,7 @@ class _Maker:
         )  # fmt: skip
 
     def _equation(self, place: int) -> dict[str, int]:
-        """Fields of ColorKey that say how colours are blended; none where it comes to storing them."""
+        """Fields of ColorKey that say how colours are blended; none where blending just stores the source."""
         each = self.reader.on("SET_BLEND_STATE_PER_TARGET")
         prefix, index = ("SET_BLEND_PER_TARGET_", place) if each else ("SET_BLEND_", 0)
         separate = self.reader.on(f"{prefix}SEPARATE_FOR_ALPHA", index=index)

@@ -1,6 +1,6 @@
 """What registers say about set-up and raster, as words of RASTER and VIEWPORT records, and the table of pixel inputs.
 
-What is left to who draws are places: VERTICES, PRIMITIVES, VIEWPORTS, INPUTS, OUTPUT, PROGRAM; and EARLY, DEPTH_WANTED
+Not set here: the places VERTICES, PRIMITIVES, VIEWPORTS, INPUTS, OUTPUT, PROGRAM; and EARLY, DEPTH_WANTED
 and ALPHAS, which depend on programs and targets. Sources: class header B197; drivers, where headers only have names.
 """
 
@@ -35,7 +35,7 @@ from pocketgpu.maxwell.graphics.records import (
     VIEWPORT,
     VIEWPORT_COUNT,
 )
-from pocketgpu.maxwell.sass.stages.stage_io import VIEWPORT_MASK
+from pocketgpu.maxwell.sass.stages.stage import VIEWPORT_MASK
 
 POSITION, LAYER, VIEWPORT_INDEX, POINT_SIZE, DISTANCES = 0x70, 0x64, 0x68, 0x6C, 0x2C0
 _VIEWPORT_CHOICES = VIEWPORT_INDEX >> 2, VIEWPORT_MASK >> 2
@@ -105,10 +105,10 @@ class RasterEncoder:
         self._mirrors = switches.get("raster.lower_left") == "mirror"
         self._moves = switches.get("raster.window_offset") != "ignore"
         self._rasters: ReadCache[Words] = ReadCache(_MOST_KEPT)
-        self._viewports: ReadCache[Words] = ReadCache(_MOST_KEPT)
+        self._viewports: list[ReadCache[Words]] = [ReadCache(_MOST_KEPT) for _ in range(VIEWPORT_COUNT)]
 
     def __repr__(self) -> str:
-        return f"RasterEncoder({len(self._rasters)} rasters, {len(self._viewports)} viewports)"
+        return f"RasterEncoder({len(self._rasters)} rasters, {sum(map(len, self._viewports))} viewports)"
 
     def encode(self, state: State, vertex_map: Words, raster: Words, viewports: Words) -> None:
         """Fill a RASTER record and VIEWPORT_COUNT VIEWPORT records (i32 words).
@@ -116,7 +116,7 @@ class RasterEncoder:
         Words that do not count are left alone: places in RASTER, all but the first viewport if the program chooses
         none.
 
-        :param vertex_map: where attributes are in pages, for who reads them (VERTICES.MAP).
+        :param vertex_map: where attributes are in pages, for programs that read them (VERTICES.MAP).
         """
         make = partial(
             _raster, vertex_map=vertex_map, control_step=self._control_step, window_clip_cut=self._window_clip_cut
@@ -126,7 +126,8 @@ class RasterEncoder:
         several = any(int(vertex_map[word]) != PAGE_ZERO for word in _VIEWPORT_CHOICES)
         for n in range(VIEWPORT_COUNT if several else 1):
             make_one = partial(_viewport, n=n, vertex_map=vertex_map, mirrors=self._mirrors, moves=self._moves)
-            viewports[n * size : (n + 1) * size] = self._viewports.get(state, make_one, (n, positions))
+            viewports[n * size : (n + 1) * size] = self._viewports[n].get(state, make_one, positions)
+
 
 def _raster(state: State, vertex_map: Words, control_step: bool, window_clip_cut: int) -> Words:
     """All of RASTER that registers decide. For the last two see `_faces` and `_masks`."""

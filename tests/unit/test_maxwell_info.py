@@ -56,14 +56,14 @@ def _segment(*words: int) -> PushBuffer:
 
 def test_packets_go_on_in_the_next_segment_and_submission() -> None:
     made = MaxwellCaptureBuilder()
-    made.submit(_segment(header("inc", 0, 0x3F0, 3), 1), _segment(2))
-    made.submit(_segment(3, header("one_inc", 0, 0x7F0, 4), 1), _segment(2, 3), _segment(4))
+    made.submit(_segment(header("inc", 0, 0x9A, 3), 1), _segment(2))
+    made.submit(_segment(3, header("one_inc", 0, 0xA0, 4), 1), _segment(2, 3), _segment(4))
     info = examine(made.log())
-    assert writes(info) == {("b197", 0x3F0 + n): 1 for n in range(3)} | {("b197", 0x7F0): 1, ("b197", 0x7F1): 3}
+    assert writes(info) == {("b197", 0x9A + n): 1 for n in range(3)} | {("b197", 0xA0): 1, ("b197", 0xA1): 3}
     unknown = {key: (use.count, use.first) for key, use in info.unknown.items()}
     # A packet counts in each segment that has data of it, and is named by its header or its first word there.
-    assert unknown[("b197", 0x3F2)] == (1, "s1/e0+0")
-    assert unknown[("b197", 0x7F0)] == (1, "s1/e0+1") and unknown[("b197", 0x7F1)] == (2, "s1/e1+0")
+    assert unknown[("b197", 0x9C)] == (1, "s1/e0+0")
+    assert unknown[("b197", 0xA0)] == (1, "s1/e0+1") and unknown[("b197", 0xA1)] == (2, "s1/e1+0")
     assert told(_segment(header("non_inc", 0, 0x6D, 9), 1, 2)).open_words == 7
 
 

@@ -24,7 +24,7 @@ from pocketgpu.facts.dialect.registers import RegisterBlock
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.formats import BY_NAME, TEXTURE_FORMATS, PixelFormat
 from pocketgpu.facts.memory_map import FCRAM, VRAM
-from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica import LIST_ALIGNMENT, PICA, START_LIST
 from pocketgpu.pica.memory import surface
 
 SCREENS = {"top": (0, 400), "bottom": (1, 320)}
@@ -158,16 +158,16 @@ class CaptureBuilder:
         if isinstance(commands, CommandList):
             commands.finalize()
         data = commands.tobytes()
-        if len(data) % 16:
+        if len(data) % LIST_ALIGNMENT:
             raise UsageError(f"a list of {len(data)} bytes; consoles run multiples of 16", hint="Call finalize.")
         if address is not None:
             self.load(address, data)
         elif data not in self._lists:
-            self._lists[data] = self.put(data, align=16)
+            self._lists[data] = self.put(data, align=LIST_ALIGNMENT)
         start = self._lists[data] if address is None else address
         for name, fields in (("CMDBUF_SIZE0", {"size": len(data)}), ("CMDBUF_ADDR0", {"address": start})):
             self.write_word(PICA[name].address, encode_register(PICA[name], dict(fields)))
-        return self.write_word(PICA["CMDBUF_JUMP0"].address, 1)
+        return self.write_word(PICA["CMDBUF_JUMP0"].address, START_LIST)
 
     # -- screens ----------------------------------------------------------------------------------------------------
     def present(self, screen: str, source: int, *, source_format: str = "RGBA8", format: str = "RGB8") -> Self:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from pocketgpu.builder.uploads import Uploads, pack_f24
 from pocketgpu.builder.values import FieldValue
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.pica import ATTRIBUTES, LOADER_STEP, PICA
+from pocketgpu.facts.pica import ATTRIBUTES, IMMEDIATE_INDEX, LOADER_STEP, PICA
 from pocketgpu.facts.pica_enums import ATTRIBUTE_TYPE, COLOR_FORMAT, COMPONENT
 from pocketgpu.facts.vertices import ELEMENT_BYTES, NIBBLES, skipped_bytes
 
@@ -232,7 +232,7 @@ class CommandList(Uploads):
         inputs v0, v1, ... of the vertex program. base: the address that offsets count from, a multiple of 16 (None:
         that of the lowest buffer)."""
         if base is None:
-            base = min((buffer.address for buffer in buffers), default=0) & ~15
+            base = min((buffer.address for buffer in buffers), default=0) & -PICA.field("ATTRIBBUFFERS_LOC.base").scale
         self._base = base
         formats: dict[str, FieldValue] = {}
         loaders: list[int] = []
@@ -319,7 +319,7 @@ class CommandList(Uploads):
         self._inputs(array.shape[1])
         self._begin(primitive)
         self.write("GEOSTAGE_CONFIG2", byte_mask=1, arrays=True).write("START_DRAW_FUNC0", byte_mask=1)
-        self.write("FIXEDATTRIB_INDEX", index=15)
+        self.write("FIXEDATTRIB_INDEX", index=IMMEDIATE_INDEX)
         values: list[list[float]] = array.reshape(-1, array.shape[2]).tolist()
         self.fifo("FIXEDATTRIB_DATA0", chain.from_iterable(pack_f24(_four(value)) for value in values))
         self.write("START_DRAW_FUNC0", byte_mask=1, configuration=True)

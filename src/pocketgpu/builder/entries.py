@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pocketgpu.builder.values import FieldValue, encode_register, register_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.list_entry import ALL_BYTES, MOST_PARAMETERS, header_word
-from pocketgpu.facts.pica import FINALIZE_VALUE, PICA
+from pocketgpu.facts.pica import FINALIZE_VALUE, LIST_ALIGNMENT, PICA, START_LIST
 
 Words: TypeAlias = NDArray[np.uint32]
 
@@ -79,12 +79,12 @@ class Entries:
         """Go on with another list of `size` bytes at physical `address` (both multiples of 16); ends this list."""
         if channel not in (0, 1):
             raise UsageError(f"channel is 0 or 1, not {channel}")
-        if address % 16 or size % 16:
+        if address % LIST_ALIGNMENT or size % LIST_ALIGNMENT:
             raise UsageError("lists start at multiples of 16 bytes and have such sizes")
         self.write(f"CMDBUF_SIZE{channel}", size=size).write(f"CMDBUF_ADDR{channel}", address=address)
         if len(self._words) % 4 == 0:  # the jump shall be the last entry of a size that counts
             self.write_word(0, 0, byte_mask=0)
-        self.write_word(f"CMDBUF_JUMP{channel}", 1)
+        self.write_word(f"CMDBUF_JUMP{channel}", START_LIST)
         self._finalized = True
         return self
 

@@ -19,14 +19,13 @@ from pocketgpu.capture.formats.gxlog import start_state
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.facts.external import EXTERNAL, LCD, USER_OFFSET
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE, find
-from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica import LIST_ALIGNMENT, PICA, START_LIST
 from pocketgpu.pica.gsp.addresses import AddressMap
 
 if TYPE_CHECKING:
     from pocketgpu.pica.front.targets import RenderTarget
     from pocketgpu.pica.n3ds import N3DS
 
-LIST_ALIGNMENT = 16
 LIST_LIMIT = PICA.field("CMDBUF_SIZE0.size").mask * 8
 """Most bytes that the register for a list's size can hold."""
 
@@ -121,7 +120,7 @@ def run_list(
         ("IRQ_ACK0", 0),
         ("CMDBUF_SIZE0", PICA["CMDBUF_SIZE0"].encode(size=size & -LIST_ALIGNMENT)),
         ("CMDBUF_ADDR0", PICA["CMDBUF_ADDR0"].encode(address=list_start)),
-        ("CMDBUF_JUMP0", 1),
+        ("CMDBUF_JUMP0", START_LIST),
     ):
         machine.write_register(PICA[name].address, value)
     milliseconds = 1000.0 * (perf_counter() - start)

@@ -125,6 +125,16 @@ GX_SLOTS: Final = 15
 GX_SLOT_SIZE: Final = 0x20
 STATUS_HALTED: Final = 0x01
 STATUS_FAILED: Final = 0x80
+PLEASE_HALT: Final = 0x01
+"""In a command queue's control byte."""
+NO_VBLANKS: Final = 0x01
+"""In an interrupt queue's flags: VBlank entries are not wanted."""
+NEW_ENTRY: Final = 0x01
+"""In a screen's flag: the program wrote an entry that gsp has not read."""
+UPDATE_GAS: Final = 0x01
+"""In ProcessCommandList's update_gas: the result of gas rendering before is taken over."""
+MAY_SAVE: Final = 0x01
+"""In RegisterInterruptRelayQueue's flags: video memory may be saved and restored for this program."""
 
 
 # Interrupts

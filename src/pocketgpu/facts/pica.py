@@ -36,6 +36,11 @@ FLOAT_UNIFORMS: Final = 96
 LIGHT_TABLES: Final = 24
 """Numbers of lighting look-up tables; some of them have no table."""
 
+LIST_ALIGNMENT: Final = 16
+"""Bytes: command lists start at multiples of it, and of their sizes only whole ones count."""
+START_LIST: Final = 1
+"""The bit that starts a list when it is written to CMDBUF_JUMP0 or CMDBUF_JUMP1 from outside; in a list any value
+jumps."""
 FINALIZE_VALUE: Final = 0x12345678
 """What drivers write to FINALIZE, and what IRQ_CMP0 compares it with unless a program changes that."""
 

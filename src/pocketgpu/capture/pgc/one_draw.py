@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SIZE
 from pocketgpu.capture.driver import drive
@@ -17,13 +16,12 @@ from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.facts.gsp import PROCESS_LIST, command_of
 from pocketgpu.facts.list_entry import header_of, header_word, length_of
 from pocketgpu.facts.memory_map import FCRAM
-from pocketgpu.facts.pica import FINALIZE_VALUE, PICA
+from pocketgpu.facts.pica import FINALIZE_VALUE, LIST_ALIGNMENT, PICA
 from pocketgpu.pica.core.observer import Observer, Undrawn
-from pocketgpu.pica.external.registers import LIST_STARTS
+from pocketgpu.pica.external.registers import starts_list
 from pocketgpu.pica.n3ds import N3DS
 
 _LIST_SIZE, _LIST_ADDRESS, _LIST_START = (PICA[f"CMDBUF_{name}0"] for name in ("SIZE", "ADDR", "JUMP"))
-_STARTS = [PICA[number].address for number in LIST_STARTS]
 _JUMPS = PICA["CMDBUF_JUMP0"].offset, PICA["CMDBUF_JUMP1"].offset
 _SIZES = PICA["CMDBUF_SIZE0"].offset, PICA["CMDBUF_SIZE1"].offset
 _ADDRESSES = PICA["CMDBUF_ADDR0"].offset, PICA["CMDBUF_ADDR1"].offset
@@ -62,12 +60,6 @@ class _Draws(Undrawn):
     def list_ended(self, offset: int, size: int, jumps: int, ignored: int) -> None:
         if size and self.machine.memory.address_of(offset) is not None:
             self.ends.append(self.machine.stats.draws)
-
-
-def starts_list(addresses: Words, values: Words) -> NDArray[np.bool_]:
-    """Which of some register writes start a command list."""
-    started: NDArray[np.bool_] = np.isin(addresses, np.array(_STARTS, np.uint32)) & ((values & 1) != 0)
-    return started
 
 
 def one_draw(contents: Contents, frame: int, draw: int, machine: N3DS) -> tuple[Contents, list[tuple[int, int]]]:
@@ -175,10 +167,12 @@ def _entries(machine: N3DS, words: Words) -> Iterator[Words]:
                     if not jumped and jumps < _MOST_JUMPS:
                         jumped = True
                         jumps += 1
-                        place = machine.memory.offset_of(addresses[channel] & ~15, sizes[channel] & ~15)
+                        place = machine.memory.offset_of(
+                            addresses[channel] & -LIST_ALIGNMENT, sizes[channel] & -LIST_ALIGNMENT
+                        )
                         if place is None:
                             return
-                        part = machine.memory.arena[place : place + (sizes[channel] & ~15)]
+                        part = machine.memory.arena[place : place + (sizes[channel] & -LIST_ALIGNMENT)]
                         words, at = part.view(np.uint32).copy(), 0
         if not controls:
             yield entry

@@ -7,7 +7,7 @@ A structure is a number of bits, counted from the lowest bit of its first word, 
     TSC.pack({"MAG_FILTER": 2, "MIN_FILTER": 2})
 
 `words` is the structure as bytes, as an array or list of 32-bit words, or as one number. The tables are in the dialect
-of `facts/tables.py`: a head row for a structure (structure, bits), a row for each field.
+of `facts/dialect/tables.py`: a head row for a structure (structure, bits), a row for each field.
 """
 
 from __future__ import annotations

@@ -154,7 +154,12 @@ def read(path: str) -> list[Entry]:
     """All head rows of a table; `path` is relative to this folder, such as "n3ds/pica.tsv"."""
     # Not importlib.resources: importing that costs more than reading a table.
     with open(os.path.join(os.path.dirname(os.path.dirname(__file__)), *path.split("/")), encoding="utf-8") as file:
-        lines = [line for line in file.read().split("\n") if line and line[0] != "#"]
+        return parse(path, file.read())
+
+
+def parse(path: str, text: str) -> list[Entry]:
+    """All head rows of a table with this text. Raises ValueError, which names `path`, for rows that belong to none."""
+    lines = [line for line in text.split("\n") if line and line[0] != "#"]
     head, *rest = lines
     columns = head.split("\t")
     beneath: list[str] = []

@@ -2,7 +2,7 @@
 
 A class is what a subchannel is bound to: a set of methods, each a 32-bit word at an offset that pushbuffers count in
 words and the vendor's headers in bytes. The tables stand beside this file, one for each class, in the dialect of
-`facts/tables.py`. They are read when first asked for.
+`facts/dialect/tables.py`. They are read when first asked for.
 
 Sources: NVIDIA's public class headers (clb197.h, clb1c0.h, cla140.h, cl902d.h, clb0b5.h, clb06f.h). Counts of arrays
 are not in the headers; they follow from the offsets of neighbours. A method that is no part of the class header is

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.list_entry import header_of
+from pocketgpu.facts.list_entry import ALL_BYTES, header_of
 from pocketgpu.facts.maxwell.pushbuffers import FORMS
 from pocketgpu.facts.maxwell.pushbuffers import HEADER as PUSHBUFFER_HEADER
 from pocketgpu.inspect.decode import names
@@ -248,7 +248,7 @@ def _write(row: _Row) -> str:
             parts.append(", ".join(f"{name}={names.short(text)}" for name, text in found))
     if row.block == HOST_BLOCK:
         parts.append(f"subchannel {row.subchannel}")
-    if row.mask != 15:
+    if row.mask != ALL_BYTES:
         parts.append(f"byte mask {row.mask:#x}")
     if found_effects := effect_names(row.effect):
         parts.append(f"[{' '.join(found_effects)}]")

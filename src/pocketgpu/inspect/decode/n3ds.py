@@ -22,6 +22,7 @@ from pocketgpu.inspect.decode.pica_tracer import PicaState, PicaTracer
 from pocketgpu.inspect.decode.rows import Rows, Words
 from pocketgpu.inspect.decode.stream import GX, ISSUED_WRITES, JUMPED, LIST, RECORDED, WRITES, Stream, StreamBuilder
 from pocketgpu.pica.core.observer import Undrawn
+from pocketgpu.pica.external.registers import starts_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 MOST_JUMPS = 1 << 12
 """Jumps of one list that are followed."""
-_STARTS = [PICA[f"CMDBUF_JUMP{channel}"].address for channel in range(2)]
 
 
 class StreamNotes(Undrawn):
@@ -69,7 +69,7 @@ class StreamNotes(Undrawn):
     def writes_start(self, addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> None:
         """Writes in order; each list stands after the write that starts it."""
         self._note_writes(len(self._waiting))
-        starts = np.flatnonzero(np.isin(addresses, _STARTS) & ((values & 1) != 0)) + 1
+        starts = np.flatnonzero(starts_list(addresses, values)) + 1
         pairs = np.stack((addresses, values), axis=1)
         self._waiting = [part.reshape(-1) for part in np.split(pairs, starts.tolist()) if len(part)]
         self._note_writes(1)

@@ -13,7 +13,7 @@ from typing import Final
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.gsp import GX_HEADER
 from pocketgpu.facts.list_entry import ALL_BYTES, BYTE_MASK, CONSECUTIVE, EXTRA, ID, UNUSED
-from pocketgpu.facts.pica import COUNT, PICA
+from pocketgpu.facts.pica import COUNT, LIST_ALIGNMENT, PICA, START_LIST
 from pocketgpu.inspect.decode.emit import CONTROL, ROW_SIZE, ROWS, SPARE, Rows
 from pocketgpu.inspect.decode.rows import (
     ADDRESS,
@@ -99,7 +99,7 @@ class _Traced(Walk):
         rows.put("JUMPED", 1)
         rows.put("PENDING", 1)
         rows.put("JUMP_ADDRESS", live.bytes(f"CMDBUF_ADDR{channel}.address"))
-        rows.put("JUMP_SIZE", live.bytes(f"CMDBUF_SIZE{channel}.size") & ~15)
+        rows.put("JUMP_SIZE", live.bytes(f"CMDBUF_SIZE{channel}.size") & -LIST_ALIGNMENT)
         jumps = self.get("JUMPS") + 1
         self.put("JUMPS", jumps)
         self.status.value = self.k.select(jumps > JUMP_BUDGET, BUDGET, STOPPED)
@@ -199,7 +199,7 @@ class _Tracer:
             request = register_id("FINALIZE")
             acknowledge = number.below(request)  # the same storage as the requests
             k.store(I32, k.select(acknowledge, at + 4 * request, at), w)
-            effect.value = k.select(starts & ((w & 1) != 0), EFFECTS["list"], 0)
+            effect.value = k.select(starts & ((w & START_LIST) != 0), EFFECTS["list"], 0)
         for _ in k.when(~plain):
             for _ in k.when(outside & (code != EFFECT_NAMES.index("store"))):
                 self.new_submission()

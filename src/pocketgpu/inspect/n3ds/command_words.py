@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.list_entry import header_of, length_of
-from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica import LIST_ALIGNMENT, PICA
 from pocketgpu.inspect.model.event import Range, Words
 from pocketgpu.pica.memory.guest import GuestMemory
 
@@ -133,7 +133,7 @@ def _until_jump(words: NDArray[np.uint32], registers: NDArray[np.uint32]) -> tup
             if number in _JUMPS and word:
                 channel = _JUMPS[number]
                 size, address = (PICA[f"CMDBUF_{name}{channel}"] for name in ("SIZE", "ADDR"))
-                bytes_ = int(size["size"].decode(int(registers[size.offset]))) & ~15
-                return end, (int(address["address"].decode(int(registers[address.offset]))) & ~15, bytes_)
+                bytes_ = int(size["size"].decode(int(registers[size.offset]))) & -LIST_ALIGNMENT
+                return end, (int(address["address"].decode(int(registers[address.offset]))) & -LIST_ALIGNMENT, bytes_)
         at = end
     return len(plain), None

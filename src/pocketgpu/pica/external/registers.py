@@ -14,11 +14,12 @@ from functools import cache, cached_property
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pocketgpu.events import EventKind, EventLog
 from pocketgpu.facts.external import CORE_READ_HANGS, COUNTED_TRAFFIC, EXTERNAL, HOLES, LCD, MIRRORS
 from pocketgpu.facts.list_entry import header_word
-from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica import PICA, START_LIST
 from pocketgpu.lanes import I32, U8, Engine, Lang, Value, kernel
 from pocketgpu.pica.core.layout import CONTROL as C
 from pocketgpu.pica.core.layout import EXTERNAL_WORDS, ID_SPACE, MAX_WRITES, WorkLayout
@@ -91,6 +92,7 @@ _UNIT_WORDS = {
 
 # What starts the command list of each channel; where its size and its address stand.
 LIST_STARTS = tuple(PICA[f"CMDBUF_JUMP{channel}"].offset for channel in range(2))
+_LIST_STARTS = np.array([PICA[number].address for number in LIST_STARTS], np.uint32)
 _LISTS = [
     [
         (PICA[name].offset, PICA[name][field])
@@ -132,6 +134,12 @@ def store_writes(k: Lang, first: Value, count: Value, *, layout_start: int, layo
             i.value = i.value + 1
         going.value = plain
     k.store(I32, layout.control + C.WRITE_INDEX, i.value)
+
+
+def starts_list(addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Which of some register writes start a command list."""
+    started: NDArray[np.bool_] = np.isin(addresses, _LIST_STARTS) & ((values & START_LIST) != 0)
+    return started
 
 
 class ExternalRegisters:
@@ -497,7 +505,7 @@ class ExternalRegisters:
             registers[FIRST_REQUEST + number] = word
         elif number in LIST_STARTS:
             registers[number] = word
-            if word & 1:
+            if word & START_LIST:
                 self._start_list(LIST_STARTS.index(number))
                 registers[number] = 0
         elif number < FIRST_STATE:

@@ -19,7 +19,7 @@ from pocketgpu.events import EventLog
 from pocketgpu.facts import timing
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.memory_map import VRAM
-from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica import PICA, START_LIST
 from pocketgpu.lanes import Engine
 from pocketgpu.pica.core.layout import CONTROL as C
 from pocketgpu.pica.core.stats import Stats
@@ -203,7 +203,7 @@ class TimedRegisters(ExternalRegisters):
         if self._list.due is not None:
             if self.switches["external.core_reads"] == "at-once":
                 if number in LIST_STARTS:
-                    return 1
+                    return START_LIST
             elif number in range(FIRST_REQUEST, PICA["IRQ_CMP0"].offset) or number >= FIRST_STATE:
                 self._await_list()
         return super()._read_core(number)

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import (
     BUMP_MODE,
     FRESNEL,
@@ -89,7 +90,9 @@ RECORD = Struct(
     "BIAS", "SCALE", "SIDE", "FLAGS", "NUMBER",
 )  # fmt: skip
 assert RECORD.size <= LIGHT_SIZE
-_DIRECTIONAL, _TWO_SIDED, _GEOMETRIC0, _GEOMETRIC1, _SHADOW, _SPOT, _DISTANCE = (1 << i for i in range(7))
+_CONFIG = PICA["LIGHT0_CONFIG"].fields
+_DIRECTIONAL, _TWO_SIDED, _GEOMETRIC0, _GEOMETRIC1 = (part.mask for part in _CONFIG)
+_SHADOW, _SPOT, _DISTANCE = (1 << len(_CONFIG) + i for i in range(3))
 
 
 # -- state -------------------------------------------------------------------------------------------------------------
@@ -399,7 +402,7 @@ class Lighting:
             put(name, *self._color(word(name)))
         put("BIAS", bits("ATTENUATION_BIAS.value"))
         put("SCALE", bits("ATTENUATION_SCALE.value"))
-        flags = word("CONFIG").bits(0, 4)
+        flags = word("CONFIG").bits(0, len(_CONFIG))
         for flag, name in ((_SHADOW, "shadow_off"), (_SPOT, "spot_off"), (_DISTANCE, "distance_off")):
             f = field(f"LIGHTING_CONFIG1.{name}")
             bit = (off.bits(f.lo, f.width) >> number) & 1

@@ -16,6 +16,7 @@ from pocketgpu.facts.gsp import (
     GX_SLOTS,
     INTERRUPTS,
     MEMORY_FILL,
+    PLEASE_HALT,
     REQUEST_DMA,
     TEXTURE_COPY,
     AddressRange,
@@ -139,7 +140,7 @@ class Gsp(Calls):
                 return refusal.result.value
         queue = self.shared.commands(client)
         while queue["count"]:
-            if queue["control"] & 1:
+            if queue["control"] & PLEASE_HALT:
                 queue.halt()
             if queue.stopped:
                 break

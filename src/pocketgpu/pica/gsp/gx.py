@@ -28,12 +28,13 @@ from pocketgpu.facts.gsp import (
     PROCESS_LIST,
     REQUEST_DMA,
     TEXTURE_COPY,
+    UPDATE_GAS,
     GxCommand,
     command_number,
     command_of,
     half_words,
 )
-from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica import PICA, START_LIST
 from pocketgpu.pica.gsp.machine import Machine, Refused, Translator, Write, address, write
 
 _UNITS: dict[str, tuple[str, ...]] = {
@@ -120,13 +121,13 @@ class GxProcessor:
         phys = self.translate(start, size, "list")
         if flush:
             self.flushed = ((start, size),)
-        if update_gas & 1:
+        if update_gas & UPDATE_GAS:
             self._update_gas()
         writes = [
             (address("IRQ_ACK0"), 0),
             (address("CMDBUF_SIZE0"), _in_units("CMDBUF_SIZE0.size", size)),
             (address("CMDBUF_ADDR0"), _in_units("CMDBUF_ADDR0.address", phys)),
-            (address("CMDBUF_JUMP0"), 1),
+            (address("CMDBUF_JUMP0"), START_LIST),
         ]
         write(self.machine, writes)
         return None

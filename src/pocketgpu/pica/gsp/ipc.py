@@ -22,6 +22,7 @@ from pocketgpu.facts.gsp import (
     ENTRY_WORDS,
     FORCE_BLACK,
     INTERRUPTS,
+    MAY_SAVE,
     MISALIGNED_SIZE,
     NO_PERMISSION,
     PRIORITY_LIMIT,
@@ -250,7 +251,7 @@ class Calls:
 
     # -- the rest ---------------------------------------------------------------------------------------------------
     def _may_save(self, client: int | None) -> None:
-        if client is not None and not self.clients.known(client).flags & 1:
+        if client is not None and not self.clients.known(client).flags & MAY_SAVE:
             raise Refused(NO_PERMISSION, "the client registered without flag bit 0")
 
     def save_vram_sys_area(self, *, client: int | None = None) -> int:

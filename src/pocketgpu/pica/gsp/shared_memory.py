@@ -22,6 +22,8 @@ from pocketgpu.facts.gsp import (
     GX_SLOTS,
     INTERRUPT_QUEUE,
     INTERRUPTS,
+    NEW_ENTRY,
+    NO_VBLANKS,
     RELAY_PDC_LIMIT,
     RELAY_SIZE,
     SHARED_SIZE,
@@ -88,7 +90,7 @@ class InterruptQueue(Block):
         """
         vblank = number in (INTERRUPTS.index("PDC0"), INTERRUPTS.index("PDC1"))
         if limited:
-            if vblank and self["flags"] & 1:
+            if vblank and self["flags"] & NO_VBLANKS:
                 return False
             if self["count"] >= (RELAY_PDC_LIMIT if vblank else RELAY_SIZE):
                 if vblank:
@@ -136,11 +138,11 @@ class FramebufferInfo(Block):
         other = ~self["index"] & 1
         self._data[self._place(f"entry{other}", 0, 4 * len(words))] = struct.pack("<7I", *words)
         self["index"] = other
-        self["flag"] = 1
+        self["flag"] = NEW_ENTRY
 
     def take(self) -> tuple[int, ...] | None:
         """gsp's side: the current entry if the client raised the flag, which is cleared; else None."""
-        if not self["flag"] & 1:
+        if not self["flag"] & NEW_ENTRY:
             return None
         entry = self.entry(self["index"])
         self["flag"] = 0

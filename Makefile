@@ -1,9 +1,11 @@
 # make demo   set up what running needs and render the shipped sample into build/demo/
 # make test   set up everything, then check style and types and run all tests
+# make quick  a part of the tests, which takes a minute on two cores and catches most mistakes
 # make lint   style and types only
 # make conformance  which rows of the public register documents are proved by a test, into build/conformance.tsv
 # make fuzz   100,000 cases of each fuzzer (FUZZ=1000 for fewer); make test runs a hundredth of them
-# make oracle all evaluators, tiers and thread counts on whole recordings (ORACLE="FILE ..."; the sample without)
+# make oracle all evaluators, tiers and thread counts on whole recordings of both consoles (ORACLE="FILE ..."; without,
+#             the samples and all of POCKETGPU_RECORDINGS, which takes long)
 # make bench  all benchmarks (BENCH="pixels draws" for some), into build/bench.json
 # make docs   the site, into build/docs/
 # make clean  remove what was built and cached; make distclean removes .venv as well
@@ -15,7 +17,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test conformance lint fuzz oracle bench docs clean distclean
+.PHONY: demo test quick conformance lint fuzz oracle bench docs clean distclean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready-run
@@ -23,6 +25,9 @@ demo: $(VENV)/.ready-run
 
 test: lint
 	$(BIN)/python -m pytest -n 2
+
+quick: $(VENV)/.ready-test
+	$(BIN)/python -m pytest --quick -n 2
 
 conformance: $(VENV)/.ready-test
 	$(BIN)/python -m pytest tests/conformance -n 2 --rows-report build/conformance.tsv

@@ -15,13 +15,12 @@ import csv
 from pathlib import Path
 from time import perf_counter
 
-from common import CAPTURES, Report, Series, cpu_time, geometric_mean, run, turns
+from common import CAPTURES, Report, Series, cpu_time, geometric_mean, recordings, run, turns
 from guest import use_clock
 
 import pocketgpu
+from pocketgpu.capture.driver.n3ds import N3DSDriver
 from pocketgpu.capture.formats.citrace import Trace
-from pocketgpu.capture.replay import replay
-from pocketgpu.pica.n3ds import N3DS
 
 TARGET = 5.0  # times faster than ms_best, for the plain recordings, best against best
 PLAIN = ("simple_tri", "both_screens", "multiple_buf", "immediate", "textured_cube")
@@ -29,7 +28,6 @@ NO_DRAWS = "hwtest_texcopy"
 THREADS = (1, 2)
 KINDS = ("long run", "fresh")
 IN_A_ROW = 3
-MIB = 1 << 20
 
 
 class Player:
@@ -37,19 +35,20 @@ class Player:
 
     def __init__(self, trace: Trace, threads: int) -> None:
         self.trace, self.threads = trace, threads
-        self.machine = self._fresh()
+        self.driver = self._fresh()
         self.missing: set[str] = set()
         self.phases: dict[str, float] = {}  # milliseconds a frame of the best pass
         self._best = 0.0
 
-    def _fresh(self) -> N3DS:
-        return N3DS(fcram=(256 if self.trace.needs_new_model else 128) * MIB, threads=self.threads, tier="specialised")
+    def _fresh(self) -> N3DSDriver:
+        machine = N3DSDriver.make_machine(self.trace, threads=self.threads, tier="specialised")
+        return N3DSDriver(self.trace, machine)
 
-    def _play(self, machine: N3DS) -> float:
+    def _play(self, driver: N3DSDriver) -> float:
         """Seconds per frame of one pass."""
         use_clock(cpu_time if self.threads == 1 else perf_counter)
         total, phases, count = 0.0, dict[str, float](), self.trace.frame_count
-        for frame in replay(self.trace, machine, range(count), pictures=False):
+        for frame in driver.frames(pictures=False):
             total += frame.milliseconds / 1000
             for name, value in frame.phases.items():
                 phases[name] = phases.get(name, 0.0) + value / count
@@ -63,8 +62,8 @@ class Player:
         """On the machine in use, switched off and on. The first pass of a turn finds other data in the caches."""
         passes = []
         for _ in range(IN_A_ROW):
-            self.machine.reset()
-            passes.append(self._play(self.machine))
+            self.driver.begin()
+            passes.append(self._play(self.driver))
         return min(passes)
 
     def fresh(self) -> float:
@@ -78,7 +77,7 @@ class Player:
 def measure(report: Report, arguments: argparse.Namespace) -> None:
     table = CAPTURES / "TIMES.tsv"
     if not table.is_file():
-        report.notes.append(f"no recordings at {CAPTURES}: the folder beside the checkout is missing; nothing measured")
+        report.notes.append(f"nothing measured: {recordings.REASON}")
         return
     with table.open(newline="") as lines:
         theirs = {row["capture"]: float(row["ms_best"]) for row in csv.DictReader(lines, delimiter="\t")}

@@ -25,7 +25,11 @@ from rich.console import Console
 from rich.table import Table
 
 ROOT = Path(__file__).resolve().parents[1]
-SHARED = (ROOT / ".." / "shared").resolve()
+sys.path.append(str(ROOT / "tests"))
+
+from support import recordings  # noqa: E402  (found by the path above)
+
+SHARED = recordings.folder()
 CAPTURES = SHARED / "captures" / "3ds"
 # For work of one thread: its processor time, which other programs do not add to. Coarse clocks are no use.
 cpu_time = thread_time if get_clock_info("thread_time").resolution < 1e-6 else perf_counter

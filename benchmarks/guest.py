@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pocketgpu.builder import CommandList
-from pocketgpu.capture import replay
+from pocketgpu.capture.driver import n3ds as driver
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.pica import PICA
 from pocketgpu.pica import n3ds
@@ -22,7 +22,7 @@ LISTS, DATA = 0x20000000, 0x21000000
 
 def use_clock(clock: Callable[[], float]) -> None:
     """Let the replay and the machine time their phases by another clock than that on the wall."""
-    for module in (replay, batch, draws, external, n3ds):
+    for module in (driver, batch, draws, external, n3ds):
         if "perf_counter" in vars(module):
             vars(module)["perf_counter"] = clock
 

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from common import CAPTURES, Report, clock, run
+from common import CAPTURES, Report, clock, recordings, run
 
 import pocketgpu
 from pocketgpu.inspect.inspection import Inspection
@@ -61,7 +61,7 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
     """Every recording; of each figure the slowest recording, and the median of all."""
     paths = sorted(CAPTURES.glob("*.ctf.xz"))
     if not paths:
-        report.notes.append("there are no recordings beside the checkout")
+        report.notes.append(f"nothing measured: {recordings.REASON}")
         return
     found: dict[str, list[tuple[float, str]]] = {"opening": [], "seek with picture": [], "why a pixel": []}
 

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable
 from statistics import median
 
-from common import ROOT, Report, clock, run
+from common import SHARED, Report, clock, run
 
 from pocketgpu.inspect.inspection import debug
 from pocketgpu.inspect.switch.inspection import SwitchInspection
@@ -82,9 +82,8 @@ def _threads(one: SwitchInspection, choose: random.Random, count: int) -> list[f
 
 def measure(report: Report, arguments: argparse.Namespace) -> None:
     """All recordings, and the worst of them."""
-    folder = ROOT / ".." / "shared" / "captures" / "switch"
     worst = {"seek": 0.0, "why": 0.0}
-    for path in sorted(folder.resolve().glob("*.mxcap.zip")):
+    for path in sorted((SHARED / "captures" / "switch").glob("*.mxcap.zip")):
         one = debug(str(path))
         assert isinstance(one, SwitchInspection)
         name, choose = path.name.removesuffix(".mxcap.zip"), random.Random(path.name)

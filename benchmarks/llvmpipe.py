@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from common import SHARED, Report, ratio, run, turns
 
-from pocketgpu.capture.channel_replay import Replay, make_machine
+from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats import mxcap
 from pocketgpu.maxwell.engines.threed.draws import Draw
 
@@ -75,10 +75,10 @@ class Scene:
 
 def scene_of(log: mxcap.ChannelLog) -> Scene:
     """The draw of a recording's last frame, with its vertices and uniforms."""
-    machine = make_machine(log)
-    player = Replay(log, machine)
-    for number in range(log.presents[-1].after + 1):
-        player.run(number)
+    driver = drive(log)
+    machine = driver.machine
+    for _ in range(log.frame_count):
+        driver.play_frame()
     draw = [item for item in machine.log if isinstance(item, Draw)][-1].freeze()
     numbers = draw.vertex_numbers.astype(np.uint32)
     if draw.topology_name == "QUADS":
@@ -196,12 +196,11 @@ class Player:
     """Gives a machine the submissions of a recording's last frame again and again."""
 
     def __init__(self, log: mxcap.ChannelLog) -> None:
-        self.machine = make_machine(log, THREADS)
-        self.player = Replay(log, self.machine)
-        self.last = log.submissions_of(len(log.presents) - 1)
-        for number in range(self.last[-1] + 1):
-            self.player.run(number)
-        self.present = log.presents[-1]
+        self.driver = drive(log, threads=THREADS)
+        self.machine = self.driver.machine
+        self.last = log.submissions_of(log.frame_count - 1)
+        for _ in range(log.frame_count):
+            self.driver.play_frame()
 
     def frame(self) -> float:
         """Seconds a frame, of the best of some."""
@@ -210,13 +209,13 @@ class Player:
             self.machine.log.clear()
             start = perf_counter()
             for number in self.last:
-                self.player.submit(number)
+                self.driver.submit(number)
             self.machine.finish()
             best = min(best, perf_counter() - start)
         return best
 
     def picture(self) -> np.ndarray[Any, Any]:
-        picture = self.player.picture(self.present, 0)
+        picture = self.driver.picture(self.driver.frame_count - 1)
         assert picture is not None
         return picture
 

@@ -17,7 +17,7 @@ from pocketgpu.facts.maxwell.headers import SPH
 from pocketgpu.facts.switches import choose
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
 from pocketgpu.maxwell.engines.common.state import State
-from pocketgpu.maxwell.formats.pixels import srgb_tables
+from pocketgpu.maxwell.formats.srgb import srgb_tables
 from pocketgpu.maxwell.graphics.output.state import OutputState
 from pocketgpu.maxwell.graphics.programs.headers import Header
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, MAX_SAMPLES

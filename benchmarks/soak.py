@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 import pocketgpu
-from pocketgpu.capture.replay import replay
+from pocketgpu.capture.driver import drive
 from pocketgpu.pica.n3ds import N3DS
 
 SAMPLE = Path(__file__).resolve().parents[1] / "src" / "pocketgpu" / "data" / "sample.ctf.xz"
@@ -39,7 +39,7 @@ def main() -> None:
     done, started, early, most = 0, time.perf_counter(), 0.0, 0.0
     while done < options.frames:
         for trace in traces:
-            for frame in replay(trace, machine, range(trace.frame_count)):
+            for frame in drive(trace, machine=machine).frames():
                 assert frame.screens
                 done += 1
                 most = max(most, resident())

@@ -14,7 +14,7 @@ from common import Report, clock, run, turns
 from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell.formats import TEXTURE, PixelLayout
-from pocketgpu.maxwell.formats.pixel_formats import decode
+from pocketgpu.maxwell.formats.arrays import decode
 from pocketgpu.maxwell.textures import blocks
 
 SIZE = 1024

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from support import quick_tests as quick
+from support import recordings
 
 # How long an example takes is no matter of right or wrong: the first one may compile what it needs.
 settings.register_profile("pocketgpu", deadline=None)
@@ -26,12 +28,44 @@ def all_threads_work() -> None:
     workers.WORTH = 0.0
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="a part of the tests, for a minute, see tests/quick.txt")
+    parser.addoption(
+        recordings.OPTION, metavar="DIR", help=f"folder of recordings of other programs (also {recordings.VARIABLE})"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before any test is collected, as some ask for the recordings by name."""
+    option = config.getoption(recordings.OPTION)
+    if option is not None and not Path(option).is_dir():
+        raise pytest.UsageError(f"{recordings.OPTION}: there is no folder {option}")
+    if option is not None:
+        os.environ[recordings.VARIABLE] = option
+    os.environ[recordings.VARIABLE] = str(recordings.folder())  # also for programs that run in other folders
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With --quick, only the files of the list."""
+    if config.getoption("--quick") and collection_path.suffix == ".py" and collection_path not in quick.files():
+        return True
+    return None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With --quick, a few cases of each function, and none of those that take long."""
+    if config.getoption("--quick"):
+        kept = quick.chosen(items)
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = [item for item in items if item in kept]
+
+
 @pytest.fixture(scope="session")
 def shared_dir() -> Path:
-    """The folder of recordings and facts beside the checkout; tests that need it are skipped where it is missing."""
-    folder = (ROOT / ".." / "shared").resolve()
+    """The folder of recordings and tables of other programs; tests that need it are skipped where it is missing."""
+    folder = recordings.folder()
     if not (folder / "captures").is_dir():
-        pytest.skip(f"no recordings at {folder}: the folder with captures/ beside the checkout is missing")
+        pytest.skip(recordings.REASON)
     return folder
 
 

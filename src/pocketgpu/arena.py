@@ -63,6 +63,10 @@ class Snapshot:
         """Bytes of guest memory kept, shared ones counted in full."""
         return len(self.pages) * PAGE_SIZE
 
+    def bytes_beside(self, other: Snapshot) -> int:
+        """How many bytes it keeps that another one of the same memory does not share, at most."""
+        return int(np.count_nonzero(self.versions != other.versions)) * PAGE_SIZE + self.versions.nbytes
+
 
 class Readable(Protocol):
     """Memory of a console that can be read by address."""

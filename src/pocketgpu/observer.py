@@ -3,9 +3,9 @@
     with machine.observed(observer):
         ...
 
-An observer overrides the methods of what it wants to hear of. `pica/observer.py` and `maxwell/observer.py` say what a
-machine of each console tells; what happens on both has one name there. A machine may have several observers: all are
-told, in the order in which they came. One without any does nothing for it.
+An observer overrides the methods of what it wants to hear of. `pica/core/observer.py` and `maxwell/host/observer.py`
+say what a machine of each console tells; what happens on both has one name there. A machine may have several observers:
+all are told, in the order in which they came. One without any does nothing for it.
 """
 
 from __future__ import annotations

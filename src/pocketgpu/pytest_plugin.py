@@ -39,9 +39,7 @@ if TYPE_CHECKING:
     from pocketgpu.events import Event
     from pocketgpu.inspect.pictures.comparing import Pixels
     from pocketgpu.inspect.pictures.findings import Finding
-    from pocketgpu.maxwell.gm20b import GM20B
     from pocketgpu.pica.display.screens import Screen
-    from pocketgpu.pica.n3ds import N3DS
 
 UPDATE_OPTION = "--update-goldens"
 UPDATE_VARIABLE = "POCKETGPU_UPDATE_GOLDENS"
@@ -165,13 +163,12 @@ class Replays:
 
     def __init__(self) -> None:
         self._key: object = None
-        self._machine: N3DS | GM20B | None = None
-        self._capture: Any = None
+        self._driver: Any = None
         self.close()
 
     def close(self) -> None:
-        """Let go of the capture and the machine."""
-        self._key = self._capture = self._machine = None
+        """Let go of the capture and its machine."""
+        self._key = self._driver = None
         self._restart()
 
     def _restart(self) -> None:
@@ -192,20 +189,18 @@ class Replays:
         key = (path, state.st_mtime_ns, state.st_size, threads, tuple(sorted((switches or {}).items())))
         if key != self._key:
             self.close()
-            capture = pocketgpu.open(path)
-            self._machine = capture.machine(threads, switches)
-            self._capture, self._key = capture, key
+            self._driver, self._key = pocketgpu.open(path).driver(threads, switches), key
         try:
             frame = operator.index(frame)  # of NumPy, too
         except TypeError:
             raise pocketgpu.UsageError(f"frames are whole numbers, not {frame!r}", location=name) from None
-        count = self._capture.frame_count
+        count = self._driver.frame_count
         index = frame + count if frame < 0 else frame
         if not 0 <= index < count:
             hint = f"It has frames 0 to {count - 1}." if count else "A frame ends with a marker; there is none."
             raise pocketgpu.NoPictureError(f"the capture has no frame {frame}", location=name, hint=hint)
         screens, warnings = self._frame(index)
-        wanted = screen or ("screen" if self._capture.console == "Switch" else "top")
+        wanted = screen or self._driver.screens[0]
         if wanted not in screens:
             hint = f"Shown: {', '.join(screens) or 'none'}."
             raise pocketgpu.NoPictureError(f"no picture on screen '{wanted}'", location=f"{name}, f{index}", hint=hint)
@@ -216,7 +211,8 @@ class Replays:
         if index not in self._shown:
             if self._frames is None or index < self._next:
                 self._restart()
-                self._frames = iter(self._capture.render(machine=self._machine, pictures=False))
+                self._driver.begin()
+                self._frames = self._driver.frames(pictures=False)
             try:
                 for frame in self._frames:
                     self._next = frame.index + 1

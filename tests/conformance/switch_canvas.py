@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from zoo_switch.show import Shown, show
 from zoo_switch.stage import PIXEL, VERTEX, Entry, Scene, Surface
 
-from pocketgpu.maxwell.formats import pixel_formats
+from pocketgpu.maxwell.formats import arrays
 
 Array = NDArray[Any]
 RED, GREEN, BLUE, WHITE = (1.0, 0, 0, 1), (0, 1.0, 0, 1), (0, 0, 1.0, 1), (1.0, 1, 1, 1)
@@ -99,7 +99,7 @@ class Painting:
     def rgba(self, surface: Surface | None = None, layer: int = 0) -> Array:
         """Colours of a target (the first one) as numbers from 0 to 1 or as stored, (rows, columns, 4)."""
         surface = surface or self.canvas.color
-        found: Array = pixel_formats.decode(self.rows(surface, layer), surface.layout)
+        found: Array = arrays.decode(self.rows(surface, layer), surface.layout)
         return found
 
     def letters(self, surface: Surface | None = None, layer: int = 0) -> str:
@@ -114,7 +114,7 @@ class Painting:
     def zeta(self, layer: int = 0) -> tuple[Array, Array]:
         """Depth and stencil, (rows, columns) each."""
         assert self.canvas.depth is not None
-        depth, stencil = pixel_formats.decode_depth(self.rows(self.canvas.depth, layer), self.canvas.depth.layout)
+        depth, stencil = arrays.decode_depth(self.rows(self.canvas.depth, layer), self.canvas.depth.layout)
         assert depth is not None and stencil is not None
         return depth, stencil
 

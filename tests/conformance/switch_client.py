@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.observer import Undrawn
+from pocketgpu.maxwell.host.observer import Undrawn
 
 PUSH, PUSH_SIZE = 0x1_0000_0000, 0x10000
 DATA, DATA_SIZE = 0x5_0000_0000, 0x400000

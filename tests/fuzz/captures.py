@@ -26,9 +26,9 @@ if __name__ == "__main__":
 import numpy as np
 
 from pocketgpu.builder import Buffer, CaptureBuilder, CommandList, assemble
+from pocketgpu.capture.driver.n3ds import N3DSDriver
 from pocketgpu.capture.formats.citrace import parse
 from pocketgpu.capture.formats.container import unpack
-from pocketgpu.capture.replay import replay
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.pica.n3ds import N3DS
 
@@ -116,7 +116,7 @@ def check(data: bytes, machine: N3DS, counts: Counter[str]) -> None:
     """Read and replay one capture."""
     try:
         trace = parse(unpack(data, file="case.ctf"), file="case.ctf")
-        for frame in replay(trace, machine, range(min(trace.frame_count, 4))):
+        for frame in N3DSDriver(trace, machine).frames(range(min(trace.frame_count, 4))):
             counts["frames"] += 1
             assert frame.index < 4
         counts["replayed"] += 1

@@ -2,7 +2,7 @@
 
     python tests/fuzz/debugging.py --cases 100000 --seed 1
 
-A case is the sample, or a recording beside the checkout, with some words of what it loads into memory changed: command
+A case is the sample, or a recording of another program, with some words of what it loads into memory changed: command
 lists, programs, vertices, textures. Then events are listed, moments are sought in both directions, and pixels and draws
 are asked about; the values of a pixel must end in the bytes that were drawn, but where buffers overlap. A case is made
 from the seed and its number alone (--first N --cases 1).
@@ -24,6 +24,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
 import numpy as np
+from support import recordings
 
 import pocketgpu
 from pocketgpu.capture import Capture
@@ -43,7 +44,7 @@ _VALUES = (0, 1, 2, 3, 0xFF, 0xFFFF, 0x10000, 0x3F800000, 0x7F800000, 0x7FC00000
 def bases() -> list[tuple[str, Contents]]:
     """Name and contents of the sample and of small recordings, their first frames."""
     paths = [ROOT / "src/pocketgpu/data/sample.ctf.xz"]
-    paths += sorted((ROOT / ".." / "shared" / "captures" / "3ds").resolve().glob("*.ctf.xz"))
+    paths += sorted(recordings.n3ds().glob("*.ctf.xz"))
     found = []
     for path in paths:
         contents = contents_of(pocketgpu.open(path).trace)  # type: ignore[arg-type]

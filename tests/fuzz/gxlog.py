@@ -20,8 +20,9 @@ if __name__ == "__main__":
     root = Path(__file__).resolve().parents[2]
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
+from pocketgpu.capture import Capture
+from pocketgpu.capture.driver.n3ds import N3DSDriver
 from pocketgpu.capture.formats import gxlog
-from pocketgpu.capture.replay import Capture, replay
 from pocketgpu.errors import CaptureError
 from pocketgpu.pica.n3ds import N3DS
 
@@ -126,7 +127,7 @@ def check(number: int, data: bytes, memory: bytes, counts: Counter[str]) -> None
     if number % REPLAYED == 0 and log.frame_count:
         counts["replayed"] += 1
         assert repr(Capture("log.gx.json", log))
-        for frame in replay(log, N3DS(), range(min(log.frame_count, 3))):
+        for frame in N3DSDriver(log, N3DS()).frames(range(min(log.frame_count, 3))):
             assert frame.screens["bottom"].array.shape[0] == 240
 
 

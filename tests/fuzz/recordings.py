@@ -2,7 +2,7 @@
 
     python tests/fuzz/recordings.py --cases 10000 --seed 1
 
-A case is one of the recordings beside the checkout with some words of its memory changed: pushbuffers, shader headers,
+A case is one of the recordings of other programs with some words of its memory changed: pushbuffers, shader headers,
 instructions, texture headers, vertices, whatever they are. Without recordings there is nothing to do. A case is made
 from the seed and its number alone (--first N --cases 1).
 """

@@ -29,7 +29,8 @@ from support.random_sass import BUFFER, SIZE, Program, make
 from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
-from pocketgpu.maxwell.sass.launch.launcher import SLICE, TURNS, Code, Launcher
+from pocketgpu.maxwell.sass.launch.code import Code
+from pocketgpu.maxwell.sass.launch.launcher import SLICE, TURNS, Launcher
 
 LIMIT = 4000
 """Steps after which a program is taken to hang."""

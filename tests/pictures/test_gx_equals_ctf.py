@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support import recordings
 
 import pocketgpu
 from pocketgpu.capture.formats.gxlog import GxLog, MemoryEvent, SwapEvent
@@ -17,8 +18,7 @@ from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.gsp import GX_COMMANDS
 from pocketgpu.facts.memory_map import VRAM
 
-_RECORDINGS = Path(__file__).resolve().parents[2] / ".." / "shared" / "captures" / "3ds"
-NAMES = sorted(path.name.removesuffix(".gx.json.xz") for path in _RECORDINGS.glob("*.gx.json.xz"))
+NAMES = sorted(path.name.removesuffix(".gx.json.xz") for path in recordings.n3ds().glob("*.gx.json.xz"))
 SHOWN = [
     register.address
     for register in EXTERNAL

@@ -12,12 +12,12 @@ from functools import lru_cache
 from typing import Any
 
 import pytest
-from support import switch_index
+from support import recordings, switch_index
 from support.quick import seen
 from zoo_switch import SCENES
 
 import pocketgpu
-from pocketgpu.capture.channel_replay import Replay, make_machine
+from pocketgpu.capture.driver.switch import SwitchDriver
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.draw import drawing
@@ -38,10 +38,11 @@ def _twice(log: ChannelLog, machine: GM20B, quick: bool) -> Iterator[Any]:
     machine.reset()
     machine.drawing.tier = "specialised"
     machine.drawing.quick.on, machine.drawing.quick.at_once = quick, True
-    running, memory = Replay(log, machine), machine.memory
+    driver, memory = SwitchDriver(log, machine), machine.memory
     for number in range(len(log.submissions)):
-        running.run(number)
-        running.submit(number)
+        driver.prepare(number)
+        driver.submit(number)
+        driver.submit(number)
         machine.finish()
         data = hashlib.blake2b(memory.arena[PHYSICAL : memory._top].data).hexdigest()
         yield {"memory": data, "written": (memory.page_versions > 0).tobytes(), **seen(machine, ())}
@@ -80,9 +81,9 @@ def test_a_scene_that_threads_share(monkeypatch: pytest.MonkeyPatch, name: str) 
 @pytest.mark.parametrize("name", switch_index.names() or ["none"])
 def test_a_recording(name: str) -> None:
     if name == "none":
-        pytest.skip("no Switch recordings beside the checkout")
+        pytest.skip(recordings.REASON)
     trace = pocketgpu.open(switch_index.folder() / f"{name}.mxcap.zip").trace
-    assert isinstance(trace, ChannelLog) and make_machine(trace).switches == GM20B().switches
+    assert isinstance(trace, ChannelLog) and SwitchDriver.make_machine(trace).switches == GM20B().switches
     _compare(name, trace)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from support import switch_index
+from support import recordings, switch_index
 from support.switch_index import Entry
 
 import pocketgpu
@@ -20,7 +20,7 @@ from pocketgpu.cli import main
 from pocketgpu.inspect.switch.capture_info import MaxwellInfo, examine
 
 NAMES = switch_index.names()
-pytestmark = pytest.mark.skipif(not NAMES, reason="no Switch recordings beside the checkout")
+pytestmark = pytest.mark.skipif(not NAMES, reason=recordings.REASON)
 
 #: The index's words for what a machine counts.
 COUNTED = {

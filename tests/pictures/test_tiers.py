@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import pocketgpu
-from pocketgpu.capture.replay import replay
+from pocketgpu.capture.driver import drive
 from pocketgpu.errors import UsageError
 from pocketgpu.lanes import background
 from pocketgpu.pica.n3ds import N3DS
@@ -24,7 +24,7 @@ def digests(path: Path, tier: str, frames: int = 1) -> list[str]:
     capture = pocketgpu.open(path)
     machine = N3DS(tier=tier)
     found = []
-    for _ in replay(capture.trace, machine, range(frames)):
+    for _ in drive(capture.trace, machine=machine).frames(range(frames)):
         found.append(hashlib.sha256(machine.memory.read(0x18000000, 6 << 20)).hexdigest())
     return found
 

@@ -12,10 +12,10 @@ from pocketgpu.facts import switches
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.compute.grids import Grids
 from pocketgpu.maxwell.engines.common.base import Engine as GpuEngine
+from pocketgpu.maxwell.host.observer import Observer
 from pocketgpu.maxwell.host.stats import ChannelStats
 from pocketgpu.maxwell.host.syncpoints import Syncpoints
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
-from pocketgpu.maxwell.observer import Observer
 from pocketgpu.workers import Workers
 
 WORK, GRIDS = 16 << 20, 32 << 20

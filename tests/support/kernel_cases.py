@@ -1,9 +1,8 @@
-"""The compiled kernels of `../shared/kernels`, with inputs, expected outputs and how closely they must be met."""
+"""The compiled kernels of other programs, with inputs, expected outputs and how closely they must be met."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,9 @@ from numpy.typing import NDArray
 
 from pocketgpu import RawModule, Surface, Texture
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "kernels"
+from .recordings import kernels
+
+FOLDER = kernels()
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/case.json"))
 _NUMBERS = {"u32": "<u4", "s32": "<i4", "f32": "<f4", "f64": "<f8", "u64": "<u8", "s64": "<i8"}
 

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from support.slow_formats import decode, encode, f32
 
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH, Component, PixelLayout
+from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH, PixelLayout
 from pocketgpu.facts.maxwell.headers import SPH
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.engines.common.state import State
-from pocketgpu.maxwell.engines.threed.clear import encode
-from pocketgpu.maxwell.formats.pixels import srgb_tables, srgb_to_linear
+from pocketgpu.maxwell.formats.srgb import srgb_tables
 from pocketgpu.maxwell.graphics.output.state import OutputState
 from pocketgpu.maxwell.graphics.output.targets import Target
 from pocketgpu.maxwell.graphics.programs.headers import Header
@@ -163,31 +163,9 @@ def run_made(case: Case, out: OutputState, evaluator: str, general: bool = False
 # The model
 
 
-def _number(word: int) -> float:
-    return float(np.array([word], np.uint32).view(np.float32)[0])
-
-
 def clamp(value: float, low: float, high: float) -> float:
     """Between the bounds; NaN is the lower one, but nothing where there is none."""
     return low if value != value and low > -np.inf else min(max(value, low), high)
-
-
-def decode(c: Component, bits: int, srgb: bool) -> float:
-    """A component's value."""
-    top = (1 << c.width) - 1
-    if c.type == "snorm":
-        return max((bits - ((bits >> (c.width - 1)) << c.width)) / (top >> 1), -1.0)
-    if c.type == "float":
-        if c.width == 32:
-            return _number(bits)
-        mantissa = {16: 10, 11: 6, 10: 5}[c.width]
-        exponent, fraction = bits >> mantissa & 31, bits & ((1 << mantissa) - 1)
-        sign = -1.0 if c.width == 16 and bits >> 15 else 1.0
-        if exponent == 31:
-            return sign * (float("inf") if not fraction else float("nan"))
-        return sign * (fraction / (1 << mantissa) + (exponent > 0)) * 2.0 ** (max(exponent, 1) - 15)
-    value = bits / top
-    return float(srgb_to_linear(np.float64(value))) if c.type == "srgb" and srgb else value
 
 
 def compare(function: int, a: float, b: float) -> bool:
@@ -348,7 +326,7 @@ class Model:
             top = (1 << z.width) - 1
             bits = word >> z.lo & top
             incoming = depth if z.type == "float" else int(np.floor(min(max(depth, 0.0), 1.0) * top + 0.5))
-            stored = _number(bits) if z.type == "float" else bits
+            stored = f32(bits) if z.type == "float" else bits
             within = stored if z.type == "float" else bits / top
             if bounded:
                 low, high = state.float("SET_DEPTH_BOUNDS_MIN"), state.float("SET_DEPTH_BOUNDS_MAX")

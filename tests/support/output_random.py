@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from support.output_case import GRIDS, TARGET_ROOM, Case, decode
+from support.output_case import GRIDS, TARGET_ROOM, Case
+from support.slow_formats import decode
 
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH, Component, PixelLayout
 

@@ -34,9 +34,36 @@ from pocketgpu.maxwell.graphics.records import (
     VIEWPORT,
     VIEWPORT_COUNT,
 )
-from pocketgpu.maxwell.sass.stages.stage_io import PIXEL
+from pocketgpu.maxwell.sass.stages.stage import PIXEL
 from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, DONE, LANES, LAUNCH, REGISTERS, VECTOR, WARP, WARPS
 
+_GENERAL = (
+    "SET_RT_LAYER", "SET_OFFSET_RENDER_TARGET_INDEX", "SET_ATTRIBUTE_POINT_SIZE", "SET_VIEWPORT_PIXEL",
+    "SET_CONSERVATIVE_RASTER", "SET_FILL_VIA_TRIANGLE", "SET_VIEWPORT_SCALE_OFFSET", "SET_USER_CLIP_ENABLE",
+    "SET_USER_CLIP_OP", "SET_VIEWPORT_CLIP_CONTROL", "SET_VIEWPORT_Z_CLIP", "OGL_SET_CULL", "OGL_SET_CULL_FACE",
+    "OGL_SET_FRONT_FACE", "SET_WINDOW_ORIGIN", "SET_FRONT_POLYGON_MODE", "SET_BACK_POLYGON_MODE", "SET_TWO_SIDED_LIGHT",
+    "SET_POLY_OFFSET_FILL", "SET_POLY_OFFSET_LINE", "SET_POLY_OFFSET_POINT", "SET_SLOPE_SCALE_DEPTH_BIAS",
+    "SET_DEPTH_BIAS", "SET_DEPTH_BIAS_CLAMP", "SET_ZT_FORMAT", "SET_ALIASED_LINE_WIDTH_ENABLE",
+    "SET_ALIASED_LINE_WIDTH_FLOAT", "SET_LINE_WIDTH_FLOAT", "SET_ANTI_ALIAS", "SET_ANTI_ALIAS_ENABLE",
+    "SET_ANTI_ALIASED_LINE", "SET_LINE_STIPPLE", "SET_LINE_STIPPLE_PARAMETERS", "SET_LINE_MODE_POLYGON_CLIP",
+    "SET_POINT_SIZE", "SET_POINT_SPRITE", "SET_POINT_SPRITE_SELECT", "SET_ANTI_ALIASED_POINT",
+    "SET_ANTI_ALIAS_SAMPLE_POSITIONS", "SET_NONMULTISAMPLED_Z", "SET_HYBRID_ANTI_ALIAS_CONTROL", "SET_SAMPLE_MASK",
+    "SET_SAMPLE_MASK_X0_Y0", "SET_SAMPLE_MASK_X1_Y0", "SET_SAMPLE_MASK_X0_Y1", "SET_SAMPLE_MASK_X1_Y1",
+    "SET_WINDOW_CLIP_ENABLE", "SET_WINDOW_CLIP_TYPE", "SET_WINDOW_CLIP_HORIZONTAL", "SET_WINDOW_CLIP_VERTICAL",
+    "SET_POLYGON_STIPPLE", "SET_POLYGON_STIPPLE_PATTERN", "SET_DEPTH_BIAS_CONTROL", "SET_POLY_SMOOTH",
+)  # fmt: skip
+_OF_ALL_VIEWPORTS = (
+    "SET_VIEWPORT_SCALE_OFFSET", "SET_VIEWPORT_CLIP_CONTROL", "SET_SURFACE_CLIP_HORIZONTAL",
+    "SET_SURFACE_CLIP_VERTICAL", "SET_WINDOW_ORIGIN", "SET_WINDOW_OFFSET_X", "SET_WINDOW_OFFSET_Y",
+)  # fmt: skip
+_OF_A_VIEWPORT = (
+    "SET_VIEWPORT_COORDINATE_SWIZZLE", "SET_VIEWPORT_SCALE_X", "SET_VIEWPORT_SCALE_Y", "SET_VIEWPORT_SCALE_Z",
+    "SET_VIEWPORT_OFFSET_X", "SET_VIEWPORT_OFFSET_Y", "SET_VIEWPORT_OFFSET_Z", "SET_VIEWPORT_CLIP_MIN_Z",
+    "SET_VIEWPORT_CLIP_MAX_Z", "SET_VIEWPORT_CLIP_HORIZONTAL", "SET_VIEWPORT_CLIP_VERTICAL", "SET_SCISSOR_ENABLE",
+    "SET_SCISSOR_HORIZONTAL", "SET_SCISSOR_VERTICAL",
+)  # fmt: skip
+RASTER_NAMES = tuple(dict.fromkeys((*_GENERAL, *_OF_ALL_VIEWPORTS, *_OF_A_VIEWPORT)))
+"""The methods that `RasterEncoder` and `pixel_inputs` may read."""
 WIDTH, HEIGHT = 64, 48
 ARENA = 4 << 20
 _INPUTS = 8  # that are noted
@@ -172,7 +199,7 @@ def registers(**values: Any) -> State:
 def wild(rng: np.random.Generator) -> State:
     """Registers of any value, most of them as they should be."""
     state = registers()
-    for name in raster_state.RASTER_NAMES:
+    for name in RASTER_NAMES:
         method = B197[name]
         for n in range(method.count or 1):
             kind = rng.integers(0, 80)
@@ -271,7 +298,7 @@ class Raster:
         raster, viewports = take(RASTER.size), take(VIEWPORT.size * VIEWPORT_COUNT)
         record = self.words(raster, RASTER.size // 4)
         table_of = self.words(viewports, VIEWPORT.size // 4 * VIEWPORT_COUNT)
-        raster_state.encode(state, layout.read, record, table_of)
+        raster_state.RasterEncoder({}).encode(state, layout.read, record, table_of)
         if not only_set_up:
             raster_state.limit(table_of, WIDTH, HEIGHT)
         wanted = {a: PERSPECTIVE for a in flat if a >= 0x80} if inputs is None else inputs

@@ -18,7 +18,7 @@ from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.input.vertex_input import InputShape
 from pocketgpu.maxwell.graphics.output.state import OutputState
 from pocketgpu.maxwell.graphics.programs.headers import PERSPECTIVE, layout_of
-from pocketgpu.maxwell.graphics.raster import raster_state
+from pocketgpu.maxwell.graphics.raster.raster_state import RasterEncoder, left_out, pixel_inputs
 from pocketgpu.maxwell.graphics.records import ATTRIBUTE_SPACE, RASTER, VIEWPORT, VIEWPORT_COUNT
 from pocketgpu.maxwell.host.layout import FILE_WORDS
 
@@ -74,8 +74,8 @@ def names_of_draws() -> tuple[str, ...]:
         return [vertex_input.plan(state, 4, size, size != 0, shape, 0, 1, 0) for size in (0, 2)]
 
     return names_read(
-        shaders_of, plan, raster_state.left_out,
+        shaders_of, plan, left_out,
         lambda state: OutputState.of(state, header, switches, True),
-        lambda state: raster_state.encode(state, everything, raster, viewports, switches),
-        lambda state: raster_state.pixel_inputs(state, inputs, everything),
+        lambda state: RasterEncoder(switches).encode(state, everything, raster, viewports),
+        lambda state: pixel_inputs(state, inputs, everything),
     )  # fmt: skip

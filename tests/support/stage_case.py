@@ -18,7 +18,7 @@ from pocketgpu.maxwell.graphics.programs.run_stage import run_stage
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, PAGE_ONE, PAGE_ZERO, PLANE
 from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.sass.isa.assembler import assemble
-from pocketgpu.maxwell.sass.stages.stage_io import PIXEL
+from pocketgpu.maxwell.sass.stages.stage import PIXEL
 from pocketgpu.maxwell.sass.thread_memory.work import BLOCK
 
 CODE, DATA = 0x1_0000_0000, 0x1_0010_0000

@@ -7,6 +7,8 @@ from ast import literal_eval
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from . import recordings
+
 
 @dataclass
 class Entry:
@@ -24,7 +26,7 @@ class Entry:
 
 def folder() -> Path:
     """Where recordings lie, whether they are there or not."""
-    return (Path(__file__).resolve().parents[2] / ".." / "shared" / "captures" / "switch").resolve()
+    return recordings.switch()
 
 
 def names() -> list[str]:

@@ -12,7 +12,6 @@ import lzma
 import random
 import re
 import struct
-import sys
 import tracemalloc
 import types
 from pathlib import Path
@@ -22,10 +21,10 @@ import numpy as np
 import pytest
 
 from pocketgpu import capture as captures
+from pocketgpu.capture.driver.n3ds import N3DSDriver
 from pocketgpu.capture.formats import container
 from pocketgpu.capture.formats.citrace import SECTIONS, InitialState, LoadRun, NarrowWrite, WriteRun, parse
 from pocketgpu.capture.formats.citrace_write import Load, RecordedEvent, Write, encode_citrace, write_citrace
-from pocketgpu.capture.replay import replay
 from pocketgpu.errors import CaptureError, GuestMemoryError, NoPictureError, PocketGPUError, UsageError
 from pocketgpu.events import EventLog
 
@@ -95,14 +94,14 @@ class FakeMachine:
 
 @pytest.fixture
 def fake_n3ds(monkeypatch: pytest.MonkeyPatch) -> list[FakeMachine]:
-    """Puts the fake where `Capture.render` looks for the machine; gives the list of machines made."""
+    """Puts the fake where drivers look for the machine; gives the list of machines made."""
     made: list[FakeMachine] = []
 
     def make(**options: Any) -> FakeMachine:
         made.append(FakeMachine(**options))
         return made[-1]
 
-    monkeypatch.setitem(sys.modules, "pocketgpu.pica.n3ds", types.SimpleNamespace(N3DS=make))
+    monkeypatch.setattr("pocketgpu.capture.driver.n3ds.N3DS", make)
     return made
 
 
@@ -188,7 +187,7 @@ def test_classic_form_laid_out_by_hand() -> None:
     assert half == NarrowWrite(3, 0x1040000A, 0x5555, 16)
     assert last.addresses.tolist() == [0x1040000C, 0x10400010] and last.values.tolist() == [1, 2]
     machine = FakeMachine()
-    list(replay(trace, machine, range(1)))
+    list(N3DSDriver(trace, machine).frames(range(1)))
     assert machine.registers == {
         0x10400000: 0x11111111,
         0x10400004: 0x22224422,
@@ -216,7 +215,7 @@ def test_round_trip(classic: bool) -> None:
         assert np.array_equal(getattr(trace.initial, name), getattr(state, name)), name
     assert trace.initial.vs_uniforms.shape == (96, 4) and trace.initial.default_attributes.shape == (16, 4)
     machine = FakeMachine()
-    frames = list(replay(trace, machine, range(3)))
+    frames = list(N3DSDriver(trace, machine).frames(range(3)))
     assert machine.calls == [
         ("load", FCRAM, b"abcdefgh"),
         ("write", [(PSC0_CONTROL, 1), (PDC0_FORMAT, 0x80341)]),
@@ -244,7 +243,7 @@ def test_classic_widths_round_trip() -> None:
     ]
     trace = parse(encode_citrace([writes], classic=True))
     machine = FakeMachine()
-    list(replay(trace, machine, range(1)))
+    list(N3DSDriver(trace, machine).frames(range(1)))
     assert machine.registers == {
         0x10400000: 0xCDEFAB00,
         0x10400008: 0xFFFFFFFE,
@@ -273,7 +272,7 @@ def test_sections_and_stream_need_no_alignment() -> None:
 def test_long_runs_cost_one_call_each() -> None:
     writes = [Write(0x10400000 + 4 * (i % 1024), i) for i in range(50_000)]
     machine = FakeMachine()
-    list(replay(parse(encode_citrace([writes])), machine, range(1)))
+    list(N3DSDriver(parse(encode_citrace([writes])), machine).frames(range(1)))
     assert [call[0] for call in machine.calls] == ["write", "vblank", "finish"]
     assert machine.calls[0][1][-1] == (writes[-1].address, 49_999)
 
@@ -291,7 +290,7 @@ def test_real_recordings(shared_dir: Path) -> None:
         pica = capture.trace.initial.pica
         assert (pica[0x20], pica[0x245]) == (0x12345678, 1), name
         machine = FakeMachine()
-        assert len(list(replay(capture.trace, machine, range(frames)))) == frames
+        assert len(list(N3DSDriver(capture.trace, machine).frames(range(frames)))) == frames
         assert len(machine.events) == 0, name
         shown = [address for call in machine.calls if call[0] == "write" for address, _ in call[1]]
         assert all(0x10202000 <= address < 0x10402000 for address in shown), name
@@ -325,7 +324,7 @@ def test_events_after_the_last_marker_are_told_and_left_out() -> None:
     (event,) = trace.warnings
     assert (event.id, event.at) == ("capture.unfinished-frame", "f1") and event.message.startswith("2 elements")
     machine = FakeMachine()
-    list(replay(trace, machine, range(1)))
+    list(N3DSDriver(trace, machine).frames(range(1)))
     assert machine.registers == {PSC0_CONTROL: 1}
 
 
@@ -374,7 +373,7 @@ def test_malformed_files_name_the_byte(data: bytes, offset: int) -> None:
 def test_loads_of_nothing_may_stand_anywhere() -> None:
     trace = parse(by_hand(element(0xE2, 0xFFFFFFFF, 0, 0xFFFFFFFF), element(0xE1)))
     machine = FakeMachine()
-    list(replay(trace, machine, range(1)))
+    list(N3DSDriver(trace, machine).frames(range(1)))
     assert machine.calls == [("vblank",), ("finish",)] and len(machine.events) == 0
 
 
@@ -522,7 +521,8 @@ def test_render_hands_its_options_to_the_machine(tmp_path: Path, fake_n3ds: list
     write_citrace(tmp_path / "x.ctf", SMALL)
     capture = captures.open(tmp_path / "x.ctf")
     list(capture.render(threads=2, switches={"a": "b"}, evaluator="numpy"))
-    assert fake_n3ds[0].options == {"fcram": 128 << 20, "threads": 2, "switches": {"a": "b"}, "evaluator": "numpy"}
+    given = {"fcram": 128 << 20, "threads": 2, "switches": {"a": "b"}, "evaluator": "numpy", "tier": "auto"}
+    assert fake_n3ds[0].options == given
     write_citrace(tmp_path / "new.ctf", [[Load(0x28000000 - 2, b"four")]])
     list(captures.open(tmp_path / "new.ctf").render())
     assert fake_n3ds[1].options["fcram"] == 256 << 20 and len(fake_n3ds[1].events) == 0
@@ -569,7 +569,7 @@ def test_unmapped_loads_are_events_and_the_replay_goes_on() -> None:
         [Load(FCRAM - 2, b"abcd"), Load(0x28000000 - 3, b"inside"), Load(FCRAM, b"last")],
     ]
     machine = FakeMachine()
-    first, second = replay(parse(encode_citrace(frames)), machine, range(2))
+    first, second = N3DSDriver(parse(encode_citrace(frames)), machine).frames(range(2))
     assert [(event.id, event.kind, event.at) for event in first.warnings] == [
         ("capture.unmapped-load", "warning", "f0/e1"),
         ("capture.unmapped-load", "warning", "f0/e2"),
@@ -583,7 +583,7 @@ def test_unmapped_loads_are_events_and_the_replay_goes_on() -> None:
 
 def test_events_of_frames_passed_over_are_not_lost() -> None:
     machine = FakeMachine()
-    (frame,) = replay(parse(encode_citrace([[Load(0, b"x")], []])), machine, range(1, 2))
+    (frame,) = N3DSDriver(parse(encode_citrace([[Load(0, b"x")], []])), machine).frames(range(1, 2))
     assert [event.at for event in frame.warnings] == ["f0/e0"]
 
 

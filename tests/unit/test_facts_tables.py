@@ -1,4 +1,4 @@
-"""The tables: complete, free of overlaps, and the same as the documents where those lie beside the checkout."""
+"""The tables: complete, free of overlaps, and the same as the documents where those are at hand."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support import switch_index
+from support import recordings, switch_index
 from support.fuzz import load
 
 
@@ -72,7 +72,7 @@ def test_quick_draws_of_the_switch() -> None:
     assert counts["quick"] * 4 > counts["draws"] > 3000 and counts["draw.fault"] >= 100
 
 
-@pytest.mark.skipif(not switch_index.names(), reason="no Switch recordings beside the checkout")
+@pytest.mark.skipif(not switch_index.names(), reason=recordings.REASON)
 def test_damaged_recordings_of_the_switch() -> None:
     counts = load("recordings").run(60, seed=1)
     assert counts["cases"] == 60 and counts["replayed"] >= 50

@@ -16,10 +16,11 @@ import pytest
 
 import pocketgpu
 from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, PushBuffer, Surface, size_of
-from pocketgpu.capture import channel_replay
+from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats import mxcap
 from pocketgpu.capture.formats.mxcap import ChannelLog, Present
 from pocketgpu.errors import CaptureError, NoPictureError
+from pocketgpu.maxwell.present import to_picture
 
 VA = 0x5_0000_0000
 
@@ -384,13 +385,13 @@ def test_memory_keeps_its_bytes_while_it_is_not_mapped(tmp_path: Path) -> None:
     again["mappings"].append({**again["mappings"][0], "gpu_va": VA << 1, "from_submission": 2, "until_submission": -1})
     again["submissions"].append(again["submissions"][0] | {"memory_updates": []})
     log = mxcap.parse(archive(again, dict(made.files())))
-    machine = channel_replay.make_machine(log)
-    replay = channel_replay.Replay(log, machine)
-    replay.run(0)
+    driver = drive(log)
+    machine, steps = driver.machine, driver.steps()
+    next(steps)
     assert machine.memory.read(address, 4) == b"\x0a\x0b\x0c\x0d"
-    replay.run(1)
+    next(steps)
     assert machine.memory.mapping_at(address) is None
-    replay.run(2)
+    next(steps)
     assert machine.memory.read(VA << 1, 4) == b"\x0a\x0b\x0c\x0d"
 
 
@@ -446,7 +447,7 @@ def shown(format: str, rows: list[list[int]], width: int, height: int, transform
     """The picture of a pitch surface made of these bytes."""
     stride = len(rows[0])
     present = Present(0, 0, None, 0, width, height, format, False, 0, stride, stride * height, transform, None)
-    return channel_replay.to_picture(bytes(byte for row in rows for byte in row), present).tolist()
+    return to_picture(bytes(byte for row in rows for byte in row), present).tolist()
 
 
 def test_formats_of_surfaces() -> None:
@@ -476,6 +477,6 @@ def test_block_linear_surfaces_are_taken_apart() -> None:
         place = (4 * x >> 5 & 1) << 8 | (y >> 1) << 6 | (4 * x >> 4 & 1) << 5 | (y & 1) << 4 | 4 * x & 15
         data[place] = pixel
     present = Present(0, 0, None, 0, 16, 8, "RGBA8_UNORM", True, 0, 64, 512, 0, None)
-    picture = channel_replay.to_picture(bytes(data), present)
+    picture = to_picture(bytes(data), present)
     assert [int(picture[y, x, 0]) for x, y in ((4, 0), (0, 1), (8, 0), (0, 7))] == [1, 2, 3, 4]
     assert picture.shape == (8, 16, 3)

@@ -13,7 +13,7 @@ import pytest
 import pocketgpu
 from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, Packets, PushBuffer, Surface, size_of
 from pocketgpu.builder.maxwell.packets import MOST_DATA, header
-from pocketgpu.capture.channel_replay import Replay, make_machine
+from pocketgpu.capture.driver import drive
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B0B5, B197, TWOD
 from pocketgpu.maxwell.gm20b import GM20B
@@ -36,12 +36,9 @@ def machine_after(*segments: PushBuffer) -> GM20B:
 
 def run(made: MaxwellCaptureBuilder) -> GM20B:
     log = made.log()
-    machine = make_machine(log)
-    replay = Replay(log, machine)
-    for number in range(len(log.submissions)):
-        replay.run(number)
-    machine.finish()
-    return machine
+    driver = drive(log)
+    driver.play_rest()
+    return driver.machine
 
 
 # -- header forms
@@ -244,11 +241,10 @@ def test_syncpoints_are_raised_and_waited_for() -> None:
     made.submit(PushBuffer().syncpoint_wait(id, 2).semaphore_release(address, 1), channel=1)
     made.submit(PushBuffer().syncpoint_increment(id))
     log = made.log()
-    machine = make_machine(log)
-    replay = Replay(log, machine)
+    driver = drive(log)
+    machine, steps = driver.machine, driver.steps()
     machine.syncpoints.foreign_reached = False
-    replay.run(0)
-    replay.run(1)
+    assert (next(steps), next(steps)) == (0, 1)
     assert machine.memory.read(address, 4) == bytes(4) and machine.syncpoints[id] == 1
     machine.syncpoints.increment(id)
     machine.finish()

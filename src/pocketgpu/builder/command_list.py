@@ -19,16 +19,18 @@ from numpy.typing import ArrayLike
 from pocketgpu.builder.uploads import Uploads, pack_f24
 from pocketgpu.builder.values import FieldValue
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.pica_enums import ATTRIBUTE_TYPE, COLOR_FORMAT
+from pocketgpu.facts.pica import ATTRIBUTES, LOADER_STEP, PICA
+from pocketgpu.facts.pica_enums import ATTRIBUTE_TYPE, COLOR_FORMAT, COMPONENT
+from pocketgpu.facts.vertices import ELEMENT_BYTES, NIBBLES, skipped_bytes
 
 Operand: TypeAlias = str | tuple[str, str]
 """A combiner's operand: the name of its source, or source and modifier, such as ("texture 0", "1 - rgb")."""
 Color: TypeAlias = Sequence[int]
 """Red, green, blue and alpha, 0 to 255."""
 
-_SIZES = {"s8": 1, "u8": 1, "s16": 2, "f32": 4}
 _CODES = {name: number for number, name in ATTRIBUTE_TYPE.items()}
-_PADDING = {4: 12, 8: 13, 12: 14, 16: 15}
+_SIZES = {name: ELEMENT_BYTES[number] for name, number in _CODES.items()}
+_PADDING = {skipped_bytes(code): code for code in COMPONENT if skipped_bytes(code)}
 _PIXEL_SIZES = {"RGBA8": "32 bits", "RGB8": "24 bits"}
 INDEXED_LIST = "geometry"
 """What drivers set for indexed triangle lists."""
@@ -249,20 +251,24 @@ class CommandList(Uploads):
                 formats |= {f"type{count}": part[0], f"size{count}": part[1]}
                 count += 1
             stride = buffer.stride or buffer.size()
-            if len(codes) > 12 or not 0 < stride < 256:
+            if len(codes) > ATTRIBUTES or not 0 < stride < 256:
                 raise UsageError(f"buffer {n} does not fit a loader: at most 12 parts and 255 bytes")
-            nibbles = sum(code << 4 * i for i, code in enumerate(codes))
-            shape = nibbles >> 32 | stride << 16 | len(codes) << 28
-            loaders += [buffer.address - base, nibbles & 0xFFFFFFFF, shape]
-        if len(buffers) > 12 or not 1 <= count + len(fixed) <= 12:
+            first = {f"component{i + 1}": code for i, code in enumerate(codes[:NIBBLES])}
+            rest = {f"component{i + 1}": code for i, code in enumerate(codes) if i >= NIBBLES}
+            loaders += [
+                buffer.address - base,
+                PICA["ATTRIBBUFFER0_CONFIG1"].encode(**first),
+                PICA["ATTRIBBUFFER0_CONFIG2"].encode(stride=stride, count=len(codes), **rest),
+            ]
+        if len(buffers) > ATTRIBUTES or not 1 <= count + len(fixed) <= ATTRIBUTES:
             raise UsageError("a draw has 1 to 12 attributes in at most 12 buffers")
         fixed_mask = sum(1 << count + i for i in range(len(fixed)))
-        low = {name: value for name, value in formats.items() if int(name[4:]) < 8}
+        low = {name: value for name, value in formats.items() if int(name[4:]) < NIBBLES}
         high = {name: value for name, value in formats.items() if name not in low}
         total = count + len(fixed)
         self.write("ATTRIBBUFFERS_LOC", base=base).write_fields("ATTRIBBUFFERS_FORMAT_LOW", low)
         self.write_fields("ATTRIBBUFFERS_FORMAT_HIGH", {**high, "fixed_mask": fixed_mask, "count": total})
-        self.write_words("ATTRIBBUFFER0_OFFSET", loaders + [0] * (36 - len(loaders)))
+        self.write_words("ATTRIBBUFFER0_OFFSET", loaders + [0] * (LOADER_STEP * ATTRIBUTES - len(loaders)))
         for i, value in enumerate(fixed):
             self.fixed_attribute(count + i, value)
         return self._inputs(total)

@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from pocketgpu.builder.entries import Entries
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.pica import PICA
-from pocketgpu.facts.pica_enums import LIGHT_LUT, PROCTEX_TABLE
+from pocketgpu.facts.pica import OUTPUT_MAPS, PICA
+from pocketgpu.facts.pica_enums import LIGHT_LUT, PROCTEX_TABLE, SEMANTIC
 from pocketgpu.facts.registers import encode_float
+from pocketgpu.facts.vertices import CLOCKS, TEXTURE_COORDINATES
 from pocketgpu.pica.shader.assembler import Assembly
 
 UNITS = ("VSH", "GSH")
@@ -122,19 +123,11 @@ class Uploads(Entries):
         used = _registers(semantics)
         self.write("SH_OUTMAP_TOTAL", count=len(used))
         words = [sum(code << 8 * i for i, code in enumerate(semantics[number])) for number in used]
-        self.write_words("SH_OUTMAP_O0", words + [0x1F1F1F1F] * (7 - len(words)))
+        unused = PICA["SH_OUTMAP_O0"].encode(**dict.fromkeys("xyzw", SEMANTIC.UNUSED))
+        self.write_words("SH_OUTMAP_O0", words + [unused] * (OUTPUT_MAPS - len(words)))
         codes = {code for number in used for code in semantics[number]}
-        self.write("SH_OUTATTR_MODE", texture_coordinates=bool(codes & {0x0C, 0x0D, 0x0E, 0x0F, 0x10, 0x16, 0x17}))
-        return self.write(
-            "SH_OUTATTR_CLOCK",
-            position_z=0x02 in codes,
-            color=bool(codes & set(range(0x08, 0x0C))),
-            texcoord0=bool(codes & {0x0C, 0x0D}),
-            texcoord1=bool(codes & {0x0E, 0x0F}),
-            texcoord2=bool(codes & {0x16, 0x17}),
-            texcoord0_w=0x10 in codes,
-            quaternion_view=bool(codes & {*range(0x04, 0x08), 0x12, 0x13, 0x14}),
-        )
+        self.write("SH_OUTATTR_MODE", texture_coordinates=bool(codes & TEXTURE_COORDINATES))
+        return self.write_fields("SH_OUTATTR_CLOCK", {name: bool(codes & wanted) for name, wanted in CLOCKS.items()})
 
     # -- look-up tables ---------------------------------------------------------------------------------------------
     def fog_table(self, values: ArrayLike) -> Self:
@@ -159,7 +152,7 @@ class Uploads(Entries):
         """A table of the procedural texture: "noise", "rgb map", "alpha map" take 129 values in 0..1; "color" takes
         colours (n, 4) in 0..255 and fills "color difference" too."""
         number = _number(PROCTEX_TABLE, table)
-        if PROCTEX_TABLE[number] == "color":
+        if number == PROCTEX_TABLE.COLOR:
             colors = np.asarray(values, np.int64).reshape(-1, 4)
             steps = np.diff(colors, axis=0, append=colors[-1:]) >> 1
             for name, rows in (("color", colors), ("color difference", steps)):
@@ -187,7 +180,7 @@ def _unit(unit: str) -> str:
 
 def _registers(semantics: Mapping[int, Sequence[int]]) -> list[int]:
     """The output registers that mean something, in order."""
-    if not 1 <= len(semantics) <= 7:
+    if not 1 <= len(semantics) <= OUTPUT_MAPS:
         raise UsageError(f"{len(semantics)} output registers reach the rasteriser; 1 to 7 can")
     return sorted(semantics)
 

@@ -119,8 +119,8 @@ def run_list(
     start = perf_counter()
     for name, value in (
         ("IRQ_ACK0", 0),
-        ("CMDBUF_SIZE0", size >> 3),
-        ("CMDBUF_ADDR0", list_start >> 3),
+        ("CMDBUF_SIZE0", PICA["CMDBUF_SIZE0"].encode(size=size & -LIST_ALIGNMENT)),
+        ("CMDBUF_ADDR0", PICA["CMDBUF_ADDR0"].encode(address=list_start)),
         ("CMDBUF_JUMP0", 1),
     ):
         machine.write_register(PICA[name].address, value)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pocketgpu.facts.n3ds.blocks import block
+from pocketgpu.facts.pica_enums import INTERLACE
 from pocketgpu.facts.registers import Bank, RegisterBlock
 
 USER_OFFSET: Final = 0x0EB00000
@@ -49,6 +50,12 @@ HOLES: Final = (Area(0x600, 0x800, hangs=True), Area(0x800, 0xC00), Area(0x2000,
 
 CORE_READ_HANGS: Final = frozenset({0x6C})
 """Ids of registers of the 3D core that nobody may read from outside: the bus hangs. Source: GBATEK."""
+
+
+def shows_both(interlace: int) -> bool:
+    """Whether a line mode (PDCn_FORMAT.interlace) takes lines of both framebuffers in turn."""
+    return interlace in (INTERLACE.A_THEN_B, INTERLACE.B_THEN_A)
+
 
 EXTERNAL: Final[RegisterBlock] = block(EXTERNAL_BANK, "external", WIKI)
 """Fill, transfer and display registers; offsets in bytes from 0x10400000."""

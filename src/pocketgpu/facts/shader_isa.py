@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pocketgpu.facts.pica_enums import SEMANTIC
+
 
 @dataclass(frozen=True, slots=True)
 class Format:
@@ -21,6 +23,20 @@ class Format:
         """A field of an instruction word; 0 where the format lacks it."""
         lo, width = self.fields.get(field, (0, 0))
         return (word >> lo) & ((1 << width) - 1)
+
+    def mask(self, field: str) -> int:
+        """The bits of a field, in place."""
+        lo, width = self.fields[field]
+        return ((1 << width) - 1) << lo
+
+
+OPCODE_AT = 26
+"""Lowest bit of the opcode, as most formats have it."""
+
+
+def opcode_number(word: int) -> int:
+    """The top six bits of an instruction word, which OPCODES explains."""
+    return word >> OPCODE_AT
 
 
 _ARITHMETIC = {"desc": (0, 7), "idx": (19, 2), "dst": (21, 5), "op": (26, 6)}
@@ -97,20 +113,67 @@ _TABLE |= {op: Opcode("MAD", F5, 3) for op in range(0x38, 0x40)}
 OPCODES = _TABLE
 """By the top six bits of the word (CMP and MAD share several of them); the others are undefined."""
 
+
+def number_of(name: str) -> int:
+    """The lowest opcode number of an instruction's name."""
+    return next(number for number, opcode in OPCODES.items() if opcode.name == name)
+
+
+TEMPORARIES, UNIFORMS = 0x10, 0x20
+"""Register numbers: r0 as a source or a destination (outputs are before it, inputs as well), c0 as a source."""
 OPDESC_FIELDS = {"mask": (0, 4), "neg1": (4, 1), "sel1": (5, 8), "neg2": (13, 1), "sel2": (14, 8), "neg3": (22, 1),
                  "sel3": (23, 8)}  # fmt: skip
 """Operand descriptor. In `mask` bit 3 is x and bit 0 is w; in a selector the top two bits choose component x."""
 
+COMPONENT_MASKS = tuple((3 - i, 1) for i in range(4))
+"""(lowest bit, width) of x, y, z and w in a write mask."""
+COMPONENT_SELECTORS = tuple((6 - 2 * i, 2) for i in range(4))
+"""(lowest bit, width) in a selector of the component that becomes x, y, z and w."""
+
+LAST_SLOT = 3
+"""The highest vertex slot of SETEMIT."""
+EMIT_STATE = 22, 4
+"""(lowest bit, width) of the three fields of SETEMIT, which lie side by side and are kept until EMIT."""
+EMITTED = Format("4, kept", {name: (lo - EMIT_STATE[0], width) for name, (lo, width) in F4.fields.items()})
+"""Where the three fields stand in what is kept."""
+
+
+def emit_state(word: int) -> int:
+    """What is kept of a SETEMIT word."""
+    lo, width = EMIT_STATE
+    return word >> lo & ((1 << width) - 1)
+
+
+ANY, BOTH, ONLY_X, ONLY_Y = range(4)
+"""Which condition registers a format 2 instruction asks: one of the two, both, only x, only y."""
+INVERTS = 1
+"""In NUM of JMPU: the jump is taken where the boolean is false."""
 COMPARE_NAMES = ("EQ", "NE", "LT", "LE", "GT", "GE", "TRUE", "TRUE")
 CALL_DEPTH, IF_DEPTH, LOOP_DEPTH = 4, 8, 4
-SEMANTICS = (
-    "position.x", "position.y", "position.z", "position.w",
-    "quaternion.x", "quaternion.y", "quaternion.z", "quaternion.w",
-    "color.r", "color.g", "color.b", "color.a",
-    "texcoord0.u", "texcoord0.v", "texcoord1.u", "texcoord1.v", "texcoord0.w", "",
-    "view.x", "view.y", "view.z", "", "texcoord2.u", "texcoord2.v",
-)  # fmt: skip
-"""What SH_OUTMAP can make of an output component, by number; 0x1F means unused."""
+SEMANTICS = tuple(SEMANTIC.get(number, "") for number in range(SEMANTIC.TEXCOORD2_V + 1))
+"""What SH_OUTMAP can make of an output component, by number; SEMANTIC.UNUSED means nothing."""
+
+
+def components(mask: int) -> list[int]:
+    """The components (0 x to 3 w) that a write mask names."""
+    return [i for i, (lo, _) in enumerate(COMPONENT_MASKS) if mask >> lo & 1]
+
+
+def selected(selector: int) -> list[int]:
+    """The components that a selector puts into x, y, z and w."""
+    return [selector >> lo & ((1 << width) - 1) for lo, width in COMPONENT_SELECTORS]
+
+
+def source_register(number: int) -> tuple[str, int]:
+    """The file (v, r or c) of a source operand, and the number in it."""
+    if number < TEMPORARIES:
+        return "v", number
+    return ("r", number - TEMPORARIES) if number < UNIFORMS else ("c", number - UNIFORMS)
+
+
+def target_register(number: int) -> tuple[str, int]:
+    """The file (o or r) of a destination, and the number in it."""
+    return ("o", number) if number < TEMPORARIES else ("r", number - TEMPORARIES)
 
 
 def descriptor(word: int, field: str) -> int:

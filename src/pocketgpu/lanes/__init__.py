@@ -1,8 +1,8 @@
 """Lanes: the language of hot code, with two evaluators.
 
 A *kernel* is a Python function that computes over lanes (a handful of pixels, vertices or threads side by side).
-It is written once. The NumPy evaluator runs it as it stands: slow, easy to watch, the oracle. The LLVM evaluator
-traces it once, writes LLVM IR text and runs the machine code. Both give the same bits; tests hold them to it.
+It is written once. The NumPy evaluator runs it as it stands: it is slow, easy to observe, and the oracle. The LLVM
+evaluator traces it once, writes LLVM IR text and runs the machine code. Both give the same bits; tests check that.
 
 The words of the language are the methods of `Lang`; the values are `Value`. Nothing here knows about GPUs.
 """
@@ -10,7 +10,9 @@ The words of the language are the methods of `Lang`; the values are `Value`. Not
 from __future__ import annotations
 
 from pocketgpu.lanes.kernel import Engine, Kernel, kernel, run_once
-from pocketgpu.lanes.language import Jump, Lang, Next
+from pocketgpu.lanes.language import Lang
+from pocketgpu.lanes.numpy_eval import ArrayLang
+from pocketgpu.lanes.primitives import Jump, Next
 from pocketgpu.lanes.values import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, Array, LaneError, Type, Value, Var
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "U8",
     "U16",
     "Array",
+    "ArrayLang",
     "Engine",
     "Jump",
     "Kernel",

@@ -1,8 +1,8 @@
-"""Compiling behind the program's back: one thread, first come first served.
+"""Compiling in the background: one thread, first come first served.
 
-LLVM and the interpreter lock are shared, so more threads would not compile faster, and a job at work makes everybody
-wait who needs LLVM. So jobs begin only when nobody has for a while. At exit the job at work is finished (what it makes
-is cached on disk) and the rest is forgotten.
+LLVM and Python's interpreter lock are shared, so more threads would not compile faster. While a job compiles, every
+other thread that needs LLVM waits. So a job begins only when no other thread has used LLVM for a while. At exit the job
+under way is finished, because its code goes into the cache on disk; the other jobs are dropped.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from time import monotonic, sleep
 
-# Seconds for which nobody may have used the compiler before a job begins, and the longest that a job is put off.
+# Seconds without another use of the compiler before a job begins; seconds after which it begins anyway.
 QUIET, PATIENCE = 0.4, 5.0
 _last_use = 0.0
 Job = Callable[[], None]
@@ -24,14 +24,14 @@ _stopping = False
 
 
 def in_use() -> None:
-    """Somebody outside of the compiling thread uses the compiler now."""
+    """Note that a thread uses the compiler now. Uses by the compiling thread itself do not count."""
     global _last_use
     if threading.current_thread() is not _thread:
         _last_use = monotonic()
 
 
 def submit(job: Job) -> None:
-    """Run `job` on the compiling thread some time. What it raises is dropped: the caller will meet it in the open."""
+    """Run `job` on the compiling thread later. Errors are dropped: the same code fails again when it is needed."""
     global _thread
     with _start_lock:
         if _stopping:
@@ -61,7 +61,7 @@ def _work() -> None:
             return
         try:
             job()
-        except Exception:  # the same kernel fails again, and visibly, when it is asked for directly
+        except Exception:  # see `submit`
             continue
 
 

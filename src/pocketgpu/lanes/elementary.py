@@ -1,7 +1,7 @@
 """Powers and logarithms to base 2 in f32 operations alone, so that every machine gives the same bits.
 
-The results are the f32 next to the true value but for one in some fifty, where they are its neighbour: leading terms
-are kept as exact sums of two floats, made by splitting factors into halves of 12 bits whose products are exact.
+About 49 of 50 results are the f32 next to the true value; the others are one step away. For that, leading terms are
+kept as exact sums of two floats: factors are split into halves of 12 bits, whose products are exact.
 """
 
 from __future__ import annotations
@@ -71,14 +71,14 @@ def _mantissa(k: Lang, x: Value) -> tuple[Value, Value]:
 
 
 def _special(k: Lang, x: Value, r: Value) -> Value:
-    """The logarithm r of x, but for zero, infinity and what has none."""
+    """The logarithm r of x; zero, infinity, and numbers that have no logarithm get their own results."""
     r = k.select(x == math.inf, math.inf, r)
     r = k.select(x == 0.0, -math.inf, r)
     return k.select(x >= 0.0, r, math.nan)
 
 
 def quick_log2(k: Lang, x: Value) -> Value:
-    """As `log2`, with two or three wrong last bits and half the work."""
+    """As `log2` with half the work; the last two or three bits may be wrong."""
     m, exponent = _mantissa(k, x)
     s = (m - 1.0) / (m + 1.0)
     s2 = s * s
@@ -91,7 +91,7 @@ def log2(k: Lang, x: Value) -> Value:
     m, exponent = _mantissa(k, x)
     n, d = m - 1.0, m + 1.0
     s = n / d
-    # What the rounding of the quotient and of its divisor lost.
+    # What was lost when the quotient and its divisor were rounded.
     d_high, d_low = _split(k, d)
     s_high, s_low = _split(k, s)
     left = n - s_high * d_high - s_high * d_low - s_low * d_high - s_low * d_low - s * (m - (d - 1.0))

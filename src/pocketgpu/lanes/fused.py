@@ -87,23 +87,25 @@ def _negated(k: Lang, a: tuple[Value, Value]) -> tuple[Value, Value]:
     return ~a[0] + k.select(low == 0, 1, 0 * low), low
 
 
-def fma64(k: Lang, x: Value, y: Value, z: Value, rounding: int | Value = NEAREST) -> Value:
-    """x * y + z of f64 in one of four roundings. A result that is no number is the quiet NaN without payload."""
-    a, b, c = k.bits_i64(x), k.bits_i64(y), k.bits_i64(z)
+def _like(k: Lang, v: int, value: Value) -> Value:
+    """A constant in the lanes of a value."""
+    return k.fit(k.const(v, value.type), value.type, value.lanes)
 
-    def one(v: int) -> Value:
-        return k.fit(k.const(v, a.type), a.type, a.lanes)
 
-    sign = (a ^ b) & _SIGN
+def _aligned_sum(k: Lang, a: Value, b: Value, c: Value, flip: Value) -> tuple[tuple[Value, Value], Value]:
+    """The sum of a * b and c, finite numbers as bits, in 128 bits with a sign; and the exponent of its lowest bit.
+
+    flip: whether the product and c have different signs; the sum is negative where c is the larger one then.
+    """
     (ma, ea), (mb, eb), (mc, ec) = (_scaled(k, v) for v in (a, b, c))
     # The product has up to 106 bits and stands 2 above the lowest; the addend is brought to the same exponent.
-    high, low = _shift_left(k, *_product(k, ma, mb), one(2))
-    ep = ea + eb - 1077  # of the lowest bit, as exponents of c count, whose lowest bit is at ec
-    top_c, low_c = _shift_left(k, 0 * mc, mc, one(64))
+    high, low = _shift_left(k, *_product(k, ma, mb), _like(k, 2, a))
+    ep = ea + eb - 1077  # exponent of the lowest bit, in the same count as ec
+    top_c, low_c = _shift_left(k, 0 * mc, mc, _like(k, 64, a))
     e_c = ec - 64
     p_zero, c_zero = (high | low) == 0, mc == 0
-    # Whoever stands lower moves right, but first the higher one moves left as far as there is room (two bits stay for
-    # the sum and its sign).
+    # The lower one must move right to meet the higher one. To lose less, the higher one moves left first as far as
+    # there is room (two bits stay free for the sum and its sign).
     gap = ep - e_c
     room_p = k.leading_zeros(k.select(high == 0, low, high)) + k.select(high == 0, 64, 0 * high) - 3
     room_c = k.leading_zeros(k.select(top_c == 0, low_c, top_c)) + k.select(top_c == 0, 64, 0 * high) - 3
@@ -117,26 +119,24 @@ def fma64(k: Lang, x: Value, y: Value, z: Value, rounding: int | Value = NEAREST
     base = k.max(ep, e_c)
     high, low = _shift_right(k, high, low, base - ep)
     top_c, low_c = _shift_right(k, top_c, low_c, base - e_c)
-    negative_c = c < 0
-    flip = (sign != 0) ^ negative_c
     minus_high, minus_low = _negated(k, (top_c, low_c))
-    total = _add(k, (high, low), (k.select(flip, minus_high, top_c), k.select(flip, minus_low, low_c)))
-    turned = total[0] < 0
-    back = _negated(k, total)
-    high, low = k.select(turned, back[0], total[0]), k.select(turned, back[1], total[1])
-    negative = (sign != 0) ^ turned
-    zero = (high | low) == 0
+    return _add(k, (high, low), (k.select(flip, minus_high, top_c), k.select(flip, minus_low, low_c))), base
+
+
+def _rounded(k: Lang, high: Value, low: Value, base: Value, negative: Value, rounding: int | Value) -> Value:
+    """The bits of a number of 128 bits above 0 as an f64, without its sign, which decides about some roundings."""
     # Bring the highest bit to bit 62 of the upper word, then cut to 53 bits, or fewer below the smallest exponent.
     zeros = k.select(high == 0, k.leading_zeros(low) + 64, k.leading_zeros(high))
     high, low = _shift_left(k, high, low, k.max(zeros - 1, 0))
     exponent = base - k.max(zeros - 1, 0) + 64 + 10  # of bit 10 of the upper word, the last of 53
     high = high | k.select(low != 0, 1, 0 * low)
     cut = 10 + k.max(1 - exponent, 0)
-    high = k.select(cut > 63, 1, high)  # so small that only the rounding can tell it from zero
+    high = k.select(cut > 63, 1, high)  # so small that it only matters for rounding
     cut = k.min(cut, 63)
-    rest = high & ((one(1) << cut) - 1)
+    one = _like(k, 1, high)
+    rest = high & ((one << cut) - 1)
     whole = high.lsr(cut)
-    half = one(1) << (cut - 1)
+    half = one << (cut - 1)
     up = k.switch(
         rounding,
         [
@@ -154,19 +154,35 @@ def fma64(k: Lang, x: Value, y: Value, z: Value, rounding: int | Value = NEAREST
     largest = k.switch(
         rounding,
         [
-            lambda: one(_INFINITY),
-            lambda: k.select(negative, one(_INFINITY), _INFINITY - 1),
-            lambda: k.select(negative, one(_INFINITY - 1), _INFINITY),
-            lambda: one(_INFINITY - 1),
+            lambda: _like(k, _INFINITY, high),
+            lambda: k.select(negative, _like(k, _INFINITY, high), _INFINITY - 1),
+            lambda: k.select(negative, _like(k, _INFINITY - 1, high), _INFINITY),
+            lambda: _like(k, _INFINITY - 1, high),
         ],
     )
-    magnitude = k.select(overflow, largest, magnitude)
+    return k.select(overflow, largest, magnitude)
+
+
+def fma64(k: Lang, x: Value, y: Value, z: Value, rounding: int | Value = NEAREST) -> Value:
+    """x * y + z of f64 in one of four roundings. A result that is NaN is the quiet NaN without payload."""
+    a, b, c = k.bits_i64(x), k.bits_i64(y), k.bits_i64(z)
+    sign = (a ^ b) & _SIGN
+    negative_c = c < 0
+    flip = (sign != 0) ^ negative_c
+    total, base = _aligned_sum(k, a, b, c, flip)
+    turned = total[0] < 0
+    back = _negated(k, total)
+    high, low = k.select(turned, back[0], total[0]), k.select(turned, back[1], total[1])
+    negative = (sign != 0) ^ turned
+    zero = (high | low) == 0
+    magnitude = _rounded(k, high, low, base, negative, rounding)
     result = k.select(negative, magnitude | _SIGN, magnitude)
-    # An exact zero has the sign that both parts have; where they differ, minus only when rounding down.
-    minus = k.switch(rounding, [lambda: one(0), lambda: one(_SIGN), lambda: one(0), lambda: one(0)])
+    # An exact zero has the sign of both parts. Where these differ it is negative only when rounding down.
+    plus, minus = (lambda: _like(k, 0, a)), (lambda: _like(k, _SIGN, a))
+    of_zero = k.switch(rounding, [plus, minus, plus, plus])
     both = (sign != 0) & negative_c
-    result = k.select(zero, k.select(flip, minus, k.select(both, one(_SIGN), 0)), result)
-    # Infinities and what is no number.
+    result = k.select(zero, k.select(flip, of_zero, k.select(both, minus(), 0)), result)
+    # Infinities and NaN.
     size_a, size_b, size_c = (v & ~_SIGN for v in (a, b, c))
     infinite_p = (size_a == _INFINITY) | (size_b == _INFINITY)
     invalid = infinite_p & ((size_a == 0) | (size_b == 0))
@@ -176,4 +192,4 @@ def fma64(k: Lang, x: Value, y: Value, z: Value, rounding: int | Value = NEAREST
     invalid = invalid | (infinite_p & infinite_c & flip)
     for size in (size_a, size_b, size_c):
         invalid = invalid | (size > _INFINITY)
-    return k.bits_f64(k.select(invalid, one(_NAN), result))
+    return k.bits_f64(k.select(invalid, _like(k, _NAN, a), result))

@@ -7,21 +7,21 @@
     run(1000, 7)
 
 Keyword-only parameters of the body are *static*: each combination of their values is a specialisation with code of
-its own (`engine.get(fill, width=16)`). Static values must be hashable, for they name the specialisation.
+its own (`engine.get(fill, width=16)`). Static values must be hashable, because they name the specialisation.
 """
 
 from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from pocketgpu.lanes import background, machine_code, object_cache, recipes
 from pocketgpu.lanes.llvm_eval import LLVMLang
-from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang, scalar
+from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
 from pocketgpu.lanes.values import F32, I32, I64, LaneError, Type, Value
 
 _CTYPES: dict[str, Any] = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "f32": ctypes.c_float}
@@ -73,19 +73,27 @@ def run_once(
     kernel: Kernel, arena: np.ndarray[Any, Any], lanes: int, /, *args: Any,
     functions: dict[int, Callable[..., None]] | None = None, **static: Any,
 ) -> None:  # fmt: skip
-    """Run a kernel as it stands, on the NumPy evaluator, without keeping anything of it.
+    """Run a kernel once by the NumPy evaluator, without an engine.
 
-    For who looks on: static values may be objects that note what they see. lanes: for kernels that do not fix them.
-    functions: what the handles mean that it invokes; they get raw scalars.
+    Static values may be objects that observe the run, because nothing is cached.
+
+    :param lanes: lane count of kernels that do not fix one.
+    :param functions: what handles of `Lang.invoke` call; they get raw scalars.
     """
-    k = NumpyLang(ArenaViews(arena), kernel.lanes or lanes, functions or {})
+    _evaluate(kernel, NumpyLang(ArenaViews(arena), kernel.lanes or lanes, functions or {}), args, static)
+
+
+def _evaluate(kernel: Kernel, k: NumpyLang, args: Sequence[Any], static: dict[str, Any]) -> None:
+    """Run a kernel by the NumPy evaluator. Arguments wrap or round, as a machine call would have it."""
+    if len(args) != len(kernel.params):
+        raise TypeError(f"{kernel} called with {len(args)} arguments")
     with np.errstate(all="ignore"):
-        kernel.body(k, *(scalar(k, a, t) for a, t in zip(args, kernel.params.values(), strict=True)), **static)
-    k._closed()
+        kernel.body(k, *(k.const(a, t) for a, t in zip(args, kernel.params.values(), strict=True)), **static)
+    k.check_closed()
 
 
 def _address(kernel: Kernel, lanes: int, static: dict[str, Any]) -> int:
-    """Machine code of a specialisation: by its recipe, else by tracing it."""
+    """Address of a specialisation's machine code: found by its recipe, or else made by tracing the kernel."""
     recipe = recipes.of(kernel, lanes, static, machine_code.stamp())
     key = recipes.find(recipe) if recipe else None
     address = machine_code.known(kernel.name, key) if key else None
@@ -99,7 +107,7 @@ def _address(kernel: Kernel, lanes: int, static: dict[str, Any]) -> int:
 class Engine:
     """Runs kernels on one arena (a flat uint8 array whose first page stays zero), with either evaluator.
 
-    on_probe: is told every named intermediate value (`Lang.probe`) that the NumPy evaluator computes.
+    on_probe: called with each named intermediate value (`Lang.probe`) that the NumPy evaluator computes.
     """
 
     def __init__(
@@ -122,6 +130,9 @@ class Engine:
         self._got: dict[Any, Callable[..., None]] = {}
         self._handles: dict[Any, int] = {}
         self._callbacks: list[Any] = []
+
+    def __repr__(self) -> str:
+        return f"<{self.evaluator} engine on {len(self._arena) >> 20} MiB>"
 
     @staticmethod
     def _key(kernel: Kernel, static: dict[str, Any]) -> Any:
@@ -160,7 +171,7 @@ class Engine:
         return ctypes.cast(made, ctypes.c_void_p).value or 0
 
     def has(self, kernel: Kernel, /, **static: Any) -> bool:
-        """Whether a specialisation can be had without compiling: it is loaded (by any engine) or in the disk cache."""
+        """Whether a specialisation needs no compiling: it is loaded (by any engine) or in the disk cache."""
         key = self._key(kernel, static)
         if key in self._got or self.evaluator == "numpy" or key in _addresses:
             return True
@@ -170,12 +181,12 @@ class Engine:
         return known is not None and object_cache.read(known) is not None
 
     def loaded(self, kernel: Kernel, /, **static: Any) -> bool:
-        """Whether a specialisation is there right now."""
+        """Whether a specialisation is loaded."""
         key = self._key(kernel, static)
         return key in self._got or key in _addresses
 
     def later(self, kernel: Kernel, /, **static: Any) -> None:
-        """Have a specialisation made in the background; `loaded` will tell."""
+        """Make a specialisation in the background; `loaded` tells when it is there."""
         background.submit(lambda: self._make_later(kernel, static))
 
     def _make_later(self, kernel: Kernel, static: dict[str, Any]) -> None:
@@ -185,16 +196,10 @@ class Engine:
 
     def _numpy(self, kernel: Kernel, static: dict[str, Any], key: Any) -> Callable[..., None]:
         assert self._views is not None
-        views, types, functions = self._views, list(kernel.params.values()), self._functions
-        lanes = kernel.lanes or NUMPY_LANES
+        views, lanes, functions = self._views, kernel.lanes or NUMPY_LANES, self._functions
 
         def run(*args: Any) -> None:
-            if len(args) != len(types):
-                raise TypeError(f"{kernel} called with {len(args)} arguments")
-            k = NumpyLang(views, lanes, functions, self._on_probe)
-            with np.errstate(all="ignore"):
-                kernel.body(k, *(scalar(k, a, t) for a, t in zip(args, types, strict=True)), **static)
-            k._closed()
+            _evaluate(kernel, NumpyLang(views, lanes, functions, self._on_probe), args, static)
 
         self._handles[key] = len(self._functions) + 1
         self._functions[self._handles[key]] = run

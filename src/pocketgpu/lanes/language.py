@@ -1,8 +1,7 @@
 """The words of lane code: types, values, variables, memory and control flow, shared by both evaluators.
 
-Everything a kernel may say is checked here, once, so that a mistake gives the same error under NumPy and under LLVM
-and names the line of the kernel that made it. What an operation *does* is left to the evaluator (`_binary`, `_load`,
-...).
+Everything that a kernel may say is checked here. So a mistake gives the same error under NumPy and under LLVM, and the
+error names the line of the kernel. What an operation *does* is left to the evaluator (`primitives.py`).
 
 Rules that make both evaluators agree bit for bit:
 
@@ -21,13 +20,12 @@ from __future__ import annotations
 
 import operator
 import struct
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from pocketgpu.lanes import fused
+from pocketgpu.lanes.primitives import Jump, Next, Primitives
 from pocketgpu.lanes.values import BOOL, F32, F64, I32, I64, Array, LaneError, Operand, Type, Value, Var, fail, place
 
 _ARRAY_BYTES = 1 << 16  # arrays live on the stack, and a thread's stack can be as small as 512 KiB
@@ -38,26 +36,10 @@ _OPERATIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Jump:
-    """Where a block of `Lang.graph` goes on: targets[selector], the last one for every other selector.
-
-    values: selectors of the targets but the last, if they are not 0, 1, 2, ...
-    """
-
-    selector: Value
-    targets: tuple[int, ...]
-    values: tuple[int, ...] | None = None
-
-
-Next = int | Jump | tuple[Value, Any, Any] | tuple[Value, Any, Any, bool]
-"""What a block of `Lang.graph` returns: the next block (-1: the end), a Jump, or (condition, Next, Next), which a bool
-may follow: what the condition usually is."""
-
 ATOMICS = ("add", "and", "or", "xor", "min", "max", "umin", "umax", "xchg")
 
 
-class Lang(ABC):
+class Lang(Primitives):
     """What a kernel can say. `k.lanes` is the number of lanes; offsets are bytes into the arena that kernels see."""
 
     lanes: int
@@ -72,7 +54,7 @@ class Lang(ABC):
         self._graphs: list[tuple[int, int]] = []  # (constructs open in a block, blocks) of the graphs being written
 
     def hurry(self) -> None:
-        """Have code made quickly rather than as well as can be: for long kernels that somebody waits for."""
+        """Have the compiler use few passes: the code is made sooner and may run slower. For long kernels."""
         self.hurried = True
 
     # -- constants and coercion ---------------------------------------------------------------------------------
@@ -228,14 +210,14 @@ class Lang(ABC):
         return self.select(zero, 0, self._binary("udiv", a, self.select(zero, 1, b)))
 
     def mul_halves(self, a: Operand, b: Operand) -> Value:
-        """The product of the lower 16 bits and beside it that of the upper 16 bits, each modulo 65536."""
+        """A word of two products modulo 65536: of the lower 16 bits of both, and of their upper 16 bits."""
         a, b = self._pair("mul_halves", a, b)
         if a.type is not I32:
             raise fail(f"mul_halves is not defined for {a.type}")
         return self._binary("mul16", a, b)
 
     def select(self, mask: Value | bool, a: Operand, b: Operand) -> Value:
-        """`a` where the mask is true, else `b` (decided while tracing for a Python bool and two values)."""
+        """`a` where the mask is true, else `b`. With a Python bool and two values this is decided while tracing."""
         if isinstance(mask, bool) and isinstance(a, Value) and isinstance(b, Value) and a.type is b.type:
             n = max(a.lanes, b.lanes)
             return self.fit(a if mask else b, a.type, n)
@@ -399,7 +381,7 @@ class Lang(ABC):
 
     # -- variables ----------------------------------------------------------------------------------------------
     def var(self, init: Operand, type: Type | None = None, lanes: int | None = None) -> Var:
-        """A variable, at first `init`; `type` and `lanes` when a number or a scalar does not tell them."""
+        """A variable with the first value `init`. type, lanes: needed where a number or a scalar does not tell them."""
         if type is None:
             if isinstance(init, Value):
                 type = init.type
@@ -427,10 +409,10 @@ class Lang(ABC):
         self._open.append((what, place()))
 
     def _leave(self, depth: int) -> None:
-        self._closed(depth)
+        self.check_closed(depth)
         self._open.pop()
 
-    def _closed(self, depth: int = 0) -> None:
+    def check_closed(self, depth: int = 0) -> None:
         """Check that only `depth` constructs are open: whatever was opened later must have run to its end."""
         if len(self._open) != depth:
             what, where = self._open[-1]
@@ -471,7 +453,7 @@ class Lang(ABC):
     ) -> Any:
         """Run one of two functions; what they return (a value or a tuple of values) is the result.
 
-        usual: what the condition nearly always is; code for the other way is made at its expense.
+        usual: what the condition nearly always is; the other way may become slower for it.
         """
         if isinstance(c, bool):
             return then() if c else otherwise()
@@ -509,7 +491,7 @@ class Lang(ABC):
         self._leave(depth)
 
     def escape(self, c: Value, target: int, before: Callable[[], None] | None = None) -> None:
-        """Leave a block of a graph in its middle where a scalar condition holds, which it seldom does.
+        """Leave a block of a graph in its middle if a scalar condition holds, which should be rare.
 
         target: the block to go on with. before: what is to be done on the way, such as setting variables.
         """
@@ -523,7 +505,7 @@ class Lang(ABC):
 
     def _block(self, block: Callable[[], Next], count: int, depth: int) -> Next:
         after = block()
-        self._closed(depth)
+        self.check_closed(depth)
         self._check_next(after, count)
         return after
 
@@ -544,7 +526,7 @@ class Lang(ABC):
     def _case(self, case: Callable[[], Any]) -> Any:
         depth = len(self._open)
         result = case()
-        self._closed(depth)
+        self.check_closed(depth)
         values = result if isinstance(result, tuple | list) else () if result is None else (result,)
         if not all(isinstance(v, Value) for v in values):
             raise fail(f"a case returns a value, a tuple of values or nothing, not {result!r}")
@@ -559,102 +541,5 @@ class Lang(ABC):
                 raise fail(f"invoke passes scalar i32, i64 and f32 values, not {a!r}")
         self._invoke(function, args)
 
-    def probe(self, name: str, value: Value) -> None:  # noqa: B027 - most evaluators have nothing to do
-        """Name an intermediate value. Vanishes in machine code; the NumPy evaluator can record it."""
-
-    # -- what an evaluator provides ------------------------------------------------------------------------------
-    @abstractmethod
-    def _const(self, x: Any, type: Type, lanes: int) -> Value: ...
-
-    @abstractmethod
-    def _pattern(self, xs: list[Any], type: Type) -> Value: ...
-
-    @abstractmethod
-    def _splat(self, v: Value, lanes: int) -> Value: ...
-
-    @abstractmethod
-    def _binary(self, op: str, a: Value, b: Value) -> Value: ...
-
-    @abstractmethod
-    def _compare(self, op: str, a: Value, b: Value) -> Value: ...
-
-    @abstractmethod
-    def _unary(self, op: str, a: Value) -> Value: ...
-
-    @abstractmethod
-    def _select(self, m: Value, a: Value, b: Value) -> Value: ...
-
-    @abstractmethod
-    def _convert(self, how: str, a: Value, to: Type) -> Value: ...
-
-    @abstractmethod
-    def _fma(self, a: Value, b: Value, c: Value) -> Value: ...
-
-    @abstractmethod
-    def _ballot(self, mask: Value) -> Value: ...
-
-    @abstractmethod
-    def _mask_of(self, ballot: Value) -> Value: ...
-
-    @abstractmethod
-    def _atomic(self, op: str, type: Type, off: Value, v: Value) -> Value: ...
-
-    @abstractmethod
-    def _graph(self, blocks: Sequence[Callable[[], Next]], start: int) -> None: ...
-
-    @abstractmethod
-    def _escape(self, c: Value, target: int, before: Callable[[], None]) -> None: ...
-
-    @abstractmethod
-    def _reduce(self, op: str, a: Value) -> Value: ...
-
-    @abstractmethod
-    def _lane(self, a: Value, i: int) -> Value: ...
-
-    @abstractmethod
-    def _shuffle(self, a: Value, b: Value, places: list[int]) -> Value: ...
-
-    @abstractmethod
-    def _load(self, type: Type, off: Value, lanes: int) -> Value: ...
-
-    @abstractmethod
-    def _store(self, type: Type, off: Value, v: Value) -> None: ...
-
-    @abstractmethod
-    def _gather(self, type: Type, off: Value) -> Value: ...
-
-    @abstractmethod
-    def _scatter(self, type: Type, off: Value, v: Value, mask: Value | None) -> None: ...
-
-    @abstractmethod
-    def _var(self, type: Type, lanes: int) -> Var: ...
-
-    @abstractmethod
-    def _get(self, v: Var) -> Value: ...
-
-    @abstractmethod
-    def _set(self, v: Var, x: Value) -> None: ...
-
-    @abstractmethod
-    def _array(self, size: int, type: Type, lanes: int) -> Array: ...
-
-    @abstractmethod
-    def _array_get(self, a: Array, i: Value) -> Value: ...
-
-    @abstractmethod
-    def _array_set(self, a: Array, i: Value, x: Value) -> None: ...
-
-    @abstractmethod
-    def _when(self, c: Value, usual: bool | None) -> Iterator[None]: ...
-
-    @abstractmethod
-    def _range(self, lo: Value, hi: Value, step: int) -> Iterator[Value]: ...
-
-    @abstractmethod
-    def _loop(self, condition: Callable[[], Value]) -> Iterator[None]: ...
-
-    @abstractmethod
-    def _switch(self, selector: Value, cases: Sequence[Callable[[], Any]], usual: int | None) -> Any: ...
-
-    @abstractmethod
-    def _invoke(self, function: Value, args: Sequence[Value]) -> None: ...
+    def probe(self, name: str, value: Value) -> None:
+        """Name an intermediate value for observers. Machine code has nothing of it."""

@@ -1,7 +1,7 @@
 """The LLVM evaluator: traces a kernel once and writes LLVM IR as text.
 
-Text, because building IR through objects costs thirty times more for long shaders. Variables become stack slots that
-LLVM promotes to registers; `when`, `range`, `loop` and `switch` become basic blocks.
+It writes text because IR made of objects takes thirty times longer for long shaders. Variables become stack slots,
+which LLVM promotes to registers; `when`, `range`, `loop` and `switch` become basic blocks.
 
 Only the arena pointer and scalars cross a function boundary: how vectors are passed depends on CPU features.
 """
@@ -14,7 +14,8 @@ from functools import lru_cache
 from typing import Any
 
 from pocketgpu.lanes import machine_code
-from pocketgpu.lanes.language import Jump, Lang, Next
+from pocketgpu.lanes.language import Lang
+from pocketgpu.lanes.primitives import Jump, Next
 from pocketgpu.lanes.values import BOOL, I32, I64, Array, Type, Value, Var, fail, place
 
 _SCALAR = {
@@ -106,7 +107,7 @@ class LLVMLang(Lang):
         return [Value(self, f"%a{i}", t, 1) for i, t in enumerate(self.params)]
 
     def text(self) -> str:
-        self._closed()
+        self.check_closed()
         signature = ", ".join(["ptr noalias %arena"] + [f"{_ty(t, 1)} %a{i}" for i, t in enumerate(self.params)])
         head = [*sorted(self._declared), f"define void @{self.name}({signature}) #0 {{", "entry:", *self._slots]
         tail = ["ret void", "}", 'attributes #0 = { nounwind "no-stack-arg-probe" }', *_WEIGHTS]
@@ -260,7 +261,7 @@ class LLVMLang(Lang):
         t, s = _ty(type, n), _ty(type, 1)
         if self.fast_gather and type.bytes == 4:
             return self._gather_instruction(type, off)
-        # Else scalar loads and inserts, the offsets taken out of the vector by twos: the same on every CPU and LLVM.
+        # Else scalar loads and inserts. Offsets are taken out of the vector in pairs.
         pairs = off
         if n % 2 == 0:
             pairs = self._emit(f"bitcast {_ty(I32, n)} {off.raw} to {_ty(I64, n // 2)}", I64, n // 2)
@@ -314,7 +315,7 @@ class LLVMLang(Lang):
         return self._emit(f"atomicrmw {op} ptr {p}, {t} {v.raw} seq_cst, align {type.bytes}", type, 1)
 
     def _scatter_instruction(self, type: Type, off: Value, v: Value, mask: Value | None) -> None:
-        """The CPU's own: it stores in lane order, too."""
+        """The scatter instruction of the CPU, which stores in lane order as well."""
         n, t = off.lanes, _ty(type, off.lanes)
         off = self._convert("trunc", off, I32) if off.type is I64 else off
         p = self._name()
@@ -361,7 +362,7 @@ class LLVMLang(Lang):
     # -- control flow -------------------------------------------------------------------------------------------
     @staticmethod
     def _weights(first: bool | None) -> str:
-        """What to say about a branch of which the first way is the usual one, the second, or neither."""
+        """The metadata of a branch. first: whether its first way is the usual one, None for neither."""
         return "" if first is None else f", !prof !{0 if first else 1}"
 
     def _when(self, c: Value, usual: bool | None) -> Iterator[None]:

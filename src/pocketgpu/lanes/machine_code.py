@@ -1,8 +1,8 @@
 """From IR text to machine code in this process, through the on-disk object cache.
 
 The execution engine lives as long as the process: callables and handles point into its code. One lock guards the whole
-path, because llvmlite serialises every LLVM call anyway. A fork waits for it, so that a child never inherits LLVM in
-the middle of its work, nor a lock that nobody will release.
+path, because llvmlite serialises every LLVM call anyway. A fork waits for the lock. So a child process never inherits
+LLVM in the middle of its work, nor a lock that no thread of the child would release.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def best_lanes() -> int:
 
 @cache
 def _gathers_quickly() -> bool:
-    """Whether this CPU has a good gather instruction: Intel's own, and not slowed down to keep it from leaking data."""
+    """Whether this CPU has a fast gather instruction: Intel's, without the mitigation of "gather data sampling"."""
     try:
         maker = Path("/proc/cpuinfo").read_text().partition("vendor_id")[2].partition("\n")[0]
         leak = Path("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling").read_text()
@@ -117,7 +117,7 @@ def compile_object(text: str) -> bytes:
         raise RefusedError(str(error)) from None
     builder = llvm.create_pass_builder(_state["machine"], llvm.create_pipeline_tuning_options(2))
     if text.startswith(HURRIED):
-        # A fifth of the time of all passes; long straight code comes out as well.
+        # They take a fifth of the time of all passes. Long code without branches is as fast.
         passes = llvm.create_new_module_pass_manager()
         for name in _FEW_PASSES:
             getattr(passes, f"add_{name}_pass")()
@@ -132,7 +132,7 @@ def _key(text: str) -> str:
 
 
 def stamp() -> bytes:
-    """What of this machine and its LLVM goes into the names of cached code."""
+    """What cached code depends on beside its text: the CPU, the version of LLVM."""
     if "stamp" not in _state:
         with lock:
             _start()

@@ -1,6 +1,6 @@
-"""The NumPy evaluator: runs a kernel as it is written, one array operation for each word. The oracle.
+"""The NumPy evaluator: runs a kernel as it is written, one array operation for each word. It is the oracle.
 
-It chooses a wide lane count (64 by default) so that the interpreter's cost is spread; a kernel never depends on it.
+Its lane count is high (64 by default), so that Python's cost is shared by many lanes; no kernel depends on it.
 Memory is the arena itself, seen through one view for each element type.
 """
 
@@ -11,13 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from pocketgpu.lanes.language import Jump, Lang, Next
-from pocketgpu.lanes.values import BOOL, I32, Array, Type, Value, Var, fail
+from pocketgpu.lanes.language import Lang
+from pocketgpu.lanes.primitives import Jump, Next
+from pocketgpu.lanes.values import BOOL, F32, F64, I32, Array, Type, Value, Var, fail
 
 _DTYPES: dict[str, Any] = {
     "bool": np.bool_, "i32": np.int32, "i64": np.int64, "f32": np.float32, "f64": np.float64,
     "u8": np.uint8, "i8": np.int8, "u16": np.uint16, "i16": np.int16,
 }  # fmt: skip
+_TYPES: dict[str, Type] = {"int32": I32, "float32": F32, "float64": F64}
 _UNSIGNED: dict[str, Any] = {"i32": np.uint32, "i64": np.uint64}
 _BINARY: dict[str, Any] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
@@ -39,7 +41,7 @@ def _below_highest(x: Any, bits: int) -> Any:
     return ~x
 
 
-# What has as many bits set as the answer is.
+# For each operation a value whose number of set bits is the answer.
 _COUNTS: dict[str, Any] = {
     "ctpop": lambda x, bits: x, "ctlz": _below_highest, "cttz": lambda x, bits: ~x & (x - x.dtype.type(1)),
 }  # fmt: skip
@@ -271,6 +273,23 @@ class NumpyLang(Lang):
             self._on_probe(name, value)
 
 
-def scalar(k: NumpyLang, x: Any, type: Type) -> Value:
-    """A kernel argument as a scalar value, as a machine call would take it: integers wrap, floats round."""
-    return k.const(x, type)
+class ArrayLang(NumpyLang):
+    """Runs lane code on whole arrays, outside of any kernel: each element is a lane.
+
+    :param count: elements of the arrays.
+    :param memory: what gathers read, uint8 of a multiple of 8 bytes; it does not change.
+    """
+
+    def __init__(self, count: int, memory: np.ndarray[Any, Any] | None = None) -> None:
+        # A single lane would be a scalar: there are at least two, of which `count` count.
+        super().__init__(ArenaViews(np.zeros(8, np.uint8) if memory is None else memory), max(count, 2), {})
+        self._count = count
+
+    def from_array(self, array: np.ndarray[Any, Any]) -> Value:
+        """A flat array of int32, float32 or float64 as a value."""
+        return Value(self, np.resize(array, 2) if self._count < 2 else array, _TYPES[array.dtype.name], self.lanes)
+
+    def to_array(self, value: Value) -> np.ndarray[Any, Any]:
+        """A value as an array; a scalar is repeated. It may share memory with others."""
+        return np.broadcast_to(value.raw, (self.lanes,))[: self._count]
+

@@ -1,8 +1,8 @@
-"""Compiled kernels on disk. Loading machine code is trust, so the folder must be ours alone.
+"""Compiled kernels on disk. Machine code that is loaded must be trusted, so the folder must be the user's alone.
 
-`POCKETGPU_CACHE` names another folder or is `off`. A folder that others own or can write to is not used (and said so
-once). Entries carry a digest that is checked before loading; writing is atomic; the oldest entries go first when the
-folder outgrows its limit. Nothing is ever read from the working directory by default.
+`POCKETGPU_CACHE` names another folder or is `off`. A folder that others own or can write to is not used; a warning says
+so once. Entries carry a digest, which is checked before loading. Writing is atomic. When the folder outgrows its limit,
+the oldest entries are removed. Nothing is read from the working directory by default.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 _MAGIC = b"pgpuobj1"
 LIMIT_BYTES = 256 << 20
-# A process looks whether the folder has outgrown its limit at its first store and then once in so many.
+# A process checks the size of the folder at its first store, and then once in so many stores.
 TRIM_EVERY = 64
 _stored = itertools.count()
 _OUR_NAME = re.compile(r"[0-9a-f]{40}\.o")
@@ -89,7 +89,7 @@ def read(key: str) -> bytes | None:
 
 
 def write(key: str, data: bytes) -> None:
-    """Store an object atomically; failure to store is no failure of the run."""
+    """Store an object atomically. If that fails, the run goes on without."""
     place = folder()
     if place is None:
         return
@@ -108,7 +108,7 @@ def write(key: str, data: bytes) -> None:
 
 
 def entries(place: Path) -> list[tuple[Path, int, float]]:
-    """(path, bytes, time of last change) of each stored object; files that others put there are none of ours."""
+    """(path, bytes, time of last change) of each stored object. Other files in the folder are left alone."""
     found = []
     with os.scandir(place) as files:
         for file in files:

@@ -1,8 +1,8 @@
 """Finding cached machine code without tracing again.
 
 A recipe names what a kernel's IR text is made from: the package's own source, the kernel, its lane count and static
-values. The disk cache keeps, for a recipe, the key of the object that tracing it led to; objects themselves stay keyed
-by the text. Only kernels of this package have recipes: nobody else's source is part of the digest.
+values. For a recipe the disk cache keeps the key of the object that tracing led to; objects themselves are stored by
+the digest of their text. Only kernels of this package have recipes, because only its source is part of the digest.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The values of lane code and their types. What an operation means is in `language`; here is only how it is spelled.
+"""The values of lane code, their types, and their operators. What an operation means is in `language`.
 
-A `Value` never changes. What changes inside loops and branches is a `Var` or an `Array`, because a traced kernel
-runs its Python once while its machine code runs the loop many times.
+A `Value` never changes. What changes inside loops and branches is a `Var` or an `Array`: the Python of a traced kernel
+runs once, while its machine code runs a loop many times.
 """
 
 from __future__ import annotations

@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from pocketgpu.arena import Snapshot
 
 if TYPE_CHECKING:
@@ -35,9 +33,9 @@ class Checkpoint:
     submissions: int
     spent: int
 
-    def pages_beside(self, other: Checkpoint) -> int:
-        """How many pages of 4096 bytes this one keeps that another does not share."""
-        return int(np.count_nonzero(self.memory.versions != other.memory.versions))
+    def bytes_beside(self, other: Checkpoint) -> int:
+        """How many bytes it keeps that another does not share."""
+        return self.memory.bytes_beside(other.memory) + sum(state.block.nbytes for _, state in self.channels)
 
     def __repr__(self) -> str:
         return f"Checkpoint({len(self.memory.pages)} pages, {len(self.channels)} channels)"

@@ -41,13 +41,13 @@ from pocketgpu.maxwell.host.layout import (
     work_size,
 )
 from pocketgpu.maxwell.host.log import Log
+from pocketgpu.maxwell.host.observer import USUAL, Observer, Order
 from pocketgpu.maxwell.host.stats import ChannelStats
 from pocketgpu.maxwell.host.syncpoints import Syncpoints
 from pocketgpu.maxwell.host.waits import SemaphoreWait, Wait
 from pocketgpu.maxwell.memory.gpu_memory import Backing, GpuMemory
 from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
 from pocketgpu.maxwell.memory.page_table import ADDRESS_SPACE
-from pocketgpu.maxwell.observer import USUAL, Observer, Order
 from pocketgpu.maxwell.present import Picture, Surface, to_picture
 from pocketgpu.observer import Observed
 from pocketgpu.workers import Workers

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell.formats import SHOWN, shown_layout
+from pocketgpu.maxwell.formats.arrays import picture
 from pocketgpu.maxwell.memory.blocklinear import Layout, detile
 from pocketgpu.pictures import to_image, to_png
 
@@ -22,18 +24,9 @@ if TYPE_CHECKING:
 FLIP_X, FLIP_Y, TURN = 1, 2, 4
 """Bits of a transform: left and right, top and bottom, a quarter to the right."""
 
-# Bytes of a pixel, and those of them that are red, green and blue; RGB565 has none of its own.
-_FORMATS: dict[str, tuple[int, tuple[int, ...]]] = {
-    "RGBA8": (4, (0, 1, 2)),
-    "RGBX8": (4, (0, 1, 2)),
-    "BGRA8": (4, (2, 1, 0)),
-    "BGRX8": (4, (2, 1, 0)),
-    "RGB565": (2, ()),
-}
-
 
 class Shown(Protocol):
-    """What `to_picture` asks of a surface. stride: bytes of a row; row: those of them that are pixels."""
+    """What `to_picture` needs to know of a surface. stride: bytes of a row; row: those of them that are pixels."""
 
     @property
     def width(self) -> int: ...
@@ -77,10 +70,11 @@ class Surface:
     transform: int = 0
 
     def __post_init__(self) -> None:
-        if self.format.partition("_")[0] not in _FORMATS:
-            raise UsageError(
-                f"no surface of format {self.format!r} can be shown", hint=f"Known: {', '.join(_FORMATS)}."
-            )
+        try:
+            shown_layout(self.format)
+        except KeyError:
+            known = ", ".join(dict.fromkeys(name.partition("_")[0] for name in SHOWN))
+            raise UsageError(f"no surface of format {self.format!r} can be shown", hint=f"Known: {known}.") from None
         if not (0 < self.width <= 1 << 14 and 0 < self.height <= 1 << 14):
             raise UsageError(f"a surface of {self.width}x{self.height} pixels cannot be shown")
         if self.pitch and not self.row <= self.pitch <= 1 << 20:
@@ -90,7 +84,7 @@ class Surface:
 
     @property
     def row(self) -> int:
-        return self.width * _FORMATS[self.format.partition("_")[0]][0]
+        return self.width * shown_layout(self.format).bytes
 
     @property
     def stride(self) -> int:
@@ -145,13 +139,7 @@ def to_picture(data: bytes, surface: Shown) -> NDArray[np.uint8]:
         shape, strides = (surface.height, surface.row), (surface.stride, 1)
         rows = np.lib.stride_tricks.as_strided(raw, shape, strides, writeable=False)
     rows = np.ascontiguousarray(rows[:, : surface.row])
-    _, order = _FORMATS[surface.format.partition("_")[0]]
-    if order:
-        pixels = rows.reshape(surface.height, surface.width, 4)[..., list(order)]
-    else:
-        words = rows.view("<u2").astype(np.uint32)
-        parts = ((words >> 11, 31), (words >> 5 & 63, 63), (words & 31, 31))
-        pixels = np.stack([(510 * part + most) // (2 * most) for part, most in parts], axis=-1).astype(np.uint8)
+    pixels = picture(rows, shown_layout(surface.format), count=3)
     if surface.transform & FLIP_X:
         pixels = pixels[:, ::-1]
     if surface.transform & FLIP_Y:

@@ -74,6 +74,10 @@ class Checkpoint:
             deepcopy(external.luts), external.vram.off, frame, core.place,
         )  # fmt: skip
 
+    def bytes_beside(self, other: Checkpoint) -> int:
+        """How many bytes it keeps that another does not share."""
+        return self.memory.bytes_beside(other.memory) + sum(area.nbytes for area in self.areas.values())
+
     def restore(self, memory: GuestMemory, core: Core3D, external: ExternalRegisters) -> int:
         """Bring the parts back to this state; returns the number of the frame.
 
@@ -83,6 +87,7 @@ class Checkpoint:
         for at, data in self.areas.items():
             memory.arena[at : at + len(data)] = data
         external.lcd[:] = self.lcd
+        external.rest()
         external.interrupts, external.moved = dict(self.interrupts), dict(self.moved)
         for table, as_it_was in zip(external.luts, self.tables, strict=True):
             table.copy_from(as_it_was)
@@ -90,3 +95,6 @@ class Checkpoint:
         core.place = self.place
         core.runner.rewind()
         return self.frame
+
+    def __repr__(self) -> str:
+        return f"Checkpoint({len(self.memory.pages)} pages, {self.place})"

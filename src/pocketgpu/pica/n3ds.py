@@ -27,6 +27,7 @@ from pocketgpu.lanes import Engine
 from pocketgpu.observer import Observed
 from pocketgpu.pica.checkpoint import Checkpoint
 from pocketgpu.pica.core.layout import BANKS
+from pocketgpu.pica.core.observer import Observer
 from pocketgpu.pica.core.registers import register_id
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.core.tiers import TIERS
@@ -41,7 +42,6 @@ from pocketgpu.pica.front.batch import DrawRunner
 from pocketgpu.pica.front.draws import Core3D
 from pocketgpu.pica.front.targets import RenderTarget
 from pocketgpu.pica.memory.guest import GuestMemory
-from pocketgpu.pica.observer import Observer
 from pocketgpu.pica.pdc import DisplayMode, display_mode
 from pocketgpu.pica.pdc.mode import SCREENS, WORDS
 from pocketgpu.pica.texture.cache import TextureCache

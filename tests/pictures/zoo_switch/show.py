@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.capture.channel_replay import Replay
-from pocketgpu.maxwell.formats import pixel_formats
+from pocketgpu.capture.driver.switch import SwitchDriver
+from pocketgpu.maxwell.formats import arrays
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.memory.blocklinear import detile
 
@@ -38,8 +38,8 @@ class Shown:
         layers = self.rows(s)
         rows = layers.reshape(-1, layers.shape[-1])
         if not s.depth:
-            return {s.name: self._mixed(s, pixel_formats.picture(rows, s.layout))}
-        depth, stencil = pixel_formats.decode_depth(rows, s.layout)
+            return {s.name: self._mixed(s, arrays.picture(rows, s.layout))}
+        depth, stencil = arrays.decode_depth(rows, s.layout)
         out = {}
         for name, values, most in (("depth", depth, 1.0), ("stencil", stencil, 255.0)):
             if values is not None:
@@ -114,10 +114,7 @@ def show(
     machine = _machine(threads, evaluator, tuple(sorted(entry.switches.items())))
     machine.reset()
     machine.drawing.tier = tier
-    running = Replay(scene.capture.log(), machine)
-    for number in range(len(running.log.submissions)):
-        running.run(number)
-    machine.finish()
+    SwitchDriver(scene.capture.log(), machine).play_rest()
     memory = machine.memory
     data = {s.name: memory.read(s.address, s.layer_size * s.layers) for s in scene.surfaces}
     data |= {f"result {n}": memory.read(one.address, one.size) for n, one in enumerate(scene.bytes)}

@@ -7,30 +7,29 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support import recordings
 
 import pocketgpu.capture
 from pocketgpu.capture import Capture
-from pocketgpu.capture.channel_replay import Replay, make_machine
+from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.mxcap import ChannelLog
-from pocketgpu.capture.replay import replay
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.decode import BLOCKS, EFFECTS, WHAT, Decoded, decode, parse_listing
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellTracer
 from pocketgpu.inspect.decode.pica_tracer import PicaTracer
 from pocketgpu.maxwell.engines.threed.draws import Draw
-from pocketgpu.maxwell.observer import Undrawn
+from pocketgpu.maxwell.host.observer import Undrawn
 from pocketgpu.maxwell.sass.launch.launcher import Result
-from pocketgpu.pica import observer as pica_observer
+from pocketgpu.pica.core import observer as pica_observer
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.packets import DrawPackets
-from pocketgpu.pica.n3ds import N3DS as Machine
-from pocketgpu.pica.observer import Run
 
 ROOT = Path(__file__).resolve().parents[3]
-SHARED = (ROOT / ".." / "shared" / "captures").resolve()
 DATA = ROOT / "src" / "pocketgpu" / "data"
-N3DS = [DATA / "sample.ctf.xz", *sorted(SHARED.glob("3ds/*.ctf.xz")), *sorted(SHARED.glob("3ds/*.gx.json.xz"))]
-SWITCH = [DATA / "sample_switch.mxcap.zip", *sorted(SHARED.glob("switch/*.mxcap.zip"))]
+RECORDED = recordings.n3ds()
+N3DS = [DATA / "sample.ctf.xz", *sorted(RECORDED.glob("*.ctf.xz")), *sorted(RECORDED.glob("*.gx.json.xz"))]
+SWITCH = [DATA / "sample_switch.mxcap.zip", *sorted(recordings.switch().glob("*.mxcap.zip"))]
 
 
 def name(path: Path) -> str:
@@ -67,7 +66,7 @@ def test_words_come_back_out_of_json(path: Path) -> None:
     assert [int(line["word"], 16) for line in found[1:]] == decoded.stream.words.tolist()
 
 
-@pytest.mark.skipif(len(N3DS) < 2, reason="no recordings beside the checkout")
+@pytest.mark.skipif(len(N3DS) < 2, reason=recordings.REASON)
 def test_all_recordings_are_there() -> None:
     assert len(N3DS) >= 43 and len(SWITCH) >= 18
 
@@ -116,9 +115,10 @@ def test_registers_at_draws_are_those_of_the_machine(path: Path) -> None:
     capture = opened(path)
     assert not isinstance(capture.trace, ChannelLog)
     watcher, counts = Watcher(), []
-    machine = Machine()
+    driver = drive(capture.trace)
+    machine = driver.machine
     machine.observe(watcher)
-    for _ in replay(capture.trace, machine, range(capture.frame_count), pictures=False):
+    for _ in driver.frames(pictures=False):
         counts.append(len(watcher.found))
     decoded = decode(capture)
     found = states(decoded, capture.trace.initial.pica, PICA_BLOCK)
@@ -146,15 +146,16 @@ class Unlaunched(Undrawn):
 def test_registers_at_draws_are_those_of_the_gpu(path: Path) -> None:
     capture = opened(path)
     assert isinstance(capture.trace, ChannelLog)
-    machine = make_machine(capture.trace)
+    driver = drive(capture.trace)
+    machine = driver.machine
     machine.observe(Unlaunched())
-    running = Replay(capture.trace, machine)
     machine.channel(0)
     first = machine.channel(0).files[0].copy()
-    for number in range(len(capture.trace.submissions)):
-        running.run(number)
-    machine.finish()
-    draws = [record for record in machine.log if isinstance(record, Draw)]
+    draws = []
+    for _ in range(capture.frame_count + 1):
+        for _ in driver.steps():
+            pass
+        draws += [record for record in machine.log if isinstance(record, Draw)]
     decoded = decode(capture, macros=True)
     found = states(decoded, first, B197_BLOCK)
     assert len(found) == len(draws)

@@ -12,10 +12,8 @@ from support.switch_scene import Scene as SwitchScene
 
 import pocketgpu
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.inspect.model.moment import Moment
-from pocketgpu.inspect.n3ds.inspection import N3dsInspection
-from pocketgpu.inspect.n3ds.machine import DrawWatcher
-from pocketgpu.maxwell.observer import Observer
+from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
+from pocketgpu.maxwell.host.observer import Observer
 
 PLACES = ("f0/d0", "f0/d1", "f0/e0", "f0", "f0/p0", "f1/d0", "f1")
 """Draws, another event, the ends of a frame and of a pass; between the frames vertices, indices and texels change."""
@@ -159,7 +157,7 @@ def test_a_replay_of_a_3ds_that_was_broken_off_is_begun_anew(n3ds_path: str) -> 
     moment = run.seek("f0/d1")
     expected = answers(moment)
     with pytest.raises(ZeroDivisionError):
-        run.traveller.go(0, moment.event.number, Failing())
+        run.watch(moment.event, Failing())
     assert answers(moment) == expected
 
 
@@ -172,7 +170,8 @@ def test_a_replay_of_a_switch_that_was_broken_off_is_begun_anew(switch_path: str
     run: Any = pocketgpu.debug(switch_path)
     moment = run.seek("f0/d1")
     expected, tick = answers(moment), run.tick_of("f0/d1")
-    run.player.go(tick - 1)
+    player = run.player
+    player.go(player.at(tick - 1))
     with pytest.raises(ZeroDivisionError):
-        run.player.replay_to(tick, Failing())
+        player.play_to(player.at(tick), Failing())
     assert answers(moment) == expected

@@ -52,10 +52,10 @@ def test_vertices_of_an_indexed_draw(scene: Scene, run: Inspection) -> None:
     assert (vertices.outputs["color"][:, 0] == np.minimum(order, 1)).all()
     assert (vertices.registers["o1"][:, 0] == order).all()
     assert vertices.triangles.tolist() == [[0, 1, 2], [3, 4, 5]] and vertices.primitives == "triangles"
-    placed = {one.register: (one.type, one.components, one.address, one.stride) for one in vertices.attributes}
+    placed = {one.register: (one.format, one.address, one.stride) for one in vertices.attributes}
     assert placed == {
-        "v0": ("f32", 3, scene.vertices, 20), "v1": ("u8", 4, scene.vertices + 12, 20),
-        "v2": ("s16", 2, scene.vertices + 16, 20),
+        "v0": ("3 x f32", scene.vertices, 20), "v1": ("4 x u8", scene.vertices + 12, 20),
+        "v2": ("2 x s16", scene.vertices + 16, 20),
     }  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def test_a_geometry_program_emits(shared_dir: Path) -> None:
 def test_going_back_also_brings_back_what_geometry_programs_find(path: str) -> None:
     run = N3dsInspection(pocketgpu.open(path))
     run.seek("f0")
-    machine = run.traveller.machine
+    machine = run.player.machine
     layout, arena = machine.work.layout, machine.memory.arena
     for at in (layout.geometry_uniforms, layout.geometry_queue, layout.geometry_packet):
         arena[at : at + 64] = 7
@@ -152,7 +152,7 @@ def test_a_bound_texture(scene: Scene, run: Inspection) -> None:
     assert (texture.array == texels()).all() and texture.image.size == (16, 16)
     assert (texture.format, texture.levels, texture.faces, texture.enabled) == ("RGBA8", 1, 1, True)
     assert texture.places[0].address == scene.texture and texture.places[0].size == 16 * 16 * 4
-    assert list(texture.pictures()) == ["unit0"] and texture.to_json()["wrap_s"]
+    assert list(texture.pictures()) == ["unit0"] and texture.to_json()["settings"]["wrap_s"]
 
 
 def test_levels_and_faces(shared_dir: Path) -> None:
@@ -318,7 +318,7 @@ def test_the_state_command(path: str, tmp_path: Path, capsys: pytest.CaptureFixt
     arguments = ["state", path, "f0/d0", "--textures", str(out), "--mesh", names["mesh.glb"], "--shaders", "--against"]
     assert main([*arguments, "reset", "--target", names["target.png"], "--vertices", names["vertices.npz"]]) == 0
     text = capsys.readouterr().out
-    assert "texture unit 0: 16x16 RGBA8" in text and "add o0, c0, v0" in text and text.startswith("draw 0")
+    assert "texture unit 0: 2D 16x16 RGBA8" in text and "add o0, c0, v0" in text and text.startswith("draw 0")
     with Image.open(out / "unit0.png") as picture:
         assert (np.asarray(picture.convert("RGBA")) == texels()).all()
     parts_of(Path(names["mesh.glb"]).read_bytes())

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import pocketgpu
+from pocketgpu.capture.driver import Position
 from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.stepping import trace_draw
 from pocketgpu.pica.core.layout import CHUNK
 from pocketgpu.pica.front.packets import DrawPackets
@@ -36,7 +37,7 @@ class Comparing(DrawWatcher):
     def __init__(self, machine: Any) -> None:
         self.machine, self.compared, self.draws_seen = machine, 0, 0
 
-    def draws(self, packets: DrawPackets, numbers: range, go: Callable[[int, int], None]) -> None:
+    def look(self, packets: DrawPackets, numbers: range, go: Callable[[int, int], None]) -> None:
         work, runner = self.machine.work, self.machine.runner
         layout = work.layout
         handle = runner.engine.handle(
@@ -57,17 +58,18 @@ class Comparing(DrawWatcher):
 
 
 def test_traces_of_a_frame_are_what_its_draws_shade(run: Any) -> None:
-    comparing = Comparing(run.traveller.machine)
-    run.traveller.go(0, None, comparing)
+    comparing = Comparing(run.player.machine)
+    run.player.go(Position(0))
+    run.player.play_to(Position(1), comparing)
     assert comparing.draws_seen == len(run.draws(0)) and comparing.compared > 20
 
 
 def test_looking_on_changes_nothing(run: Any) -> None:
-    run.traveller.go(0, None)
+    run.player.go(Position(1))
     plain = run.seek("f0").read(0x18000000, 0x600000)
     trace = run.trace("f0/d3/v5")
     assert trace[0].text.startswith("call") and trace.lane == "vertex 5"
-    run.traveller.go(0, run.event("f0/d3").number)
+    run.player.go(Position(0, run.event("f0/d3").number + 1))
     assert run.trace("f0/d3/v5").to_json() == trace.to_json()
     assert run.seek("f0").read(0x18000000, 0x600000) == plain
 
@@ -89,7 +91,7 @@ def test_primitives_of_geometry_programs(name: str, shared_dir: Path) -> None:
         if name == "geoshader":  # the program's first inputs are the outputs of the first vertex
             outputs = captured.trace(f"{draw.address}/v0").result[0]
             assert np.array_equal(trace.at(0).vector("v0"), tuple(outputs[0]))
-        machine = captured.traveller.machine
+        machine = captured.player.machine
         after = captured.seek(draw.address).read(0x18000000, 0x600000)
         captured.trace(f"{draw.address}/t0")
         assert machine.memory.read(0x18000000, 0x600000) == after

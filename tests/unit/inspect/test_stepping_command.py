@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import recordings
 from support.kernel_cases import NAMES, Case
 
 from pocketgpu.cli import main
@@ -66,7 +67,7 @@ def test_what_does_not_fit_is_refused(source: str, tmp_path: Path, capsys: pytes
     assert code == 0 and "cut: 10 steps are kept" in out
 
 
-@pytest.mark.skipif("reduction" not in NAMES, reason="needs the folder ../shared/kernels")
+@pytest.mark.skipif("reduction" not in NAMES, reason=recordings.REASON)
 def test_steps_of_a_thread(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     case = Case("reduction")
     arguments: list[Any] = []

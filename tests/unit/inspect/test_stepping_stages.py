@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import recordings
 from support import switch_draws as draws
 from support.kernel_cases import NAMES as KERNELS
 from support.kernel_cases import Case
@@ -213,7 +214,7 @@ def test_vertices_and_pixels_of_draws() -> None:
 
 def test_launches_of_a_machine_can_be_watched() -> None:
     if not KERNELS:
-        pytest.skip("needs the folder ../shared/kernels")
+        pytest.skip(recordings.REASON)
     case = Case("reduction")
     module = RawModule(case.folder / "kernel.cubin")
     kernel, about = module.get_function("reduction"), case.about

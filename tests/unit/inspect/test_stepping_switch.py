@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import recordings
 from support.fuzz import load
 from support.kernel_cases import NAMES, Case
 
@@ -18,7 +19,7 @@ from pocketgpu.inspect.stepping import Trace, trace_thread, watch_launches
 from pocketgpu.maxwell.compute import raw_module as compute
 from pocketgpu.maxwell.sass.program import flow
 
-needs_kernels = pytest.mark.skipif(not NAMES, reason="needs the folder ../shared/kernels")
+needs_kernels = pytest.mark.skipif(not NAMES, reason=recordings.REASON)
 LONG = {"mandelbrot", "sgemm", "nbody"}
 """Kernels of which the beginning is enough here."""
 
@@ -96,7 +97,7 @@ def test_both_evaluators_give_the_same_trace(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.fixture
 def kernel() -> Iterator[Any]:
     if "reduction" not in NAMES:
-        pytest.skip("needs the folder ../shared/kernels")
+        pytest.skip(recordings.REASON)
     yield RawModule(Case("reduction").folder / "kernel.cubin").get_function("reduction")
 
 

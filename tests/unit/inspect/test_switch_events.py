@@ -149,8 +149,9 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "ConstantBuffers": ({"_slots", "_shown", "_all"}, {"_host", "_state", "_numbers", "_known"}),
     "Counters": ({"_values", "pointers"}, {"_state", "_names"}),
     "Syncpoints": ({"_values", "counted", "foreign_reached"}, set()),
-    "Replay": (
-        {"channels", "backings", "live"}, {"log", "machine", "_loads", "_loaded", "_starts", "_ends"}
+    "SwitchDriver": (
+        {"channels", "backings", "live", "frame"},
+        {"trace", "machine", "frame_count", "_loads", "_loaded", "_starts", "_ends"},
     ),
 }  # fmt: skip
 """Fields that a checkpoint brings back, and those that it need not: parts of other parts, views of memory, caches."""
@@ -160,21 +161,20 @@ def test_checkpoints_keep_every_field_that_changes(run: SwitchInspection) -> Non
     """Who gives a part a new field says above whether it is kept."""
     run.seek("f0")
     player = run.player
-    machine, replay = player.machine, player.replay
+    machine, driver = player.machine, player.driver
     channel = next(iter(machine.channels.values()))
     threed = channel.engines[0]
     assert isinstance(threed, ThreeD)
-    parts = (channel, threed.draws, threed.constants, threed.counters, machine.syncpoints, replay)
+    parts = (channel, threed.draws, threed.constants, threed.counters, machine.syncpoints, driver)
     _ = threed.constants.bindings  # made when somebody asks
-    kept, also = machine.checkpoint(), replay.save()
+    kept = driver.checkpoint()
     before = [{name: repr(vars(one)[name]) for name in PARTS[type(one).__name__][0]} for one in parts]
     for one in parts:
         changing, others = PARTS[type(one).__name__]
         assert set(vars(one)) == changing | others, type(one).__name__
         for name in changing:
             setattr(one, name, "spoilt")
-    machine.restore(kept)
-    replay.restore(also)
+    driver.restore(kept)
     for one, fields in zip(parts, before, strict=True):
         for name, value in fields.items():
             anew = {"_version": -1, "_place": ""}  # found again when they are asked for

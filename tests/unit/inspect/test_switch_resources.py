@@ -25,7 +25,7 @@ def cube(shared_dir: Path) -> SwitchInspection:
 def test_programs_and_buffers(cube: SwitchInspection) -> None:
     moment = cube.seek("f1/d0")
     vertex, pixel = moment.programs.values()
-    assert vertex.stage == "vertex B" and "ALD" in vertex.text
+    assert vertex.unit == "vertex B" and "ALD" in vertex.text
     assert "TEXS" in pixel.text and 0x80 in pixel.inputs
     assert moment.event is not None
     assert f"{pixel.address:#x}" in str(moment.event.facts["programs"])

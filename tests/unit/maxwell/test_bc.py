@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import TEXTURE
-from pocketgpu.maxwell.formats.pixel_formats import decode, picture, srgb_to_linear
+from pocketgpu.maxwell.formats.arrays import decode, picture
+from pocketgpu.maxwell.formats.srgb import srgb_to_linear
 from pocketgpu.maxwell.textures.blocks import codec, texels
 
 BLOCKS = {"DXT1": 8, "DXT23": 16, "DXT45": 16}

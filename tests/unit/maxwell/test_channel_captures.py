@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import switch_index
 
 from pocketgpu.maxwell.gm20b import GM20B
 
@@ -71,8 +72,7 @@ def index_of(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def recordings() -> list[str]:
-    folder = Path(__file__).resolve().parents[3] / ".." / "shared" / "captures" / "switch"
-    return sorted(path.name.removesuffix(".mxcap.zip") for path in folder.glob("*.mxcap.zip"))
+    return switch_index.names()
 
 
 @pytest.fixture(scope="module")

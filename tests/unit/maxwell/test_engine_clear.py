@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.engine_host import Bench
+from support.slow_formats import encode, word_of
 from support.slow_surfaces import Slow, SlowMemory
 
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH
-from pocketgpu.maxwell.engines.threed.clear import encode, encode_float
 from pocketgpu.maxwell.engines.threed.engine import ThreeD
 
 VA = 0x5_0000_0000
@@ -282,29 +282,18 @@ def test_srgb_only_if_switched_on() -> None:
     assert b.memory.read(VA, 4) == bytes([137, 188, 225, 255])
 
 
-def test_small_floats() -> None:
-    """Every f11 and f10 value is its own nearest; values between round to even; too large ones become infinity."""
-    for mantissa in (5, 6):
-        for code in range(0, 31 << mantissa):
-            value = float(np.array([code << (10 - mantissa)], np.uint16).view(np.float16)[0])
-            assert encode_float(value, mantissa, False) == code
-        assert encode_float(-3.0, mantissa, False) == 0
-        assert encode_float(1e9, mantissa, False) == 31 << mantissa
-        assert encode_float(1.0 + 2.0 ** -(mantissa + 1), mantissa, False) == 15 << mantissa
-        assert encode_float(float("nan"), mantissa, False) > 31 << mantissa
-
-
-def test_bits_of_a_component() -> None:
-    """NaN clears to 0; snorm rounds halves away from zero on both sides."""
-    snorm = COLOR_TARGET.named("RN8").components[0]
-
-    def word(v: float) -> int:
-        return int(np.float32(v).view(np.uint32))
-
-    assert encode(snorm, word(float("nan")), False) == 0
-    assert encode(snorm, word(-1.5), False) == 0x81
-    assert encode(snorm, word(0.5), False) == 64  # of 63.5
-    assert encode(snorm, word(-0.5), False) == 0xC0
+@pytest.mark.parametrize("value", [float("nan"), -1.5, -0.5, -0.0, 0.5, 1e9, 65520.0, 2.0**-21, float("inf")])
+@pytest.mark.parametrize("name", ["RN8", "R8", "A8BL8GL8RL8", "BF10GF11RF11", "RF16", "R16", "R32"])
+def test_rounding_is_exact(name: str, value: float) -> None:
+    """A clear value becomes the nearest code, halves away from zero; NaN is 0 but in floats."""
+    layout = COLOR_TARGET.named(name)
+    b = bench()
+    target(b, name, Slow(VA, layout.bytes * 4, 4))
+    clip(b, 4, 4)
+    word = word_of(value)
+    b(**{f"SET_COLOR_CLEAR_VALUE__{i}": word for i in range(4)}, SET_SRGB_WRITE=1, CLEAR_SURFACE=RGBA)
+    wanted = sum(encode(c, word, True) << c.lo for c in layout.components)
+    assert int.from_bytes(b.memory.read(VA, layout.bytes), "little") == wanted
 
 
 def test_conditional_rendering() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pocketgpu.capture import channel_replay
+from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats import mxcap
 from pocketgpu.maxwell.engines.common.records import Blit, Clear, Copy, Report, Upload
 from pocketgpu.maxwell.engines.compute.launch import Launch
@@ -46,10 +46,11 @@ def replayed(folder: Path, name: str, evaluator: str = "llvm", draws: bool = Fal
     if not path.is_file():
         pytest.skip(f"no recording {name}")
     log = mxcap.parse(path.read_bytes(), file=str(path))
-    done = Replayed(channel_replay.make_machine(log, evaluator=evaluator), [], [])
+    driver = drive(log, evaluator=evaluator)
+    done = Replayed(driver.machine, [], [])
     if not draws:
         done.machine.draw = lambda *_: None
-    for frame in channel_replay.replay(log, done.machine, range(len(log.presents))):
+    for frame in driver.frames():
         done.log += done.machine.log
         for record in done.machine.log:
             if isinstance(record, Draw):

@@ -11,7 +11,7 @@ from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import VERTEX
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.engines.threed.engine import ThreeD
-from pocketgpu.maxwell.engines.threed.vertices import TYPE_NAMES
+from pocketgpu.maxwell.formats.channels import vertex_types
 from pocketgpu.maxwell.graphics.input.vertex_input import InputShape
 from pocketgpu.maxwell.graphics.input.vertex_stage import run_vertices
 
@@ -82,7 +82,7 @@ def test_formats(format: int) -> None:
     """Every type of a format, in the special and in the general code, at places of all alignments, R and B swapped."""
     b = bench()
     side = VertexSide(b)
-    for type in TYPE_NAMES:
+    for type in vertex_types():
         variants = ((0, 0), (1, 1), (2, 0))
         for number, (offset, swap) in enumerate(variants):
             attribute(b, number, format, type, number, offset, swap)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from support.output_case import GRIDS, SWITCHES, TARGET_ROOM, Case, Model, Result, run
 from support.output_random import COLOR_CODES, DEPTH_CODES, FUNCTIONS, distance, random_case
+from support.slow_formats import encode
 
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH
 from pocketgpu.lanes import F32, I32, Engine, Lang, Value, kernel
-from pocketgpu.maxwell.engines.threed.clear import encode
-from pocketgpu.maxwell.graphics.output.depth_stencil import to_steps
+from pocketgpu.maxwell.formats.components import nearest_step
 from pocketgpu.maxwell.graphics.output.state import OutputState
 from pocketgpu.maxwell.graphics.records import LANE_X, LANE_Y
 from pocketgpu.maxwell.memory.blocklinear import Layout
@@ -157,7 +157,7 @@ def test_depth_of_each_format_against_the_model(code: int, function: int) -> Non
 
 @kernel(32, depth=I32, top=F32)
 def steps_of(k: Lang, depth: Value, top: Value) -> None:
-    k.store(I32, depth + 4096, to_steps(k, k.load(F32, depth, 32), top))
+    k.store(I32, depth + 4096, nearest_step(k, k.load(F32, depth, 32), top))
 
 
 @pytest.mark.parametrize("bits", [16, 24])

@@ -18,7 +18,8 @@ from pocketgpu.maxwell.graphics.programs.headers import LINEAR, PERSPECTIVE, Hea
 from pocketgpu.maxwell.graphics.programs.programs import StageProgram
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, LANE_X, LANE_Y
 from pocketgpu.maxwell.sass.isa.assembler import assemble
-from pocketgpu.maxwell.sass.stages.stage_io import CONTROL, ENDS_STRIP, GEOMETRY, PIXEL, VERTEX
+from pocketgpu.maxwell.sass.stages.attributes import ENDS_STRIP
+from pocketgpu.maxwell.sass.stages.stage import CONTROL, GEOMETRY, PIXEL, VERTEX
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
 from pocketgpu.maxwell.sass.warp.specialise import run_stage_warp
 

@@ -164,6 +164,28 @@ def test_programs_that_are_written_to() -> None:
     assert same(some)[0] == 12
 
 
+@pytest.mark.parametrize("topology", [4, draws.PATCHES])
+def test_rooms_of_programs_that_move(topology: int) -> None:
+    """A geometry program that takes room moves the pixel program, between draws in one walk, also if it is refused."""
+    program = draws.EMITTING.data(draws.GEOMETRY)
+    where = draws.PROGRAMS + draws.PROGRAM_ROOM * draws.GEOMETRY
+
+    def some(pb: PushBuffer) -> None:
+        for n in range(8):
+            on = n == 3
+            draws.stages(pb, {VERTEX_B, PIXEL, *([draws.GEOMETRY] if on else [])})
+            draw(pb, 6, n % 3, OP=topology if on else 4)
+
+    pb = PushBuffer()
+    begin(pb)
+    some(pb)
+    case = fuzz.Case([fuzz.Step(pb.words, ((where, program),))], (PLAIN, SHADED), True)
+    found, anew = (stage.run(case) for stage in stages())
+    assert [key for key in anew if found[key] != anew[key]] == []
+    gpu = stages()[0].gpu
+    assert gpu.drawing.programs.moves and gpu.drawing.quick.made == 5
+
+
 def test_textures_that_change() -> None:
     """By the copy engine, as a target of the draws themselves, and by other pools."""
 

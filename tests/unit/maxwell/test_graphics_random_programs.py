@@ -11,7 +11,7 @@ from support.stage_case import ALL, DATA, StageCase
 
 from pocketgpu.maxwell.graphics.programs.headers import layout_of
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, PLANE
-from pocketgpu.maxwell.sass.stages.stage_io import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
+from pocketgpu.maxwell.sass.stages.stage import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
 from pocketgpu.maxwell.sass.thread_memory.work import BLOCK
 
 STAGES = {1: VERTEX, 2: CONTROL, 3: EVALUATION, 4: GEOMETRY, 5: PIXEL}

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-from support.raster_side import registers
+from support.raster_side import RASTER_NAMES, registers
 
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.primitives.planes import HEAD_SIZE, plane_offset
 from pocketgpu.maxwell.graphics.programs.headers import FLAT, LINEAR, PERSPECTIVE, layout_of
-from pocketgpu.maxwell.graphics.raster import raster_state
-from pocketgpu.maxwell.graphics.raster.raster_state import RASTER_NAMES, encode, left_out, limit, pixel_inputs
+from pocketgpu.maxwell.graphics.raster.raster_state import RasterEncoder, left_out, limit, pixel_inputs
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PIXEL_INPUT, PLANE, RASTER, VIEWPORT, VIEWPORT_COUNT
 
 MAP = layout_of([0x64, 0x68, *range(0x6C, 0x380, 4)]).read
 
 
-def words_of(state: State) -> tuple[np.ndarray, np.ndarray]:
+def words_of(state: State, encoder: RasterEncoder | None = None) -> tuple[np.ndarray, np.ndarray]:
     raster = np.zeros(RASTER.size // 4, np.int32)
     viewports = np.zeros(VIEWPORT.size // 4 * VIEWPORT_COUNT, np.int32)
-    encode(state, MAP, raster, viewports)
+    (encoder or RasterEncoder({})).encode(state, MAP, raster, viewports)
     return raster, viewports
 
 
@@ -44,7 +43,7 @@ def test_places_are_left_alone() -> None:
     state = State(B197, rng.integers(0, 1 << 32, 1 << 14, np.uint64).astype(np.uint32))
     raster, viewports = words_of(state)
     again = np.full_like(raster, 77)
-    encode(state, MAP, again, np.full_like(viewports, 77))
+    RasterEncoder({}).encode(state, MAP, again, np.full_like(viewports, 77))
     sizes = dict(zip(RASTER.offsets, np.diff([*RASTER.offsets.values(), RASTER.size]) // 4, strict=True))
     places = ("VERTICES", "PRIMITIVES", "VIEWPORTS", "INPUTS", "INPUT_GROUPS", "DEPTH_WANTED", "TEST", "WRITE",
               "OUTPUT", "EARLY", "PROGRAM", "ALPHAS")  # fmt: skip
@@ -54,16 +53,14 @@ def test_places_are_left_alone() -> None:
 
 
 def test_what_is_known_depends_on_all_that_is_read() -> None:
-    """Words that come out of memory are those that would have been made."""
-    rng = np.random.default_rng(3)
+    """What an encoder kept from before is what a new one makes."""
+    rng, encoder = np.random.default_rng(3), RasterEncoder({})
     state = State(B197, rng.integers(0, 1 << 32, 1 << 14, np.uint64).astype(np.uint32))
     for name in RASTER_NAMES:
         method = B197[name]
         for n in range(method.count or 1):
             state.registers[method.word + n * method.stride] ^= np.uint32(rng.integers(0, 1 << 32))
-            found = words_of(state)
-            raster_state._known, raster_state._known_viewports = raster_state._Known(), raster_state._Known()
-            for a, b in zip(found, words_of(state), strict=True):
+            for a, b in zip(words_of(state, encoder), words_of(state), strict=True):
                 np.testing.assert_array_equal(a, b, err_msg=name)
 
 
@@ -98,7 +95,7 @@ def test_switches() -> None:
     def read(switches: dict[str, str], **values: object) -> tuple[float, int, float]:
         raster = np.zeros(RASTER.size // 4, np.int32)
         viewports = np.zeros(VIEWPORT.size // 4 * VIEWPORT_COUNT, np.int32)
-        encode(registers(**values), MAP, raster, viewports, switches)
+        RasterEncoder(switches).encode(registers(**values), MAP, raster, viewports)
         scale = viewports[VIEWPORT.SCALE // 4 + 1 : VIEWPORT.SCALE // 4 + 2].view(np.float32)[0]
         step = raster[RASTER.OFFSET_STEP // 4 : RASTER.OFFSET_STEP // 4 + 1].view(np.float32)[0]
         return float(scale), int(raster[RASTER.WINDOWS // 4 + 2]), float(step)

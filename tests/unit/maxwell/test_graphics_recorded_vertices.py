@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.vertex_side import VertexSide
 
-from pocketgpu.capture import channel_replay
+from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats import mxcap
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.graphics.records import PATCH_LIST, V0
@@ -55,10 +55,11 @@ def test_recorded_draws(shared_dir: Path, name: str) -> None:
     if not path.is_file():
         pytest.skip(f"no recording {name}")
     log = mxcap.parse(path.read_bytes(), file=str(path))
-    machine = channel_replay.make_machine(log)
+    driver = drive(log)
+    machine = driver.machine
     side = VertexSide(SimpleNamespace(host=machine, memory=machine.memory), capacity=1024)  # type: ignore[arg-type]
     primitives = 0
-    for _ in channel_replay.replay(log, machine, range(min(2, len(log.presents)))):
+    for _ in driver.frames(range(min(2, driver.frame_count))):
         for record in machine.log:
             if isinstance(record, Draw):
                 primitives += check(side, record)

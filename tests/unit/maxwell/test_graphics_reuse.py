@@ -20,7 +20,7 @@ from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.input.vertex_input import InputShape
 from pocketgpu.maxwell.graphics.output.state import OutputState
 from pocketgpu.maxwell.graphics.programs.headers import PERSPECTIVE, layout_of
-from pocketgpu.maxwell.graphics.raster import raster_state
+from pocketgpu.maxwell.graphics.raster.raster_state import RasterEncoder, left_out, pixel_inputs
 from pocketgpu.maxwell.graphics.records import ATTRIBUTE_SPACE, RASTER, VIEWPORT, VIEWPORT_COUNT
 from pocketgpu.maxwell.host.dispatch import CODE
 
@@ -194,8 +194,8 @@ def test_what_is_not_read_does_not_count(seed: int) -> None:
             np.zeros(RASTER.size // 4, np.int32),
             np.zeros(VIEWPORT.size // 4 * VIEWPORT_COUNT, np.int32),
         )
-        raster_state.encode(state, read_by, record, viewports, switches)
-        return record, viewports, raster_state.pixel_inputs(state, inputs, read_by).table, raster_state.left_out(state)
+        RasterEncoder(switches).encode(state, read_by, record, viewports)
+        return record, viewports, pixel_inputs(state, inputs, read_by).table, left_out(state)
 
     def vertex(state: State) -> object:
         plan = vertex_input.plan(state, 4, 2, True, InputShape.of(state), 0, 1, 0)

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pocketgpu.capture import channel_replay
-from pocketgpu.capture.channel_replay import ChannelFrame
+from pocketgpu.capture import Frame
+from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats import mxcap
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.maxwell.engines.compute.launch import Launch
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
-from pocketgpu.maxwell.observer import Undrawn
+from pocketgpu.maxwell.host.observer import Undrawn
 
 FOLDER = Path("captures") / "switch"
 
@@ -27,19 +27,19 @@ def recording(shared_dir: Path, name: str) -> ChannelLog:
     return mxcap.parse(path.read_bytes(), file=str(path))
 
 
-def frames(shared_dir: Path, name: str, evaluator: str) -> Iterator[ChannelFrame]:
+def frames(shared_dir: Path, name: str, evaluator: str) -> Iterator[Frame]:
     """Replay a recording frame by frame, but for its draws: the slow evaluator would take minutes for them."""
     log = recording(shared_dir, name)
-    machine = channel_replay.make_machine(log, evaluator=evaluator)
-    machine.observe(Undrawn())
-    yield from channel_replay.replay(log, machine, range(len(log.presents)))
+    driver = drive(log, evaluator=evaluator)
+    driver.machine.observe(Undrawn())
+    yield from driver.frames()
 
 
-def launches(frame: ChannelFrame) -> list[Launch]:
+def launches(frame: Frame) -> list[Launch]:
     return [record for record in frame.machine.log if isinstance(record, Launch)]
 
 
-def faults(frame: ChannelFrame) -> list[str]:
+def faults(frame: Frame) -> list[str]:
     return [event.message for event in frame.machine.events if event.kind in ("fault", "hang")]
 
 
@@ -98,9 +98,10 @@ def test_every_way_leaves_the_same(shared_dir: Path, name: str) -> None:
     found = []
     for threads, tier in ((1, "interpreter"), (1, "specialised"), (2, "auto")):
         log = recording(shared_dir, name)
-        machine = channel_replay.make_machine(log, threads=threads)
+        driver = drive(log, threads=threads)
+        machine = driver.machine
         machine.grids.tier = tier
-        for _ in channel_replay.replay(log, machine, range(len(log.presents))):
+        for _ in driver.frames():
             pass
         pages = [machine.memory.arena[b.offset : b.offset + b.size].tobytes() for b in machine.memory.backings]
         found.append((pages, machine.stats.launch_steps, machine.timestamp()))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support import recordings
 
-from pocketgpu.capture.channel_replay import Replay, make_machine
+from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.mxcap import parse
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B0B5, B197
@@ -18,7 +18,8 @@ from pocketgpu.facts.maxwell.formats import TEXTURE
 from pocketgpu.facts.maxwell.headers import TIC
 from pocketgpu.facts.switches import choose
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.formats.pixel_formats import picture, srgb_to_linear
+from pocketgpu.maxwell.formats.arrays import picture
+from pocketgpu.maxwell.formats.srgb import srgb_to_linear
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.memory.blocklinear import Layout, tile
 from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
@@ -269,18 +270,16 @@ def test_textures_beyond_reason_are_refused(memory: GpuMemory, engine: Engine) -
 
 # Recordings
 
-RECORDINGS = Path(__file__).parents[4] / "shared" / "captures" / "switch"
-recorded = pytest.mark.skipif(not RECORDINGS.is_dir(), reason="needs the recordings beside the checkout")
+RECORDINGS = recordings.switch()
+recorded = pytest.mark.skipif(not RECORDINGS.is_dir(), reason=recordings.REASON)
 
 
 def shown(name: str) -> tuple[Any, list[TextureHeader]]:
     """The machine at the first present of a recording, and the headers of its pool that are not empty."""
     log = parse((RECORDINGS / f"{name}.mxcap.zip").read_bytes())
-    machine = make_machine(log)
-    replay = Replay(log, machine)
-    for number in log.submissions_of(0):
-        replay.run(number)
-    machine.finish()
+    driver = drive(log)
+    machine = driver.machine
+    driver.play_frame()
     registers = machine.registers(0xB197)
     high, low, last = (int(registers[B197[f"SET_TEX_HEADER_POOL_{part}"].word]) for part in "ABC")
     pool = [machine.memory.read((high << 32 | low) + 32 * i, 32) for i in range(min(last, 15) + 1)]

@@ -8,9 +8,9 @@ import random
 import pytest
 
 from pocketgpu.errors import UsageError
+from pocketgpu.maxwell.host.macro_runner import MacroRun, run
 from pocketgpu.maxwell.mme.assembler import assemble
 from pocketgpu.maxwell.mme.disassembler import disassemble
-from pocketgpu.maxwell.mme.runner import MacroRun, run
 
 M32 = 0xFFFFFFFF
 NOP, EXIT = 0x00000011, 0x00000091

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from pocketgpu.capture.channel_replay import Replay
 from support.channels import BUFFER, DATA, Sender, immd, inc, load_macro, non_inc
 from support.switch_scene import Scene
 
-from pocketgpu.capture.channel_replay import Replay
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import A140, B0B5, B197, TWOD
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
+from pocketgpu.maxwell.host.observer import Observer, Order, RunGrid, Segment, TextureRead, Undrawn
 from pocketgpu.maxwell.memory.places import Offsets, Places
-from pocketgpu.maxwell.observer import Observer, Order, RunGrid, Segment, TextureRead, Undrawn
 from pocketgpu.maxwell.present import Surface
 from pocketgpu.maxwell.sass.launch.launcher import Result
 

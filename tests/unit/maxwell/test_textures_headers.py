@@ -10,7 +10,7 @@ import pytest
 from pocketgpu.facts.maxwell.formats import TEXTURE
 from pocketgpu.facts.maxwell.headers import TIC
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.formats.pixel_formats import decode, picture
+from pocketgpu.maxwell.formats.arrays import decode, picture
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.memory.blocklinear import Layout, tile
 from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory

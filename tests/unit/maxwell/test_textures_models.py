@@ -12,7 +12,8 @@ from support import slow_textures as slow
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import TEXTURE
-from pocketgpu.maxwell.formats.pixel_formats import decode, picture, srgb_to_linear
+from pocketgpu.maxwell.formats.arrays import decode, picture
+from pocketgpu.maxwell.formats.srgb import srgb_to_linear
 from pocketgpu.maxwell.textures import astc, astc_integers, bc6h, bc7, blocks, bptc
 
 COMPRESSED = [layout.name for layout in TEXTURE.values() if layout.compressed]

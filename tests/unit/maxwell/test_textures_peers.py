@@ -21,7 +21,7 @@ from PIL import Image
 from support.slow_textures import lively_blocks
 
 from pocketgpu.facts.maxwell.formats import TEXTURE, PixelLayout
-from pocketgpu.maxwell.formats.pixel_formats import to_rgba8
+from pocketgpu.maxwell.formats.arrays import to_rgba8
 from pocketgpu.maxwell.textures import blocks
 
 ASTC = [layout.name for layout in TEXTURE.values() if layout.name.startswith("ASTC")]

@@ -12,7 +12,7 @@ import pytest
 
 import pocketgpu
 from pocketgpu.capture import pgc
-from pocketgpu.capture.channel_replay import Replay
+from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.citrace import InitialState
 from pocketgpu.capture.formats.citrace_write import Load as RecordedLoad
 from pocketgpu.capture.formats.citrace_write import Write, write_citrace
@@ -26,8 +26,8 @@ from pocketgpu.capture.pgc.minimise import Keep, minimise, parse_keep
 from pocketgpu.capture.pgc.redact import redact
 from pocketgpu.cli import main
 from pocketgpu.errors import CaptureError, NoPictureError
+from pocketgpu.pica.core.observer import Observer, Run
 from pocketgpu.pica.front.packets import DrawPackets
-from pocketgpu.pica.observer import Observer, Run
 
 
 def pictures(capture: pocketgpu.Capture) -> list[dict[str, bytes]]:
@@ -181,11 +181,10 @@ def test_what_to_keep() -> None:
 
 def draw_up_to(contents: Contents, frame: int, draw: int) -> Any:
     """A machine that ran all of a capture up to a draw, that one included."""
-    machine = pocketgpu.N3DS()
-    snapshot.begin(machine, contents)
-    for earlier in contents.frames[:frame]:
-        snapshot.play(machine, earlier.events)
-        machine.step_vblank()
+    driver = drive(pgc.PgcTrace("", contents))
+    machine = driver.machine
+    while driver.frame < frame:
+        driver.play_frame()
     machine.stats.reset()
 
     class Enough(Exception):
@@ -199,7 +198,7 @@ def draw_up_to(contents: Contents, frame: int, draw: int) -> Any:
                 raise Enough
 
     with machine.observed(Counting()), pytest.raises(Enough):
-        snapshot.play(machine, contents.frames[frame].events)
+        driver.play_frame()
     return machine
 
 
@@ -275,8 +274,7 @@ def test_a_switch_in_the_middle(shared_dir: Path) -> None:
     assert begun is not None and len(begun.frames) == 1
     assert {state.item for state in begun.state} == {item.number for item in F.STATE_SWITCH}
     again = pgc.PgcLog("", pgc.parse(pgc.encode(begun)))
-    other = pocketgpu.GM20B()
-    Replay(again, other)
+    other = drive(again).machine
     assert other.channels.keys() == machine.channels.keys()
     for number, channel in other.channels.items():
         before = machine.channels[number]
@@ -337,24 +335,24 @@ def test_what_a_transfer_makes_a_texture_of_is_one(shared_dir: Path) -> None:
 
 
 def test_narrow_writes_replay() -> None:
-    machine = pocketgpu.N3DS()
-    snapshot.play(machine, [Narrow(0x10202001, 0x12, 8), Narrow(0x10202002, 0x3456, 16)])
+    narrow = (Narrow(0x10202001, 0x12, 8), Narrow(0x10202002, 0x3456, 16))
+    driver = drive(pgc.PgcTrace("", Contents("3DS", frames=[FrameContents(narrow)])))
+    driver.play_frame()
+    machine = driver.machine
     assert machine.read_register(0x10202000) == 0x34561200 | machine.read_register(0x10202000) & 0xFF
 
 
 def test_a_machine_goes_on_where_another_one_stopped(sample: tuple[pocketgpu.Capture, Path]) -> None:
     """All state of a 3DS: registers, uniforms of 32 bits, tables, programs, memory."""
     contents = pgc.contents_of(sample[0].trace)
-    whole = pocketgpu.N3DS()
-    snapshot.begin(whole, contents)
-    for frame in contents.frames[:3]:
-        snapshot.play(whole, frame.events)
-        whole.step_vblank()
+    driver = drive(pgc.PgcTrace("", contents))
+    whole = driver.machine
+    while driver.frame < 3:
+        driver.play_frame()
     begun = replace(contents, state=snapshot.state_of(whole), frames=contents.frames[3:4])
     memory = snapshot.memory_of(whole)
     begun.frames = [FrameContents((*memory, *contents.frames[3].events))]
-    second = pocketgpu.N3DS()
-    snapshot.begin(second, pgc.parse(pgc.encode(begun)))
+    second = drive(pgc.PgcTrace("", pgc.parse(pgc.encode(begun)))).machine
     before, after = whole.save_state(), second.save_state()
     assert before.keys() == after.keys() == {item.name for item in F.STATE_3DS}
     for name, words in before.items():

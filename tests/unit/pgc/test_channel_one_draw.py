@@ -9,7 +9,7 @@ import pytest
 
 import pocketgpu
 from pocketgpu.capture import pgc
-from pocketgpu.capture.channel_replay import Replay
+from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.pgc.contents import Store, Submit
 from pocketgpu.capture.pgc import channel_one_draw
 from pocketgpu.capture.pgc.minimise import Keep, minimise
@@ -17,7 +17,7 @@ from pocketgpu.cli import main
 from pocketgpu.errors import NoPictureError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.threed.draws import Draw
-from pocketgpu.maxwell.observer import Observer, Undrawn
+from pocketgpu.maxwell.host.observer import Observer, Undrawn
 
 
 def opened(shared: Path, name: str) -> pocketgpu.Capture:
@@ -41,19 +41,15 @@ def machine_after(log: pgc.PgcLog, frame: int, draw: int) -> pocketgpu.GM20B:
                 if self.draws == draw + 2:  # nothing of this one is drawn yet
                     raise Enough
 
-    machine = pocketgpu.GM20B()
-    noted = Noted()
-    machine.observe(noted)
-    running = Replay(log, machine)
+    driver, noted = drive(log), Noted()
+    driver.machine.observe(noted)
     try:
-        for index in range(frame + 1):
-            noted.counting = index == frame
-            for number in log.submissions_of(index):
-                running.run(number)
-            machine.finish()
+        while driver.frame <= frame:
+            noted.counting = driver.frame == frame
+            driver.play_frame()
     except Enough:
         pass
-    return machine
+    return driver.machine
 
 
 @pytest.mark.parametrize(

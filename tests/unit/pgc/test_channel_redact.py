@@ -22,7 +22,7 @@ from pocketgpu.capture.pgc.texture_noise import noise
 from pocketgpu.cli import main
 from pocketgpu.facts.maxwell import A140, B0B5, TWOD, MethodBlock
 from pocketgpu.facts.maxwell.formats import TEXTURE
-from pocketgpu.maxwell.formats import pixel_formats
+from pocketgpu.maxwell.formats import arrays
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.memory import places
 
@@ -312,9 +312,9 @@ def test_noise_is_valid(name: str) -> None:
     assert made.shape == (64, layout.bytes) and len(np.unique(made, axis=0)) > 16
     rows = made.reshape(8, -1)
     try:
-        texels = pixel_formats.decode(rows, layout, types)
+        texels = arrays.decode(rows, layout, types)
     except pocketgpu.PocketGPUError:
-        texels = pixel_formats.decode(rows, layout)  # of 8 bits there are no floats
+        texels = arrays.decode(rows, layout)  # of 8 bits there are no floats
     assert np.isfinite(texels).all()
     if name.startswith("ASTC"):
         across, down = layout.block

@@ -11,10 +11,10 @@ import pytest
 
 import pocketgpu
 from pocketgpu import capture
+from pocketgpu.pica.core.observer import Observer, Run, Undrawn
 from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Observer, Run, Undrawn
 
 VRAM, FCRAM = 0x18000000, 0x20000000
 PSC0, PPF = 0x10400010, 0x10400C00
@@ -233,8 +233,8 @@ def test_words_without_memory_are_a_list_of_their_own() -> None:
 
 def test_checkpoints_bring_all_back(sample: Any) -> None:
     """A frame played again from a checkpoint ends as it ended before, interrupts and counters included."""
-    machine = sample.machine()
-    frames = sample.render(machine=machine)
+    driver = sample.driver()
+    machine, frames = driver.machine, driver.frames()
     next(frames)
     kept = machine.checkpoint()
     state, taken = machine.save_state(), machine.take_interrupts()
@@ -243,7 +243,6 @@ def test_checkpoints_bring_all_back(sample: Any) -> None:
     machine.restore(kept)
     assert machine.frame == 1 and machine.take_interrupts() == taken
     assert all((words == state[name]).all() for name, words in machine.save_state().items())
-    from pocketgpu.capture.replay import play
-
-    play(machine, sample.trace.runs(1), 1)
+    driver.do(sample.trace.runs(1))
+    machine.step_vblank()
     assert pixels(machine.screens) == first

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pocketgpu
-from pocketgpu.capture.replay import replay
+from pocketgpu.capture.driver.n3ds import N3DSDriver
 from pocketgpu.errors import NoPictureError
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.pica import PICA
@@ -40,7 +40,7 @@ def test_a_machine_switched_on_again_is_like_a_new_one(sample_path: Path) -> Non
     machine = capture.machine()
     blank = outcome(machine)
     first = [[screen.array.tobytes() for screen in frame.screens.values()] for frame in capture.render(range(2))]
-    for _ in replay(capture.trace, machine, range(2)):
+    for _ in N3DSDriver(capture.trace, machine).frames(range(2)):
         pass
     used = outcome(machine)
     assert used != blank

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support import recordings
 
 from pocketgpu.inspect.shaders.files import open_shader
 from pocketgpu.maxwell.sass import SassError, decode
@@ -23,7 +24,7 @@ _COMMENT = re.compile(r'\s*\(\*".*"\*\)\s*(?=[;}])')
 def kernels(shared_dir: Path) -> list[Path]:
     found = sorted((shared_dir / "kernels").glob("*/kernel.cubin"))
     if not found:
-        pytest.skip("there are no kernels in ../shared/kernels")
+        pytest.skip(recordings.REASON)
     return found
 
 

@@ -13,7 +13,8 @@ from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.sass.isa.assembler import assemble
-from pocketgpu.maxwell.sass.launch.launcher import Code, Launcher
+from pocketgpu.maxwell.sass.launch.code import Code
+from pocketgpu.maxwell.sass.launch.launcher import Launcher
 
 BUFFER, SIZE = 0x1_0000_0000, 8192
 Run = Callable[..., NDArray[np.uint32]]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from support import recordings
 from support.kernel_cases import NAMES, Case
 
 # What takes more than a second or two on the slow evaluator.
 SLOW_ON_NUMPY = {"atom_global", "histogram", "mandelbrot", "sgemm", "nbody", "ctl_nested", "ctl_nested_o0"}
 
-pytestmark = pytest.mark.skipif(not NAMES, reason="needs the folder ../shared/kernels")
+pytestmark = pytest.mark.skipif(not NAMES, reason=recordings.REASON)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -15,7 +15,7 @@ from pocketgpu.events import EventLog
 from pocketgpu.maxwell.compute.raw_module import Device
 from pocketgpu.maxwell.sass import decode_program
 from pocketgpu.maxwell.sass.isa.assembler import assemble
-from pocketgpu.maxwell.sass.launch.launcher import Code
+from pocketgpu.maxwell.sass.launch.code import Code
 
 FIRST_HANDLE = 0x54  # word of constant bank 0: c[0x0][0x150]
 device_of = lru_cache(Device)

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from support import recordings
 from support.kernel_cases import FOLDER, NAMES
 
 from pocketgpu import RawModule, Texture, UsageError
 from pocketgpu.cli import main
 from pocketgpu.cli.parts.launch_images import array_file, read_image
 
-needs_kernels = pytest.mark.skipif("texref" not in NAMES, reason="needs the folder ../shared/kernels")
+needs_kernels = pytest.mark.skipif("texref" not in NAMES, reason=recordings.REASON)
 
 
 @needs_kernels

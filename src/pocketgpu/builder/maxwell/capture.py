@@ -20,23 +20,18 @@ from pocketgpu.builder.maxwell.packets import Packets
 from pocketgpu.builder.maxwell.surface import Surface
 from pocketgpu.capture.formats.mxcap import DOCUMENT, FORMAT, GPU, PAGE, VA_END, VERSION, ChannelLog, parse
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.maxwell.formats import SHOWN
+from pocketgpu.facts.maxwell.pushbuffers import MOST_WORDS, pack_entry
 
 Segment: TypeAlias = Packets | tuple[int, int]
 """Words of a pushbuffer, or (GPU address, words) of ones that lie in memory already."""
 
 FIRST_ADDRESS: Final = 0x5_0000_0000
 PUSHBUFFER_SIZE: Final = 1 << 20
-MOST_WORDS: Final = (1 << 21) - 1
 FIRST_SYNCPOINT: Final = 8
 """Channels of a built recording have syncpoints of their own, from this one on, in the order of their first use."""
 
-_PRESENT_FORMATS: Final = {
-    "A8B8G8R8": "RGBA8_UNORM",
-    "A8BL8GL8RL8": "RGBA8_SRGB",
-    "X8B8G8R8": "RGBX8_UNORM",
-    "A8R8G8B8": "BGRA8_UNORM",
-    "R5G6B5": "RGB565_UNORM",
-}
+_PRESENT_FORMATS: Final = {layout: name for name, layout in SHOWN.items()}
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -138,7 +133,7 @@ class MaxwellCaptureBuilder:
                 address, words = self._store(segment.tobytes()), len(segment)
             if not 0 < words <= MOST_WORDS:
                 raise UsageError(f"a segment has 1 to {MOST_WORDS} words, not {words}")
-            raw = address | 1 << 41 | words << 42
+            raw = pack_entry(address, words, "LEVEL=SUBROUTINE")
             entries.append({"gpu_va": address, "words": words, "flags": ["not_main"], "raw": raw})
         self._submissions.append({"channel": channel, "gpfifo": entries, "memory_updates": self._updates})
         self._updates = []

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.builder.values import FieldValue, encode_register
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.maxwell import B06F, B197, CLASSES, SUBCHANNELS, WORDS, Method, MethodBlock
+from pocketgpu.facts.maxwell import B06F, B197, CLASSES, SUBCHANNELS, WORDS, Method, MethodBlock, pushbuffers
 
 Words: TypeAlias = NDArray[np.uint32]
 Form: TypeAlias = Literal["auto", "inc", "non_inc", "one_inc", "immd"]
@@ -23,13 +23,15 @@ Value: TypeAlias = int | float | bool | str
 ClassName: TypeAlias = int | str | MethodBlock
 """A class by number (0xB197), by name ("b197"), by what it is ("3D", "2D", "DMA copy"), or its table."""
 
-FORMS: Final[dict[str, int]] = {"inc": 1, "non_inc": 3, "immd": 4, "one_inc": 5}
-"""Header forms: bits 31:29."""
-END_SEGMENT: Final = 7 << 29
-MOST_DATA: Final = 0x1FFF
-"""Words behind one header, and the largest value inside one."""
-HOST_WORDS: Final = 0x40
-"""Methods below this word belong to the host, on every subchannel."""
+FORMS: Final[dict[str, int]] = {
+    "inc": pushbuffers.FORMS.INC_METHOD,
+    "non_inc": pushbuffers.FORMS.NON_INC_METHOD,
+    "immd": pushbuffers.FORMS.IMMD_DATA_METHOD,
+    "one_inc": pushbuffers.FORMS.ONE_INC,
+}
+"""Header forms by their short names."""
+MOST_DATA: Final = pushbuffers.MOST_DATA
+"""Words after one header, and the largest value inside one."""
 
 _STEPS: Final = {"inc": (1, 1), "non_inc": (0, 0), "one_inc": (1, 0)}
 
@@ -53,9 +55,11 @@ def header(form: str, subchannel: int, word: int, count: int) -> int:
     """A header word; `count` is the value for "immd". Raises UsageError for what does not fit."""
     if form not in FORMS:
         raise UsageError(f"no header form {form!r}", hint=f"Known are {', '.join(FORMS)}.")
-    if not (0 <= subchannel < 8 and 0 <= word < WORDS and 0 <= count <= MOST_DATA):
-        raise UsageError(f"no header holds subchannel {subchannel}, word {word:#x} and {count} together")
-    return FORMS[form] << 29 | count << 16 | subchannel << 13 | word
+    try:
+        return pushbuffers.pack_header(FORMS[form], subchannel, word, count)
+    except ValueError:
+        text = f"no header holds subchannel {subchannel}, word {word:#x} and {count} together"
+        raise UsageError(text) from None
 
 
 def value_word(value: Value, method: Method) -> int:
@@ -209,7 +213,7 @@ class Packets:
 
     def end_segment(self) -> Self:
         """Stop reading this segment here."""
-        return self.raw([END_SEGMENT])
+        return self.raw([pushbuffers.pack_header(pushbuffers.FORMS.END_PB_SEGMENT, 0, 0, 0)])
 
     # -- words ------------------------------------------------------------------------------------------------------
     @property

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,6 +136,8 @@ class Trace:
     Made by `parse`. `classic` tells which form the register writes had, `missing` which sections of the start state are
     not there, `warnings` what else the file lacks.
     """
+
+    console: Final = "3DS"
 
     def __init__(self, file: str, data: bytes, initial: InitialState, elements: Words, missing: list[str]) -> None:
         self.file = file

@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -103,6 +103,8 @@ class GxLog:
     warnings: what is odd about the log.
     initial: registers before the first event (see `start_state`).
     """
+
+    console: Final = "3DS"
 
     def __init__(
         self,

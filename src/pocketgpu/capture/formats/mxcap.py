@@ -16,7 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,9 @@ from pocketgpu.capture.formats.documents import LIMIT as DOCUMENT_LIMIT
 from pocketgpu.capture.formats.documents import Document
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
+from pocketgpu.facts.maxwell.formats import SHOWN, shown_layout
 from pocketgpu.facts.maxwell.kinds import KINDS, kind_number
+from pocketgpu.facts.maxwell.pushbuffers import MOST_WORDS, pack_entry, segment_of
 
 if TYPE_CHECKING:
     from pocketgpu.capture.formats.pgc.contents import State
@@ -55,20 +57,12 @@ _CENTRAL = b"PK\x01\x02"
 _CHUNK = 1 << 20
 _HANDLES = 1 << 32
 _DIFFERS = "capture.entry-differs"
+_ENTRY_FLAGS = {"not_main": "LEVEL=SUBROUTINE", "no_prefetch": "SYNC=WAIT"}
+"""Flags of an entry, and what each means in the hardware's form."""
 
 PresentFormat: TypeAlias = str
-FORMATS: tuple[PresentFormat, ...] = (
-    "RGBA8_UNORM",
-    "RGBX8_UNORM",
-    "BGRA8_UNORM",
-    "BGRX8_UNORM",
-    "RGB565_UNORM",
-    "RGBA8_SRGB",
-    "RGBX8_SRGB",
-    "BGRA8_SRGB",
-    "BGRX8_SRGB",
-)
-"""What surfaces that are shown can hold; components in memory order, those of the 16-bit format from the top bit on."""
+FORMATS: tuple[PresentFormat, ...] = tuple(SHOWN)
+"""What surfaces that are shown can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +127,8 @@ class Present:
 class ChannelLog:
     """A parsed log. Made by `parse`; frames are counted by presents."""
 
+    console: Final = "Switch"
+
     def __init__(
         self,
         file: str,
@@ -172,7 +168,7 @@ class ChannelLog:
 
 def bytes_per_pixel(format: PresentFormat) -> int:
     """Bytes of a pixel of a surface that is shown."""
-    return 2 if "565" in format else 4
+    return shown_layout(format).bytes
 
 
 def looks_like(data: bytes) -> bool:
@@ -393,19 +389,19 @@ class _Parser(Document):
         item = self.as_object(entry, place)
         if "raw" in item:
             raw = self.number(item["raw"], f"{place}.raw", 1 << 64)
-            if "gpu_va" in item and item["gpu_va"] != raw & 0xFF_FFFF_FFFC:
+            if "gpu_va" in item and item["gpu_va"] != segment_of(raw)[0]:
                 self.warn(
                     "capture.entry-differs", "a raw GPFIFO entry names another place than gpu_va; raw counts", place
                 )
-            if "words" in item and item["words"] != raw >> 42 & 0x1FFFFF:
+            if "words" in item and item["words"] != segment_of(raw)[1]:
                 self.warn("capture.entry-differs", "a raw GPFIFO entry has another length than words; it counts", place)
             return raw
         va = self.number(self.member(item, "gpu_va", place), f"{place}.gpu_va", VA_END)
-        words = self.number(self.member(item, "words", place), f"{place}.words", 1 << 21)
+        words = self.number(self.member(item, "words", place), f"{place}.words", MOST_WORDS + 1)
         if va % 4:
             self.fail(f"{va:#x} is no multiple of 4", f"{place}.gpu_va")
         flags = self.as_list(item.get("flags", []), f"{place}.flags")
-        return va | words << 42 | ("not_main" in flags) << 41 | ("no_prefetch" in flags) << 63
+        return pack_entry(va, words, *(flag for name, flag in _ENTRY_FLAGS.items() if name in flags))
 
     def presents(self, listed: list[Any]) -> tuple[Present, ...]:
         found: list[Present] = []

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SIZE
-from pocketgpu.capture.channel_replay import Replay, make_machine
+from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.mxcap import VA_END
 from pocketgpu.capture.formats.pgc import channel_state
 from pocketgpu.capture.formats.pgc import numbers as F
@@ -23,14 +23,15 @@ from pocketgpu.capture.pgc.channel_snapshot import memory_of
 from pocketgpu.capture.pgc.one_draw import no_such_draw
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B0B5, B197, TWOD
+from pocketgpu.facts.maxwell.pushbuffers import FORMS, HOST_WORDS, MOST_DATA, pack_entry, pack_header
 from pocketgpu.maxwell.engines.threed.engine import ThreeD
 from pocketgpu.maxwell.graphics.output.targets import colour_target, depth_target
 from pocketgpu.maxwell.graphics.records import MAX_TARGETS
 from pocketgpu.maxwell.host.dispatch import CODE
-from pocketgpu.maxwell.host.layout import CLASS_FILES, HOST_WORDS
-from pocketgpu.maxwell.host.pushbuffer import INCREASING, PASSTHROUGH, STEADY
+from pocketgpu.maxwell.host.layout import CLASS_FILES
+from pocketgpu.maxwell.host.observer import Observer
+from pocketgpu.maxwell.host.pushbuffer import SHADOW_MODES
 from pocketgpu.maxwell.memory.places import Places
-from pocketgpu.maxwell.observer import Observer
 
 if TYPE_CHECKING:
     from pocketgpu.capture.formats.pgc.traces import PgcLog
@@ -41,14 +42,14 @@ if TYPE_CHECKING:
 Words = NDArray[np.uint32]
 Span = tuple[int, int]
 
-_MOST_WORDS = 0x1FFF  # of a packet
 _ROOM = 1 << 16
 _TRIGGERS = {
     B0B5.class_id: B0B5["LAUNCH_DMA"].word,
     TWOD.class_id: TWOD["PIXELS_FROM_MEMORY_SRC_Y0_INT"].word,
 }
 _SUBCHANNEL = {class_id: number for number, class_id in enumerate(CLASS_FILES)}
-_FIRST, _SUBSEQUENT = 0, 1
+_BEGIN = B197["BEGIN"]
+_INSTANCES = _BEGIN["INSTANCE_ID"].values
 
 
 def one_draw(
@@ -68,12 +69,12 @@ def one_draw(
     id, handle = len(log.mappings), 1 + max(log.handles, default=0)
     room = -(-words.nbytes // PAGE_SIZE) * PAGE_SIZE
     address = _free(watcher.mapped, room)
-    entry = np.array([address | len(words) << 42], np.uint64)
+    entries = np.array([pack_entry(address, len(words))], np.uint64)
     events: list[Event] = [
         *watcher.memory,
         Map(id, address, room, handle, 0),
         Store(handle, 0, address, (words.astype("<u4").tobytes(),)),
-        Submit(watcher.channel, entry),
+        Submit(watcher.channel, entries),
         replace(shown, fence=None),
     ]
     kept = replace(contents, state=watcher.state, syncpoints=watcher.syncpoints, ranges=[], tail=())
@@ -87,10 +88,9 @@ class _OneDraw(Observer):
     wants_draws = True
 
     def __init__(self, log: PgcLog, frame: int, draw: int, switches: Mapping[str, str] | None) -> None:
-        self.log, self.frame, self.wanted = log, frame, draw
-        self.machine = make_machine(log, switches=switches)
-        self.machine.observe(self)
-        self.running = Replay(log, self.machine)
+        self.frame, self.wanted = frame, draw
+        self.driver = drive(log, switches=switches)
+        self.driver.machine.observe(self)
         self.counting = False
         self.draws = 0
         self.state: list[State] | None = None
@@ -104,12 +104,9 @@ class _OneDraw(Observer):
         self._files: NDArray[np.uint32] | None = None
 
     def watch(self) -> None:
-        for index in range(self.frame + 1):
-            self.counting = index == self.frame
-            for number in self.log.submissions_of(index):
-                self.running.run(number)
-            self.machine.finish()
-            self.machine.log.clear()
+        while self.driver.frame <= self.frame:
+            self.counting = self.driver.frame == self.frame
+            self.driver.play_frame()
 
     def draw_recorded(self, draw: Draw) -> None:
         """Take all that the machine holds, if this is the draw."""
@@ -120,9 +117,9 @@ class _OneDraw(Observer):
         if self.draws - 1 != self.wanted or channel is None:
             return
         memory = self.machine.memory
-        self.channel = next(n for n, index in self.running.channels.items() if index == channel.id)
+        self.channel = next(n for n, index in self.driver.channels.items() if index == channel.id)
         self.state = _state_of(channel, self.channel)
-        self.memory = list(memory_of(self.log, self.running))
+        self.memory = list(memory_of(self.driver))
         self.syncpoints = self.machine.syncpoints.values()
         self.mapped = sorted((mapping.address, mapping.size) for mapping in memory.mappings)
         self._files = channel.files.copy()
@@ -156,9 +153,9 @@ class _OneDraw(Observer):
         plain[:HOST_WORDS] = False
         differing = np.flatnonzero((engine.registers != self._files[file]) & plain)
         for run in np.split(differing, np.flatnonzero(np.diff(differing) > 1) + 1) if len(differing) else ():
-            self.words += _packet(INCREASING, subchannel, int(run[0]), engine.registers[run].tolist())
+            self.words += _packet(FORMS.INC_METHOD, subchannel, int(run[0]), engine.registers[run].tolist())
         self._files[file] = engine.registers
-        self.words += _packet(STEADY, subchannel, trigger, [int(engine.registers[trigger])])
+        self.words += _packet(FORMS.NON_INC_METHOD, subchannel, trigger, [int(engine.registers[trigger])])
 
     def _spans(self, places: Places) -> list[Span]:
         low, high = places.reach
@@ -173,7 +170,7 @@ def _state_of(channel: Channel, number: int) -> list[State]:
     numbers = {item.name: item.number for item in F.STATE_SWITCH}
     own = {
         "bindings": [*CLASS_FILES, *[0] * (8 - len(CLASS_FILES))],
-        "shadow_mode": [PASSTHROUGH],
+        "shadow_mode": [SHADOW_MODES.METHOD_PASSTHROUGH],
     }
     made = [State(numbers[name], np.array(words, np.uint32), 0, number) for name, words in own.items()]
     replaced = {numbers[name] for name in own}
@@ -186,14 +183,13 @@ def _words_of(draw: Draw, pointers: list[int]) -> Iterator[int]:
 
     def write(name: str, *values: int, index: int = 0) -> Iterator[int]:
         method = B197[name]
-        for first in range(0, len(values), _MOST_WORDS):
-            part = list(values[first : first + _MOST_WORDS])
-            yield from _packet(STEADY, subchannel, method.word + index * method.stride, part)
+        for first in range(0, len(values), MOST_DATA):
+            part = list(values[first : first + MOST_DATA])
+            yield from _packet(FORMS.NON_INC_METHOD, subchannel, method.word + index * method.stride, part)
 
     def begin(instance: int) -> Iterator[int]:
-        yield from write("BEGIN", draw.topology << op.lo | instance << instances.lo)
+        yield from write("BEGIN", _BEGIN.encode(OP=draw.topology, INSTANCE_ID=instance))
 
-    op, instances = B197["BEGIN"]["OP"], B197["BEGIN"]["INSTANCE_ID"]
     for buffer, pointer in enumerate(pointers):
         if pointer:
             yield from write("SET_STREAM_OUT_BUFFER_LOAD_WRITE_POINTER", pointer, index=buffer)
@@ -201,10 +197,10 @@ def _words_of(draw: Draw, pointers: list[int]) -> Iterator[int]:
     # Instances count by BEGIN: as many as there were before this one.
     before = draw.instance if not alone else draw.instance - draw.method.endswith("SUBSEQUENT")
     if not alone or draw.method.endswith("SUBSEQUENT"):
-        yield from begin(_FIRST)
+        yield from begin(_INSTANCES.FIRST)
         for _ in range(before):
             yield from write("END", 0)
-            yield from begin(_SUBSEQUENT)
+            yield from begin(_INSTANCES.SUBSEQUENT)
     value = int(draw.registers[B197[draw.method].word])
     if alone:
         yield from write("END", 0)
@@ -221,7 +217,7 @@ def _words_of(draw: Draw, pointers: list[int]) -> Iterator[int]:
 
 
 def _packet(form: int, subchannel: int, word: int, values: list[int]) -> Iterator[int]:
-    yield form << 29 | len(values) << 16 | subchannel << 13 | word
+    yield pack_header(form, subchannel, word, len(values))
     yield from values
 
 

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
-from pocketgpu.capture.channel_replay import Replay, make_machine
+from pocketgpu.capture.driver.switch import SwitchDriver
 from pocketgpu.capture.formats.pgc.contents import digest
 from pocketgpu.facts.maxwell.formats import PixelLayout
 from pocketgpu.maxwell.engines.compute.queue_metadata import QMD_BYTES
 from pocketgpu.maxwell.engines.threed import vertices
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
+from pocketgpu.maxwell.host.observer import Observer, Segment, TextureRead
 from pocketgpu.maxwell.memory.page_table import PHYSICAL
 from pocketgpu.maxwell.memory.places import Offsets, Places
-from pocketgpu.maxwell.observer import Observer, Segment, TextureRead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -87,22 +87,19 @@ class Origins(Observer):
         self.uses: list[Use] = []
         self.textures: set[TextureHeader] = set()
         self.conversions: list[tuple[Origin, PixelLayout | None]] = []
-        self.machine = machine = make_machine(log, switches=switches)
+        machine = SwitchDriver.make_machine(log, switches=switches)
         machine.observe(self)
         # A replay never gives memory back, so it lies without gaps from the beginning on.
         self.origins = np.zeros(sum(-(-size // PAGE_SIZE) * PAGE_SIZE for size in log.handles.values()), np.uint32)
         self.drawn = np.zeros(len(machine.memory.page_versions), np.bool_)
         self._seen: set[tuple[TextureHeader, bytes, bytes]] = set()
         self._unread: dict[int, list[_Unread]] = {}
-        self.running = Replay(log, machine, self._store)
+        self.driver = SwitchDriver(log, machine, self._store)
 
     def watch(self) -> None:
         """Replay everything that belongs to a frame."""
-        for index in range(self.log.frame_count):
-            for number in self.log.submissions_of(index):
-                self.running.run(number)
-            self.machine.finish()
-            self.machine.log.clear()
+        while self.driver.frame < self.driver.frame_count:
+            self.driver.play_frame()
         for channel in tuple(self._unread):
             self._keep_commands(channel)
 

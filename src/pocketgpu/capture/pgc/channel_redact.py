@@ -119,7 +119,7 @@ class _Noise:
             return
         values = self._in_blank[places]
         cuts = np.flatnonzero(np.diff(places) > 1) + 1
-        backings = sorted(self.origins.running.backings.items(), key=lambda item: item[1].offset)
+        backings = sorted(self.origins.driver.backings.items(), key=lambda item: item[1].offset)
         for run, bytes in zip(np.split(places, cuts), np.split(values, cuts), strict=True):
             start, end = int(run[0]) + PHYSICAL, int(run[-1]) + 1 + PHYSICAL
             for handle, backing in backings:

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from pocketgpu.arena import PAGE_SIZE
-from pocketgpu.capture.channel_replay import Replay
+from pocketgpu.capture.driver import drive
+from pocketgpu.capture.driver.switch import SwitchDriver
 from pocketgpu.capture.formats.pgc import channel_state
 from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Map, Store, Unmap
 from pocketgpu.capture.formats.pgc.traces import PgcLog
@@ -18,36 +19,33 @@ from pocketgpu.maxwell.gm20b import GM20B
 
 
 def begin_at(log: PgcLog, first: int, last: int, machine: GM20B) -> Contents | None:
-    """Frames `first` to `last` of a log behind what `machine`, which replays the ones before, holds then.
+    """Frames `first` to `last` of a log after what `machine`, which replays the ones before, holds then.
 
     None if that is no state to begin with: a channel has work left.
     """
-    machine.reset()
-    running = Replay(log, machine)
-    for index in range(first):
-        for number in log.submissions_of(index):
-            running.run(number)
-        machine.finish()
+    driver = drive(log, machine=machine)
+    while driver.frame < first:
+        driver.play_frame()
     if any(not channel.idle for channel in machine.channels.values()):
         return None
     whole = channel_contents(log)
     begun = replace(whole, coverage=log.contents.coverage, about=dict(log.contents.about))
     begun.state = [
         state
-        for number, index in running.channels.items()
+        for number, index in driver.channels.items()
         for state in channel_state.save(machine.channel(index), number)
     ]
     begun.syncpoints = machine.syncpoints.values()
     frames = whole.frames[first : last + 1]
-    begun.frames = [FrameContents((*memory_of(log, running), *frames[0].events)), *frames[1:]]
+    begun.frames = [FrameContents((*memory_of(driver), *frames[0].events)), *frames[1:]]
     begun.tail = ()
     return begun
 
 
-def memory_of(log: PgcLog, running: Replay) -> Iterator[Event]:
+def memory_of(driver: SwitchDriver) -> Iterator[Event]:
     """Mappings as they are, in their order, then all pages that are not zero."""
-    live = set(running.live)
-    for handle, backing in running.backings.items():
+    log, live = driver.trace, set(driver.live)
+    for handle, backing in driver.backings.items():
         # A mapping that is gone may be the one that says how large its memory is.
         number = next(n for n, m in enumerate(log.mappings) if m.handle == handle and m.size == log.handles[handle])
         if number not in live:
@@ -55,11 +53,11 @@ def memory_of(log: PgcLog, running: Replay) -> Iterator[Event]:
             yield Map(number, mapping.gpu_va, mapping.size, handle, kind_number(mapping.kind))
             yield Unmap(number)
         assert backing.size >= log.handles[handle]
-    for number in running.live:
+    for number in driver.live:
         mapping = log.mappings[number]
         yield Map(number, mapping.gpu_va, mapping.size, mapping.handle, kind_number(mapping.kind))
-    arena = running.machine.memory.arena
-    for handle, backing in running.backings.items():
+    arena = driver.machine.memory.arena
+    for handle, backing in driver.backings.items():
         pages = arena[backing.offset : backing.offset + backing.size].view(np.uint64).reshape(-1, PAGE_SIZE // 8)
         used = np.flatnonzero(pages.any(axis=1))
         for run in np.split(used, np.flatnonzero(np.diff(used) > 1) + 1) if len(used) else ():

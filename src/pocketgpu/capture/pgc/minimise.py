@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
+from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.pgc import numbers as F
 from pocketgpu.capture.formats.pgc.contents import (
     Contents,
@@ -23,7 +24,7 @@ from pocketgpu.capture.formats.pgc.contents import (
     bytes_of,
     digest,
 )
-from pocketgpu.capture.formats.pgc.traces import PgcLog, trace_of
+from pocketgpu.capture.formats.pgc.traces import PgcLog, PgcTrace, trace_of
 from pocketgpu.capture.pgc import snapshot
 from pocketgpu.capture.pgc.one_draw import one_draw
 from pocketgpu.capture.pgc.verify import pictures_of
@@ -108,15 +109,13 @@ def minimise(
 
 def _keep_3ds(contents: Contents, keep: Keep, machine: N3DS) -> tuple[Contents, list[tuple[int, int]]]:
     if keep.draw is not None:
-        fcram = next(region.size for region, _ in machine.memory.regions if region.name == "FCRAM")
-        return one_draw(contents, keep.first, keep.draw, machine, fcram)
+        return one_draw(contents, keep.first, keep.draw, machine)
     frames = contents.frames[keep.first : keep.last + 1]
     if not keep.first:
         return replace(contents, frames=frames), []
-    snapshot.begin(machine, contents)
-    for frame in contents.frames[: keep.first]:
-        snapshot.play(machine, frame.events)
-        machine.step_vblank()
+    driver = drive(PgcTrace("", contents), machine=machine)
+    while driver.frame < keep.first:
+        driver.play_frame()
     memory = snapshot.memory_of(machine)
     frames = [FrameContents((*memory, *frames[0].events), frames[0].pictures), *frames[1:]]
     return replace(contents, frames=frames, state=snapshot.state_of(machine)), []

@@ -8,16 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SIZE
+from pocketgpu.capture.driver import drive
+from pocketgpu.capture.driver.n3ds import N3DSDriver
 from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Gx, Load, Words, Writes
+from pocketgpu.capture.formats.pgc.traces import PgcTrace, runs_of
 from pocketgpu.capture.pgc import snapshot
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.facts.gsp import PROCESS_LIST, command_of
 from pocketgpu.facts.list_entry import header_of, header_word, length_of
 from pocketgpu.facts.memory_map import FCRAM
 from pocketgpu.facts.pica import FINALIZE_VALUE, PICA
+from pocketgpu.pica.core.observer import Observer, Undrawn
 from pocketgpu.pica.external.registers import LIST_STARTS
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Observer, Undrawn
 
 _LIST_SIZE, _LIST_ADDRESS, _LIST_START = (PICA[f"CMDBUF_{name}0"] for name in ("SIZE", "ADDR", "JUMP"))
 _STARTS = [PICA[number].address for number in LIST_STARTS]
@@ -68,25 +71,24 @@ def starts_list(addresses: Words, values: Words) -> NDArray[np.bool_]:
 
 
 def one_draw(
-    contents: Contents, frame: int, draw: int, machine: N3DS, fcram: int
+    contents: Contents, frame: int, draw: int, machine: N3DS
 ) -> tuple[Contents, list[tuple[int, int]]]:
     """A capture of one frame that draws only draw `draw` of frame `frame`, then shows what that frame shows.
 
-    machine: one to work with, as large as the capture needs (`fcram` bytes). Also returns the physical ranges
-    (address, bytes) of the buffers that the draw writes. Raises NoPictureError if there is no such draw.
+    machine: one to work with, made for the capture. Also returns the physical ranges (address, bytes) of the buffers
+    that the draw writes. Raises NoPictureError if there is no such draw.
     """
     events = contents.frames[frame].events
-    place, number, before = _find(contents, frame, draw, fcram)
-    machine.reset()
-    snapshot.begin(machine, contents)
-    for earlier in contents.frames[:frame]:
-        snapshot.play(machine, earlier.events)
-        machine.step_vblank()
-    snapshot.play(machine, events[:place])
-    words, rest = _reach(machine, events[place], number)
+    trace = PgcTrace("", contents)
+    place, number, before = _find(contents, trace, frame, draw)
+    driver = drive(trace, machine=machine)
+    while driver.frame < frame:
+        driver.play_frame()
+    driver.do(runs_of(events[:place]))
+    words, rest = _reach(driver, events[place], number)
     entries = list(_entries(machine, words))
     state = snapshot.state_of(machine)
-    first, end = _bounds(Contents("3DS", state=state), entries, draw - before, fcram)
+    first, end = _bounds(Contents("3DS", state=state), entries, draw - before, N3DSDriver.make_machine(trace))
     machine.submit(_joined(entries[:first]))
     kept = Contents("3DS", contents.digest_size, about=dict(contents.about), coverage=contents.coverage)
     kept.ranges = list(contents.ranges)
@@ -96,24 +98,21 @@ def one_draw(
     machine.submit(entries[first])
     targets = _targets(machine)
     later = _without_lists((*rest, *events[place + 1 :]))
-    kept.frames = [FrameContents((*memory, *_list(entries[first:end], memory, fcram), *later))]
+    kept.frames = [FrameContents((*memory, *_list(entries[first:end], memory, machine), *later))]
     return kept, targets
 
 
-def _find(contents: Contents, frame: int, draw: int, fcram: int) -> tuple[int, int, int]:
+def _find(contents: Contents, trace: PgcTrace, frame: int, draw: int) -> tuple[int, int, int]:
     """The event that draws it, the number of the list in that event, and the draws before that list."""
-    draws = _Draws()
-    machine = N3DS(fcram=fcram)
-    machine.observe(draws)
-    snapshot.begin(machine, contents)
-    for earlier in contents.frames[:frame]:
-        snapshot.play(machine, earlier.events)
-        machine.step_vblank()
-    machine.stats.reset()
+    driver, draws = drive(trace), _Draws()
+    driver.machine.observe(draws)
+    while driver.frame < frame:
+        driver.play_frame()
+    driver.machine.stats.reset()
     before = 0
     for place, event in enumerate(contents.frames[frame].events):
         draws.ends.clear()
-        snapshot.play(machine, [event])
+        driver.do(runs_of([event]))
         for number, count in enumerate(draws.ends):
             if count > draw:
                 return place, number, before
@@ -131,7 +130,7 @@ def no_such_draw(frame: int, draw: int, count: int) -> NoPictureError:
     )
 
 
-def _reach(machine: N3DS, event: Event, number: int) -> tuple[Words, list[Event]]:
+def _reach(driver: N3DSDriver, event: Event, number: int) -> tuple[Words, list[Event]]:
     """Let an event happen up to its list `number`; the words of that list, and what of the event is left."""
     rest: list[Event] = []
     parts: list[Event] = [event]
@@ -140,9 +139,10 @@ def _reach(machine: N3DS, event: Event, number: int) -> tuple[Words, list[Event]
         cut = [slice(0, at), slice(at, at + 1), slice(at + 1, None)]
         before, start, left = (Writes(event.addresses[part], event.values[part]) for part in cut)
         parts, rest = [before, start], [left]
+    machine = driver.machine
     try:
         with machine.observed(_StopAtList(number)):
-            snapshot.play(machine, parts)
+            driver.do(runs_of(parts))
     except _Reached as reached:
         place = machine.memory.arena[reached.offset : reached.offset + reached.size]
         return place.view(np.uint32).copy(), rest
@@ -190,9 +190,9 @@ def _joined(entries: list[Words]) -> Words:
     return np.concatenate(entries) if entries else np.zeros(0, np.uint32)
 
 
-def _bounds(start: Contents, entries: list[Words], draw: int, fcram: int) -> tuple[int, int]:
+def _bounds(start: Contents, entries: list[Words], draw: int, machine: N3DS) -> tuple[int, int]:
     """The entries first .. end-1 that make draw `draw` of a list, found by how many draws the beginnings have."""
-    machine = N3DS(fcram=fcram)
+    trace = PgcTrace("", start)
     machine.observe(Undrawn())
 
     def first_with(draws: int) -> int:
@@ -200,8 +200,7 @@ def _bounds(start: Contents, entries: list[Words], draw: int, fcram: int) -> tup
         low, high = 0, len(entries) + 1
         while low < high:
             middle = (low + high) // 2
-            machine.reset()
-            snapshot.begin(machine, start)
+            drive(trace, machine=machine)
             machine.submit(_joined(entries[:middle]))
             if middle > len(entries) or machine.stats.draws >= draws:
                 high = middle
@@ -212,7 +211,7 @@ def _bounds(start: Contents, entries: list[Words], draw: int, fcram: int) -> tup
     return first_with(draw + 1) - 1, min(first_with(draw + 2) - 1, len(entries))
 
 
-def _list(entries: list[Words], memory: list[Load], fcram: int) -> list[Event]:
+def _list(entries: list[Words], memory: list[Load], machine: N3DS) -> list[Event]:
     """A command list of these entries, where memory is free, and the writes that start it."""
     words = _joined(entries)
     finalize = PICA["FINALIZE"].offset
@@ -220,7 +219,7 @@ def _list(entries: list[Words], memory: list[Load], fcram: int) -> list[Event]:
         words = np.concatenate((words, np.array(_FINALIZE, np.uint32)))
     words = np.concatenate((words, np.zeros(-len(words) % 4, np.uint32)))
     room = -(-words.nbytes // PAGE_SIZE) * PAGE_SIZE
-    address = FCRAM.base + fcram - room
+    address = FCRAM.base + next(region.size for region, _ in machine.memory.regions if region.name == "FCRAM") - room
     for load in sorted(memory, key=lambda load: load.address, reverse=True):
         size = sum(map(len, load.pieces))
         if load.address < address + room and address < load.address + size:

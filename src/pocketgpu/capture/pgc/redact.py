@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Load, bytes_of
 from pocketgpu.capture.formats.pgc.traces import PgcLog, PgcTrace, trace_of
-from pocketgpu.capture.pgc import snapshot
 from pocketgpu.capture.pgc.convert import contents_of
 from pocketgpu.capture.pgc.verify import with_pictures
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import EXTERNAL_FORMATS
 from pocketgpu.facts.pica import PICA
 from pocketgpu.pica.core.layout import KIND_ARRAYS, KIND_ELEMENTS
+from pocketgpu.pica.core.observer import Run, Undrawn
 from pocketgpu.pica.front.packets import DrawPackets
-from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run, Undrawn
 
 if TYPE_CHECKING:
     from pocketgpu.capture.replay import Capture
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 """An arena offset and a count of bytes."""
 
-MIB = 1 << 20
 _LINE_UNIT = 16
 """Widths and gaps of texture copies count in units of so many bytes."""
 _UNITS = 3
@@ -71,7 +69,7 @@ def redact(capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | 
 
 
 def _redact_3ds(contents: Contents) -> Redacted:
-    found = _Textures(contents, 256 if cast(PgcTrace, trace_of(contents)).needs_new_model else 128)
+    found = _Textures(contents)
     noise = _Noise(found)
     frames = [FrameContents(tuple(map(noise.event, frame.events))) for frame in contents.frames]
     return Redacted(replace(contents, frames=frames, tail=()), len(found.textures), noise.replaced, noise.left)
@@ -80,18 +78,15 @@ def _redact_3ds(contents: Contents) -> Redacted:
 class _Textures(Undrawn):
     """Notes of a replay which bytes of memory are textures, and which are something that must stay."""
 
-    def __init__(self, contents: Contents, fcram: int) -> None:
+    def __init__(self, contents: Contents) -> None:
         self.textures: set[Span] = set()
         self.kept: set[Span] = set()
         self.moves: set[tuple[Span, Span]] = set()
         self._seen: set[bytes] = set()
 
-        machine = N3DS(fcram=fcram * MIB)
-        machine.observe(self)
-        snapshot.begin(machine, contents)
-        for frame in contents.frames:
-            snapshot.play(machine, frame.events)
-            machine.step_vblank()
+        driver = drive(PgcTrace("", contents))
+        driver.machine.observe(self)
+        driver.play_rest()
 
     # What the machine tells
 

@@ -9,7 +9,7 @@ of the system.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,32 +18,17 @@ from pocketgpu.cli.parts.options import capture_argument, debug_option, json_opt
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import describe_frame, frames_of, open_capture
 
+if TYPE_CHECKING:
+    from pocketgpu.capture.driver.base import Measure
+
 _OTHER = "other"  # what no phase claims: replay time minus the others
-
-
-@dataclass(frozen=True)
-class _Measure:
-    """What a console's replays are measured by: phases, and a count that the speed is told in."""
-
-    phases: tuple[str, ...]
-    count: str
-    key: str
-    title: str
-
-
-_MEASURES = {
-    "3DS": _Measure(
-        ("loads", "list", "vertex", "raster", "fill", "transfer"), "fragments", "mpixel_per_second", "Mpixel/s"
-    ),
-    "Switch": _Measure(("loads", "parse", "effects", "launches", "draws"), "words", "mword_per_second", "Mword/s"),
-}
 
 
 @dataclass
 class _Samples:
     """The measurements of one frame, or of the whole capture: one value a pass."""
 
-    measure: _Measure
+    measure: Measure
     milliseconds: list[float] = field(default_factory=list)
     phases: dict[str, list[float]] = field(default_factory=dict)
 
@@ -92,16 +77,18 @@ def bench(outcome: Outcome, capture: str, repeat: int, threads: int, switches: d
     wanted = frames_of(opened, None)
     frames: dict[int, dict[str, Any]] = {}
     samples: dict[int, _Samples] = {}
-    measure = _MEASURES[opened.console]
-    total = _Samples(measure)
     outcome.add_events(opened.warnings)
+    driver = opened.driver(threads=threads, switches=dict(switches))
+    measure = driver.measure
+    total = _Samples(measure)
     progress = terminal.Progress()
-    machine = opened.machine(threads=threads, switches=dict(switches))
     try:
         for number in range(repeat + 1):
             progress.show("warming up" if number == 0 else f"pass {number} of {repeat}")
             pass_time, pass_phases = 0.0, dict.fromkeys(measure.phases, 0.0)
-            for frame in opened.render(frames=wanted, machine=machine, pictures=number == 0):
+            if number:
+                driver.begin()
+            for frame in driver.frames(wanted, pictures=number == 0):
                 if number == 0:
                     frames[frame.index] = describe_frame(frame)
                     samples[frame.index] = _Samples(measure)
@@ -123,7 +110,7 @@ def bench(outcome: Outcome, capture: str, repeat: int, threads: int, switches: d
     outcome.show = lambda: terminal.say(_summary(outcome, capture, measure))
 
 
-def _summary(outcome: Outcome, capture: str, measure: _Measure) -> str:
+def _summary(outcome: Outcome, capture: str, measure: Measure) -> str:
     names = [*measure.phases, _OTHER]
     columns = [("frame", False), *((n, True) for n in ("median ms", "best ms", *names, measure.title))]
     rows = [_row(f"f{entry['index']}", entry, names, measure) for entry in outcome.frames[: terminal.MAX_ROWS]]
@@ -143,7 +130,7 @@ def _summary(outcome: Outcome, capture: str, measure: _Measure) -> str:
     )
 
 
-def _row(label: str, entry: dict[str, Any], names: list[str], measure: _Measure) -> tuple[str, ...]:
+def _row(label: str, entry: dict[str, Any], names: list[str], measure: Measure) -> tuple[str, ...]:
     return (
         label,
         f"{entry['milliseconds']:.3f}",

@@ -15,7 +15,7 @@ from pocketgpu.cli.parts.replay import open_capture, write_file
 from pocketgpu.errors import CaptureError, UsageError
 
 if TYPE_CHECKING:
-    from pocketgpu.maxwell.mme.runner import MacroRun
+    from pocketgpu.maxwell.host.macro_runner import MacroRun
 
 _LIMIT = 1 << 20  # bytes of a file that is read
 _SHOWN = 64  # sends printed for people
@@ -93,7 +93,7 @@ def run(outcome: Outcome, program: str, parameters: tuple[str, ...], states: tup
     The first PARAMETER is in register 1 at the start, the macro fetches the others. Numbers are decimal or have 0x.
     The exit code is 1 when the macro does not come to its end.
     """
-    from pocketgpu.maxwell.mme.runner import run as run_macro
+    from pocketgpu.maxwell.host.macro_runner import run as run_macro
 
     state = dict(_state(text) for text in states)
     result = run_macro(_program(program), [_number(text) for text in parameters] or [0], state, steps)

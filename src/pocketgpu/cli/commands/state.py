@@ -17,10 +17,7 @@ from pocketgpu.errors import NoPictureError, UsageError
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.model.inspection import Inspection
-    from pocketgpu.inspect.n3ds.inspection import N3dsMoment
-    from pocketgpu.inspect.switch.moments import SwitchMoment
-
-    Moment = N3dsMoment | SwitchMoment
+    from pocketgpu.inspect.model.moment import Moment
 
 _MOST_CONSTANTS = 64
 """Words of a constant buffer that the text shows."""
@@ -62,7 +59,7 @@ def state(
     opened = open_capture(capture)
     outcome.add_events(opened.warnings)
     run = debug(opened, switches)
-    moment: Moment = run.seek(address)  # type: ignore[assignment]
+    moment = run.seek(address)
     at_end = moment.event is None or (moment.address.draw is None and moment.address.event is None)
     lines = [
         f"end of {'frame' if moment.address.pass_ is None else 'pass'}  {moment.address}"
@@ -70,13 +67,13 @@ def state(
         else str(moment.event)
     ]
     found: dict[str, Any] = {
-        "address": str(moment.address),
+        "schema": "pocketgpu.state/1", "address": str(moment.address),
         "event": None if moment.event is None else str(moment.event.by_number),
         "registers": {name: f"{word:#010x}" for name, word in moment.registers().items()},
     }
     outcome.extra["state"] = found
     _target(found, lines, moment, target)
-    missing = _missing(moment)
+    missing = moment.missing
     if not missing:
         _resources(found, lines, moment, shaders)
     elif textures or mesh or vertices or shaders:
@@ -103,25 +100,13 @@ def _target(found: dict[str, Any], lines: list[str], moment: Moment, file: str |
     lines.append(f"    in {file}")
 
 
-def _missing(moment: Moment) -> str:
-    """What a moment does not tell, in a sentence; "" if it tells all."""
-    from pocketgpu.inspect.switch.moments import SwitchMoment
-
-    if not isinstance(moment, SwitchMoment) or moment.runs_programs:
-        return ""
-    return "textures, programs, constants and vertices are told of draws and launches only"
-
-
 def _resources(found: dict[str, Any], lines: list[str], moment: Moment, shaders: bool) -> None:
-    from pocketgpu.inspect.switch.moments import SwitchMoment
-
     textures = moment.textures
     found["textures"] = [texture.to_json() for texture in textures.values()]
     lines += [f"texture {texture}" for texture in textures.values()]
     event = moment.event
     is_draw = event is not None and event.draw is not None
-    if is_draw or not isinstance(moment, SwitchMoment):
-        found["vertex_buffers"] = [buffer.to_json() for buffer in moment.vertex_buffers]
+    found["vertex_buffers"] = [buffer.to_json() for buffer in moment.vertex_buffers]
     programs = moment.programs
     found["programs"] = [
         {name: value for name, value in program.to_json().items() if shaders or name not in ("text", "uniforms")}
@@ -132,13 +117,12 @@ def _resources(found: dict[str, Any], lines: list[str], moment: Moment, shaders:
     for program in programs.values():
         lines.append(f"{program.unit} program {program.digest}, {program.size}")
         lines += [f"    {line}" for line in str(program).splitlines()[1:]] if shaders else []
-    if isinstance(moment, SwitchMoment):
-        lines += list(_constants(found, moment, shaders))
+    lines += list(_constants(found, moment, shaders))
 
 
-def _constants(found: dict[str, Any], moment: SwitchMoment, shaders: bool) -> Iterator[str]:
-    """Constant buffers of a Switch; with `shaders` what they hold."""
-    buffers = moment.buffers
+def _constants(found: dict[str, Any], moment: Moment, shaders: bool) -> Iterator[str]:
+    """Constant buffers; with `shaders` what they hold."""
+    buffers = moment.constants
     found["constants"] = [
         {name: value for name, value in buffer.to_json().items() if shaders or name != "data"} for buffer in buffers
     ]
@@ -171,15 +155,9 @@ def _draw(found: dict[str, Any], moment: Moment) -> Iterator[str]:
         yield f"indices: {indices}"
     yield from (f"vertices: {buffer}" for buffer in moment.vertex_buffers)
     vertices = moment.vertices
-    found["vertices"] = {
-        "count": len(vertices), "distinct": len(set(vertices.numbers.tolist())), "triangles": len(vertices.triangles),
-        "primitives": vertices.primitives, "attributes": [one.to_json() for one in vertices.attributes],
-        "inputs": list(vertices.inputs.dtype.names or ()), "outputs": list(vertices.outputs.dtype.names or ()),
-        "emitted": None if vertices.emitted is None else len(vertices.emitted),
-    }  # fmt: skip
+    found["vertices"] = vertices.to_json()
     yield from (f"    {attribute}" for attribute in vertices.attributes)
-    made = "" if vertices.emitted is None else f", {len(vertices.emitted)} emitted by {vertices.emitted_by}"
-    yield f"    {len(vertices)} vertices{made}, {len(vertices.triangles)} triangles"
+    yield f"    {vertices}"
     if not len(vertices.shaded) and len(vertices):
         yield "    what its programs put out is not there: none of its primitives came to raster"
 
@@ -218,7 +196,7 @@ def _files(
 
         whole, data = moment.vertices, io.BytesIO()
         names = ("numbers", "inputs", "outputs", "registers", "ids", "triangles")
-        arrays: dict[str, Any] = {name: getattr(whole, name) for name in names if hasattr(whole, name)}
+        arrays: dict[str, Any] = {name: getattr(whole, name) for name in names if getattr(whole, name) is not None}
         if whole.emitted is not None:
             arrays["emitted"] = whole.emitted
         np.savez(data, **arrays)

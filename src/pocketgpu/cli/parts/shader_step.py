@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pocketgpu.cli.commands.launch import Argument, sizes_of
 from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts.launch_arguments import Argument, sizes_of
 from pocketgpu.cli.parts.options import debug_option, json_option
 from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.cli.parts.shader_input import pica_source, read

@@ -116,3 +116,23 @@ TEXTURE: Final = FormatTable("texture")
 """COMPONENTS of a texture header."""
 TWOD: Final = FormatTable("twod")
 """SET_DST_FORMAT and SET_SRC_FORMAT of class 902D."""
+
+SHOWN: Final[Mapping[str, str]] = {
+    "RGBA8_UNORM": "A8B8G8R8",
+    "RGBX8_UNORM": "X8B8G8R8",
+    "BGRA8_UNORM": "A8R8G8B8",
+    "BGRX8_UNORM": "X8R8G8B8",
+    "RGB565_UNORM": "R5G6B5",
+    "RGBA8_SRGB": "A8BL8GL8RL8",
+    "RGBX8_SRGB": "X8BL8GL8RL8",
+    "BGRA8_SRGB": "A8RL8GL8BL8",
+    "BGRX8_SRGB": "X8RL8GL8BL8",
+}
+"""Formats of surfaces that the system's windows show, as recordings name them, to the colour target with these pixels.
+Components are in memory order, those of the 16-bit format from the top bit on. Source: libnx."""
+
+
+def shown_layout(name: str) -> PixelLayout:
+    """The layout of a format that windows show, by its name with or without "_UNORM" or "_SRGB": sRGB is shown as it
+    is. Raises KeyError."""
+    return COLOR_TARGET.named(SHOWN[f"{name.partition('_')[0]}_UNORM"])

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.list_entry import header_of
-from pocketgpu.facts.maxwell import GPFIFO as GPFIFO_LAYOUT
+from pocketgpu.facts.maxwell.pushbuffers import FORMS
+from pocketgpu.facts.maxwell.pushbuffers import HEADER as PUSHBUFFER_HEADER
 from pocketgpu.inspect.decode import names
 from pocketgpu.inspect.decode.rows import (
     ADDRESS,
@@ -59,9 +60,9 @@ _COLUMNS = (
     "draw", "segment",
 )  # fmt: skip
 _FORMS: Final = {
-    "INC_METHOD": "incrementing", "NON_INC_METHOD": "non-incrementing", "ONE_INC": "increment once",
-    "IMMD_DATA_METHOD": "immediate", "GRP0_USE_TERT": "old form", "GRP2_USE_TERT": "old form",
-    "RESERVED6": "reserved form", "END_PB_SEGMENT": "end of the segment",
+    FORMS.INC_METHOD: "incrementing", FORMS.NON_INC_METHOD: "non-incrementing", FORMS.ONE_INC: "increment once",
+    FORMS.IMMD_DATA_METHOD: "immediate", FORMS.GRP0_USE_TERT: "old form", FORMS.GRP2_USE_TERT: "old form",
+    FORMS.RESERVED6: "reserved form", FORMS.END_PB_SEGMENT: "end of the segment",
 }  # fmt: skip
 _HEAD = re.compile(r"== (\S+) (\w+) (\S+): (\d+) words(?: at (0x[0-9a-f]+))?(?:, .*)? ==")
 _LINE = re.compile(r"(?:0x[0-9a-f]+|\+\d+) +((?:[0-9a-f]{8})(?: [0-9a-f]{8})*)(?=  |$)")
@@ -208,8 +209,10 @@ def _text(group: list[_Row], single: bool) -> str:
     if len(writes) > 1:
         return _data(writes)
     packet = next((row for row in group if row.what == HEADER and row.block != PICA_BLOCK), None)
-    note = f"  ({_header(packet, False)})" if packet is not None and packet.word >> 16 & 0x1FFF != 1 else ""
-    return _write(writes[0]) + note
+    text = _write(writes[0])
+    if packet is not None and PUSHBUFFER_HEADER["COUNT"].raw(packet.word) != 1:
+        text += f"  ({_header(packet, False)})"
+    return text
 
 
 def _title(row: _Row) -> str:
@@ -224,10 +227,8 @@ def _header(row: _Row, full: bool = True) -> str:
     if row.block == PICA_BLOCK:
         extra = header_of(row.word).extra
         return f"(header: {extra + 1} words from {_title(row)})"
-    layout = GPFIFO_LAYOUT["HEADER"]
-    form = (layout["SEC_OP"].enum or {}).get(row.word >> 29, "")
-    count = layout["COUNT"].raw(row.word)
-    text = f"{_FORMS.get(form, form)}, {count} words"
+    form, count = PUSHBUFFER_HEADER["SEC_OP"].raw(row.word), PUSHBUFFER_HEADER["COUNT"].raw(row.word)
+    text = f"{_FORMS[form]}, {count} words"
     return f"(header: {text} for {_title(row)})" if full else text
 
 
@@ -236,7 +237,7 @@ def _write(row: _Row) -> str:
     mark = "*" if row.effect & CHANGED else " "
     parts = [f"{mark} {_title(row)}"]
     if row.effect & DATA:
-        value = row.word if row.what != IMMEDIATE else GPFIFO_LAYOUT["HEADER"]["IMMD_DATA"].raw(row.word)
+        value = row.word if row.what != IMMEDIATE else PUSHBUFFER_HEADER["IMMD_DATA"].raw(row.word)
         parts.append(f"{value:#010x}")
     elif row.effect & EFFECTS["macro"]:
         parts.append(f"{row.new:#010x}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from pocketgpu.facts.maxwell import B06F
+from pocketgpu.facts.maxwell.pushbuffers import FORMS, HEADER, HOST_WORDS, TERTIARY
 from pocketgpu.inspect.decode import maxwell_effects as roles
 from pocketgpu.inspect.decode.emit import CONTROL, ROW_SIZE, ROWS, SPARE, Rows
 from pocketgpu.inspect.decode.rows import (
@@ -36,23 +37,15 @@ from pocketgpu.maxwell.host.layout import (
     FILE_WORDS,
     FILES,
     HOST_FILE,
-    HOST_WORDS,
     OTHER_FILE,
     WorkLayout,
 )
 from pocketgpu.maxwell.host.pushbuffer import (
     CONSTANT_OFFSET,
-    END_SEGMENT,
-    HEADER,
-    IMMEDIATE,
-    INCREASING,
-    LEGACY_INCREASING,
     LINE_COUNT,
     LINE_LENGTH,
     MACRO_BUDGET,
-    ONCE,
     RUNNING,
-    STEADY,
     Packet,
     Parser,
     go_on,
@@ -68,6 +61,8 @@ _CHAIN = 3
 _ID_AT: Final = int(ROW.fields["id"][1]) if ROW.fields else 0
 """Where id and effect, 16 bits each, stand in a row."""
 _BIND: Final = B06F["SET_OBJECT"]["NVCLASS"]
+_OF_HEADERS: Final = sum(HEADER[name].mask for name in ("ADDRESS", "SUBCHANNEL", "COUNT", "SEC_OP"))
+"""The bits that headers of the newer forms use."""
 
 
 class Area:
@@ -265,7 +260,7 @@ class _Packets(Packet):
             for _ in k.when(rows.get("TOLERANT") != 0):
                 good.value = self.sensible(word)
                 # A long packet that is none would hide much: what follows it has to make sense as well.
-                words = k.select(header(word, "SEC_OP") == IMMEDIATE, 0, header(word, "COUNT"))
+                words = k.select(header(word, "SEC_OP") == FORMS.IMMD_DATA_METHOD, 0, header(word, "COUNT"))
                 long = (words > _LONG) & (self["POSITION"] + (words << 2) <= self["END"])
                 for _ in k.when(good.value & ((rows.get("SYNC") == 0) | long)):
                     good.value = self.chain(self["POSITION"] - 4)
@@ -275,7 +270,7 @@ class _Packets(Packet):
             for _ in k.when(good.value):
                 super().begin(word, self.walk.odd)
                 form = header(word, "SEC_OP")
-                for _ in k.when((form != IMMEDIATE) | (self["REMAINING"] == 0)):
+                for _ in k.when((form != FORMS.IMMD_DATA_METHOD) | (self["REMAINING"] == 0)):
                     method = self["METHOD"]
                     file = k.select(method < HOST_WORDS, HOST_FILE, self.file.value)
                     zero = word == 0
@@ -332,11 +327,13 @@ class _Packets(Packet):
         file = k.select(method < HOST_WORDS, HOST_FILE, bound)
         code = k.load(U8, k.to_i64(file * FILE_WORDS + method) + self.walk.layout.effects)
         known = (code != CODE["unknown"]) & (code != CODE["known_unknown"])
-        spare = (word & ~(HEADER["ADDRESS"].mask | HEADER["SUBCHANNEL"].mask | 0x1FFF << 16 | 7 << 29)) == 0
-        packet = (form == INCREASING) | (form == STEADY) | (form == ONCE)
-        usual = (packet & (count != 0)) | (form == IMMEDIATE)
-        old = (form == LEGACY_INCREASING) & (word.bits(16, 2) == 0) & (word.bits(18, 11) != 0)
-        return (word == 0) | (usual & known & spare) | (old & known) | (form == END_SEGMENT) & (word << 3 == 0)
+        spare = (word & ~_OF_HEADERS) == 0
+        packet = (form == FORMS.INC_METHOD) | (form == FORMS.NON_INC_METHOD) | (form == FORMS.ONE_INC)
+        usual = (packet & (count != 0)) | (form == FORMS.IMMD_DATA_METHOD)
+        older = (form == FORMS.GRP0_USE_TERT) & (header(word, "TERT_OP") == TERTIARY.INC_METHOD)
+        older = older & (header(word, "COUNT_OLD") != 0)
+        packet_or_none = (word == 0) | (usual & known & spare) | (older & known)
+        return packet_or_none | (form == FORMS.END_PB_SEGMENT) & (word << HEADER["SEC_OP"].width == 0)
 
     def chain(self, at: Value) -> Value:
         """Whether packets that make sense follow each other from a word on."""
@@ -346,7 +343,7 @@ class _Packets(Packet):
             for _ in k.when(good.value & (here.value < self["END"])):
                 word = k.load(I32, k.to_i64(here.value))
                 form = header(word, "SEC_OP")
-                packet = (form == INCREASING) | (form == STEADY) | (form == ONCE)
+                packet = (form == FORMS.INC_METHOD) | (form == FORMS.NON_INC_METHOD) | (form == FORMS.ONE_INC)
                 good.value = self.sensible(word)
                 here.value = here.value + 4 + (k.select(packet, header(word, "COUNT"), 0) << 2)
                 good.value = good.value & (here.value <= self["END"])

@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.gxlog import GxLog
 from pocketgpu.capture.pgc import PgcTrace
-from pocketgpu.capture.replay import MIB, begin, play
 from pocketgpu.facts.list_entry import header_columns
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.decode.pica_kernel import WORD_LIMIT
 from pocketgpu.inspect.decode.pica_tracer import PicaState, PicaTracer
 from pocketgpu.inspect.decode.rows import Rows, Words
 from pocketgpu.inspect.decode.stream import GX, ISSUED_WRITES, JUMPED, LIST, RECORDED, WRITES, Stream, StreamBuilder
-from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Undrawn
+from pocketgpu.pica.core.observer import Undrawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -137,12 +136,9 @@ class Jumps:
 
 def gather(trace: Trace | GxLog | PgcTrace, switches: Mapping[str, str] | None = None) -> Stream:
     """The whole stream of a capture."""
-    machine = N3DS(fcram=(256 if trace.needs_new_model else 128) * MIB, switches=switches)
-    notes = StreamNotes()
-    machine.observe(notes)
-    begin(trace, machine)
-    for frame in range(trace.frame_count):
-        play(machine, trace.runs(frame), frame)
+    driver, notes = drive(trace, switches=switches), StreamNotes()
+    driver.machine.observe(notes)
+    driver.play_rest()
     initial = trace.initial
     state = PicaState(initial.pica.copy(), initial.external.copy(), initial.lcd.copy())
     return notes.builder.build(state, frame_count=trace.frame_count)

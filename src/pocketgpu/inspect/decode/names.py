@@ -8,7 +8,8 @@ from typing import Final
 
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.gsp import GX_COMMANDS, command_number, command_of, half_words
-from pocketgpu.facts.maxwell import B06F, CLASSES, GPFIFO
+from pocketgpu.facts.maxwell import B06F, CLASSES
+from pocketgpu.facts.maxwell.pushbuffers import ENTRY, segment_of
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.registers import Register
 from pocketgpu.inspect.decode.rows import (
@@ -90,13 +91,12 @@ def gx_text(words: list[int]) -> str:
 
 def entry_text(low: int, high: int) -> str:
     """A GPFIFO entry in words."""
-    layout, value = GPFIFO["ENTRY"], high << 32 | low
-    length = layout["LENGTH"].raw(value)
+    value = high << 32 | low
+    address, length = segment_of(value)
     if not length:
-        return f"control {layout['OPCODE'].text(value)}, operand {layout['OPERAND'].raw(value):#x}"
-    address = layout["GET_HI"].raw(value) << 32 | layout["GET"].raw(value) << layout["GET"].lo
-    flags = [name for name in ("FETCH", "PRIV", "LEVEL", "SYNC") if layout[name].raw(value)]
-    named_flags = "".join(f", {(layout[name].enum or {}).get(1, name)}" for name in flags)
+        return f"control {ENTRY['OPCODE'].text(value)}, operand {ENTRY['OPERAND'].raw(value):#x}"
+    flags = ((ENTRY[name].raw(value), ENTRY[name].values) for name in ("FETCH", "PRIV", "LEVEL", "SYNC"))
+    named_flags = "".join(f", {values[flag]}" for flag, values in flags if flag)
     return f"{length} words at {address:#x}{named_flags}"
 
 

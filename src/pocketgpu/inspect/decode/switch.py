@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pocketgpu.capture.channel_replay import Replay, make_machine
-from pocketgpu.facts.maxwell.headers import GPFIFO as STRUCTURES
+from pocketgpu.capture.driver import drive
+from pocketgpu.facts.maxwell.pushbuffers import segment_of
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellState, MaxwellTracer, channel_bytes
 from pocketgpu.inspect.decode.rows import EFFECTS, Rows
 from pocketgpu.inspect.decode.stream import GPFIFO, PUSHBUFFER, SUBMISSION, Stream, StreamBuilder
 from pocketgpu.maxwell.host.layout import CHANNEL_LAYOUT
-from pocketgpu.maxwell.observer import RunGrid, Segment, Undrawn
+from pocketgpu.maxwell.host.observer import RunGrid, Segment, Undrawn
 from pocketgpu.maxwell.sass.launch.launcher import Result
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pocketgpu.maxwell.engines.threed.draws import Draw
     from pocketgpu.maxwell.host.channel import Channel
 
-_ENTRY = STRUCTURES["ENTRY"]
-_GET, _GET_HI, _LENGTH = (_ENTRY[name] for name in ("GET", "GET_HI", "LENGTH"))
 
 
 class _Noting(Undrawn):
@@ -55,7 +53,7 @@ class _Noting(Undrawn):
             halves = np.array([one.entry & 0xFFFFFFFF, one.entry >> 32], np.uint32)
             add(GPFIFO, halves, flags=SUBMISSION if one.number == 0 else 0, entry=one.number)
             if one.pieces:
-                address = _GET_HI.raw(one.entry) << 32 | _GET.raw(one.entry) << _GET.lo
+                address, _ = segment_of(one.entry)
                 words = np.concatenate([arena[at : at + 4 * count].view(np.uint32) for at, count in one.pieces])
                 add(PUSHBUFFER, words, address=address, entry=one.number)
 
@@ -70,21 +68,14 @@ class _Noting(Undrawn):
 
 def gather(log: ChannelLog, switches: Mapping[str, str] | None = None) -> Stream:
     """The whole stream of a recording; what comes after the last present is frame -1."""
-    noting = _Noting()
-    machine = make_machine(log, switches=switches)
+    driver, noting = drive(log, switches=switches), _Noting()
+    machine = driver.machine
     machine.observe(noting)
-    running = Replay(log, machine)
-
-    def run(frame: int, numbers: range) -> None:
+    for frame in (*range(log.frame_count), -1):
         noting.frame = frame
-        for number in numbers:
-            running.run(number)
-        machine.finish()
-        machine.log.clear()
-
-    for frame in range(log.frame_count):
-        run(frame, log.submissions_of(frame))
-    run(-1, log.tail)
+        for _ in driver.steps():
+            pass
+    machine.log.clear()
     state = MaxwellState(machine.codes.copy(), dict(noting.first), machine.ram_words)
     stream = noting.builder.build(state, max(len(machine.channels), 1), log.frame_count)
     _note_drawn(stream, noting.drawn, switches)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import GuestMemoryError, PocketGPUError
 from pocketgpu.facts.maxwell import CLASSES
-from pocketgpu.facts.maxwell.headers import GPFIFO
+from pocketgpu.facts.maxwell.pushbuffers import segment_of
 from pocketgpu.inspect.diff.alignment import SIGHTS, Pair, keys_of
 from pocketgpu.inspect.diff.report import Difference
 from pocketgpu.inspect.diff.vertices import rows_differ
@@ -32,8 +32,6 @@ _DATA = ("LOAD_", "CALL_", "SET_MME_SHADOW_SCRATCH", "SET_FALCON", "NO_OPERATION
 """Beginnings of the names of methods whose words are no state."""
 _HAPPENED = {"place", "registers", "submission", "constant_words", "steps", "qmd", "entries", "bytes", "runs", "digest"}
 """Facts of an event that say how it came about, not what it does; or that are told better elsewhere."""
-_ENTRY = GPFIFO["ENTRY"]
-_GET, _GET_HI, _LENGTH = (_ENTRY[name] for name in ("GET", "GET_HI", "LENGTH"))
 Known = dict[tuple[int, int], tuple[int, int]]
 
 
@@ -262,9 +260,9 @@ def _pushbuffers(run: SwitchInspection, event: Event) -> list[Range]:
     """Where the pushbuffers of an event's frame lie."""
     found = []
     for number in run.log.submissions_of(event.frame):
-        for entry in run.log.submissions[number].entries:
-            raw = int(entry)
-            found.append(Range(_GET_HI.raw(raw) << 32 | _GET.raw(raw) << _GET.lo, 4 * _LENGTH.raw(raw)))
+        for entry in run.log.submissions[number].entries.tolist():
+            address, words = segment_of(entry)
+            found.append(Range(address, 4 * words))
     return found
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pocketgpu.inspect.diff.alignment import Pair
 from pocketgpu.inspect.diff.report import Difference
 from pocketgpu.inspect.model.event import Event
-from pocketgpu.inspect.model.mesh import Vertices
+from pocketgpu.inspect.model.vertices import Vertices
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 from pocketgpu.inspect.n3ds.vertices import VertexWatch
 
@@ -29,8 +29,8 @@ def first_vertex(
         return None
     found = []
     for run, events in ((a, [x for x, _ in draws]), (b, [y for _, y in draws])):
-        watch = VertexWatch(run.traveller.machine, {event.draw for event in events if event.draw is not None})
-        run.traveller.go(events[-1].frame, events[-1].number, watch)
+        watch = VertexWatch(run.player.machine, {event.draw for event in events if event.draw is not None})
+        run.watch(events[-1], watch)
         found.append(watch.found)
     for x, y in draws:
         assert x.draw is not None and y.draw is not None

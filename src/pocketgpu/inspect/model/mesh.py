@@ -4,38 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.meshes import Mesh
+from pocketgpu.inspect.model.vertices import Vertices
 from pocketgpu.inspect.pictures.comparing import to_png
 
 _INPUT = re.compile(r"input|[va]\d{1,2}")
 _SPACES = "output, clip, input, or an input register such as v2 (3DS) or attribute such as a2 (Switch)"
 
 
-class Vertices(Protocol):
-    """Vertices of a draw, of either console."""
-
-    @property
-    def numbers(self) -> NDArray[np.int64]: ...
-    @property
-    def inputs(self) -> NDArray[Any]: ...
-    @property
-    def outputs(self) -> NDArray[Any]: ...
-    @property
-    def emitted(self) -> NDArray[Any] | None: ...
-    @property
-    def shaded(self) -> NDArray[Any]: ...
-    @property
-    def triangles(self) -> NDArray[np.int64]: ...
-
-
-class Texture(Protocol):
-    """A texture of a unit."""
+class Textured(Protocol):
+    """A texture whose first level is an array."""
 
     @property
     def enabled(self) -> bool: ...
@@ -43,7 +27,7 @@ class Texture(Protocol):
     def array(self) -> NDArray[np.uint8]: ...
 
 
-def mesh_of(vertices: Vertices, space: str, textures: Mapping[int, Texture], name: str) -> Mesh:
+def mesh_of(vertices: Vertices, space: str, textures: Mapping[int, Textured], name: str) -> Mesh:
     """The triangles of a draw.
 
     space: "output": positions divided by w, as the viewport takes them (x and y from -1 to 1, z from -1 near to 0 far);

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
+from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.changes import Change
 from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.mesh import mesh_of
+from pocketgpu.inspect.model.meshes import Mesh
+from pocketgpu.inspect.model.resources import ConstantBuffer, Program, Texture
+from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
 
 
 class Moment(ABC):
@@ -40,6 +47,55 @@ class Moment(ABC):
     @abstractmethod
     def screens(self) -> dict[str, Any]:
         """What the screens show now, by name."""
+
+    @property
+    def textures(self) -> Mapping[Any, Texture]:
+        """Textures that are bound."""
+        return {}
+
+    @property
+    def programs(self) -> Mapping[str, Program]:
+        """Shader programs, in order of the pipeline, by what they shade."""
+        return {}
+
+    @property
+    def constants(self) -> list[ConstantBuffer]:
+        """Constant buffers that programs see; a 3DS has uniforms in its programs instead."""
+        return []
+
+    @property
+    def index_buffer(self) -> IndexBuffer | None:
+        """The indices of the draw; None of a draw without."""
+        return None
+
+    @property
+    def vertex_buffers(self) -> list[VertexBuffer]:
+        """Vertex buffers in use."""
+        return []
+
+    @property
+    def vertices(self) -> Vertices:
+        """Inputs and outputs of the draw's vertices, and how primitives name them.
+
+        :raises UsageError: the moment is not that of a draw.
+        """
+        raise UsageError("this moment has no vertices", location=str(self.address), hint="Name a draw: f1/d17.")
+
+    def mesh(self, space: str = "output") -> Mesh:
+        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; `mesh_of` says what `space` can be.
+
+        :raises UsageError: the moment is not that of a draw, or there is no such space.
+        """
+        return mesh_of(self.vertices, space, {}, str(self.address))
+
+    def changes(self, to: Address | str = "previous") -> list[Change]:
+        """Registers that differ from those at another place; "previous": the draw before, "reset": at power-on."""
+        return []
+
+    @property
+    def missing(self) -> str:
+        """What of textures, programs and vertices this moment cannot tell, in a sentence; "" if it tells all."""
+        return ""
 
     def __str__(self) -> str:
         if self.address.draw is None and self.address.event is None:

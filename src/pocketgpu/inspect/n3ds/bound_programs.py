@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
+from pocketgpu.inspect.model.resources import Program
 from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.layout import BANK_INDEX, BANKS
 from pocketgpu.pica.core.registers import StaticRegisters
@@ -25,8 +25,8 @@ INTS = 4
 _NAMED = re.compile(r"\bc(\d+)\b(?!\[)")
 
 
-@dataclass(frozen=True, eq=False)
-class Program:
+@dataclass(frozen=True, eq=False, repr=False)
+class UnitProgram(Program):
     """A program. unit: "vertex" or "geometry". words: code up to the last word that is not 0; descriptors: operand
     descriptors. floats: (96, 4) float32, c0 to c95. bools: (16,); ints: (4, 4) uint8, i0 to i3. digest: of code,
     descriptors and entry, 16 digits: equal for equal programs."""
@@ -38,6 +38,11 @@ class Program:
     floats: NDArray[np.float32]
     bools: NDArray[np.bool_]
     ints: NDArray[np.uint8]
+
+    @property
+    def begins(self) -> int:
+        """Its entry, as the number of an instruction."""
+        return self.entry
 
     @property
     def size(self) -> str:
@@ -66,11 +71,6 @@ class Program:
                       if re.search(rf"\b{letter}{n}\b", text)}  # fmt: skip
         return found
 
-    def to_json(self) -> dict[str, Any]:
-        uniforms = {name: [_plain(value) for value in values] for name, values in self.uniforms.items()}
-        return {"unit": self.unit, "entry": self.entry, "digest": self.digest, "instructions": len(self.words),
-                "text": self.text, "uniforms": uniforms}  # fmt: skip
-
     def __str__(self) -> str:
         lines = [f"; {self.unit} program {self.digest}, begins at {self.entry:#x}", self.text.rstrip("\n")]
         for name, values in self.uniforms.items():
@@ -85,12 +85,7 @@ def _not_zero(values: NDArray[np.float32]) -> NDArray[np.bool_]:
     return found
 
 
-def _plain(value: Any) -> Any:
-    """A number that JSON can hold."""
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def programs_of(registers: NDArray[np.uint32], banks: Mapping[str, NDArray[np.uint32]]) -> dict[str, Program]:
+def programs_of(registers: NDArray[np.uint32], banks: Mapping[str, NDArray[np.uint32]]) -> dict[str, UnitProgram]:
     """The vertex program, and the geometry program if the stage is on. banks: words of "vs_code" and so on."""
     get, found = StaticRegisters(RegisterWords(registers)), {}
     for unit, short, prefix in (("vertex", "vs", "VSH"), ("geometry", "gs", "GSH")):
@@ -102,7 +97,7 @@ def programs_of(registers: NDArray[np.uint32], banks: Mapping[str, NDArray[np.ui
         last = int(np.flatnonzero(descriptors).max(initial=-1)) + 1
         bools = get(f"{prefix}_BOOLUNIFORM.bools")
         ints = [[get(f"{prefix}_INTUNIFORM_I{n}.{axis}") for axis in "xyzw"] for n in range(INTS)]
-        found[unit] = Program(
+        found[unit] = UnitProgram(
             unit, entry, code[:used].copy(), descriptors[:last].copy(),
             banks[f"{short}_uniforms"].view(np.float32).reshape(UNIFORMS, 4).copy(),
             np.array([bools >> n & 1 for n in range(BOOLS)], bool), np.array(ints, np.uint8),

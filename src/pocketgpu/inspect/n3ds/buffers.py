@@ -2,62 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica import ATTRIBUTES, PICA
+from pocketgpu.facts.pica_enums import ATTRIBUTE_TYPE, INDEX_TYPE
+from pocketgpu.facts.vertices import component_field, format_fields, skipped_bytes
+from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer
 from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.memory.guest import GuestMemory
-
-LOADERS = 12
-_MOST_COMPONENTS = 12
-_ATTRIBUTES = 12
-_TYPES = (("s8", 1), ("u8", 1), ("s16", 2), ("f32", 4))
-
-
-@dataclass(frozen=True, eq=False)
-class IndexBuffer:
-    """The indices of a draw. address: physical; type: "u8" or "u16"; array: (n,) as many of them as lie in memory."""
-
-    address: int
-    type: str
-    array: NDArray[np.unsignedinteger[Any]]
-
-    def to_json(self) -> dict[str, Any]:
-        low, high = (int(f(self.array)) if len(self.array) else None for f in (np.min, np.max))
-        return {"address": f"{self.address:#010x}", "type": self.type, "count": len(self.array),
-                "lowest": low, "highest": high}  # fmt: skip
-
-    def __str__(self) -> str:
-        return f"{len(self.array)} x {self.type} at {self.address:#010x}"
-
-
-@dataclass(frozen=True)
-class VertexBuffer:
-    """One of the twelve loaders: physical address, bytes from vertex to vertex, and what lies there, in order: texts
-    such as "attribute 0: 3 x f32" or "padding of 4 bytes"."""
-
-    loader: int
-    address: int
-    stride: int
-    components: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return {"loader": self.loader, "address": f"{self.address:#010x}", "stride": self.stride,
-                "components": list(self.components)}  # fmt: skip
-
-    def __str__(self) -> str:
-        return f"loader {self.loader} at {self.address:#010x}, every {self.stride} bytes: {', '.join(self.components)}"
 
 
 def index_buffer(memory: GuestMemory, registers: NDArray[np.uint32]) -> IndexBuffer:
     """The index buffer that registers (0x300 words) name, for NUMVERTICES indices."""
     get = StaticRegisters(RegisterWords(registers))
-    wide = get("INDEXBUFFER_CONFIG.type") == 1
+    wide = get("INDEXBUFFER_CONFIG.type") == INDEX_TYPE.U16
     size = 2 if wide else 1
     address = _base(registers) + get("INDEXBUFFER_CONFIG.offset") & ~(size - 1)
     extent = memory.extent_of(address)
@@ -69,17 +29,16 @@ def index_buffer(memory: GuestMemory, registers: NDArray[np.uint32]) -> IndexBuf
 def vertex_buffers(registers: NDArray[np.uint32]) -> list[VertexBuffer]:
     """The loaders in use, by what registers (0x300 words) say."""
     get, found = StaticRegisters(RegisterWords(registers)), []
-    for loader in range(LOADERS):
+    for loader in range(ATTRIBUTES):
         prefix = f"ATTRIBBUFFER{loader}"
         components = []
-        for i in range(min(get(f"{prefix}_CONFIG2.count"), _MOST_COMPONENTS)):
-            code = get(f"{prefix}_CONFIG{1 if i < 8 else 2}.component{i + 1}")
-            if code < _ATTRIBUTES:
-                half = f"ATTRIBBUFFERS_FORMAT_{'LOW' if code < 8 else 'HIGH'}"
-                name, _ = _TYPES[get(f"{half}.type{code}")]
-                components.append(f"attribute {code}: {get(f'{half}.size{code}') + 1} x {name}")
+        for i in range(min(get(f"{prefix}_CONFIG2.count"), ATTRIBUTES)):
+            code = get(component_field(loader, i))
+            if code < ATTRIBUTES:
+                kind, size = format_fields(code)
+                components.append(f"attribute {code}: {get(size) + 1} x {ATTRIBUTE_TYPE[get(kind)]}")
             else:
-                components.append(f"padding of {4 * (code - _ATTRIBUTES + 1)} bytes")
+                components.append(f"padding of {skipped_bytes(code)} bytes")
         if components:
             address = _base(registers) + get(f"{prefix}_OFFSET.offset")
             found.append(VertexBuffer(loader, address, get(f"{prefix}_CONFIG2.stride"), tuple(components)))

@@ -16,20 +16,23 @@ from numpy.typing import NDArray
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.events import Event
 from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.inspect.n3ds import doubts, features
 from pocketgpu.inspect.n3ds.doubts import Doubt
 from pocketgpu.inspect.n3ds.draw_state import DrawStates
 from pocketgpu.inspect.n3ds.features import Feature
+from pocketgpu.pica.core.observer import Run, Undrawn
 from pocketgpu.pica.front.packets import DrawPackets
-from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run, Undrawn
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
     from pocketgpu.capture.formats.citrace import Trace
     from pocketgpu.capture.formats.gxlog import GxLog
     from pocketgpu.capture.pgc import PgcTrace
+
+_STAGE = PICA.field("GEOSTAGE_CONFIG.mode")
 
 
 @dataclass
@@ -135,7 +138,7 @@ class _Collector(Undrawn):
         self.frame.vertices += self._states.add(packets, self.frame.draws)
         self.frame.draws += len(packets.registers)
         self._count_programs("vs", packets, range(len(packets.registers)))
-        geometry = (packets.registers[:, 0x229] & 3) == 2
+        geometry = (packets.registers[:, _STAGE.register.offset] & _STAGE.mask) == GEOMETRY_STAGE.ON
         if geometry.any():
             self._count_programs("gs", packets, [i for i, on in enumerate(geometry.tolist()) if on])
 
@@ -205,10 +208,10 @@ class _Collector(Undrawn):
     def _count_programs(self, unit: str, packets: DrawPackets, draws: Iterable[int]) -> None:
         bank = f"{unit}_code"
         offsets = packets.versions(bank)
-        entry_id = 0x2BA if unit == "vs" else 0x28A
+        entry_field = PICA.field(f"{unit[0].upper()}SH_ENTRYPOINT.entry")
         counted: dict[tuple[int, int], list[int]] = {}
         for i in draws:
-            key = int(offsets[i]), int(packets.registers[i, entry_id]) & 0xFFFF
+            key = int(offsets[i]), entry_field.raw(int(packets.registers[i, entry_field.register.offset]))
             counted.setdefault(key, []).append(i)
         for (_, entry), with_it in counted.items():
             code = packets.seen(bank, with_it[0]).rstrip(b"\0")
@@ -227,15 +230,15 @@ def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) 
     :raises NoPictureError: the capture has no frames.
     :raises UsageError: it is of another console; `maxwell_info` looks into those of a Switch.
     """
-    from pocketgpu.capture.replay import MIB, replay
+    from pocketgpu.capture.driver import drive
 
     trace = trace_of_3ds(capture)
     if not trace.frame_count:
         raise NoPictureError("the capture has no frames", location=capture.path, hint="A frame ends with a marker.")
     collector = _Collector()
-    machine = N3DS(fcram=(256 if trace.needs_new_model else 128) * MIB)
-    machine.observe(collector)
-    for frame in replay(trace, machine, range(trace.frame_count), pictures=False):
+    driver = drive(trace)
+    driver.machine.observe(collector)
+    for frame in driver.frames(pictures=False):
         collector.info.events += frame.warnings
         progress(frame.index)
     return collector.finish()

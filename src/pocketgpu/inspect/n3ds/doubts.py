@@ -12,10 +12,29 @@ from dataclasses import dataclass
 
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import EXTERNAL_FORMATS, TEXTURE_FORMATS
-from pocketgpu.facts.shader_isa import OPCODES
+from pocketgpu.facts.pica import SHADER_REGISTERS
+from pocketgpu.facts.pica_enums import (
+    BLEND_EQUATION,
+    BLEND_FACTOR,
+    COMPARE,
+    CULL,
+    DEPTH_FORMAT,
+    FILL_WIDTH,
+    FILTER,
+    FOG_MODE,
+    PRIMITIVE,
+    TEXENV_COMBINER,
+    TEXENV_SCALE,
+    TEXENV_SOURCE,
+    TEXTURE_TYPE,
+    WRAP,
+)
+from pocketgpu.facts.shader_isa import F4, LAST_SLOT, OPCODES, opcode_number
+from pocketgpu.facts.vertices import input_field
 from pocketgpu.inspect.n3ds.draw_state import DrawState
 from pocketgpu.pica.external.transfer import LEAST_16_BIT
-from pocketgpu.pica.fragment.combiners import STAGES
+from pocketgpu.pica.fragment.combiners import BUFFERED, STAGES
+from pocketgpu.pica.texture.units import SHADOW_TYPES
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +46,11 @@ class Doubt:
     certain: bool = True
 
 
-_BUFFER, _PREVIOUS = 13, 15
-_ADD_SIGNED, _ADD_MULTIPLY = 3, 9
-_GREATER_FUNCTIONS = (4, 5, 6, 7)  # comparisons that change when their sides do
-_SHADOW_TYPES = (2, 4)
+_ORDERED = COMPARE.numbers("LESS", "LESS_OR_EQUAL", "GREATER", "GREATER_OR_EQUAL")
+"""Comparisons that change when their sides do."""
+_EXTREMES = BLEND_EQUATION.numbers("MINIMUM", "MAXIMUM")
+_LONG_WRAPS = WRAP.numbers("EDGE_ABOVE", "BORDER_ABOVE", "REPEAT_6", "REPEAT_7")
+_24_BITS = FILL_WIDTH.numbers("BITS_24", "BITS_24_3")
 
 
 def of_draw(state: DrawState) -> Iterator[Doubt]:
@@ -49,12 +69,10 @@ def _vertices(state: DrawState) -> Iterator[Doubt]:
         yield Doubt("draw.trigger_value", f"0 is written to {trigger}")
     if state.immediate:
         inputs = state("VSH_NUM_ATTR.count") + 1
-        order = [
-            state(f"VSH_ATTRIBUTES_PERMUTATION_{'LOW' if n < 8 else 'HIGH'}.input{n}") for n in range(min(inputs, 16))
-        ]
+        order = [state(input_field(n)) for n in range(min(inputs, SHADER_REGISTERS))]
         if order != list(range(len(order))):
             yield Doubt("vertex.immediate_inputs", "immediate vertices with permuted attributes")
-        if state("PRIMITIVE_CONFIG.mode") == 1:
+        if state("PRIMITIVE_CONFIG.mode") == PRIMITIVE.TRIANGLE_STRIP:
             yield Doubt("vertex.immediate_strip", "an immediate strip")
         return
     loaders = state.loaded
@@ -81,14 +99,14 @@ def _is_misaligned(loader: list[tuple[int, int, int]]) -> bool:
 def _raster(state: DrawState) -> Iterator[Doubt]:
     if state("VIEWPORT_XY.x") or state("VIEWPORT_XY.y"):
         yield Doubt("viewport.offset_sign", "the viewport does not start at 0, 0")
-    if state("FACECULLING_CONFIG.mode") == 3:
+    if state("FACECULLING_CONFIG.mode") == CULL.NONE_3:
         yield Doubt("raster.cull_0_3", "culling mode 3")
     if state("FRAMEBUFFER_BLOCK32.enable"):
         yield Doubt("transfer.block32", "32x32 blocks")
     if state.geometry:
         yield Doubt("geometry.output_banks", "a geometry shader runs", certain=False)
         yield Doubt("geometry.bool15", "a geometry shader runs", certain=False)
-    if state("DEPTHBUFFER_FORMAT.format") in (2, 3) and _writes_depth(state):
+    if state("DEPTHBUFFER_FORMAT.format") in (DEPTH_FORMAT.D24, DEPTH_FORMAT.D24S8) and _writes_depth(state):
         yield Doubt("depth.bits", "a 24-bit depth buffer is written", certain=False)
 
 
@@ -99,7 +117,7 @@ def _writes_depth(state: DrawState) -> bool:
 def _textures(state: DrawState) -> Iterator[Doubt]:
     for unit in state.texture_units:
         prefix = f"TEXUNIT{unit}_"
-        kind = state("TEXUNIT0_PARAM.type") if unit == 0 else 0
+        kind = state("TEXUNIT0_PARAM.type") if unit == 0 else TEXTURE_TYPE.FLAT
         if prefix + "ADDR" in state.zero:
             yield Doubt("texture.null_address", f"unit {unit} has no address")
         if state(prefix + "LOD.max_level"):
@@ -107,11 +125,11 @@ def _textures(state: DrawState) -> Iterator[Doubt]:
         format = TEXTURE_FORMATS.get(state(prefix + "TYPE.format"))
         if format is not None and any(bits in (5, 6) for _, _, bits in format.channels):
             yield Doubt("texture.expand", f"{format.name} textures")
-        if state(prefix + "PARAM.wrap_s") > 3 or state(prefix + "PARAM.wrap_t") > 3:
+        if any(state(f"{prefix}PARAM.wrap_{axis}") in _LONG_WRAPS for axis in "st"):
             yield Doubt("texture.wrap_4_7", f"unit {unit} wraps by a code above 3")
-        if 0 in (state(prefix + "PARAM.mag_filter"), state(prefix + "PARAM.min_filter")):
+        if FILTER.NEAREST in (state(prefix + "PARAM.mag_filter"), state(prefix + "PARAM.min_filter")):
             yield Doubt("texture.nearest", "textures without filtering", certain=False)
-        if kind in _SHADOW_TYPES:
+        if kind in SHADOW_TYPES:
             yield Doubt("texture.shadow_filter", "shadow textures")
             yield Doubt("texture.shadow_equal", "shadow textures", certain=False)
             if state("TEXUNIT0_SHADOW.bias"):
@@ -133,29 +151,29 @@ def _lighting(state: DrawState) -> Iterator[Doubt]:
 
 def _combiners(state: DrawState) -> Iterator[Doubt]:
     first = state.sources(0)
-    if _PREVIOUS in first:
+    if TEXENV_SOURCE.PREVIOUS in first:
         yield Doubt("combiner.first_previous", "stage 0 reads the previous stage")
-    if _BUFFER in first:
+    if TEXENV_SOURCE.BUFFER in first:
         yield Doubt("combiner.first_buffer", "stage 0 reads the combiner buffer")
     for stage in range(STAGES):
         operations = state.operations(stage)
-        if 1 <= stage <= 4 and _BUFFER in state.sources(stage):
+        if 1 <= stage <= BUFFERED and TEXENV_SOURCE.BUFFER in state.sources(stage):
             stored = state(f"TEXENV_UPDATE_BUFFER.rgb{stage - 1}") or state(f"TEXENV_UPDATE_BUFFER.alpha{stage - 1}")
             if stored:
                 yield Doubt("combiner.buffer_delay", "a stage reads the buffer that the stage before it stores to")
-        if _ADD_SIGNED in operations:
+        if TEXENV_COMBINER.ADD_SIGNED in operations:
             yield Doubt("combiner.add_signed", "add-signed combiners")
-        if _ADD_MULTIPLY in operations:
+        if TEXENV_COMBINER.ADD_THEN_MULTIPLY in operations:
             yield Doubt("combiner.add_multiply", "add-multiply combiners", certain=False)
-        if 3 in (state(f"TEXENV{stage}_SCALE.rgb"), state(f"TEXENV{stage}_SCALE.alpha")):
+        if any(state(f"TEXENV{stage}_SCALE.{part}") not in TEXENV_SCALE for part in ("rgb", "alpha")):
             yield Doubt("combiner.scale_3", "combiner scale code 3")
         if any(operations):
             yield Doubt("combiner.arithmetic", "combiners that compute", certain=False)
-    if 0 in state.all_sources:
+    if TEXENV_SOURCE.VERTEX_COLOR in state.all_sources:
         yield Doubt("combiner.vertex_color", "vertex colours", certain=False)
-    if state("TEXENV_UPDATE_BUFFER.fog_mode") == 5:
+    if state("TEXENV_UPDATE_BUFFER.fog_mode") == FOG_MODE.FOG:
         yield Doubt("fog.arithmetic", "fog", certain=False)
-    if state("TEXENV_UPDATE_BUFFER.fog_mode") == 7 or state("COLOR_OPERATION.fragment_mode") == 1:
+    if state.gas:
         yield Doubt("gas.hypothesis", "gas")
 
 
@@ -163,7 +181,7 @@ def _tests(state: DrawState) -> Iterator[Doubt]:
     depth, stencil = state("DEPTH_COLOR_MASK.depth_test"), state("STENCIL_TEST.enable")
     if state("FRAGOP_ALPHA_TEST.enable") and stencil:
         yield Doubt("test.order", "alpha test together with the stencil test")
-    if stencil and state("STENCIL_TEST.function") in _GREATER_FUNCTIONS:
+    if stencil and state("STENCIL_TEST.function") in _ORDERED:
         yield Doubt("test.stencil_operands", "the stencil test compares by order")
     if stencil and state("DEPTHBUFFER_WRITE.depth") and not state("DEPTHBUFFER_WRITE.stencil"):
         yield Doubt("test.stencil_write", "depth may be written and the stencil may not")
@@ -173,9 +191,9 @@ def _tests(state: DrawState) -> Iterator[Doubt]:
         return
     for part in ("rgb", "alpha"):
         factors = [state(f"BLEND_FUNC.{side}_{part}") for side in ("src", "dst")]
-        if state(f"BLEND_FUNC.equation_{part}") in (3, 4) and factors != [1, 1]:
+        if state(f"BLEND_FUNC.equation_{part}") in _EXTREMES and factors != [BLEND_FACTOR.ONE] * 2:
             yield Doubt("blend.min_max", "minimum or maximum with factors other than one")
-        if 15 in factors:
+        if any(factor not in BLEND_FACTOR for factor in factors):
             yield Doubt("blend.factor_15", "blend factor 15")
 
 
@@ -183,8 +201,9 @@ def of_program(code: bytes, geometry: bool) -> Iterator[Doubt]:
     """The doubts that the instructions in a shader unit's program memory (little-endian words) may depend on."""
     words = [int.from_bytes(code[i : i + 4], "little") for i in range(0, len(code), 4)]
     # Zero is ADD too, but what stands for memory that nobody wrote is no program.
-    names = {OPCODES[word >> 26].name for word in words if word and word >> 26 in OPCODES}
-    loops = sum(1 for word in words if word and word >> 26 == 0x29)
+    known = [(OPCODES.get(opcode_number(word)), word) for word in words if word]
+    names = {op.name for op, _ in known if op is not None}
+    loops = sum(1 for op, _ in known if op is not None and op.name == "LOOP")
     if names:
         yield Doubt("shader.precision", "shader arithmetic", certain=False)
     if "LITP" in names:
@@ -193,9 +212,10 @@ def of_program(code: bytes, geometry: bool) -> Iterator[Doubt]:
         yield Doubt("shader.nested_loop_counter", "a program has several loops", certain=False)
     if names & {"CALL", "CALLC", "CALLU"}:
         yield Doubt("shader.stacks", "a program calls subroutines", certain=False)
-    if geometry and any(word >> 26 == 0x2B and word >> 22 & 1 for word in words):
+    emits = [word for op, word in known if op is not None and op.name == "SETEMIT"]
+    if geometry and any(F4.get(word, "winding") for word in emits):
         yield Doubt("geometry.winding", "a program emits triangles turned round")
-    if geometry and any(word >> 26 == 0x2B and word >> 24 & 3 == 3 for word in words):
+    if geometry and any(F4.get(word, "vertex") == LAST_SLOT for word in emits):
         yield Doubt("geometry.emit_buffers", "a program emits by the fourth slot")
 
 
@@ -212,10 +232,12 @@ def _raw(words: Mapping[str, int], name: str, part: str) -> int:
 def of_unit(unit: str, words: Mapping[str, int]) -> Iterator[Doubt]:
     """The doubts of a fill (unit PSC0 or PSC1) or of the transfer engine (PPF)."""
     if unit != "PPF":
-        start, end = words[f"{unit}_START"] << 3, words[f"{unit}_END"] << 3
+        start, end = (
+            int(EXTERNAL[f"{unit}_{name}"]["address"].decode(words[f"{unit}_{name}"])) for name in ("START", "END")
+        )
         if not start:
             yield Doubt("fill.null_start", "a fill at address 0")
-        elif _raw(words, f"{unit}_CONTROL", "width") in (1, 3) and (end - start) % 3:
+        elif _raw(words, f"{unit}_CONTROL", "width") in _24_BITS and (end - start) % 3:
             yield Doubt("fill.tail_24", "a 24-bit fill of a length that is no multiple of 3")
         return
     if _raw(words, "PPF_FLAGS", "texture_copy"):
@@ -266,7 +288,7 @@ def _transfer(words: Mapping[str, int]) -> Iterator[Doubt]:
 def of_display(registers: Mapping[str, int], unit: int) -> Iterator[Doubt]:
     """The doubts of what a display controller shows."""
     code = EXTERNAL[f"PDC{unit}_FORMAT"]["color_format"].raw(registers[f"PDC{unit}_FORMAT"])
-    if code > 4:
+    if code not in EXTERNAL_FORMATS:
         yield Doubt("display.formats_5_7", f"display format {code}")
     elif any(bits in (5, 6) for _, _, bits in EXTERNAL_FORMATS[code].channels):
         yield Doubt("display.expand", f"{EXTERNAL_FORMATS[code].name} on a screen")

@@ -16,9 +16,9 @@ from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.n3ds.tables import NAMES
 from pocketgpu.pica.core.layout import BANKS, REGISTER_COUNT
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.command_list import EFFECT_NAMES, EFFECT_TABLE
 from pocketgpu.pica.front.packets import DrawPackets
-from pocketgpu.pica.observer import Run
 
 _FED = {
     "fixed_data", "vs_uniform_data", "vs_code", "vs_opdescs", "gs_uniform_data", "gs_code", "gs_opdescs",

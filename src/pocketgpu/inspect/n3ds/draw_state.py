@@ -12,7 +12,18 @@ from typing import Final
 
 import numpy as np
 
-from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica import ATTRIBUTES, PICA
+from pocketgpu.facts.pica_enums import (
+    FOG_MODE,
+    FRAGMENT_MODE,
+    GEOMETRY_STAGE,
+    TEXENV_ALPHA_OPERAND,
+    TEXENV_COMBINER,
+    TEXENV_RGB_OPERAND,
+    TEXENV_SCALE,
+    TEXENV_SOURCE,
+)
+from pocketgpu.facts.vertices import ELEMENT_BYTES, component_field, format_fields, skipped_bytes
 from pocketgpu.pica.core.layout import KIND_ARRAYS, KIND_ELEMENTS, KIND_IMMEDIATE
 from pocketgpu.pica.core.registers import field
 from pocketgpu.pica.fragment.combiners import STAGES, USES
@@ -35,7 +46,7 @@ _WHOLE: Final = (
     "FRAMEBUFFER_DIM", "LIGHTING_NUM_LIGHTS", "LIGHTING_CONFIG0", "LIGHTING_CONFIG1", "LIGHTING_ENABLE1",
     *(f"LIGHT{n}_CONFIG" for n in range(8)), "LIGHTING_LUTINPUT_SELECT", "LIGHTING_LIGHT_PERMUTATION",
     "ATTRIBBUFFERS_FORMAT_LOW", "ATTRIBBUFFERS_FORMAT_HIGH",
-    *(f"ATTRIBBUFFER{n}_{name}" for n in range(12) for name in ("CONFIG1", "CONFIG2")),
+    *(f"ATTRIBBUFFER{n}_{name}" for n in range(ATTRIBUTES) for name in ("CONFIG1", "CONFIG2")),
     "GEOSTAGE_CONFIG", "VSH_NUM_ATTR", "VSH_COM_MODE", "GSH_MISC0", "GSH_MISC1",
     "VSH_ATTRIBUTES_PERMUTATION_LOW", "VSH_ATTRIBUTES_PERMUTATION_HIGH",
 )  # fmt: skip
@@ -43,8 +54,11 @@ _PARTS: Final = (
     "FRAGOP_ALPHA_TEST.enable", "FRAGOP_ALPHA_TEST.function", "STENCIL_TEST.enable", "STENCIL_TEST.function",
     "INDEXBUFFER_CONFIG.type", "PRIMITIVE_CONFIG.mode", "VSH_INPUTBUFFER_CONFIG.count",
 )  # fmt: skip
+_PER_VERTEX: Final = field("VSH_NUM_ATTR.count")
+LIT_SOURCES: Final = TEXENV_SOURCE.numbers("FRAGMENT_PRIMARY", "FRAGMENT_SECONDARY")
+"""Sources of combiners that come from lighting."""
 # Above 255 a light is brighter than full; all else of its colour is data.
-BRIGHT: Final = 0x300 | 0x300 << 10 | 0x300 << 20
+BRIGHT: Final = sum(0x300 << field(f"LIGHT0_DIFFUSE.{channel}").lo for channel in "rgb")
 LIGHT_COLORS: Final = tuple(
     PICA[f"LIGHT{n}_{name}"].offset for n in range(8) for name in ("SPECULAR0", "SPECULAR1", "DIFFUSE", "AMBIENT")
 )
@@ -84,6 +98,10 @@ class DrawState:
         if part.mask & ~_KNOWN.get(part.register.offset, 0):
             raise KeyError(f"{name} is not part of a draw state")
         return part.field.raw(self.words[part.register.offset])
+
+    def bytes(self, name: str) -> int:
+        """A field that is an address or a size, in bytes."""
+        return self(name) * field(name).scale
 
     def text(self, name: str) -> str:
         """The meaning of a field in words, without its number where it has a name."""
@@ -128,26 +146,38 @@ class DrawState:
             return self(f"TEXENV{stage}_{name}")
 
         replace = all(
-            get(f"COMBINER.{part}") == 0 and get(f"SOURCE.{part}0") == 15 and get(f"OPERAND.{part}0") == 0
+            get(f"COMBINER.{part}") == TEXENV_COMBINER.REPLACE
+            and get(f"SOURCE.{part}0") == TEXENV_SOURCE.PREVIOUS
+            and get(f"OPERAND.{part}0") == plain
+            for part, plain in (("rgb", TEXENV_RGB_OPERAND.RGB), ("alpha", TEXENV_ALPHA_OPERAND.ALPHA))
+        )
+        # Codes that nobody knows scale by 1.
+        return replace and all(
+            get(f"SCALE.{part}") == TEXENV_SCALE.X1 or get(f"SCALE.{part}") not in TEXENV_SCALE
             for part in ("rgb", "alpha")
         )
-        return replace and get("SCALE.rgb") in (0, 3) and get("SCALE.alpha") in (0, 3)
 
     @property
     def texture_units(self) -> list[int]:
         """Units 0 to 2 that are on and read by a combiner, or by lighting for its bump map."""
-        used = {code - 3 for code in self.all_sources}
+        used = {code - TEXENV_SOURCE.TEXTURE0 for code in self.all_sources}
         if self.lit and self("LIGHTING_CONFIG0.bump_mode"):
             used.add(self("LIGHTING_CONFIG0.bump_unit"))
         return [unit for unit in range(UNITS) if unit in used and self(f"TEXUNIT_CONFIG.unit{unit}_enable")]
 
     @property
     def procedural(self) -> bool:
-        return 6 in self.all_sources and bool(self("TEXUNIT_CONFIG.unit3_enable"))
+        return TEXENV_SOURCE.TEXTURE3 in self.all_sources and bool(self("TEXUNIT_CONFIG.unit3_enable"))
 
     @property
     def lit(self) -> bool:
-        return bool(self.all_sources & {1, 2}) and not self("LIGHTING_ENABLE1.disable")
+        return bool(self.all_sources & LIT_SOURCES) and not self("LIGHTING_ENABLE1.disable")
+
+    @property
+    def gas(self) -> bool:
+        """Whether gas is accumulated or shaded."""
+        shaded = self("TEXENV_UPDATE_BUFFER.fog_mode") == FOG_MODE.GAS
+        return shaded or self("COLOR_OPERATION.fragment_mode") == FRAGMENT_MODE.GAS
 
     @property
     def over_bright(self) -> bool:
@@ -156,26 +186,25 @@ class DrawState:
 
     @property
     def geometry(self) -> bool:
-        return self("GEOSTAGE_CONFIG.mode") == 2
+        return self("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
 
     @property
     def loaded(self) -> list[list[tuple[int, int, int]]]:
         """For each loader in use its components in order: (code, element size, elements); skips have element size 0."""
         loaders = []
-        for n in range(12):
-            prefix = f"ATTRIBBUFFER{n}_CONFIG"
+        for n in range(ATTRIBUTES):
             components = []
-            for i in range(min(12, self(f"{prefix}2.count"))):
-                code = self(f"{prefix}{1 if i < 8 else 2}.component{i + 1}")
-                components.append((code, *self.element(code)) if code < 12 else (code, 0, 4 * (code - 11)))
+            for i in range(min(ATTRIBUTES, self(f"ATTRIBBUFFER{n}_CONFIG2.count"))):
+                code = self(component_field(n, i))
+                components.append((code, *self.element(code)) if code < ATTRIBUTES else (code, 0, skipped_bytes(code)))
             if components:
                 loaders.append(components)
         return loaders
 
     def element(self, attribute: int) -> tuple[int, int]:
         """Bytes of an element and number of elements of an attribute in memory."""
-        register = f"ATTRIBBUFFERS_FORMAT_{'LOW' if attribute < 8 else 'HIGH'}"
-        return (1, 1, 2, 4)[self(f"{register}.type{attribute}")], self(f"{register}.size{attribute}") + 1
+        kind, size = format_fields(attribute)
+        return ELEMENT_BYTES[self(kind)], self(size) + 1
 
 
 class DrawStates:
@@ -199,7 +228,7 @@ class DrawStates:
         rows[:, -2] = packets.kinds
         rows[:, -1] = ((registers[:, _ZERO_IDS] == 0) << np.arange(len(ZEROS))).sum(axis=1)
         listed = registers[:, PICA["NUMVERTICES"].offset].astype(np.int64)
-        attributes = (registers[:, PICA["VSH_NUM_ATTR"].offset].astype(np.int64) & 15) + 1
+        attributes = (registers[:, _PER_VERTEX.register.offset].astype(np.int64) & _PER_VERTEX.mask) + 1
         vertices = np.where(packets.kinds == KIND_IMMEDIATE, packets.immediate // attributes, listed)
         whole = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
         _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)

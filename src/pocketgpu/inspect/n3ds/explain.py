@@ -9,6 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica_enums import (
+    SCISSOR,
+    TEXENV_ALPHA_OPERAND,
+    TEXENV_COMBINER,
+    TEXENV_RGB_OPERAND,
+    TEXENV_SCALE,
+    TEXENV_SOURCE,
+)
 from pocketgpu.facts.shader_isa import SEMANTICS
 from pocketgpu.inspect.model.stage import Loss, Stage
 from pocketgpu.inspect.model.why import Fragment
@@ -145,11 +153,11 @@ def combiner(draw: DrawOnPixel, fragment: FragmentProbes, stage: int) -> Section
 def _idle(draw: DrawOnPixel, stage: int) -> bool:
     """Whether a stage hands on what the one before made."""
     return all(
-        draw.state(f"TEXENV{stage}_COMBINER.{part}") == 0
-        and draw.state(f"TEXENV{stage}_SOURCE.{part}0") == 15
-        and draw.state(f"TEXENV{stage}_OPERAND.{part}0") == 0
-        and draw.state(f"TEXENV{stage}_SCALE.{part}") == 0
-        for part in ("rgb", "alpha")
+        draw.state(f"TEXENV{stage}_COMBINER.{part}") == TEXENV_COMBINER.REPLACE
+        and draw.state(f"TEXENV{stage}_SOURCE.{part}0") == TEXENV_SOURCE.PREVIOUS
+        and draw.state(f"TEXENV{stage}_OPERAND.{part}0") == plain
+        and draw.state(f"TEXENV{stage}_SCALE.{part}") == TEXENV_SCALE.X1
+        for part, plain in (("rgb", TEXENV_RGB_OPERAND.RGB), ("alpha", TEXENV_ALPHA_OPERAND.ALPHA))
     )
 
 
@@ -228,7 +236,8 @@ def outcome(draw: DrawOnPixel, fragment: FragmentProbes) -> str:
     if fragment.scissored:
         x0, x1, y0, y1 = draw.rect
         mode = draw.state("SCISSORTEST_MODE.mode")
-        by = f"SCISSORTEST_MODE {named(draw, 'SCISSORTEST_MODE.mode')}" if mode == 3 else "FRAMEBUFFER_DIM"
+        inside = mode == SCISSOR.INSIDE
+        by = f"SCISSORTEST_MODE {named(draw, 'SCISSORTEST_MODE.mode')}" if inside else "FRAMEBUFFER_DIM"
         return f"outside of columns {x0} to {x1}, rows {y0} to {y1} of memory ({by})"
     if not fragment.shaded:
         return f"left out by the scissor (SCISSORTEST_MODE {named(draw, 'SCISSORTEST_MODE.mode')})"

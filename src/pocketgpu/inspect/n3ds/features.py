@@ -9,9 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.external import EXTERNAL, shows_both
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, TEXTURE_FORMATS
+from pocketgpu.facts.pica import ATTRIBUTES
+from pocketgpu.facts.pica_enums import (
+    BLEND_EQUATION,
+    BLEND_FACTOR,
+    CULL,
+    FOG_MODE,
+    FRAGMENT_MODE,
+    LOGIC_OP,
+    SCISSOR,
+    TEXENV_SOURCE,
+)
 from pocketgpu.facts.registers import Register
+from pocketgpu.facts.vertices import format_fields
 from pocketgpu.inspect.n3ds.draw_state import DrawState
 from pocketgpu.pica.fragment.combiners import STAGES
 
@@ -38,7 +50,7 @@ def _target(state: DrawState) -> Iterator[Feature]:
     width, height = state("FRAMEBUFFER_DIM.width"), state("FRAMEBUFFER_DIM.height") + 1
     color = FRAMEBUFFER_COLOR_FORMATS.get(state("COLORBUFFER_FORMAT.format"))
     depth = DEPTH_FORMATS.get(state("DEPTHBUFFER_FORMAT.format"))
-    place = state("COLORBUFFER_LOC.address") << 3
+    place = state.bytes("COLORBUFFER_LOC.address")
     names = " and ".join(format.name if format else "an undefined format" for format in (color, depth))
     yield Feature("target", f"{names}, {width}x{height}, colours at {place:#010x}")
     if state("FRAMEBUFFER_BLOCK32.enable"):
@@ -57,10 +69,9 @@ def _vertices(state: DrawState) -> Iterator[Feature]:
         fixed = state("ATTRIBBUFFERS_FORMAT_HIGH.fixed_mask")
         loaded = {code for loader in state.loaded for code, size, _ in loader if size}
         words = []
-        for attribute in range(min(12, state("ATTRIBBUFFERS_FORMAT_HIGH.count") + 1)):
+        for attribute in range(min(ATTRIBUTES, state("ATTRIBBUFFERS_FORMAT_HIGH.count") + 1)):
             if attribute in loaded:
-                register = f"ATTRIBBUFFERS_FORMAT_{'LOW' if attribute < 8 else 'HIGH'}"
-                words.append(f"{state.text(f'{register}.type{attribute}')}x{state.element(attribute)[1]}")
+                words.append(f"{state.text(format_fields(attribute)[0])}x{state.element(attribute)[1]}")
             elif fixed >> attribute & 1:
                 words.append("fixed")
         buffers = len(state.loaded)
@@ -68,7 +79,7 @@ def _vertices(state: DrawState) -> Iterator[Feature]:
         yield Feature("attributes", f"{' '.join(words) or 'none'} from {buffers} {plural}")
     if state.geometry:
         yield Feature("geometry-shader", f"{state.text('GSH_MISC0.mode')} mode")
-    if state("FACECULLING_CONFIG.mode") in (1, 2):
+    if state("FACECULLING_CONFIG.mode") in (CULL.FRONT, CULL.BACK):
         yield Feature("culling", state.text("FACECULLING_CONFIG.mode"))
     if state("FRAGOP_CLIP.enable"):
         yield Feature("clip-plane", "user clip plane")
@@ -125,22 +136,22 @@ def _combiners(state: DrawState) -> Iterator[Feature]:
     for stage in active:
         for part in ("rgb", "alpha"):
             yield Feature("combiners.operation", state.text(f"TEXENV{stage}_COMBINER.{part}"))
-    if 13 in state.all_sources:
+    if TEXENV_SOURCE.BUFFER in state.all_sources:
         yield Feature("combiners.buffer", "combiner buffer")
-    if state("TEXENV_UPDATE_BUFFER.fog_mode") == 5:
+    if state("TEXENV_UPDATE_BUFFER.fog_mode") == FOG_MODE.FOG:
         yield Feature("fog", "looked up by 1 - depth" if state("TEXENV_UPDATE_BUFFER.z_flip") else "looked up by depth")
-    if state("TEXENV_UPDATE_BUFFER.fog_mode") == 7 or state("COLOR_OPERATION.fragment_mode") == 1:
-        accumulates = state("COLOR_OPERATION.fragment_mode") == 1
+    if state.gas:
+        accumulates = state("COLOR_OPERATION.fragment_mode") == FRAGMENT_MODE.GAS
         yield Feature("gas", "density is accumulated" if accumulates else "density is shaded")
 
 
 def _output(state: DrawState) -> Iterator[Feature]:
-    if state("COLOR_OPERATION.fragment_mode") == 3:
+    if state("COLOR_OPERATION.fragment_mode") == FRAGMENT_MODE.SHADOW:
         yield Feature("shadow-map", "a shadow map is drawn")
     if state("COLOR_OPERATION.blend_enable"):
         plain = all(
             (state(f"BLEND_FUNC.equation_{part}"), state(f"BLEND_FUNC.src_{part}"), state(f"BLEND_FUNC.dst_{part}"))
-            == (0, 1, 0)
+            == (BLEND_EQUATION.ADD, BLEND_FACTOR.ONE, BLEND_FACTOR.ZERO)
             for part in ("rgb", "alpha")
         )
         if not plain:
@@ -149,7 +160,7 @@ def _output(state: DrawState) -> Iterator[Feature]:
                 factors = [state.text(f"BLEND_FUNC.{side}_{part}") for side in ("src", "dst")]
                 parts.append(f"{state.text(f'BLEND_FUNC.equation_{part}')} ({factors[0]}, {factors[1]})")
             yield Feature("blending", parts[0] if parts[0] == parts[1] else f"{parts[0]}; alpha {parts[1]}")
-    elif state("LOGIC_OP.op") != 3:
+    elif state("LOGIC_OP.op") != LOGIC_OP.COPY:
         yield Feature("logic-operation", state.text("LOGIC_OP.op"))
     if state("FRAGOP_ALPHA_TEST.enable"):
         yield Feature("alpha-test", state.text("FRAGOP_ALPHA_TEST.function"))
@@ -159,7 +170,7 @@ def _output(state: DrawState) -> Iterator[Feature]:
         yield Feature("depth-test", state.text("DEPTH_COLOR_MASK.depth_function"))
     if not state("DEPTHMAP_ENABLE.enable"):
         yield Feature("w-buffer", "depth times w")
-    if state("SCISSORTEST_MODE.mode") in (1, 3):
+    if state("SCISSORTEST_MODE.mode") in (SCISSOR.OUTSIDE, SCISSOR.INSIDE):
         yield Feature("scissor", state.text("SCISSORTEST_MODE.mode"))
     if state("EARLYDEPTH_TEST1.enable") or state("EARLYDEPTH_TEST2.enable"):
         yield Feature("early-depth-test", "early depth test")
@@ -214,6 +225,6 @@ def of_display(read: Mapping[str, int], unit: int) -> Iterator[Feature]:
     lines, doubling = _part(read, prefix + "FORMAT", "interlace"), _part(read, prefix + "FORMAT", "scan_doubling")
     mode = ""
     if unit == 0:
-        mode = ", stereo" if lines >= 2 else "" if lines or doubling else ", 800 columns"
+        mode = ", stereo" if shows_both(lines) else "" if lines or doubling else ", 800 columns"
     screen = "bottom" if unit else "top"
     yield Feature("display", f"{screen}: {_named(read, prefix + 'FORMAT', 'color_format')}{mode}")

@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.pica_enums import GEOMETRY_STAGE, PRIMITIVE, SCISSOR
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.stage import Loss, Stage
 from pocketgpu.inspect.model.wording import there_are
+from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.explain import named
 from pocketgpu.inspect.n3ds.history import DrawOnPixel
-from pocketgpu.inspect.n3ds.machine import DrawWatcher
 from pocketgpu.inspect.n3ds.programs import Program
 from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.inspect.rules.n3ds.one_draw import said_of
@@ -27,14 +28,14 @@ from pocketgpu.lanes import Engine, Value
 from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
 from pocketgpu.lanes.values import F32, I64
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.core.registers import field as field_of
 from pocketgpu.pica.fragment.kernel import draw_fragments
 from pocketgpu.pica.front.draw_target import make_target
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run
-from pocketgpu.pica.vertex.primitives import Setup
+from pocketgpu.pica.vertex.primitives import CHAINED, USER_PLANE, Setup
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
@@ -76,8 +77,8 @@ class _Watch(DrawWatcher):
         self.triangles: list[str] = []
         """What clipping and culling did to each triangle."""
 
-    def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
-        """As `machine.DrawWatcher` asks: what comes before the draw runs as always, the draw runs alone."""
+    def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
+        """As `DrawWatcher` asks: what comes before the draw runs as always, the draw runs alone."""
         if self.draw not in numbers:
             run(0, len(numbers))
             return
@@ -94,7 +95,7 @@ class _Watch(DrawWatcher):
             self._between(packets.start + place, 0, 0, lambda first, end: None)
 
     def fragments(self, first: int, end: int, run: Run) -> None:
-        """As `machine.DrawWatcher` asks."""
+        """As an observer is asked."""
         if self._place is None:
             run(first, end)
         else:
@@ -118,7 +119,7 @@ class _Watch(DrawWatcher):
         """Judge the vertices that lie in the work area, and the triangles that they make."""
         work = self._work
         get = StaticRegisters(RegisterWords(self._about.registers))
-        if get("GEOSTAGE_CONFIG.mode") == 2:
+        if get("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON:
             return  # the work area has the vertices of what was emitted, not those of the draw
         count = work.control("ASSEMBLE_COUNT") if work.control("PIECE") else 0
         slots = work.slots(count)
@@ -130,11 +131,11 @@ class _Watch(DrawWatcher):
         first = f", v{nans[0]} first" if numbers and not source and count == get("NUMVERTICES.count") else ""
         loss = Loss(numbers, f"have NaN in their position{source}{first}", "" if source else _PROGRAM)
         self.stages = [Stage("vertices", count, count - numbers, [loss])]
-        chained = get("PRIMITIVE_CONFIG.mode") in (1, 2) and get("GEOSTAGE_CONFIG.mode") != 2
+        chained = get("PRIMITIVE_CONFIG.mode") in CHAINED  # the geometry stage is off
         n = max(count - 2, 0) if chained else count // 3
         t = np.arange(n)
         places = np.stack([t, t + 1, t + 2] if chained else [3 * t, 3 * t + 1, 3 * t + 2])
-        if chained and get("PRIMITIVE_CONFIG.mode") == 2:
+        if chained and get("PRIMITIVE_CONFIG.mode") == PRIMITIVE.TRIANGLE_FAN:
             places[0] = 0
         elif chained:
             places[:2, t % 2 == 1] = places[1::-1, t % 2 == 1]
@@ -156,7 +157,7 @@ class _Watch(DrawWatcher):
 
     def _source_of_nan(self, program: Program | None) -> str:
         """The uniform that positions have their NaN of, in words; "" if none that the program reads is NaN."""
-        if program is None or self._about.state("GEOSTAGE_CONFIG.mode") == 2:
+        if program is None or self._about.state("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON:
             return ""
         used = program.uniforms
         axes: dict[int, str] = {}
@@ -192,7 +193,7 @@ class _Watch(DrawWatcher):
         for plane, text in PLANES.items():
             count = int((outside & (every >> plane & 1 != 0)).sum())
             if count:
-                lost.append(Loss(count, f"lie {text}", "FRAGOP_CLIP" if plane == 7 else _POSITION))
+                lost.append(Loss(count, f"lie {text}", "FRAGOP_CLIP" if plane == USER_PLANE else _POSITION))
         lost.append(Loss(int(flat.sum()), "have no area", _POSITION))
         mode = named(self._about, "FACECULLING_CONFIG.mode")
         for turn, side in (("clockwise", area.raw < 0), ("counter-clockwise", area.raw > 0)):
@@ -253,7 +254,7 @@ class _Watch(DrawWatcher):
             if left >= width or bottom >= height or right <= 0 or top <= 0:
                 text = f"lie beside the target of {width}x{height}: the viewport is {across:g}x{up:g} at {x}, {y}"
                 return text, "VIEWPORT_XY, VIEWPORT_WIDTH, VIEWPORT_HEIGHT"
-            if get("SCISSORTEST_MODE.mode") == 3:
+            if get("SCISSORTEST_MODE.mode") == SCISSOR.INSIDE:
                 x1, y1, x2, y2 = (get(f"SCISSORTEST_{name}") for name in ("POS.x1", "POS.y1", "DIM.x2", "DIM.y2"))
                 if left > x2 + 1 or right < x1 or bottom > y2 + 1 or top < y1 or x2 < x1 or y2 < y1:
                     text = f"lie outside of the scissor, which keeps {x1}, {y1} to {x2}, {y2}"
@@ -361,8 +362,8 @@ def funnel(run: N3dsInspection, address: Address) -> Funnel:
     """
     event = run.event(address)
     assert event.draw is not None
-    watch = _Watch(run.traveller.machine, event.draw)
-    run.traveller.go(event.frame, event.number, watch)
+    watch = _Watch(run.player.machine, event.draw)
+    run.watch(event, watch)
     tiles = watch.tiles if watch.tiles[0] < watch.tiles[1] else None
     found = Funnel(event.address, event, watch.stages, odd=watch.odd, tiles=tiles)
     found.because = because(found)

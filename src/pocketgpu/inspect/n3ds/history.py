@@ -14,18 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
-from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.facts.formats import DEPTH_FORMATS, RGBA8, PixelFormat
+from pocketgpu.facts.pica_enums import FRAGMENT_MODE, GEOMETRY_STAGE
+from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.targets import RegisterWords, untiled
 from pocketgpu.lanes import Engine, Value
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.external.transfer import tile_order
 from pocketgpu.pica.fragment.kernel import draw_fragments
-from pocketgpu.pica.front.draw_target import make_target
+from pocketgpu.pica.front.draw_target import color_format, make_target
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run
+from pocketgpu.pica.vertex.primitives import CHAINED
 
 Probe = dict[str, list[Any]]
 _HEAD = {
@@ -112,8 +114,8 @@ class PixelWatch(DrawWatcher):
         self._looking = False
 
     # -- draws run ----------------------------------------------------------------------------------------------------
-    def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
-        """As `machine.DrawWatcher` asks."""
+    def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
+        """As `DrawWatcher` asks."""
         if not self.wanted & set(numbers):
             run(0, len(numbers))
             return
@@ -124,7 +126,7 @@ class PixelWatch(DrawWatcher):
             self._looking = False
 
     def fragments(self, first: int, end: int, run: Run) -> None:
-        """As `machine.DrawWatcher` asks."""
+        """As an observer is asked."""
         low = first
         for entry in range(first, end) if self._looking else ():
             packet = self._runner.drawn(entry)
@@ -146,9 +148,9 @@ class PixelWatch(DrawWatcher):
     # -- one draw -----------------------------------------------------------------------------------------------------
     def _formats(self, get: StaticRegisters) -> tuple[PixelFormat, PixelFormat | None]:
         mode = get("COLOR_OPERATION.fragment_mode")
-        color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
-        if mode in (1, 3):  # gas and shadow maps count in words of their own
-            color = FRAMEBUFFER_COLOR_FORMATS[0]
+        color = color_format(get)
+        if mode in (FRAGMENT_MODE.GAS, FRAGMENT_MODE.SHADOW):  # these count in words of their own
+            color = RGBA8
         return color, DEPTH_FORMATS.get(get("DEPTHBUFFER_FORMAT.format"))
 
     def _place(self, packet: int) -> tuple[int, int] | None:
@@ -254,7 +256,7 @@ class PixelWatch(DrawWatcher):
 def _primitive(record: NDArray[np.int32], get: StaticRegisters) -> int:
     """The number of a triangle's primitive within its draw."""
     number, start = int(record[_WORD["PRIMITIVE"]]), int(record[_WORD["START"]])
-    if get("GEOSTAGE_CONFIG.mode") == 2 or not start:
+    if get("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON or not start:
         return number
-    chained = get("PRIMITIVE_CONFIG.mode") in (1, 2)
+    chained = get("PRIMITIVE_CONFIG.mode") in CHAINED
     return number + (max(start - 2, 0) if chained else start // 3)

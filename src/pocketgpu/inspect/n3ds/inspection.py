@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from pocketgpu.capture.formats.citrace import Trace
-from pocketgpu.capture.formats.gxlog import GxLog
-from pocketgpu.capture.formats.pgc.traces import PgcTrace
-from pocketgpu.capture.replay import MIB, begin, play
+from pocketgpu.capture.driver import Position, drive
+from pocketgpu.capture.driver.n3ds import N3DSDriver, N3DSPlayer, N3DSTrace
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model.address import Address
@@ -21,15 +19,16 @@ from pocketgpu.inspect.model.inspection import Inspection, as_address
 from pocketgpu.inspect.model.mesh import mesh_of
 from pocketgpu.inspect.model.meshes import Mesh
 from pocketgpu.inspect.model.moment import Moment
+from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
 from pocketgpu.inspect.model.wording import there_are
-from pocketgpu.inspect.n3ds.bound_programs import PROGRAM_BANKS, Program, programs_of
-from pocketgpu.inspect.n3ds.buffers import IndexBuffer, VertexBuffer, index_buffer, vertex_buffers
-from pocketgpu.inspect.n3ds.machine import Traveller
+from pocketgpu.inspect.n3ds.bound_programs import PROGRAM_BANKS, UnitProgram, programs_of
+from pocketgpu.inspect.n3ds.buffers import index_buffer, vertex_buffers
+from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.n3ds.tables import NAMES, table_changes
 from pocketgpu.inspect.n3ds.targets import Target, target_of
-from pocketgpu.inspect.n3ds.textures import Texture, textures_of
-from pocketgpu.inspect.n3ds.vertices import Vertices, vertices_of
+from pocketgpu.inspect.n3ds.textures import UnitTexture, textures_of
+from pocketgpu.inspect.n3ds.vertices import vertices_of
 from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.n3ds import N3DS
 
@@ -62,12 +61,12 @@ class N3dsMoment(Moment):
     @property
     def machine(self) -> N3DS:
         """The machine, brought back to this moment. It is that of the inspection: other moments move it on."""
-        traveller = self.inspection.traveller
+        player = self.inspection.player
         if self.event is None:
-            traveller.go(self.address.frame, None)
+            player.go(Position(self.address.frame + 1))
         else:
-            traveller.go(self.event.frame, self.event.number)
-        return traveller.machine
+            player.go(Position(self.event.frame, self.event.number + 1))
+        return player.machine
 
     def registers(self) -> dict[str, int]:
         words = self.machine.registers
@@ -91,7 +90,7 @@ class N3dsMoment(Moment):
         return self.machine.registers
 
     @property
-    def textures(self) -> dict[int, Texture]:
+    def textures(self) -> dict[int, UnitTexture]:
         """Bound textures by unit, of units 0 to 2 that name one; also of units that are off (`enabled`)."""
         return textures_of(self.machine, self._words)
 
@@ -106,7 +105,7 @@ class N3dsMoment(Moment):
         return vertex_buffers(self._words)
 
     @property
-    def programs(self) -> dict[str, Program]:
+    def programs(self) -> dict[str, UnitProgram]:
         """Shader programs: "vertex", and "geometry" if that stage is on."""
         return programs_of(self._words, {name: self.bank(name) for name in PROGRAM_BANKS})
 
@@ -164,19 +163,16 @@ class N3dsInspection(Inspection):
         recorder: Recorder | None = None,
     ) -> None:  # fmt: skip
         self.capture = capture
-        self._trace = cast("Trace | GxLog | PgcTrace", capture.trace)
+        self._trace = cast("N3DSTrace", capture.trace)
         self.switches, self.evaluator = switches or {}, evaluator
         self._recorder = recorder or Recorder()
-        self._recorded = 0
 
     # -- events -------------------------------------------------------------------------------------------------------
     @cached_property
-    def _recording(self) -> N3DS:
-        fcram = (256 if self._trace.needs_new_model else 128) * MIB
-        machine = N3DS(fcram=fcram, switches=self.switches)
-        machine.observe(self._recorder)
-        begin(self._trace, machine)
-        return machine
+    def _recording(self) -> N3DSDriver:
+        driver = drive(self._trace, switches=self.switches)
+        driver.machine.observe(self._recorder)
+        return driver
 
     def _frame(self, frame: int) -> None:
         if not 0 <= frame < self.frame_count:
@@ -184,10 +180,9 @@ class N3dsInspection(Inspection):
                 f"the capture has no frame {frame}", location=f"f{frame}",
                 hint=there_are(self.frame_count, "frame", "f0"),
             )  # fmt: skip
-        while self._recorded <= frame:
-            play(self._recording, self._trace.runs(self._recorded), self._recorded)
-            self._recording.events.drain()
-            self._recorded += 1
+        while self._recording.frame <= frame:
+            self._recording.play_frame()
+            self._recording.machine.events.drain()
 
     def events(self, frame: int) -> Sequence[Event]:
         self._frame(frame)
@@ -204,21 +199,26 @@ class N3dsInspection(Inspection):
 
     # -- moments ------------------------------------------------------------------------------------------------------
     @cached_property
-    def traveller(self) -> Traveller:
+    def player(self) -> N3DSPlayer:
         """The machine that goes to events."""
-        return Traveller(self._trace, self.switches, self.evaluator)
+        return N3DSPlayer(drive(self._trace, switches=self.switches, evaluator=self.evaluator))
+
+    def watch(self, event: Event, watcher: DrawWatcher) -> None:
+        """Play the frame of an event up to that event, while somebody looks at its draws."""
+        self.player.go(Position(event.frame))
+        self.player.play_to(Position(event.frame, event.number + 1), watcher)
 
     def seek(self, place: Address | str) -> N3dsMoment:
         address = as_address(place)
         if address.draw is None and address.event is None:
             self._frame(address.frame)
             if address.pass_ is None:
-                self.traveller.go(address.frame, None)
+                self.player.go(Position(address.frame + 1))
                 return N3dsMoment(self, address.place, None)
             event = self.pass_of(address).events[-1]
         else:
             event = self.event(address)
-        self.traveller.go(event.frame, event.number)
+        self.player.go(Position(event.frame, event.number + 1))
         return N3dsMoment(self, event.address, event)
 
     def who_changed(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:

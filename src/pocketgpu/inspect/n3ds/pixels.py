@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.external import EXTERNAL, shows_both
+from pocketgpu.facts.pica_enums import INTERLACE
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.why import Shown
 from pocketgpu.inspect.n3ds.targets import untiled
@@ -46,8 +47,8 @@ def shown_at(machine: N3DS, screen: str, x: int, y: int) -> Shown:
         raise UsageError(f"the {screen} screen has {width}x{HEIGHT} pixels; there is no ({x}, {y})")
     a, b = get(f"ADDRESS_A{second}", "address"), get(f"ADDRESS_B{second}", "address")
     base = a
-    if not unit and lines >= 2:
-        left, right = (a, b) if lines == 2 else (b, a)
+    if not unit and shows_both(lines):
+        left, right = (a, b) if lines == INTERLACE.A_THEN_B else (b, a)
         base = right if screen == "top-right" else left
         if screen == "top-right" and left == right:
             raise UsageError("both eyes see the same picture", hint="Ask for the top screen.")

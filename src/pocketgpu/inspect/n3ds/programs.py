@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pocketgpu.facts.shader_isa import F1C, descriptor
+from pocketgpu.facts.shader_isa import F1C, TEMPORARIES, UNIFORMS, components, descriptor, selected
 from pocketgpu.pica.shader.program import ENDED, HUNG, Exit, Node, ProgramGraph, TooComplex, opcode
 
 Component = tuple[int, int]
 """An output register and a component of it, 0 for x."""
 _MOST_NODES, _MOST_INSTRUCTIONS = 1 << 12, 1 << 16
-_OUTPUTS, _TEMPORARIES, _UNIFORMS = 0x10, 0x10, 0x20
 
 
 @dataclass
@@ -100,11 +99,11 @@ class Program:
         get = op.format.get
         desc = self.descriptors[get(word, "desc")] if op.sources else 0
         written = descriptor(desc, "mask")
-        given = [i for i in range(4) if written >> (3 - i) & 1] if op.name in _BY_COMPONENT else range(4)
+        given = components(written) if op.name in _BY_COMPONENT else range(4)
         for number in range(1, op.sources + 1):
-            selector, mask = descriptor(desc, f"sel{number}"), 0
+            chosen, mask = selected(descriptor(desc, f"sel{number}")), 0
             for lane in _LANES.get(op.name, {}).get(number, given):
-                mask |= 1 << (selector >> (6 - 2 * lane) & 3)
+                mask |= 1 << chosen[lane]
             yield get(word, f"src{number}"), mask
 
     def indexed(self, address: int) -> bool:
@@ -118,14 +117,14 @@ class Program:
         used: dict[int, int] = defaultdict(int)
         for address in self.addresses:
             for register, mask in self.sources(address):
-                if register >= _UNIFORMS:
-                    used[register - _UNIFORMS] |= mask
+                if register >= UNIFORMS:
+                    used[register - UNIFORMS] |= mask
         return dict(used)
 
     @cached_property
     def inputs(self) -> set[int]:
         """Input registers that it reads."""
-        return {r for address in self.addresses for r, _ in self.sources(address) if r < _TEMPORARIES}
+        return {r for address in self.addresses for r, _ in self.sources(address) if r < TEMPORARIES}
 
     def written(self, address: int) -> list[Component]:
         """Output components that an instruction writes."""
@@ -134,10 +133,10 @@ class Program:
         if not op.sources or op.format is F1C or op.name == "MOVA":
             return []
         number = op.format.get(word, "dst")
-        if number >= _OUTPUTS:
+        if number >= TEMPORARIES:
             return []
         mask = descriptor(self.descriptors[op.format.get(word, "desc")], "mask")
-        return [(number, i) for i in range(4) if mask >> (3 - i) & 1]
+        return [(number, i) for i in components(mask)]
 
     @cached_property
     def output_writes(self) -> tuple[dict[Component, int], set[Component]]:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from pocketgpu.events import Event
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.inspect.n3ds.capture_info import trace_of_3ds
-from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Undrawn
+from pocketgpu.pica.core.observer import Undrawn
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
@@ -16,13 +15,13 @@ if TYPE_CHECKING:
 
 def registers_after(capture: Capture, frame: int) -> tuple[dict[int, int], list[Event]]:
     """Words of the display registers, by physical address, after a frame of a capture; and what the replay tells."""
-    from pocketgpu.capture.replay import MIB, replay
+    from pocketgpu.capture.driver import drive
 
-    trace = trace_of_3ds(capture)
-    machine = N3DS(fcram=(256 if trace.needs_new_model else 128) * MIB)
+    driver = drive(trace_of_3ds(capture))
+    machine = driver.machine
     machine.observe(Undrawn())
     events: list[Event] = []
-    for replayed in replay(trace, machine, range(frame, frame + 1), pictures=False):
+    for replayed in driver.frames(range(frame, frame + 1), pictures=False):
         events += replayed.warnings
     shown = [register.address for register in EXTERNAL if register.name.startswith("PDC") and register.access != "w"]
     return {address: machine.peek(address) for address in shown}, events

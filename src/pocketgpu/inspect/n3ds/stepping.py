@@ -16,7 +16,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.stepping import Trace, trace_vertex
 from pocketgpu.inspect.stepping.n3ds import MOST
 from pocketgpu.lanes import I32, I64, Engine, run_once
@@ -28,10 +28,10 @@ from pocketgpu.pica.core.layout import (
     PACKET_REGISTERS,
     UNIFORMS_SIZE,
 )  # fmt: skip
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import field
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run
 from pocketgpu.pica.shader import Program
 from pocketgpu.pica.shader.rules import rules_of, with_end
 from pocketgpu.pica.vertex.fetch import shade_vertices
@@ -53,7 +53,7 @@ class _Watcher(DrawWatcher):
         self.machine, self.address, self.draw, self.most = machine, address, draw, most
         self.trace: Trace | None = None
 
-    def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
+    def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
         if self.draw not in numbers:
             run(0, len(numbers))
             return
@@ -77,8 +77,8 @@ def trace_of(inspection: N3dsInspection, address: Address, most: int | None = No
     if event.draw is None or (address.vertex is None) == (address.primitive is None):
         hint = "Such as f1/d17/v5, or f1/d17/t3 where a geometry program runs."
         raise UsageError("this address names no vertex or primitive of a draw", location=str(address), hint=hint)
-    watcher = _Watcher(inspection.traveller.machine, address, event.draw, MOST if most is None else most)
-    inspection.traveller.go(event.frame, event.number, watcher)
+    watcher = _Watcher(inspection.player.machine, address, event.draw, MOST if most is None else most)
+    inspection.watch(event, watcher)
     assert watcher.trace is not None
     return watcher.trace
 

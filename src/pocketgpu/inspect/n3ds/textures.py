@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pocketgpu.facts.formats import TEXTURE_FORMATS
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.model.resources import Texture, TextureFacts
 from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.n3ds import N3DS
@@ -29,8 +30,8 @@ FACES = ("+x", "-x", "+y", "-y", "+z", "-z")
 """What the faces of a cube look along, in their order."""
 
 
-@dataclass(frozen=True, eq=False)
-class Texture:
+@dataclass(frozen=True, eq=False, repr=False)
+class UnitTexture(Texture):
     """A texture of a unit. enabled: the unit is on. kind: as TEXUNIT0_PARAM.type says; "2D" of units 1 and 2. places:
     the bytes of each face; empty where the texture reads as black, because its address is 0. parameters: wrapping and
     filters in words. texels: for each face its levels, RGBA (height, width, 4), uint8, row 0 at the top (t = 1)."""
@@ -74,24 +75,16 @@ class Texture:
                 found[name + (f".level{level}" if level else "")] = texels
         return found
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "unit": self.unit, "enabled": self.enabled, "kind": self.kind, "format": self.format,
-            "width": self.width, "height": self.height, "levels": self.levels, "faces": self.faces,
-            "places": [{"address": f"{one.address:#010x}", "size": one.size} for one in self.places],
-            **self.parameters,
-        }  # fmt: skip
-
-    def __str__(self) -> str:
-        where = f"{self.places[0].address:#010x}" if self.places else "address 0"
-        more = [f"{self.levels} levels"] if self.levels > 1 else []
-        more += ["6 faces"] if self.faces > 1 else []
-        more += [] if self.enabled else ["off"]
-        text = f"unit {self.unit}: {self.width}x{self.height} {self.format} at {where}"
-        return ", ".join([text, *more])
+    @property
+    def facts(self) -> TextureFacts:
+        return TextureFacts(
+            f"unit{self.unit}", f"unit {self.unit}", self.enabled, self.kind, self.format, self.width, self.height,
+            layers=self.faces, levels=self.levels, address=self.places[0].address if self.places else None,
+            settings=self.parameters,
+        )  # fmt: skip
 
 
-def textures_of(machine: N3DS, registers: NDArray[np.uint32]) -> dict[int, Texture]:
+def textures_of(machine: N3DS, registers: NDArray[np.uint32]) -> dict[int, UnitTexture]:
     """Textures by unit, of units that name one with a size and in memory. registers: 0x300 words."""
     cache, get = machine.textures, StaticRegisters(RegisterWords(registers))
     found = {}
@@ -121,7 +114,7 @@ def textures_of(machine: N3DS, registers: NDArray[np.uint32]) -> dict[int, Textu
             part: _named(f"TEXUNIT{unit}_PARAM", part, get)
             for part in ("wrap_s", "wrap_t", "mag_filter", "min_filter", "mip_filter")
         }
-        found[unit] = Texture(
+        found[unit] = UnitTexture(
             unit, enabled, kinds.get(code, f"code {code}") if unit == 0 else "2D", TEXTURE_FORMATS[source.format].name,
             source.width, source.height, tuple(Range(address, size) for address, size in places if address is not None),
             words_of, tuple(texels),

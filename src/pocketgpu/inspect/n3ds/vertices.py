@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE, PRIMITIVE
 from pocketgpu.facts.shader_isa import SEMANTICS
-from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.inspect.model.vertices import Attribute, Vertices
+from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.layout import (
     CHUNK,
@@ -31,11 +32,12 @@ from pocketgpu.pica.core.layout import (
     VERTEX_FLOATS,
     VERTEX_SIZE,
 )
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run
 from pocketgpu.pica.vertex.fetch import CONSTANT, PLAN
+from pocketgpu.pica.vertex.primitives import CHAINED
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.model.event import Event
@@ -62,71 +64,9 @@ GROUPS = _groups()
 """Semantics by name ("position", "texcoord0"…), with the numbers of their components."""
 
 
-@dataclass(frozen=True, eq=False)
-class Attribute:
-    """Where an input register gets its values from.
-
-    type: "s8", "u8", "s16" or "f32"; "constant" for a value that all vertices share. address: physical, of vertex
-    number 0; None if no memory is there or values did not come from memory. stride: bytes from vertex to vertex.
-    """
-
-    register: str
-    type: str
-    components: int
-    address: int | None
-    stride: int
-
-    def to_json(self) -> dict[str, Any]:
-        address = None if self.address is None else f"{self.address:#010x}"
-        return {"register": self.register, "type": self.type, "components": self.components,
-                "address": address, "stride": self.stride}  # fmt: skip
-
-    def __str__(self) -> str:
-        if self.type == "constant":
-            return f"{self.register}: a constant"
-        place = "no memory of its own" if self.address is None else f"{self.address:#010x}, every {self.stride} bytes"
-        return f"{self.register}: {self.components} x {self.type} from {place}"
-
-
-@dataclass(eq=False)
-class Vertices:
-    """The vertices of a draw, in the order in which it names them: the same vertex may come several times.
-
-    numbers: (n,) int64, their numbers in the buffers (the indices, of an indexed draw). inputs: structured (n,), four
-    floats for each input register in use ("v0"…). outputs: structured (n,), floats for each semantic that an
-    output is mapped to ("position", "color", "texcoord0"…), as the rasteriser takes them; of a draw with a geometry
-    program the output registers instead. registers: structured (n,), output registers in use ("o0"…), four floats each.
-    emitted: what a geometry program emitted, with the fields of `outputs` elsewhere; None without one.
-    triangles: (m, 3) int64, places in `outputs`, or in `emitted` if there is one. cut: how many vertices were left out.
-    """
-
-    numbers: NDArray[np.int64]
-    inputs: NDArray[np.void]
-    outputs: NDArray[np.void]
-    registers: NDArray[np.void]
-    emitted: NDArray[np.void] | None
-    triangles: NDArray[np.int64]
-    attributes: tuple[Attribute, ...]
-    primitives: str
-    cut: int = 0
-
-    @property
-    def emitted_by(self) -> str:
-        """What made `emitted`, for people."""
-        return "the geometry program"
-
-    @property
-    def shaded(self) -> NDArray[np.void]:
-        """What triangles are made of: `emitted`, or `outputs` without a geometry program."""
-        return self.outputs if self.emitted is None else self.emitted
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-
 def triangles_of(mode: int, count: int) -> NDArray[np.int64]:
     """Places (m, 3) of the corners of triangles; mode: PRIMITIVE_CONFIG.mode, 1 for strips, 2 for fans."""
-    if mode not in (PRIMITIVE.TRIANGLE_STRIP, PRIMITIVE.TRIANGLE_FAN):
+    if mode not in CHAINED:
         return np.arange(count // 3 * 3).reshape(-1, 3)
     t = np.arange(max(count - 2, 0))
     places = np.stack([np.zeros_like(t) if mode == PRIMITIVE.TRIANGLE_FAN else t, t + 1, t + 2], axis=1)
@@ -146,8 +86,8 @@ class VertexWatch(DrawWatcher):
         self._work, self._runner = machine.work, machine.runner
         self._arena, self._layout = self._work.arena, self._work.layout
 
-    def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
-        """As `machine.DrawWatcher` asks."""
+    def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
+        """As `DrawWatcher` asks."""
         done = 0
         for number in sorted(self.wanted & set(numbers)):
             place = number - numbers.start
@@ -233,11 +173,12 @@ class VertexWatch(DrawWatcher):
             word = dict(zip(PLAN_WORDS, row, strict=False))
             name, stride = f"v{word['DEST'] // 4}", word["STRIDE"]
             if word["TYPE"] == CONSTANT:
-                yield Attribute(name, "constant", 4, None, 0)
+                yield Attribute(name, "4 numbers", "constant", None, 0, "draw")
             else:
                 address = self.machine.memory.address_of(word["START"]) if word["ROOM"] >= 0 else None
                 first = None if address is None else address - low * stride
-                yield Attribute(name, TYPES[word["TYPE"]][0], word["COUNT"], first, stride)
+                kind = TYPES[word["TYPE"]][0]
+                yield Attribute(name, f"{word['COUNT']} x {kind}", kind, first, stride)
 
     def _emitted(self, packet: int) -> NDArray[np.void]:
         """Vertices that the geometry program emits, three for each triangle."""
@@ -286,8 +227,9 @@ def _together(pieces: list[_Piece], get: StaticRegisters, staged: bool, cut: int
     mode = get("PRIMITIVE_CONFIG.mode")
     records = joined("records", np.zeros((0, VERTEX_FLOATS), np.float32), 0)
     return Vertices(
-        numbers, _registers(inputs, "v", used), registers if staged else _semantics(records, get), registers, None,
-        triangles_of(mode, len(numbers)), attributes, PRIMITIVES[mode if staged else mode % 3], cut,
+        numbers, numbers.astype(np.uint32), _registers(inputs, "v", used),
+        registers if staged else _semantics(records, get), None, triangles_of(mode, len(numbers)), attributes,
+        PRIMITIVES[mode if staged else mode % 3], registers, "the geometry program" if staged else "", cut,
     )  # fmt: skip
 
 
@@ -321,6 +263,6 @@ def vertices_of(run: N3dsInspection, event: Event) -> Vertices:
     """
     if event.draw is None:
         raise UsageError("this event is no draw", location=str(event.address))
-    watch = VertexWatch(run.traveller.machine, {event.draw})
-    run.traveller.go(event.frame, event.number, watch)
+    watch = VertexWatch(run.player.machine, {event.draw})
+    run.watch(event, watch)
     return watch.found[event.draw]

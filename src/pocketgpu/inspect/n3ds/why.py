@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from pocketgpu.capture.driver.checkpoints import Position
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
@@ -47,7 +48,7 @@ def why(run: N3dsInspection, address: Address) -> Answer:
     if screen == "screen":
         raise UsageError("a 3DS has the screens top, top-right and bottom", location=str(address))
     moment = run.seek(Address(address.frame))
-    machine = run.traveller.machine
+    machine = run.player.machine
     try:
         shown = shown_at(machine, screen, x, y)
     except UsageError as error:
@@ -65,7 +66,7 @@ def why(run: N3dsInspection, address: Address) -> Answer:
 
 def _of_target(run: N3dsInspection, address: Address, x: int, y: int) -> Why:
     moment = run.seek(address.place)
-    machine = run.traveller.machine
+    machine = run.player.machine
     target = target_of(machine.memory, machine.registers, machine.switches)
     if target is None or not (x < target.width and y < target.height):
         what = "no target" if target is None else f"a target of {target.width}x{target.height}"
@@ -146,7 +147,7 @@ class _Walk:
 
     def __init__(self, run: N3dsInspection) -> None:
         self._run = run
-        self._machine = run.traveller.machine
+        self._machine = run.player.machine
         self.misses: list[Address] = []
         self.missing = ""
         self.proved = True
@@ -214,7 +215,7 @@ class _Walk:
             ))  # fmt: skip
             if any(one.before[1] != one.after[1] for one in seen.fragments):
                 depth = event
-        self._run.traveller.go(frame, None if number is None else number - 1)
+        self._run.player.go(Position(frame + 1) if number is None else Position(frame, number))
         final = self._machine.memory.read(place.address, place.size)
         if last is not None:  # nothing else wrote the pixel after this draw
             self.proved = self.proved and last.agrees(final)
@@ -228,7 +229,7 @@ class _Walk:
         for index in sorted({event.frame for event in events if event.draw is not None}):
             draws = {event.draw: event for event in events if event.frame == index and event.draw is not None}
             watch = PixelWatch(self._machine, offset, set(draws))
-            self._run.traveller.go(index, max(event.number for event in draws.values()), watch)
+            self._run.watch(max(draws.values(), key=lambda event: event.number), watch)
             found |= {(index, one.draw): one for one in watch.found}
         return found
 

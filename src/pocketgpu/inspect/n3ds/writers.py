@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.wording import counted
-from pocketgpu.inspect.n3ds.machine import DrawWatcher
+from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
@@ -24,8 +24,8 @@ class ChangeWatch(DrawWatcher):
         self.found: set[int] = set()
         self._machine, self._place = machine, place
 
-    def draws(self, packets: DrawPackets, numbers: range, run: Run) -> None:
-        """As `machine.DrawWatcher` asks."""
+    def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
+        """As `DrawWatcher` asks."""
         done = 0
         for number in sorted(self.wanted & set(numbers)):
             at = number - numbers.start
@@ -48,7 +48,7 @@ def who_changed(run: N3dsInspection, place: Range, before: Event | None) -> Even
 
     :raises UsageError: no memory is there.
     """
-    machine = run.traveller.machine
+    machine = run.player.machine
     if machine.memory.offset_of(place.address, place.size) is None:
         raise UsageError(
             f"no guest memory holds {counted(place.size, 'byte')} there", location=f"{place.address:#010x}",
@@ -67,7 +67,7 @@ def who_changed(run: N3dsInspection, place: Range, before: Event | None) -> Even
         changed: set[int] = set()
         if draws:
             watch = ChangeWatch(machine, place, draws)
-            run.traveller.go(frame, events[-1].number, watch)
+            run.watch(events[-1], watch)
             changed = watch.found
         for event in reversed(events):
             if event.draw is None or event.draw in changed:

@@ -15,10 +15,8 @@ from typing import Any, Final
 from pocketgpu.facts.maxwell import B06F, CLASSES, GPFIFO, QMD, SPH, TIC, TSC, WORDS, Method, MethodBlock
 from pocketgpu.facts.maxwell.classes import MISPLACED
 from pocketgpu.facts.maxwell.headers import BitField, BitStructure, tic_of
+from pocketgpu.facts.maxwell.pushbuffers import FORMS, HEADER, HOST_WORDS
 from pocketgpu.inspect.registers.describe import Match, hanging, parse_number
-
-HOST_WORDS: Final = 0x40
-"""Words below this never reach the class of a subchannel: the host takes them."""
 
 ENGINES: Final[Mapping[str, int]] = {
     "3d": 0xB197,
@@ -85,17 +83,16 @@ def _named(block: MethodBlock, text: str) -> tuple[Method, Any] | None:
 
 def _header(block: MethodBlock, number: int) -> Match | None:
     """A pushbuffer header in words, about the method that it begins with."""
-    layout = GPFIFO["HEADER"]
-    kind = layout["SEC_OP"].text(number)
-    word, subchannel = layout["ADDRESS"].raw(number), layout["SUBCHANNEL"].raw(number)
-    count = layout["COUNT"].raw(number)
-    if layout["SEC_OP"].raw(number) not in (1, 3, 4, 5):
+    form, word, subchannel, count = (HEADER[name].raw(number) for name in ("SEC_OP", "ADDRESS", "SUBCHANNEL", "COUNT"))
+    if form not in FORMS.numbers("INC_METHOD", "NON_INC_METHOD", "IMMD_DATA_METHOD", "ONE_INC"):
         return None
     method = block.get(word) or (B06F.get(word) if word < HOST_WORDS else None)
     if method is None:
         return None
-    immediate = layout["SEC_OP"].raw(number) == 4
-    what = f"the value {count:#x}" if immediate else "1 word follows" if count == 1 else f"{count} words follow"
+    what = "1 word follows" if count == 1 else f"{count} words follow"
+    if form == FORMS.IMMD_DATA_METHOD:
+        what = f"the value {count:#x}"
+    kind = HEADER["SEC_OP"].text(number)
     return Match(
         method, said=f"As a pushbuffer header: {kind}, subchannel {subchannel}, {what}, from word {word:#x} on."
     )

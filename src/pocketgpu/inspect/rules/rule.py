@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar, overload
 
 Severity = Literal["error", "warning", "note"]
 Confidence = Literal["seen on hardware", "documented", "inferred"]
 Console = Literal["3DS", "Switch"]
+
+Look = TypeVar("Look", bound=Callable[..., Iterable[Any]])
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 """Worst first. An error is a hang, or something that cannot be meant; a warning is likely a mistake or differs from
@@ -50,6 +52,46 @@ class Rule:
         return {name: getattr(self, name) for name in names}
 
 
+class RuleSet(Sequence[Rule]):
+    """The rules of one topic, in the order in which they are written.
+
+        RULES = RuleSet("3DS")
+
+        @RULES.rule("fill.empty", "a memory fill that ends before it begins", severity="error", ...)
+        def fill_empty(record: N3dsRecord) -> Iterator[Found]:
+            ...
+    """
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self._rules: list[Rule] = []
+
+    def rule(
+        self, id: str, title: str, *, severity: Severity, confidence: Confidence, source: str, explanation: str,
+        hint: str,
+    ) -> Callable[[Look], Look]:  # fmt: skip
+        """Make a rule of a function from the record of a run to what it finds there; see `Rule` for the parameters."""
+
+        def registered(look: Look) -> Look:
+            self._rules.append(Rule(id, title, self.console, severity, confidence, source, explanation, hint, look))
+            return look
+
+        return registered
+
+    @overload
+    def __getitem__(self, index: int) -> Rule: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Rule]: ...
+    def __getitem__(self, index: int | slice) -> Rule | Sequence[Rule]:
+        return self._rules[index]
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def __repr__(self) -> str:
+        return f"<RuleSet {self.console}: {len(self)} rules>"
+
+
 @dataclass(frozen=True, slots=True)
 class RuleFinding:
     """The same thing found, however often: the rule, what it said, where first, how many times."""
@@ -72,4 +114,4 @@ class RuleFinding:
         return f"{self.at or 'capture'}: {self.message}{times}  [{self.rule.id}]"
 
 
-__all__ = ["CONFIDENCES", "SEVERITIES", "Confidence", "Console", "Found", "Rule", "RuleFinding", "Severity"]
+__all__ = ["CONFIDENCES", "SEVERITIES", "Confidence", "Console", "Found", "Rule", "RuleFinding", "RuleSet", "Severity"]

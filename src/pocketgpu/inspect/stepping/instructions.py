@@ -1,7 +1,7 @@
 """What instructions of the Switch's shaders read and write, and as what: numbers have a type only where one is used.
 
-Which registers those are, `maxwell/sass/flow.py` knows; here is what kind of number the table of operations takes them
-for.
+Which registers those are, `maxwell/sass/program/registers.py` knows. Here is what kind of number they hold for the
+table of operations.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from pocketgpu.maxwell.sass.semantics import OPERATIONS
 FLAGS = ("CC.carry", "CC.overflow", "CC.sign", "CC.zero")
 PREDICATES = tuple(f"P{n}" for n in range(PT))
 
-LETTERS = {"i": "i32", "f": "f32", "s": "f32", "d": "f64", "q": "i64", "w": "bits", "p": "bool"}
-"""Kinds of the letters of `Operation.dest` and `Operation.sources`; d, q and w can be pairs."""
-PAIRS = "dq"
+LETTERS = {"i": "i32", "f": "f32", "s": "f32", "d": "f64", "w": "bits", "p": "bool"}
+"""Kinds of the letters of `Operation.dest` and `Operation.sources`; d and w can be pairs."""
 FORMATS = {0: "bits", 1: "f16x2", 2: "f32", 3: "f64"}
 """Kinds of the float formats that conversions name."""
 WIDE_INTEGERS = (3, 7)

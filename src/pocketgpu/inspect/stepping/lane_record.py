@@ -20,7 +20,7 @@ from pocketgpu.maxwell.sass.isa.operand import PT, RZ
 from pocketgpu.maxwell.sass.program.steps import ALWAYS
 from pocketgpu.maxwell.sass.program.steps import Step as Instruction
 from pocketgpu.maxwell.sass.semantics import Flags, Unit, bits
-from pocketgpu.maxwell.sass.stages.stage_io import PIXEL
+from pocketgpu.maxwell.sass.stages.stage import PIXEL
 from pocketgpu.maxwell.sass.thread_memory import access, atomics
 from pocketgpu.maxwell.sass.thread_memory.work import (
     BANK_SIZE,

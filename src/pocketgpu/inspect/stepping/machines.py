@@ -22,7 +22,8 @@ from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.graphics.input.vertex_records import ELEMENTS, INPUT_PAGE, WANTED
 from pocketgpu.maxwell.graphics.programs.programs import Programs, StageLaunch
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, LANE_X, LANE_Y
-from pocketgpu.maxwell.sass.launch.launcher import Code, Launcher
+from pocketgpu.maxwell.sass.launch.code import Code
+from pocketgpu.maxwell.sass.launch.launcher import Launcher
 from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH
 from pocketgpu.maxwell.sass.warp.interpreter import interpret_warp
 

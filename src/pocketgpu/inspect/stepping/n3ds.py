@@ -7,12 +7,25 @@ reads, and all registers before and behind each instruction. Nothing here comput
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.shader_isa import F1C, Opcode, descriptor
+from pocketgpu.facts.shader_isa import (
+    EMITTED,
+    F1C,
+    ONLY_X,
+    ONLY_Y,
+    UNIFORMS,
+    Opcode,
+    components,
+    descriptor,
+    selected,
+    source_register,
+    target_register,
+)
 from pocketgpu.inspect.stepping.step import Change, Emitted, Step
 from pocketgpu.inspect.stepping.trace import Trace
 from pocketgpu.inspect.stepping.values import Value
@@ -106,12 +119,12 @@ class _Watched(Interpreter):
     ) -> tuple[LaneValue, ...]:
         found = super()._source(number, selector, negate, index)
         register, chosen, indexed = (int(_lane(v.raw)) for v in (number, selector, index))
-        if register >= 0x20 and indexed:
+        if register >= UNIFORMS and indexed:
             offset = int(_lane((self.a0[0], self.a0[1], self.al)[indexed - 1].value.raw))
-            register = 0x20 + ((register - 0x20 + (offset if -128 <= offset <= 127 else 0)) & 0x7F)
+            register = UNIFORMS + ((register - UNIFORMS + (offset if -128 <= offset <= 127 else 0)) & 0x7F)
         sign = 0x80000000 if _lane(negate.raw) else 0
         words = [int(np.float32(_lane(v.raw)).view(np.uint32)) ^ sign for v in found]
-        self.sources.append((register, [chosen >> (6 - 2 * i) & 3 for i in range(4)], words))
+        self.sources.append((register, selected(chosen), words))
         return found
 
     def _taken(self, name: str, word: LaneValue) -> LaneValue:
@@ -123,8 +136,9 @@ class _Watched(Interpreter):
     def _emit(self) -> None:
         if isinstance(self.emission, EmissionLog):
             state, number = (int(_lane(v.value.raw)) for v in (self.emission.state, self.emission.count))
+            kept = partial(EMITTED.get, state)
             outputs = tuple(self.before[2 * _ROW : 3 * _ROW])
-            self.emitted = Emitted(number, state >> 2 & 3, bool(state & 2), bool(state & 1), outputs)
+            self.emitted = Emitted(number, kept("vertex"), bool(kept("primitive")), bool(kept("winding")), outputs)
         super()._emit()
 
     # -- one instruction ----------------------------------------------------------------------------------------------
@@ -172,9 +186,9 @@ class _Watched(Interpreter):
         if op.flow or not op.sources:
             return self._flow_reads(op, word), places
         operands = self.sources[: op.sources]
-        for register, components, _ in operands:
-            letter, n = "vrc"[min(register >> 4, 2)], register - (0, 16, 32)[min(register >> 4, 2)]
-            places.append([f"{letter}{n}.{_COMPONENTS[c]}" for c in components])
+        for register, chosen, _ in operands:
+            letter, n = source_register(register)
+            places.append([f"{letter}{n}.{_COMPONENTS[c]}" for c in chosen])
         wanted = {term for c in self._written(op, word) for term in self._of(op, c)}
         if op.name == "LITP":
             wanted |= {(0, 0), (0, 3)}  # which the condition registers come from
@@ -185,7 +199,7 @@ class _Watched(Interpreter):
                     reads[name] = Value((name,), words[i], "f32")
         index = op.format.get(word, "idx") if op.format.wide else 0
         wide = op.format.wide[-1:]
-        if index and wide and op.format.get(word, op.format.wide) >= 0x20:
+        if index and wide and op.format.get(word, op.format.wide) >= UNIFORMS:
             name = _ADDRESSES[index]
             reads[name] = Value((name,), self.before[NAMES.index(name)], "i32")
         return reads, places
@@ -194,7 +208,7 @@ class _Watched(Interpreter):
         names: tuple[str, ...] = ()
         if op.name in ("BREAKC", "CALLC", "IFC", "JMPC"):
             which = op.format.get(word, "cond")
-            names = ("cmp.x", "cmp.y") if which < 2 else (("cmp.x", "cmp.y")[which - 2],)
+            names = {ONLY_X: ("cmp.x",), ONLY_Y: ("cmp.y",)}.get(which, ("cmp.x", "cmp.y"))
         return {name: Value((name,), self.before[NAMES.index(name)], "bool") for name in names}
 
     def _written(self, op: Opcode, word: int) -> list[int]:
@@ -202,7 +216,7 @@ class _Watched(Interpreter):
         if op.format is F1C:
             return [0, 1]
         mask = self.program.descriptors[op.format.get(word, "desc")]
-        found = [c for c in range(4) if descriptor(mask, "mask") >> (3 - c) & 1]
+        found = components(descriptor(mask, "mask"))
         return [c for c in found if c < 2] if op.name == "MOVA" else found
 
     @staticmethod
@@ -224,7 +238,7 @@ class _Watched(Interpreter):
 
         if op.sources:
             number = 0 if op.name in ("CMP", "MOVA") else op.format.get(word, "dst")
-            stem = {"CMP": "cmp", "MOVA": "a0"}.get(op.name, f"o{number}" if number < 16 else f"r{number - 16}")
+            stem = {"CMP": "cmp", "MOVA": "a0"}.get(op.name, "{}{}".format(*target_register(number)))
             for c in self._written(op, word):
                 names = {places[n][i] for n, i in self._of(op, c) if n < len(places)}
                 put(f"{stem}.{_COMPONENTS[c]}", tuple(order.index(name) for name in order if name in names))

@@ -11,7 +11,8 @@ from pocketgpu.inspect.stepping.trace import Trace
 from pocketgpu.inspect.stepping.warps import MOST, LaneWatch, only
 from pocketgpu.maxwell.compute.raw_module import RawKernel
 from pocketgpu.maxwell.sass import Program, decode_program
-from pocketgpu.maxwell.sass.launch.launcher import LIMIT, Code, Result, three
+from pocketgpu.maxwell.sass.launch.code import Code
+from pocketgpu.maxwell.sass.launch.launcher import LIMIT, Result, three
 from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES
 
 Three = tuple[int, int, int]

@@ -81,9 +81,9 @@ class PixelAnswers:
         sources = self._inspection.recorder.traces[tick - 1].sources
         if sources:
             return sources[0][1]
-        self._inspection.player.go(tick)
-        replay = self._inspection.player.replay
-        backing = replay.backings.get(present.handle) if present.handle is not None else None
+        self._inspection.player.go(self._inspection.player.at(tick))
+        backings = self._inspection.player.driver.backings
+        backing = backings.get(present.handle) if present.handle is not None else None
         if backing is not None:
             return backing.offset + present.offset
         return self._inspection.player.machine.memory.offset_of(surface.address, surface.size)
@@ -114,7 +114,7 @@ class PixelAnswers:
         track = Finder(inspection.recorder).track(spots, tick)
         walk = Walk(inspection, self.watch)
         touches = walk.told(track)
-        player.go(tick)
+        player.go(player.at(tick))
         arena = player.machine.memory.arena
         value = [arena[at : at + size].tobytes() for at, size in spots]
         found = Why(

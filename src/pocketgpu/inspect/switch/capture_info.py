@@ -14,18 +14,20 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.capture.channel_replay import COUNTS, Replay, make_machine
+from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.events import Event
 from pocketgpu.facts.maxwell import B06F, CLASSES, WORDS, MethodBlock
+from pocketgpu.facts.maxwell.pushbuffers import segment_of
 from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.inspect.n3ds.capture_info import Use
 from pocketgpu.inspect.n3ds.doubts import Doubt
 from pocketgpu.inspect.n3ds.features import Feature
 from pocketgpu.inspect.switch import doubts as maxwell_doubts
+from pocketgpu.maxwell.host.channel import Channel
+from pocketgpu.maxwell.host.observer import Observer
 from pocketgpu.maxwell.host.stream import INC, ONE_INC, Packet, StreamReader
 
-_VA: Final = 0xFF_FFFF_FFFC
 _MOST_RECORDS: Final = 1 << 16
 """Different things that engines did, beyond which they are no longer told apart."""
 
@@ -140,10 +142,25 @@ class _Stream:
     bound: set[int] = field(default_factory=set)
 
 
-class _Collector:
-    def __init__(self) -> None:
-        self.info = MaxwellInfo()
+class _Collector(Observer):
+    """Fills a MaxwellInfo while a log is replayed. frame: the counts of the frame at hand."""
+
+    def __init__(self, log: ChannelLog) -> None:
+        self.info, self._log = MaxwellInfo(), log
+        self.frame = ChannelFrameCounts(None)
         self._streams: dict[int, _Stream] = {}
+
+    def submitted(self, channel: Channel, number: int, entries: NDArray[np.uint64]) -> None:
+        """Count a submission, and name what its segments are going to write."""
+        submission, frame = self._log.submissions[number], self.frame
+        frame.submissions += 1
+        frame.segments += len(submission.entries)
+        frame.loads += len(submission.updates)
+        frame.load_bytes += sum(len(self._log.chunks[update].data) for update in submission.updates)
+        for index, entry in enumerate(submission.entries.tolist()):
+            address, words = segment_of(entry)
+            data, _ = self.machine.memory.try_read(address, 4 * words)
+            self.segment(submission.channel, np.frombuffer(data, "<u4"), f"s{number}/e{index}")
 
     def segment(self, channel: int, words: NDArray[np.uint32], place: str) -> None:
         """Name what a segment writes."""
@@ -253,41 +270,25 @@ def _features(record: Any) -> Iterable[Feature]:
 
 def examine(log: ChannelLog, progress: Callable[[int], None] = lambda _: None) -> MaxwellInfo:
     """Replay a log, what follows its last present included, and tell what is in it. `progress` hears of each frame."""
-    collector = _Collector()
+    driver = drive(log)
+    machine, collector = driver.machine, _Collector(log)
     info = collector.info
-    machine = make_machine(log)
-    replay = Replay(log, machine)
-    before = dict.fromkeys(COUNTS, 0)
+    machine.observe(collector)
 
-    def run(frame: ChannelFrameCounts, numbers: range) -> None:
-        nonlocal before
+    def run(frame: ChannelFrameCounts) -> None:
         place = "after the last frame" if frame.index is None else f"f{frame.index}"
-        for number in numbers:
-            submission = log.submissions[number]
-            frame.submissions += 1
-            frame.segments += len(submission.entries)
-            frame.loads += len(submission.updates)
-            frame.load_bytes += sum(len(log.chunks[update].data) for update in submission.updates)
-            replay.prepare(number)
-            for index, entry in enumerate(submission.entries.tolist()):
-                data, _ = machine.memory.try_read(entry & _VA, 4 * (entry >> 42 & 0x1FFFFF))
-                collector.segment(submission.channel, np.frombuffer(data, "<u4"), f"s{number}/e{index}")
-            replay.submit(number)
+        collector.frame, before = frame, driver.totals()
+        for _ in driver.steps():
             collector.records(machine.log, place)
             machine.log.clear()
-        machine.finish()
         collector.records(machine.log, place)
         machine.log.clear()
-        after = replay.totals()
-        frame.counts = {name: after[name] - before[name] for name in COUNTS}
-        before = after
+        frame.counts = {name: count - before[name] for name, count in driver.totals().items()}
         info.events += machine.events.drain()
 
     for index, present in enumerate(log.presents):
         frame = ChannelFrameCounts(index)
-        run(frame, log.submissions_of(index))
-        replay.check_fence(present, index)
-        info.events += machine.events.drain()
+        run(frame)
         text = (
             f"{present.format} {present.width}x{present.height}, {'block-linear' if present.block_linear else 'pitch'}"
         )
@@ -296,7 +297,7 @@ def examine(log: ChannelLog, progress: Callable[[int], None] = lambda _: None) -
         progress(index)
     if log.tail:
         info.tail = ChannelFrameCounts(None)
-        run(info.tail, log.tail)
+        run(info.tail)
     stats = machine.stats
     info.macros = dict(stats.calls)
     info.macro_words, info.macros_loaded = stats.mme_instruction_words, stats.mme_macros_loaded

@@ -13,7 +13,7 @@ from pocketgpu.facts.maxwell.formats import TWOD as TWOD_FORMATS
 from pocketgpu.inspect.model.event import Range, Words
 from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.switch.passes import TargetKey
-from pocketgpu.inspect.switch.surfaces import Surface, grid_of, shown_surface, surface_of, targets_of
+from pocketgpu.inspect.switch.surfaces import Surface, shown_surface, surface_of, targets_of
 from pocketgpu.maxwell.engines.common.records import Blit, Clear, Copy, Report, Upload
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.launch import Launch
@@ -21,6 +21,7 @@ from pocketgpu.maxwell.engines.copy.dma import DmaCopy, TransferPlan
 from pocketgpu.maxwell.engines.inline.unit import InlineUnit
 from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw
 from pocketgpu.maxwell.engines.twod.engine import BlitPlan, TwoD
+from pocketgpu.maxwell.formats.samples import samples_of
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.output.targets import colour_target, depth_target
 from pocketgpu.maxwell.host.channel import Channel
@@ -126,7 +127,7 @@ def _draw(draw: Draw, channel: Channel) -> Description:
         reads.append(Range(start, draw.count * draw.index_bytes))
     for group in {shader.group for shader in draw.shaders if shader.group < len(draw.constants)}:
         reads += [Range(one.address, one.size) for one in draw.constants[group] if one is not None and one.size]
-    surfaces = tuple(surface_of(target, grid_of(state)) for target in targets)
+    surfaces = tuple(surface_of(target, samples_of(state)) for target in targets)
     once = tuple(dict.fromkeys(reads))
     return Description("draw", title, facts, tuple(writes), once, target=_key(state), surfaces=surfaces)
 
@@ -156,7 +157,7 @@ def _clear(clear: Clear, channel: Channel) -> Description:
         cleared.append(colour_target(state, clear.slot, False, []))
     if channels.strip("rgba"):
         cleared.append(depth_target(state, False, []))
-    surfaces = tuple(surface_of(one, grid_of(state), clear.layer) for one in cleared if one is not None)
+    surfaces = tuple(surface_of(one, samples_of(state), clear.layer) for one in cleared if one is not None)
     writes = [Range(one.address, one.size) for one in surfaces]
     return Description("clear", title, facts, tuple(writes), target=_key(state), surfaces=surfaces)
 

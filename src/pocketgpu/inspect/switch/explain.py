@@ -15,10 +15,10 @@ from pocketgpu.inspect.switch.recorder import Recorder
 from pocketgpu.inspect.switch.surfaces import Surface
 from pocketgpu.inspect.switch.trace import as_float
 from pocketgpu.inspect.switch.watched import Watch
+from pocketgpu.maxwell.formats.components import ABSENT, FLOAT32
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL
 from pocketgpu.maxwell.graphics.output.blend import FACTORS, LOGIC_OPERATIONS, OPERATIONS
-from pocketgpu.maxwell.graphics.output.channels import ABSENT, FLOAT32
 from pocketgpu.maxwell.graphics.output.keys import BLEND, COMPARISONS, LOGIC, NO_BOUNDS, NO_TEST
 from pocketgpu.maxwell.graphics.records import RASTER
 from pocketgpu.maxwell.sampling.records import V_HANDLE

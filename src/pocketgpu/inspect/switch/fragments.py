@@ -32,7 +32,7 @@ from pocketgpu.maxwell.graphics.records import (
     REGION,
     SHAPE,
 )
-from pocketgpu.maxwell.observer import Observer
+from pocketgpu.maxwell.host.observer import Observer
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, VECTOR
 
 Samples = list[bytes]

@@ -24,7 +24,7 @@ from pocketgpu.maxwell.graphics.draw.plans import Plan
 from pocketgpu.maxwell.graphics.primitives.assembled import SUBPIXELS
 from pocketgpu.maxwell.graphics.primitives.shapes import room
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVES, RASTER, REGION, SHAPE, VERTICES, VIEWPORT
-from pocketgpu.maxwell.observer import Observer
+from pocketgpu.maxwell.host.observer import Observer
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection
@@ -151,12 +151,12 @@ def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> Fu
     if not isinstance(draw, Draw):
         raise UsageError("this event is no draw", location=str(address))
     player, drawing = inspection.player, watch.machine.drawing
-    player.go(tick - 1)
+    player.go(player.at(tick - 1))
     memory, engine = player.machine.memory, player.machine.engine
     before = [surface.rows(memory, engine) for surface, _ in trace.surfaces]
     drawing.forget_passed()  # repeated draws go on counting
     counter = _Counter(watch)
-    player.replay_to(tick, counter)
+    player.play_to(player.at(tick), counter)
     left = drawing.passed
     changed = []
     for (surface, _), old in zip(trace.surfaces, before, strict=True):
@@ -221,8 +221,8 @@ def _reason(found: Funnel, draw: Draw, counter: _Counter, passed: int | None, ch
 def _example(inspection: SwitchInspection, watch: Watch, tick: int, surface: Surface, place: tuple[int, int]) -> str:
     """The fate of a fragment of a draw that changed nothing."""
     fragments = FragmentWatch(watch, *place, surface.grid)
-    inspection.player.go(tick - 1)
-    inspection.player.replay_to(tick, fragments)
+    inspection.player.go(inspection.player.at(tick - 1))
+    inspection.player.play_to(inspection.player.at(tick), fragments)
     if not fragments.seen:
         return ""
     explained = Explainer(watch, inspection.recorder, surface, tick - 1).fragment(fragments.seen[-1])

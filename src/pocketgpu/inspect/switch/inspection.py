@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.capture import Capture
+from pocketgpu.capture.driver import drive
+from pocketgpu.capture.driver.switch import SwitchPlayer
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
@@ -20,7 +22,6 @@ from pocketgpu.inspect.model.wording import there_are
 from pocketgpu.inspect.switch.answers import PixelAnswers
 from pocketgpu.inspect.switch.funnel import draw_why
 from pocketgpu.inspect.switch.moments import SwitchMoment
-from pocketgpu.inspect.switch.player import Player
 from pocketgpu.inspect.switch.recorder import Recorder, Trace
 from pocketgpu.inspect.switch.threads import thread_why
 from pocketgpu.inspect.switch.touches import Finder
@@ -45,7 +46,8 @@ class SwitchInspection(Inspection):
         self.log = capture.trace
         self.switches, self.evaluator = switches or {}, evaluator
         self.recorder = Recorder(self.log)
-        self.player = Player(self.log, self.recorder.hear, switches, evaluator)
+        driver = drive(self.log, switches=switches, evaluator=evaluator)
+        self.player = SwitchPlayer(driver, self.recorder.hear)
         self.recorder.machine = self.player.machine
         self._pixels = PixelAnswers(self)
 
@@ -106,7 +108,7 @@ class SwitchInspection(Inspection):
         """
         address = as_address(place)
         tick = self.tick_of(address)
-        self.player.go(tick)
+        self.player.go(self.player.at(tick))
         event = self.recorder.traces[tick - 1].event if tick else None
         if event is not None and (address.draw is not None or address.event is not None):
             address = event.address
@@ -147,7 +149,7 @@ class SwitchInspection(Inspection):
             last = self.tick_of(f"f{self.frame_count - 1}") if self.frame_count else 0
         else:
             last = self.recorder.tick_of(self.event(before)) - 1
-        self.player.go(last)
+        self.player.go(self.player.at(last))
         spots = [(at, length) for at, length in self.player.machine.memory.spans(address, size) if at is not None]
         for tick in range(last, 0, -1):
             trace = self.recorder.traces[tick - 1]
@@ -156,7 +158,7 @@ class SwitchInspection(Inspection):
 
     def _bytes(self, tick: int, spots: list[tuple[int, int]]) -> list[bytes]:
         """What lay somewhere in the arena when so many events were over."""
-        self.player.go(tick)
+        self.player.go(self.player.at(tick))
         arena = self.player.machine.memory.arena
         return [arena[at : at + size].tobytes() for at, size in spots]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pocketgpu.capture import Capture
-from pocketgpu.capture.channel_replay import Replay, make_machine
+from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import UsageError
 
@@ -16,11 +16,9 @@ def macros_of(capture: Capture) -> dict[int, list[int]]:
     log = capture.trace
     if not isinstance(log, ChannelLog):
         raise UsageError("only recordings of a Switch have macros", location=str(capture.path))
-    machine = make_machine(log)
+    driver = drive(log)
+    machine = driver.machine
     machine.engine_classes = {}  # pushbuffers and macros only; nothing is copied or cleared
-    running = Replay(log, machine)
-    for number in range(len(log.submissions)):
-        running.run(number)
-    machine.finish()
+    driver.play_rest()
     found = (channel.macros() for channel in machine.channels.values())
     return next((macros for macros in found if macros), {})

@@ -13,18 +13,18 @@ from pocketgpu.facts.maxwell import B0B5, B1C0, B197, CLASSES, TWOD
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.changes import Change, change
 from pocketgpu.inspect.model.event import Event
-from pocketgpu.inspect.model.mesh import mesh_of
-from pocketgpu.inspect.model.meshes import Mesh
 from pocketgpu.inspect.model.moment import Moment
-from pocketgpu.inspect.n3ds.buffers import IndexBuffer
+from pocketgpu.inspect.model.resources import ConstantBuffer
+from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
 from pocketgpu.inspect.switch.recorder import register_name
-from pocketgpu.inspect.switch.resources import BoundBuffer, BoundShader, BoundTexture, buffers, shaders, textures
-from pocketgpu.inspect.switch.surfaces import Surface, TargetPicture, grid_of, surface_of, targets_of
-from pocketgpu.inspect.switch.vertices import VertexBuffer, Vertices, fresh, index_buffer, vertex_buffers, vertices_of
+from pocketgpu.inspect.switch.resources import HandleTexture, StageShader, buffers, shaders, textures
+from pocketgpu.inspect.switch.surfaces import Surface, TargetPicture, surface_of, targets_of
+from pocketgpu.inspect.switch.vertices import fresh, index_buffer, vertex_buffers, vertices_of
 from pocketgpu.maxwell.engines.common.records import Blit, Copy
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.formats.samples import samples_of
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 from pocketgpu.maxwell.present import Picture
@@ -59,7 +59,7 @@ class SwitchMoment(Moment):
     @property
     def machine(self) -> GM20B:
         """The machine, brought back to this moment. It is that of the inspection: other moments move it on."""
-        self._inspection.player.go(self._tick)
+        self._inspection.player.go(self._inspection.player.at(self._tick))
         return self._inspection.player.machine
 
     # -- registers ----------------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class SwitchMoment(Moment):
     def surfaces(self) -> list[Surface]:
         """The targets that draws go to now: of colours as outputs are routed, then of depth."""
         state = self.state
-        return [surface_of(target, grid_of(state)) for target in targets_of(state)]
+        return [surface_of(target, samples_of(state)) for target in targets_of(state)]
 
     def picture(self, surface: Surface) -> TargetPicture:
         """A surface as it is now."""
@@ -167,8 +167,8 @@ class SwitchMoment(Moment):
             if traces[tick - 1].what == "show":
                 frame = int(traces[tick - 1].record)
                 player = self._inspection.player
-                player.go(self._tick)
-                array = player.replay.picture(player.log.presents[frame], frame)
+                player.go(player.at(self._tick))
+                array = player.driver.picture(frame)
                 return {} if array is None else {"screen": Picture(array)}
         return {}
 
@@ -201,16 +201,16 @@ class SwitchMoment(Moment):
         return what if isinstance(what, Launch) else self._draw
 
     @property
-    def programs(self) -> dict[str, BoundShader]:
+    def programs(self) -> dict[str, StageShader]:
         """Its programs by stage, in order of the pipeline ("vertex B", "pixel"…), or that of a launch ("compute");
         `text` of each disassembles it.
 
         :raises UsageError: the event is no draw and no launch.
         """
-        return {one.stage: one for one in shaders(self.machine, self._work)}
+        return {one.unit: one for one in shaders(self.machine, self._work)}
 
     @property
-    def buffers(self) -> list[BoundBuffer]:
+    def buffers(self) -> list[ConstantBuffer]:
         """Its constant buffers.
 
         :raises UsageError: the event is no draw and no launch.
@@ -218,8 +218,20 @@ class SwitchMoment(Moment):
         return buffers(self.machine, self._work)
 
     @property
-    def textures(self) -> dict[str, BoundTexture]:
-        """Textures that its programs name, by `BoundTexture.name`. Those of a launch are not told: there are none.
+    def constants(self) -> list[ConstantBuffer]:
+        """The same as `buffers`, under the name that both consoles have."""
+        return self.buffers
+
+    @property
+    def missing(self) -> str:
+        """What it cannot tell where no program runs."""
+        if self.runs_programs:
+            return ""
+        return "textures, programs, constants and vertices are told of draws and launches only"
+
+    @property
+    def textures(self) -> dict[str, HandleTexture]:
+        """Textures that its programs name, by `HandleTexture.name`. Those of a launch are not told: there are none.
 
         :raises UsageError: the event is no draw and no launch.
         """
@@ -236,8 +248,8 @@ class SwitchMoment(Moment):
 
     @property
     def vertex_buffers(self) -> list[VertexBuffer]:
-        """Vertex streams that are on."""
-        return vertex_buffers(self.draw)
+        """Vertex streams that are on; none of a launch."""
+        return [] if isinstance(self._work, Launch) else vertex_buffers(self.draw)
 
     @cached_property
     def vertices(self) -> Vertices:
@@ -246,14 +258,6 @@ class SwitchMoment(Moment):
         :raises UsageError: the event is no draw, or has too many vertices.
         """
         return vertices_of(self._inspection, self._draw, self._tick)
-
-    def mesh(self, space: str = "output") -> Mesh:
-        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; `mesh_of` says what `space` can be. It has
-        no colours and no texture: nothing says which of a program's outputs these are.
-
-        :raises UsageError: the event is no draw, makes no triangles, or there is no such space.
-        """
-        return mesh_of(self.vertices, space, {}, str(self.address))
 
     # -- itself -------------------------------------------------------------------------------------------------------
     def to_json(self) -> dict[str, Any]:

@@ -81,7 +81,7 @@ class Walk:
     # -- one event ----------------------------------------------------------------------------------------------------
     def _at(self, tick: int, touches: list[tuple[Candidate, Track]]) -> None:
         player = self.player
-        player.go(tick - 1)
+        player.go(player.at(tick - 1))
         before = [self._bytes(touch, track) for touch, track in touches]
         watches: dict[int, FragmentWatch] = {}
         if self._closely:
@@ -89,9 +89,9 @@ class Walk:
                 if isinstance(touch.trace.what, Draw) and touch.surface is not None:
                     watches[id(touch)] = FragmentWatch(self._watch, touch.x, touch.y, touch.surface.grid)
         if watches:
-            player.replay_to(tick, *watches.values())
+            player.play_to(player.at(tick), *watches.values())
         else:
-            player.go(tick)
+            player.go(player.at(tick))
         for (touch, track), old in zip(touches, before, strict=True):
             new = self._bytes(touch, track)
             self._steps[id(touch)] = self._step(touch, old, new, watches.get(id(touch)))

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
+from pocketgpu.capture.driver.switch import LOAD, SHOW, SUBMISSION
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.facts.maxwell import CLASSES
-from pocketgpu.facts.maxwell.headers import GPFIFO
+from pocketgpu.facts.maxwell.pushbuffers import segment_of
 from pocketgpu.inspect.model.event import Event, Range, Words
 from pocketgpu.inspect.switch import describe
 from pocketgpu.inspect.switch.passes import Passes
-from pocketgpu.inspect.switch.player import LOAD, SHOW, SUBMISSION
 from pocketgpu.inspect.switch.surfaces import Surface
 from pocketgpu.maxwell.engines.compute.launch import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw
@@ -31,8 +31,6 @@ from pocketgpu.maxwell.host.layout import CLASS_FILES
 
 Spans = tuple[tuple[int, int], ...]
 """(arena offset, bytes) of stretches of memory."""
-_ENTRY = GPFIFO["ENTRY"]
-_GET, _GET_HI, _LENGTH = (_ENTRY[name] for name in ("GET", "GET_HI", "LENGTH"))
 _MOST_RANGES = 64
 
 
@@ -279,11 +277,11 @@ class Recorder:
         entries = self.log.submissions[number].entries if number < len(self.log.submissions) else ()
         spans, values = [], []
         for index in range(at.entry, min(last + 1, len(entries))):
-            raw = int(entries[index])
+            start, length = segment_of(int(entries[index]))
             first = at.word if index == at.entry else 0
-            stop = end if index == last else _LENGTH.raw(raw)
+            stop = end if index == last else length
             if stop > first:
-                address = (_GET_HI.raw(raw) << 32 | _GET.raw(raw) << _GET.lo) + 4 * first
+                address = start + 4 * first
                 spans.append(Range(address, 4 * (stop - first)))
                 values.append(np.frombuffer(machine.memory.try_read(address, 4 * (stop - first))[0], "<u4"))
         at.entry, at.word = last, end

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.maxwell.headers import TSC, as_number
+from pocketgpu.inspect.model.resources import ConstantBuffer, Program, Texture, TextureFacts
 from pocketgpu.inspect.shaders.files import ShaderProgram, open_shader
 from pocketgpu.maxwell.engines.common.constants import GROUPS, Binding
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
@@ -31,24 +32,19 @@ MOST_PICTURES = 256
 """Slices of a texture that are made pictures."""
 
 
-@dataclass(frozen=True)
-class BoundShader:
-    """A program of a draw. stage: "vertex A", "vertex B", "control", "evaluation", "geometry" or "pixel". address: of
+@dataclass(frozen=True, repr=False)
+class StageShader(Program):
+    """A program of a draw. unit: "vertex A", "vertex B", "control", "evaluation", "geometry" or "pixel". address: of
     its header. registers: how many a thread has. code: as `pocketgpu shader` shows programs; `text` disassembles. data:
     the bytes of the code. inputs, outputs: addresses in attribute space."""
 
-    stage: str
+    unit: str
     address: int
     registers: int
     code: ShaderProgram
     data: bytes
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-
-    @property
-    def unit(self) -> str:
-        """The same as `stage`: programs of a 3DS call it so."""
-        return self.stage
 
     @property
     def size(self) -> str:
@@ -60,12 +56,10 @@ class BoundShader:
         """Of the code, 16 digits: equal for equal programs."""
         return sha256(self.data).hexdigest()[:16]
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "unit": self.stage, "address": f"{self.address:#x}", "digest": self.digest, "registers": self.registers,
-            "inputs": [f"{one:#x}" for one in self.inputs], "outputs": [f"{one:#x}" for one in self.outputs],
-            "text": self.text,
-        }  # fmt: skip
+    @property
+    def begins(self) -> int:
+        """The address of its header."""
+        return self.address
 
     @property
     def text(self) -> str:
@@ -73,7 +67,7 @@ class BoundShader:
         return self.code.text(False)
 
     def __str__(self) -> str:
-        return f"{self.stage} program at {self.address:#x}, {self.registers} registers\n{self.text}"
+        return f"{self.unit} program at {self.address:#x}, {self.registers} registers\n{self.text}"
 
 
 class Standing(Protocol):
@@ -85,8 +79,8 @@ class Standing(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class BoundTexture:
+@dataclass(frozen=True, eq=False, repr=False)
+class HandleTexture(Texture):
     """A texture that a program names. handle: the word in constant bank `bank`, at byte `at`; number: of its header.
 
     header: None if it cannot be read; then `fault` says why. sampler: the fields of its sampler by official name.
@@ -137,18 +131,16 @@ class BoundTexture:
                 found[name] = np.ascontiguousarray(pixels, np.uint8)
         return found
 
-    def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = {
-            "name": self.name, "stage": self.stage, "bank": self.bank, "at": self.at, "handle": f"{self.handle:#010x}",
-            "number": self.number, "sampler": self.sampler,
-        }  # fmt: skip
-        if self.header is None:
-            return {**found, "fault": self.fault}
-        h = self.header
-        return {
-            **found, "kind": h.kind, "format": h.format.name, "width": h.width, "height": h.height, "depth": h.depth,
-            "layers": h.layers, "levels": h.levels, "address": f"{h.address:#x}",
-        }  # fmt: skip
+    @property
+    def facts(self) -> TextureFacts:
+        bound, h = f"{self.stage} texture {self.number}", self.header
+        settings = {"handle": f"{self.handle:#010x}", "bank": self.bank, "at": self.at, **self.sampler}
+        if h is None:
+            return TextureFacts(self.name, bound, settings=settings, fault=self.fault)
+        return TextureFacts(
+            self.name, bound, True, h.kind, h.format.name, h.width, h.height, h.depth, h.layers, h.levels,
+            h.address, settings,
+        )  # fmt: skip
 
     @property
     def image(self) -> Image:
@@ -162,49 +154,6 @@ class BoundTexture:
             raise UsageError(f"texture {self.number}: {self.fault}")
         return self.header
 
-    def __str__(self) -> str:
-        if self.header is None:
-            return f"{self.stage} texture {self.number}: {self.fault}"
-        h = self.header
-        size = "x".join(str(n) for n in (h.width, h.height, h.depth) if n > 1) or "1"
-        return f"{self.stage} texture {self.number}: {h.kind} {size} {h.format.name} at {h.address:#x}"
-
-
-@dataclass(frozen=True)
-class BoundBuffer:
-    """A constant buffer that programs of a group see. data: its bytes."""
-
-    group: str
-    slot: int
-    address: int
-    size: int
-    data: bytes
-
-    def to_json(self) -> dict[str, Any]:
-        """Where it is; its bytes as hexadecimal."""
-        return {
-            "group": self.group, "slot": self.slot, "address": f"{self.address:#x}", "size": self.size,
-            "data": self.data.hex(),
-        }  # fmt: skip
-
-    @property
-    def words(self) -> NDArray[np.uint32]:
-        """Its whole words; `.view(np.float32)` gives numbers."""
-        return np.frombuffer(self.data[: len(self.data) & ~3], "<u4").astype(np.uint32)
-
-    def lines(self, most: int) -> Iterator[str]:
-        """Its words as hexadecimal and as floats, four a line; `most` of them."""
-        words = self.words
-        for at in range(0, min(len(words), most), 4):
-            row = words[at : at + 4]
-            numbers = ", ".join(f"{value:.7g}" for value in row.view(np.float32).tolist())
-            yield f"c[{self.slot:#x}][{4 * at:#x}] " + " ".join(f"{word:08x}" for word in row.tolist()) + f"  {numbers}"
-        if len(words) > most:
-            yield f"{len(words) - most} words more; --json has them all"
-
-    def __str__(self) -> str:
-        return f"{self.group} c[{self.slot:#x}]: {self.size} bytes at {self.address:#x}"
-
 
 def _programs(machine: GM20B, draw: Draw) -> Iterator[tuple[Shader, StageProgram]]:
     for shader in draw.shaders:
@@ -213,19 +162,19 @@ def _programs(machine: GM20B, draw: Draw) -> Iterator[tuple[Shader, StageProgram
             yield shader, program
 
 
-def shaders(machine: GM20B, draw: Draw | Launch) -> list[BoundShader]:
+def shaders(machine: GM20B, draw: Draw | Launch) -> list[StageShader]:
     """The programs of a draw, in order of the pipeline, or of a launch."""
-    found: list[BoundShader] = []
+    found: list[StageShader] = []
     if isinstance(draw, Launch):
         if draw.code is None:
             return found
         (code,) = open_shader(draw.code.data, kind="maxwell").programs
-        return [BoundShader("compute", draw.program, draw.field("REGISTER_COUNT"), code, bytes(draw.code.data), (), ())]
+        return [StageShader("compute", draw.program, draw.field("REGISTER_COUNT"), code, bytes(draw.code.data), (), ())]
     for shader, program in _programs(machine, draw):
         (code,) = open_shader(program.code.data, kind="maxwell").programs
         header = program.header
         found.append(
-            BoundShader(
+            StageShader(
                 STAGES[shader.stage], shader.address, shader.registers, code, bytes(program.code.data),
                 tuple(header.inputs), tuple(header.outputs),
             )
@@ -233,7 +182,7 @@ def shaders(machine: GM20B, draw: Draw | Launch) -> list[BoundShader]:
     return found
 
 
-def buffers(machine: GM20B, draw: Draw | Launch) -> list[BoundBuffer]:
+def buffers(machine: GM20B, draw: Draw | Launch) -> list[ConstantBuffer]:
     """The constant buffers of the groups that a draw's programs use, or of a launch; what is not mapped is 0."""
     groups: list[tuple[str, Sequence[Binding | None]]]
     if isinstance(draw, Launch):
@@ -246,11 +195,11 @@ def buffers(machine: GM20B, draw: Draw | Launch) -> list[BoundBuffer]:
         for slot, one in enumerate(slots):
             if one is not None and one.size:
                 data, _ = machine.memory.try_read(one.address, one.size)
-                found.append(BoundBuffer(name, slot, one.address, one.size, data))
+                found.append(ConstantBuffer(name, slot, one.address, one.size, data))
     return found
 
 
-def textures(moment: Standing, draw: Draw) -> list[BoundTexture]:
+def textures(moment: Standing, draw: Draw) -> list[HandleTexture]:
     """The textures that programs of a draw name by words of the constant bank with handles, each once a stage."""
     machine = moment.machine
     state, memory, found = draw.state, machine.memory, []
@@ -277,6 +226,6 @@ def textures(moment: Standing, draw: Draw) -> list[BoundTexture]:
             bits = as_number(np.frombuffer(data, "<u4"))
             sampler = {one.name: one.raw(bits) for one in TSC if not one.count or one.count == 1}
             found.append(
-                BoundTexture(STAGES[shader.stage], bank, 4 * word, handle, header, sampler, fault, moment)
+                HandleTexture(STAGES[shader.stage], bank, 4 * word, handle, header, sampler, fault, moment)
             )  # fmt: skip
     return found

@@ -55,12 +55,12 @@ def _thread(inspection: SwitchInspection, launch: Launch, address: Address, tick
     block, thread = check_thread(launch, address)
     player = inspection.player
     start = first_of_row(inspection, launch, tick)
-    player.go(start)
+    player.go(player.at(start))
     try:
         with watch_launches(
             player.machine.grids.launcher, (block, thread), number=tick - 1 - start, most=most
         ) as watch:  # fmt: skip
-            player.replay_to(tick)
+            player.play_to(player.at(tick))
     finally:
         player.spoilt = True  # blocks ran in another order than they do elsewhere
     if not watch.traces:
@@ -77,7 +77,7 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
     words = machine.memory.arena.view(np.uint32)
     if address.vertex is not None:
         pipeline = min(stages, default=PIXEL)
-        player.go(tick)
+        player.go(player.at(tick))
         numbers = fresh(draw).vertex_numbers
         if pipeline == PIXEL:
             raise UsageError("the draw has no vertex program", location=str(address))
@@ -91,7 +91,7 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
             raise UsageError("the draw has no pixel program", location=str(address))
         x, y = address.pixel
         choose, lane, runs = pixel_of(words, x, y), f"pixel ({x}, {y})", _MOST_FRAGMENTS
-    player.go(tick - 1)
+    player.go(player.at(tick - 1))
     drawing = machine.drawing
     before = drawing.tier
     drawing.tier = "general"
@@ -100,7 +100,7 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
         with watch_stage(
             drawing.programs, pipeline, choose, name=name, lane=lane, most=most, runs=runs
         ) as watch:  # fmt: skip
-            player.replay_to(tick)
+            player.play_to(player.at(tick))
     finally:
         drawing.tier = before
         player.spoilt = True

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from pocketgpu.capture.formats.mxcap import Present
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.maxwell.formats import COLOR_TARGET, PixelLayout
+from pocketgpu.facts.maxwell.formats import PixelLayout, shown_layout
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.engines.common.slices import Plane
 from pocketgpu.maxwell.engines.common.state import State
-from pocketgpu.maxwell.engines.threed.clear import SAMPLE_GRIDS
-from pocketgpu.maxwell.formats import pixel_formats
+from pocketgpu.maxwell.formats import arrays
 from pocketgpu.maxwell.graphics.output.targets import Target, colour_slots, colour_target, depth_target
 from pocketgpu.maxwell.memory.blocklinear import Layout
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
@@ -25,12 +24,8 @@ from pocketgpu.pictures import to_image
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_SHOWN = {"RGBA": "A8B8G8R8", "RGBX": "X8B8G8R8", "BGRA": "A8R8G8B8", "BGRX": "X8R8G8B8", "RGB5": "R5G6B5"}
-"""Colour targets with the bytes of formats that are shown, by the first four letters of these."""
-
-
 MOST_BYTES = 1 << 29
-"""Of a surface that is made a picture: registers can ask for much more than there is."""
+"""The most bytes of a surface that is made a picture: registers can ask for more than the memory has."""
 
 
 @dataclass(frozen=True)
@@ -120,12 +115,12 @@ class Surface:
         """What the bytes of a sample mean: red, green, blue and alpha, or depth and stencil (None: it has none)."""
         rows = np.frombuffer(raw, np.uint8).reshape(1, -1)
         if any(c.name in "ZS" for c in self.format.components):
-            depth, stencil = pixel_formats.decode_depth(rows, self.format)
+            depth, stencil = arrays.decode_depth(rows, self.format)
             return (
                 None if depth is None else float(depth[0, 0]),
                 None if stencil is None else int(stencil[0, 0]),
             )
-        return tuple(pixel_formats.decode(rows, self.format)[0, 0].tolist())
+        return tuple(arrays.decode(rows, self.format)[0, 0].tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +141,10 @@ class TargetPicture:
 
     @property
     def stored(self) -> NDArray[Any]:
-        """Values of all samples as they lie: (height, width, 4) of colours, (height, width) of depth or stencil."""
+        """Values of all samples, row by row: (height, width, 4) of colours, (height, width) of depth or stencil."""
         if not self.is_depth:
-            return pixel_formats.decode(self.rows, self.surface.format)
-        depth, stencil = pixel_formats.decode_depth(self.rows, self.surface.format)
+            return arrays.decode(self.rows, self.surface.format)
+        depth, stencil = arrays.decode_depth(self.rows, self.surface.format)
         found = depth if depth is not None else stencil
         assert found is not None
         return found
@@ -186,7 +181,7 @@ class TargetPicture:
             low, high = float(np.nanmin(grey)), float(np.nanmax(grey))
             scaled = np.nan_to_num((grey - low) / (high - low or 1.0)) * 255
             return to_image(np.repeat(scaled.astype(np.uint8)[..., None], 3, axis=2))
-        pixels = np.ascontiguousarray(pixel_formats.picture(self.rows, self.surface.format))
+        pixels = np.ascontiguousarray(arrays.picture(self.rows, self.surface.format))
         if across * down == 1:
             return to_image(np.ascontiguousarray(pixels[..., :3]))
         # Two channels in a word are added at once, each with 16 bits of room.
@@ -214,11 +209,6 @@ class TargetPicture:
 
     def __repr__(self) -> str:
         return f"<{self.surface.name}: {self.width}x{self.height} {self.surface.format.name}>"
-
-
-def grid_of(state: State) -> tuple[int, int]:
-    """Samples of a pixel across and down that registers ask for."""
-    return SAMPLE_GRIDS.get(state.field("SET_ANTI_ALIAS", "SAMPLES"), (1, 1))
 
 
 def surface_of(target: Target, grid: tuple[int, int], layer: int = 0) -> Surface:
@@ -249,7 +239,7 @@ def targets_of(state: State) -> list[Target]:
 
 def shown_surface(present: Present) -> Surface:
     """What is shown, as a surface."""
-    format = COLOR_TARGET.named(_SHOWN[present.format[:4]])
+    format = shown_layout(present.format)
     if present.block_linear:
         plane = Plane.blocks(present.gpu_va, present.stride, present.height, present.block_height_log2)
     else:

@@ -20,8 +20,9 @@ from pocketgpu.inspect.switch.trace import Instruction, Tracer
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.lanes import Value
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
-from pocketgpu.maxwell.observer import Observer, Order, RunGrid
-from pocketgpu.maxwell.sass.launch.launcher import Code, Launcher, Result
+from pocketgpu.maxwell.host.observer import Observer, Order, RunGrid
+from pocketgpu.maxwell.sass.launch.code import Code
+from pocketgpu.maxwell.sass.launch.launcher import Launcher, Result
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH
 from pocketgpu.maxwell.sass.warp.specialise import run_warp
@@ -213,6 +214,6 @@ def thread_why(inspection: SwitchInspection, watch: Watch, address: Address) -> 
     found = ThreadWhy(address, trace.event, launch.program)
     player = inspection.player
     start = first_of_row(inspection, launch, tick)
-    player.go(start)
-    player.replay_to(tick, _OneThread(watch, found, block, thread, tick - 1 - start))
+    player.go(player.at(start))
+    player.play_to(player.at(tick), _OneThread(watch, found, block, thread, tick - 1 - start))
     return found

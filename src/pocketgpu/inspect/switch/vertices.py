@@ -7,19 +7,18 @@ lie in the work area, and so do the lists of primitives that name them.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.inspect.n3ds.buffers import IndexBuffer
+from pocketgpu.inspect.model.vertices import Attribute, IndexBuffer, VertexBuffer, Vertices
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, SECOND_VERTEX, Plan
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVES, REGION, TRIANGLE_LIST, VERTICES
+from pocketgpu.maxwell.host.observer import Observer
 from pocketgpu.maxwell.memory.gpu_memory import PartlyReadable
-from pocketgpu.maxwell.observer import Observer
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection
@@ -27,82 +26,6 @@ if TYPE_CHECKING:
 _NAMES = {0x64: "layer", 0x68: "viewport", 0x6C: "point_size"}
 """Words of attribute space with a name of their own; vectors are named by `_vector`."""
 _NO_OUTPUTS = np.dtype([("position", np.float32, (4,))])
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """An attribute that is read from a vertex stream. register: its field in `Vertices.inputs` ("a0"). format: of the
-    bytes, type: of the numbers ("FLOAT", "UNORM", …), by official names. address: of the GPU, of element 0; stride:
-    bytes from element to element; instanced: elements belong to instances."""
-
-    register: str
-    format: str
-    type: str
-    address: int
-    stride: int
-    instanced: bool
-
-    def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "address": f"{self.address:#x}"}
-
-    def __str__(self) -> str:
-        by = "instance" if self.instanced else "element"
-        return f"{self.register}: {self.format} {self.type} from {self.address:#x}, {self.stride} bytes for each {by}"
-
-
-@dataclass(frozen=True)
-class VertexBuffer:
-    """A vertex stream that is on. stream: its number. address, stride: as of `Attribute`. size: bytes that may be read.
-    components: the attributes in it as texts, in order of their place."""
-
-    stream: int
-    address: int
-    size: int
-    stride: int
-    components: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "address": f"{self.address:#x}", "components": list(self.components)}
-
-    def __str__(self) -> str:
-        what = ", ".join(self.components) or "no attribute"
-        return f"stream {self.stream} at {self.address:#x}, every {self.stride} of {self.size} bytes: {what}"
-
-
-@dataclass(eq=False)
-class Vertices:
-    """The vertices of a draw, in the order in which it names them: the same vertex may come several times. Restart
-    indices are left out.
-
-    numbers: (n,) int64, elements of streams (indices with the base vertex). ids: (n,) uint32, what programs read as the
-    vertex number. inputs: structured (n,), four numbers for each attribute that a stream feeds ("a0"…). outputs:
-    structured (n,), what the last vertex program put out: "position", "generic0"…; empty where nothing comes to raster,
-    or where later programs make the primitives. emitted: structured, what those (evaluation or geometry program) put
-    out; None without such a program. triangles: (m, 3) int64, places in `outputs`, or in `emitted` if there is one.
-    primitives: the topology by official name.
-    """
-
-    numbers: NDArray[np.int64]
-    ids: NDArray[np.uint32]
-    inputs: NDArray[Any]
-    outputs: NDArray[Any]
-    emitted: NDArray[Any] | None
-    triangles: NDArray[np.int64]
-    attributes: tuple[Attribute, ...]
-    primitives: str
-
-    @property
-    def emitted_by(self) -> str:
-        """What made `emitted`, for people."""
-        return "its evaluation or geometry program"
-
-    @property
-    def shaded(self) -> NDArray[Any]:
-        """What triangles are made of: `emitted`, or `outputs` without later programs."""
-        return self.outputs if self.emitted is None else self.emitted
-
-    def __len__(self) -> int:
-        return len(self.numbers)
 
 
 def fresh(draw: Draw, memory: PartlyReadable | None = None) -> Draw:
@@ -135,7 +58,7 @@ def attributes_of(draw: Draw) -> tuple[Attribute, ...]:
         found.append(
             Attribute(
                 f"a{one.number}", one.format.name, one.type, stream.address + one.offset, stream.stride,
-                stream.instanced,
+                "instance" if stream.instanced else "vertex",
             )
         )  # fmt: skip
     return tuple(found)
@@ -148,7 +71,7 @@ def vertex_buffers(draw: Draw) -> list[VertexBuffer]:
         parts = sorted((one for one in draw.attributes if one.stream == number), key=lambda one: one.offset)
         texts = tuple(f"a{one.number} {one.format.name} {one.type}" for one in parts if one.format is not None)
         size = max(stream.limit + 1 - stream.address, 0)
-        found.append(VertexBuffer(number, stream.address, size, stream.stride, texts))
+        found.append(VertexBuffer(number, stream.address, stream.stride, texts, size))
     return found
 
 
@@ -158,20 +81,20 @@ def vertices_of(inspection: SwitchInspection, draw: Draw, tick: int) -> Vertices
     :raises UsageError: the draw has too many vertices.
     """
     player = inspection.player
-    player.go(tick)
+    player.go(player.at(tick))
     whole = fresh(draw)
     read = whole.inputs
     inputs = np.zeros(len(whole.vertex_numbers), [(f"a{n}", values.dtype, (4,)) for n, values in read.items()])
     for n, values in read.items():
         inputs[f"a{n}"] = values
-    player.go(tick - 1)
+    player.go(player.at(tick - 1))
     listener = _Outputs()
-    player.replay_to(tick, listener)
+    player.play_to(player.at(tick), listener)
     named = np.concatenate(whole.runs).astype(np.int64) if whole.runs else np.empty(0, np.int64)
     outputs, emitted, triangles = listener.result(named)
     return Vertices(
         whole.vertex_numbers, whole.vertex_ids, inputs, outputs, emitted, triangles, attributes_of(whole),
-        draw.topology_name,
+        draw.topology_name, emitted_by="its evaluation or geometry program",
     )  # fmt: skip
 
 

@@ -21,16 +21,12 @@ from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan
 from pocketgpu.maxwell.graphics.primitives.shapes import room
 from pocketgpu.maxwell.graphics.programs.stage_program import StageProgram
 from pocketgpu.maxwell.graphics.records import RASTER, REGION, SHAPE
-from pocketgpu.maxwell.sampling.records import KERNELS
 from pocketgpu.maxwell.sampling.store import Textures
-from pocketgpu.maxwell.sass.launch.driver import fault
+from pocketgpu.maxwell.sass.launch.record import handles_at, set_kernels
 from pocketgpu.maxwell.sass.program.steps import Step
-from pocketgpu.maxwell.sass.thread_memory.access import access, memory, memory_index
-from pocketgpu.maxwell.sass.thread_memory.atomics import atomic
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
 from pocketgpu.maxwell.sass.warp.observer import Observer
 from pocketgpu.maxwell.sass.warp.specialise import run_stage_warp
-from pocketgpu.maxwell.sass.warp.stack import unstack
 from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
 
 Listener = Callable[[str, Any], None]
@@ -114,18 +110,9 @@ class Watch:
 
     def make_twin(self, launch: NDArray[np.int32], program: StageProgram) -> None:
         """Have a copy of a launch record name kernels of the watched engine, and the watched form of a program."""
-        handle = self.engine.handle
-        launch[:8].view(np.int64)[:4] = handle(access), handle(atomic), handle(fault), handle(unstack)
-        memories = launch[LAUNCH.MEMORY // 4 : LAUNCH.MEMORY // 4 + 128].view(np.int64)
-        memories[:] = 0
-        for space, size, store in program.accesses:
-            memories[memory_index(space, size, store)] = handle(memory, space=space, size=size, store=store)
-        kernels = launch[LAUNCH.TEXTURE // 4 : LAUNCH.TEXTURE // 4 + 2 * KERNELS].view(np.int64)
-        kernels[:] = 0
-        for number in program.textures:
-            kernels[number] = self.textures.kernel(number, self.engine)
-        watched = handle(run_stage_warp, **program.static, observer=self.relay)
-        launch[LAUNCH.RUN // 4 : LAUNCH.RUN // 4 + 4].view(np.int64)[:] = watched, 0
+        set_kernels(launch, self.engine, program, self.textures)
+        watched = self.engine.handle(run_stage_warp, **program.static, observer=self.relay)
+        handles_at(launch, LAUNCH.RUN, 2)[:] = watched, 0
         launch[LAUNCH.CLEAR // 4] = 1
 
     # -- listening ----------------------------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
+from pocketgpu.maxwell.host.observer import USUAL, Order
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
-from pocketgpu.maxwell.observer import USUAL, Order
 from pocketgpu.maxwell.sampling.store import Pools, Textures
 from pocketgpu.maxwell.sass.launch.in_memory import Programs
 from pocketgpu.maxwell.sass.launch.launcher import Launcher, Result, Rules

@@ -30,16 +30,8 @@ from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES, Textures
 from pocketgpu.maxwell.sass.files.elf import Cubin, Kernel, Relocation, read_cubin
-from pocketgpu.maxwell.sass.launch.launcher import (
-    LIMIT,
-    LOCAL_WINDOW,
-    SHARED_WINDOW,
-    Code,
-    Launcher,
-    Result,
-    Watch,
-    three,
-)
+from pocketgpu.maxwell.sass.launch.code import Code
+from pocketgpu.maxwell.sass.launch.launcher import LIMIT, LOCAL_WINDOW, SHARED_WINDOW, Launcher, Result, Watch, three
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE
 from pocketgpu.struct_words import Struct
 

@@ -5,7 +5,7 @@
     kernel((2, 2), (32, 32), (picture, target))
 
 A `Texture` keeps a copy of its array. A `Surface` is copied in before each launch and back after it, as arrays are.
-Behind both stand real texture headers and samplers in the device's memory, and block-linear texels.
+Both have real texture headers and samplers in the device's memory, and block-linear texels.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from numpy.typing import NDArray
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import TEXTURE, PixelLayout
 from pocketgpu.facts.maxwell.headers import TIC, TSC, BitStructure
+from pocketgpu.maxwell.formats.arrays import to_rgba8
+from pocketgpu.maxwell.formats.channels import CHANNELS, texture_types
 from pocketgpu.maxwell.memory.blocklinear import MipLayout, detile, mip_layout, tile
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
@@ -51,11 +54,7 @@ _FILTERS = {"nearest": 1, "linear": 2}
 _COMPARES = {
     "never": 0, "less": 1, "equal": 2, "less_equal": 3, "greater": 4, "not_equal": 5, "greater_equal": 6, "always": 7,
 }  # fmt: skip
-_NAMES = {
-    (1, 1): "R8", (1, 2): "G8R8", (1, 4): "A8B8G8R8", (2, 1): "R16", (2, 2): "R16_G16", (2, 4): "R16_G16_B16_A16",
-    (4, 1): "R32", (4, 2): "R32_G32", (4, 3): "R32_G32_B32", (4, 4): "R32_G32_B32_A32",
-}  # fmt: skip
-_NUMBERS = {"SNORM": 1, "UNORM": 2, "SINT": 3, "UINT": 4, "FLOAT": 7}
+_NUMBERS = [name for name in texture_types().values() if not name.endswith("16")]
 _ANISOTROPY = (1, 2, 4, 6, 8, 10, 12, 16)
 _BLOCK_HEIGHT = 4  # log2 of GOBs; levels that need less have smaller blocks
 SLOTS = 4096
@@ -63,6 +62,16 @@ SLOTS = 4096
 DESCRIPTOR = 64
 """Bytes of what kernels of CUDA's runtime can read about a texture, by its number."""
 _LEVELS_WORD = 0x2C
+
+
+@cache
+def _layout_of(bytes: int, channels: int) -> PixelLayout | None:
+    """The format whose texels are so many channels one after the other, each of so many bytes, of any type."""
+    if channels > len(CHANNELS):
+        return None
+    wanted = [(name, "", 8 * bytes * n, 8 * bytes) for n, name in enumerate(CHANNELS[:channels])]
+    found = ((layout, [one[:4] for one in layout.components]) for layout in TEXTURE.values())
+    return next((layout for layout, parts in found if parts == wanted), None)
 
 
 class Slots:
@@ -77,7 +86,7 @@ class Slots:
         self.pools = Pools(headers.address, SLOTS - 1, samplers.address, SLOTS - 1)
 
     def take(self) -> int:
-        """A number that nobody has.
+        """A number that is not in use.
 
         :raises UsageError: there is none left.
         """
@@ -148,13 +157,13 @@ class Image:
             if first.ndim not in (rank, rank + 1):
                 raise UsageError(f"a {kind} texture has {rank} axes and perhaps channels, not shape {first.shape}")
             channels = first.shape[rank] if first.ndim > rank else 1
-            name = _NAMES.get((first.dtype.itemsize, channels))
-            if name is None or first.dtype.kind not in "iuf":
+            layout = _layout_of(first.dtype.itemsize, channels)
+            if layout is None or first.dtype.kind not in "iuf":
                 raise UsageError(f"no texture has {channels} channels of {first.dtype}")
-            self.layout = TEXTURE.named(name)
+            self.layout = layout
             meaning = numbers or {"i": "sint", "u": "uint", "f": "float"}[first.dtype.kind]
-        if meaning.upper() not in _NUMBERS:
-            raise UsageError(f"numbers of a texture are {', '.join(n.lower() for n in _NUMBERS)}, not {meaning!r}")
+        if meaning.lower() not in _NUMBERS:
+            raise UsageError(f"numbers of a texture are {', '.join(_NUMBERS)}, not {meaning!r}")
         self.numbers = meaning
         shape: dict[str, int] = dict(zip(self.axes, first.shape, strict=False))
         across, down = self.layout.block
@@ -310,8 +319,8 @@ class Texture(Image):
 
     :param array, kind, format, numbers, size: as for `Image`.
     :param filter: "nearest" or "linear"; `mip_filter` the same between mip levels, or "none".
-    :param address: what is beside the texture, one for all axes or one each: "wrap", "mirror", "clamp", "border",
-        "clamp_gl", "mirror_once", "mirror_once_border", "mirror_once_gl".
+    :param address: what lies outside the texture, one mode for all axes or one each: "wrap", "mirror", "clamp",
+        "border", "clamp_gl", "mirror_once", "mirror_once_border", "mirror_once_gl".
     :param normalized: whether coordinates go from 0 to 1 instead of counting texels.
     :param border: red, green, blue and alpha of the border.
     :param srgb: red, green and blue hold sRGB.
@@ -347,7 +356,7 @@ class Texture(Image):
         integer = self.numbers in ("uint", "sint")
         colour = np.array([*border, 0.0, 0.0, 0.0, 0.0][:4])
         words = (colour.astype(np.int64) & 0xFFFFFFFF if integer else colour.astype("<f4").view("<u4")).tolist()
-        codes = [int(np.clip(v, 0, 1) * 255 + 0.5) for v in colour[:3]]
+        codes = to_rgba8(colour.reshape(1, 1, 4))[0, 0, :3].tolist()
         fixed = lambda v, low: round(min(max(v, low), 15.99) * 256) / 256
         self._words = _packed(TSC, {
             **{f"ADDRESS_{axis}": _ADDRESSES[mode] for axis, mode in zip("UVP", modes, strict=True)},

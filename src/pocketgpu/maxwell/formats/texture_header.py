@@ -22,7 +22,9 @@ from pocketgpu.facts.maxwell.formats import TEXTURE, PixelLayout
 from pocketgpu.facts.maxwell.headers import TIC, Data, as_number, tic_of
 from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.formats import pixel_formats
+from pocketgpu.maxwell.formats import arrays
+from pocketgpu.maxwell.formats.channels import texture_types
+from pocketgpu.maxwell.formats.samples import sample_grids
 from pocketgpu.maxwell.memory.blocklinear import Layout, Level, MipLayout, mip_layout
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.memory.page_table import ADDRESS_SPACE
@@ -32,13 +34,6 @@ HEADER_SIZE = 32
 #: More bytes than this of one level are not read: the largest level that programs have is a quarter of it.
 MAX_LEVEL_BYTES = 1 << 29
 
-#: NUM_* of the header to the types of `pixel_formats`.
-_TYPES = {1: "snorm", 2: "unorm", 3: "sint", 4: "uint", 5: "snorm16", 6: "unorm16", 7: "float"}
-#: Samples of a pixel in x and y, by MULTI_SAMPLE_COUNT: a multisampled surface is a larger one.
-SAMPLES = {
-    0: (1, 1), 1: (2, 1), 2: (2, 2), 3: (4, 2), 4: (4, 2), 5: (2, 1), 6: (4, 4),
-    8: (2, 2), 9: (2, 2), 10: (4, 2), 11: (4, 2),
-}  # fmt: skip
 _FLAT = ("ONE_D", "ONE_D_ARRAY", "ONE_D_BUFFER")
 _ARRAYS = ("ONE_D_ARRAY", "TWO_D_ARRAY", "CUBEMAP_ARRAY")
 _FACES = 6
@@ -90,9 +85,10 @@ class TextureHeader:
         if format is None:
             raise UsageError(f"no texture format has the code {get('COMPONENTS'):#x}")
         codes = [get(f"{c}_DATA_TYPE") for c in "RGBA"]
-        if not all(code in _TYPES for code in codes):
+        names = texture_types()
+        if not all(code in names for code in codes):
             raise UsageError(f"texture components of types {codes}")
-        red, green, blue, alpha = (_TYPES[code] for code in codes)
+        red, green, blue, alpha = (names[code] for code in codes)
         x, y, z, w = (get(f"{c}_SOURCE") for c in "XYZW")
         common: dict[str, Any] = {
             "format": format, "types": (red, green, blue, alpha), "swizzle": (x, y, z, w),
@@ -119,7 +115,7 @@ class TextureHeader:
         if kind.startswith("CUBEMAP"):
             layers *= _FACES
         levels = 1 if kind in ("TWO_D_NO_MIPMAP", "ONE_D_BUFFER") else get("MAX_MIP_LEVEL") + 1
-        samples = SAMPLES.get(get("MULTI_SAMPLE_COUNT"))
+        samples = sample_grids().get(get("MULTI_SAMPLE_COUNT"))
         if samples is None:
             raise UsageError(f"no texture has the multisample mode {get('MULTI_SAMPLE_COUNT')}")
         last = min(get("RES_VIEW_MAX_MIP_LEVEL"), levels - 1)
@@ -216,7 +212,7 @@ class TextureHeader:
         layer: int = 0,
         z: int = 0,
         switches: Mapping[str, str] = DEFAULTS,
-    ) -> pixel_formats.Numbers:
+    ) -> arrays.Numbers:
         """Texels of one slice as a shader gets them, (height, width, 4): converted, linear, swizzled. Unmapped is 0.
 
         Multisampled textures come with all samples, side by side.
@@ -224,7 +220,7 @@ class TextureHeader:
         :raises UsageError: as `read`, or there is no decoder for the format.
         """
         rows, _ = self.read(memory, engine, level, layer, z, switches)
-        values = pixel_formats.decode(rows, self.format, self.types, self.srgb)
+        values = arrays.decode(rows, self.format, self.types, self.srgb)
         return self._swizzled(self._cropped(values, level, switches), 1)
 
     def picture(
@@ -241,7 +237,7 @@ class TextureHeader:
         :raises UsageError: as `decode`.
         """
         rows, _ = self.read(memory, engine, level, layer, z, switches)
-        values = pixel_formats.picture(rows, self.format, self.types, self.srgb)
+        values = arrays.picture(rows, self.format, self.types, self.srgb)
         return self._swizzled(self._cropped(values, level, switches), 255)
 
     def _cropped(self, values: Any, level: int, switches: Mapping[str, str]) -> Any:

@@ -118,7 +118,7 @@ RASTER = Struct(
     # bits of the registers that hold alpha, which smooth lines, points and polygons fade.
     "DEPTH_WANTED", "TEST:2", "WRITE:2", "OUTPUT", "EARLY", "PROGRAM", "ALPHAS",
 )  # fmt: skip
-"""All that set-up and raster want to know of a draw. Filled by `raster_state.encode` but for places and handles."""
+"""All that set-up and raster want to know of a draw. `RasterEncoder` fills it but for places and handles."""
 REGION = Struct(
     "AT", "END",  # where the first shape goes; where there is no more room, from where planes go downwards
     "SHAPES_END",  # behind the last shape

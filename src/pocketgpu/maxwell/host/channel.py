@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell import SUBCHANNELS
-from pocketgpu.facts.maxwell.headers import GPFIFO
+from pocketgpu.facts.maxwell.pushbuffers import ENTRY, segment_of
 from pocketgpu.maxwell.host import pushbuffer
 from pocketgpu.maxwell.host.dispatch import CODE, block_of
 from pocketgpu.maxwell.host.layout import (
@@ -41,9 +41,9 @@ from pocketgpu.maxwell.host.layout import (
     WorkLayout,
 )
 from pocketgpu.maxwell.host.methods import HostMethods
+from pocketgpu.maxwell.host.observer import Segment
 from pocketgpu.maxwell.host.waits import Wait
 from pocketgpu.maxwell.mme.interpreter import BUSY
-from pocketgpu.maxwell.observer import Segment
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.engines.common.base import Effect, Engine
@@ -59,8 +59,9 @@ MOST_EFFECTS_SHIFT = 17
 """Methods that engines act upon count for macros as so large a part of their budget: 1 / 2^17."""
 _QUICK = CHANNEL.QUICK // 4
 _MACRO_STATE, _MACRO_LEFT = CHANNEL.MME_STATE // 4, CHANNEL.MME_BUDGET // 4
-_ENTRY = GPFIFO["ENTRY"]
-_GET, _GET_HI, _LENGTH, _OPCODE = (_ENTRY[name] for name in ("GET", "GET_HI", "LENGTH", "OPCODE"))
+_OPCODE = ENTRY["OPCODE"]
+_IDLE_OPCODES = _OPCODE.values.numbers("NOP", "GP_CRC", "PB_CRC")
+"""Control entries that have nothing to do."""
 
 # What the parser found odd: kind of event, id, message.
 _ODD = {
@@ -308,7 +309,7 @@ class Channel:
         while submission.next < len(entries) and len(runs) < MAX_RUNS // 2:
             number, entry = submission.next, int(entries[submission.next])
             submission.next += 1
-            length = _LENGTH.raw(entry)
+            address, length = segment_of(entry)
             if length == 0:
                 self._control(number, entry)
                 continue
@@ -318,7 +319,6 @@ class Channel:
                 submission.next = len(entries)
                 break
             submission.words += length
-            address = _GET_HI.raw(entry) << 32 | _GET.raw(entry) << _GET.lo
             offset = memory.offset_of(address, 4 * length)
             spans = [(offset, 4 * length)] if offset is not None else memory.spans(address, 4 * length)
             first = 0
@@ -334,7 +334,7 @@ class Channel:
 
     def _control(self, number: int, entry: int) -> None:
         """An entry without words."""
-        if (_OPCODE.enum or {}).get(_OPCODE.raw(entry)) in ("NOP", "GP_CRC", "PB_CRC"):
+        if _OPCODE.raw(entry) in _IDLE_OPCODES:
             return
         place = f"s{self._queue[0].number}/e{number}"
         self.machine.events.report("fault", "channel.illegal_entry", f"a GPFIFO entry {entry:#018x}", place)

@@ -12,15 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell import CLASSES, MethodBlock
-from pocketgpu.maxwell.host.layout import (
-    CLASS_OF_FILE,
-    FILE_WORDS,
-    FILES,
-    FRONT_END_FILES,
-    HOST_FILE,
-    HOST_WORDS,
-    OTHER_FILE,
-)
+from pocketgpu.facts.maxwell.pushbuffers import HOST_WORDS
+from pocketgpu.maxwell.host.layout import CLASS_OF_FILE, FILE_WORDS, FILES, FRONT_END_FILES, HOST_FILE, OTHER_FILE
 
 CODES = (
     "plain",  # stored

@@ -6,6 +6,7 @@ and a register file for each class. Offsets are bytes; `Struct` names the 32-bit
 
 from __future__ import annotations
 
+from pocketgpu.facts.maxwell import B197, WORDS
 from pocketgpu.struct_words import Struct
 
 # Classes that have a register file of their own, in the order of their files; then the host, then everything else
@@ -18,10 +19,9 @@ FRONT_END_FILES = 4
 """The first files: classes behind the graphics front end, which macros and inline data belong to."""
 CLASS_OF_FILE = (*CLASS_FILES, 0xB06F, 0)
 
-FILE_WORDS = 0x1000  # words that a method header can address
+FILE_WORDS = WORDS  # that a method header can address
 FILE_SIZE = 4 * FILE_WORDS
-HOST_WORDS = 0x40  # methods below belong to the host, whatever the subchannel
-MACRO_WORDS = 0xE00  # methods from here on call macros, in the classes that have them
+MACRO_WORDS = B197["CALL_MME_MACRO"].word  # methods from here on call macros, in the classes that have them
 
 CHANNEL_COUNT = 32
 MAX_RUNS = 8192  # contiguous pieces of pushbuffer known to the parser at a time; an entry has 2049 at most

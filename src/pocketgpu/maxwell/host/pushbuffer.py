@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.facts.maxwell.headers import GPFIFO
+from pocketgpu.facts.maxwell.pushbuffers import FORMS, HEADER, HOST_WORDS, TERTIARY
 from pocketgpu.lanes import I32, I64, U8, Lang, Value, Var, kernel
 from pocketgpu.maxwell.host.dispatch import CODES
 from pocketgpu.maxwell.host.layout import (
@@ -22,7 +22,6 @@ from pocketgpu.maxwell.host.layout import (
     FILE_SIZE,
     FRONT_END_FILES,
     HOST_FILE,
-    HOST_WORDS,
     MACRO_WORDS,
     MACROS,
     MAX_DEFERRED,
@@ -40,9 +39,6 @@ from pocketgpu.maxwell.mme.interpreter import BUSY, IDLE, WAITING
 """How a run of the parser ended. DRAW does not last: a draw comes next. DRAWN: quick draws were made, and Python wants
 to see them; RESUME: it goes on with the last one."""
 
-TRACK, TRACK_WITH_FILTER, PASSTHROUGH, REPLAY = range(4)
-"""Modes of the shadow RAM."""
-
 ODD = {
     name: 1 << bit
     for bit, name in enumerate(
@@ -54,10 +50,6 @@ ODD = {
 }  # fmt: skip
 """What hardware would not accept; the parser stops at the first of each kind in a submission."""
 
-HEADER = GPFIFO["HEADER"]
-INCREASING, STEADY, IMMEDIATE, ONCE = 1, 3, 4, 5
-LEGACY_INCREASING, LEGACY_STEADY, RESERVED, END_SEGMENT = 0, 2, 6, 7
-
 _WORD = lambda name: B197[name].word
 SCRATCH = _WORD("SET_MME_SHADOW_SCRATCH")
 """The first of the macros' scratch words, in which firmware acknowledges."""
@@ -67,6 +59,8 @@ _SELECTOR_UPPER, _SELECTOR_LOWER = _WORD("SET_CONSTANT_BUFFER_SELECTOR_B"), _WOR
 CONSTANT_OFFSET = B197["LOAD_CONSTANT_BUFFER_OFFSET"]
 LINE_LENGTH, LINE_COUNT = _WORD("LINE_LENGTH_IN"), _WORD("LINE_COUNT")
 _SHADOW_MODE = B197["SET_MME_SHADOW_RAM_CONTROL"]["MODE"]
+SHADOW_MODES = _SHADOW_MODE.values
+"""Modes of the shadow RAM. The two below METHOD_PASSTHROUGH keep what is written."""
 
 
 def header(word: Value, name: str) -> Value:
@@ -142,13 +136,13 @@ class _Write:
     def tracked(self) -> None:
         k, value = self.k, self.value
         mode, kept = self.parser.shadow_mode.value, k.load(I32, self.shadow)
-        k.store(I32, self.place, k.select(mode == REPLAY, kept, value))
-        k.store(I32, self.shadow, k.select(mode < PASSTHROUGH, value, kept))
+        k.store(I32, self.place, k.select(mode == SHADOW_MODES.METHOD_REPLAY, kept, value))
+        k.store(I32, self.shadow, k.select(mode < SHADOW_MODES.METHOD_PASSTHROUGH, value, kept))
 
     def both(self) -> None:
         """Store in the register, and in the shadow RAM unless methods pass it by."""
         self.plain()
-        for _ in self.k.when(self.parser.shadow_mode.value < PASSTHROUGH):
+        for _ in self.k.when(self.parser.shadow_mode.value < SHADOW_MODES.METHOD_PASSTHROUGH):
             self.k.store(I32, self.shadow, self.value)
 
     def stop(self, status: int) -> None:
@@ -441,25 +435,25 @@ class Packet:
         state.count("nop_words", k.select(zero, 1, 0))
         state.put("HEADER", word)
         count, kind = header(word, "COUNT"), header(word, "TERT_OP")
-        legacy = (form == LEGACY_INCREASING) | (form == LEGACY_STEADY)
+        legacy = (form == FORMS.GRP0_USE_TERT) | (form == FORMS.GRP2_USE_TERT)
         self["SUBCHANNEL"] = header(word, "SUBCHANNEL")
         self.find_file()
         self["METHOD"] = k.select(legacy, header(word, "ADDRESS_OLD"), header(word, "ADDRESS"))
-        self["IMMEDIATE"] = k.select(form == IMMEDIATE, 1, 0)
-        for _ in k.when(form == IMMEDIATE):
+        self["IMMEDIATE"] = k.select(form == FORMS.IMMD_DATA_METHOD, 1, 0)
+        for _ in k.when(form == FORMS.IMMD_DATA_METHOD):
             state.put("IMMEDIATE_VALUE", header(word, "IMMD_DATA"))
-        increasing = (form == INCREASING) | (form == LEGACY_INCREASING)
-        self["STEP"] = k.select(increasing | (form == ONCE), 1, 0)
+        increasing = (form == FORMS.INC_METHOD) | (form == FORMS.GRP0_USE_TERT)
+        self["STEP"] = k.select(increasing | (form == FORMS.ONE_INC), 1, 0)
         self["LATER_STEP"] = k.select(increasing, 1, 0)
         # Legacy words of other kinds speak of masks of sub-devices, of which there is one: nothing follows them.
-        old = k.select(kind == 0, header(word, "COUNT_OLD"), 0)
-        some = k.select(legacy, old, k.select(form == IMMEDIATE, 1, count))
-        self["REMAINING"] = k.select((form == RESERVED) | (form == END_SEGMENT), 0, some)
-        for _ in k.when((form == RESERVED) | ((form == LEGACY_STEADY) & (kind != 0))):
+        old = k.select(kind == TERTIARY.INC_METHOD, header(word, "COUNT_OLD"), 0)
+        some = k.select(legacy, old, k.select(form == FORMS.IMMD_DATA_METHOD, 1, count))
+        self["REMAINING"] = k.select((form == FORMS.RESERVED6) | (form == FORMS.END_PB_SEGMENT), 0, some)
+        for _ in k.when((form == FORMS.RESERVED6) | ((form == FORMS.GRP2_USE_TERT) & (kind != TERTIARY.INC_METHOD))):
             odd("header")
             for _ in k.when(self.illegal_ends):
                 self.end_segment()
-        for _ in k.when(form == END_SEGMENT):
+        for _ in k.when(form == FORMS.END_PB_SEGMENT):
             state.count("segments_ended")
             self.end_segment()
 

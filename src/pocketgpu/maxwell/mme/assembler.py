@@ -1,4 +1,4 @@
-"""From text to the instruction words of a macro. `text.py` says how they are written."""
+"""Text to the instruction words of a macro. `text.py` describes the text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_LINES = 1 << 16
 
 
 class MacroSyntaxError(UsageError):
-    """A line that is no instruction; `line` counts from 1."""
+    """A line that cannot be assembled; `line` counts from 1."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message, location=f"line {line}")
@@ -53,7 +53,7 @@ def assemble(source: str) -> list[int]:
 
 
 def encode(statement: str, at: int = 0, labels: Mapping[str, int] | None = None) -> int:
-    """The word of one statement that stands at word `at`. ValueError if it is none."""
+    """The word of one statement, which is at word `at` of the macro. Raises ValueError if it cannot be read."""
     if statement.startswith(".word"):
         value = _number(statement.removeprefix(".word").strip())
         if not 0 <= value <= 0xFFFFFFFF:
@@ -112,7 +112,7 @@ def _fields(parts: Mapping[str, int]) -> int:
     word = 0
     for name, value in parts.items():
         field = FIELDS[name]
-        # Signed fields take their bits as well: methods with a step use all of them.
+        # A signed field also takes unsigned numbers, because methods with a step use all of its bits.
         lowest = -(1 << (field.width - 1)) if field.type == "sint" else 0
         if not lowest <= value < 1 << field.width:
             raise ValueError(f"{value:#x} does not fit the {field.width} bits of {name}")
@@ -121,7 +121,7 @@ def _fields(parts: Mapping[str, int]) -> int:
 
 
 def _number(text: str) -> int:
-    """A number, a method's word, or a method with a step. ValueError if it is none."""
+    """A number, a method's word, or a method with a step. Raises ValueError if it cannot be read."""
     text = re.sub(r"\s", "", text)
     plain, colon, step = text.partition(":")
     negative, digits = plain.startswith("-"), plain.lstrip("+-")

@@ -1,4 +1,4 @@
-"""From the instruction words of a macro to text that the assembler takes back. `text.py` says how it is written."""
+"""The instruction words of a macro to text, of which the assembler makes the same words. `text.py` describes it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Line:
 
 
 def disassemble(words: Sequence[int]) -> list[Line]:
-    """A line for each word; branches that stay inside get labels."""
+    """A line for each word; targets of branches inside the macro get labels."""
     words = [int(word) & 0xFFFFFFFF for word in words]
     targets = {}
     for at, word in enumerate(words):
@@ -61,7 +61,7 @@ def _signed(name: str, word: int) -> int:
 
 
 def _statement(word: int, at: int, labels: dict[int, str]) -> str:
-    """The text of a word; what the text cannot say is for the caller to find out."""
+    """The text of a word. It may not say everything; the caller checks that."""
     exits = "exit " if word & _UNTOUCHED else ""
     bare = word & ~_UNTOUCHED
     if bare == NOP:

@@ -1,10 +1,10 @@
-"""The macro engine as a kernel's part: one instruction after the other until the macro ends, or must wait.
+"""The macro engine as a part of a kernel: it runs instructions until the macro ends, or must wait.
 
-All state between two instructions lives in the channel's state words, so a macro can stop at any of them: to fetch a
-parameter that has not come yet, and after a method that Python has to act upon.
+Between two instructions all state is in the channel's state words. So a macro can stop before any instruction: to wait
+for a parameter, or after a method that Python has to act upon.
 
-Source: as for `isa.py`. A branch in the delay slot of a branch does what a pair of
-program counters would: the instruction at the first target is the delay slot of the second.
+Source: as for `isa.py`. A branch in the delay slot of another branch does what a pair of program counters would do: the
+instruction at the first target is the delay slot of the second branch.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pocketgpu.maxwell.mme.isa import (
     get,
 )
 
-# What the engine is doing.
+# States of the engine.
 IDLE, BUSY, WAITING = range(3)
 
 
@@ -48,8 +48,8 @@ class MacroEngine:
     """Runs the macro that `state` describes.
 
     code: arena offset of the instruction RAM, whose words repeat above `mask`. read(word): the class's state.
-    send(word, value): a method. odd(what): tell of something that hardware would not accept, by a name of
-    `pushbuffer.ODD`. wide_shifts: positions of 32 and more leave nothing, instead of being taken modulo 32.
+    send(word, value): sends a method. odd(what): reports something that hardware would not accept, by a name of
+    `pushbuffer.ODD`. wide_shifts: shifts by 32 and more give 0, instead of being taken modulo 32.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class MacroEngine:
             state.put("MME_REGISTERS", self.registers[i], i)
 
     def _is(self, word: Value, which: Callable[[isa.Result], bool]) -> Value:
-        """Whether something is true of the instruction's result; never of a branch."""
+        """Whether the instruction's `Result` has a property; false for branches."""
         mask = self.k.i32(isa.result_mask(which))
         return ((mask.lsr(get(word, "result")) & 1) != 0) & (get(word, "op") != isa.BRANCH)
 

@@ -1,10 +1,10 @@
-"""The instruction set of macros, as one table: interpreter, assembler and disassembler all derive from it.
+"""The instruction set of macros as one table, from which interpreter, assembler and disassembler derive.
 
 An instruction computes a result (`OPERATIONS`, with `FUNCTIONS` for the one that works on registers) and says what is
 done with it (`RESULTS`), or it is a branch. Any of them may carry the exit bit.
 
-Source: what the envytools project's disassembler and the simulators of this GPU agree on; NVIDIA has published nothing
-about it. The document of the MME of Turing GPUs is about another instruction set.
+Source: the envytools project's disassembler and simulators of this GPU agree on this. NVIDIA has published nothing
+about it; its document on the MME of Turing GPUs describes another instruction set.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ FIELDS = {
         Field("annul", 5, 1),
     )
 }
-"""Where everything sits in an instruction word. `source`, `size` and `target` are bit positions and counts."""
+"""The fields of an instruction word. `source`, `size` and `target` are bit positions and counts."""
 
 REGISTER_FIELDS = ("rd", "ra", "rb")
 
-# What "set the method address" takes out of a value.
+# The parts of a value that sets the method address.
 METHOD_ADDRESS = Field("address", 0, 12)
 METHOD_STEP = Field("step", 12, 6)
 
@@ -87,11 +87,11 @@ def _mask(k: Lang, size: Value) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A way to compute a result. `fields`: what of the word it uses, beside `op`, `result`, `exit` and `rd`.
+    """A way to compute a result. `fields`: the fields that it uses apart from `op`, `result`, `exit` and `rd`.
 
-    compute(k, word, a, b) gives the result of those that need nothing else; `shifts`: it shifts by the lower 5 bits of
-    Ra. `forms`: how it is written, with fields in
-    braces; fields that a form leaves out are 0. The first form that fits is the one that is printed.
+    compute(k, word, a, b) gives the result; operations that need more than that have none. shifts: whether it shifts by
+    the lower 5 bits of Ra. forms: how it is written, with fields in braces; fields that a form leaves out are 0. The
+    disassembler writes the first form that fits.
     """
 
     code: int
@@ -152,11 +152,12 @@ BRANCH = OPERATION["branch"].code
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What is done with a result. `form`: how it is written, "{rd}" and "{e}" standing for register and expression;
-    a register 0 before a comma may be left out, but after "mov".
+    """What is done with a result.
 
-    fetches: one parameter is taken. parameter_to_rd: Rd gets that instead of the result. sets_method: the result
-    becomes method address and step. sends: what goes to the method, "result", "parameter" or "step".
+    form: how it is written, with "{rd}" for the register and "{e}" for the expression. A register 0 before a comma may
+    be left out, except after "mov". fetches: whether one parameter is fetched. parameter_to_rd: whether Rd gets that
+    instead of the result. sets_method: whether the result becomes method address and step. sends: what is sent to the
+    method, "result", "parameter" or "step".
     """
 
     code: int
@@ -182,7 +183,7 @@ RESULTS = (
 
 
 def result_mask(which: Callable[[Result], bool]) -> int:
-    """A bit for each code of a result of which something is true."""
+    """A set of result codes with a property, as a bit for each."""
     return sum(1 << result.code for result in RESULTS if which(result))
 
 

@@ -1,4 +1,4 @@
-"""How macro instructions are written: patterns made of the forms in the table, for assembler and disassembler.
+"""The text of macro instructions: patterns made of the forms in the table, for assembler and disassembler.
 
     again:
         parm r3                 ; r3 = next parameter
@@ -7,10 +7,10 @@
         exit send r3            ; and one more after this one
         nop
 
-One instruction stands on a line; `;`, `#` and `//` begin a comment. A number is decimal or has 0x; `@NAME` is the word
-of a method of the 3D class, `@NAME[3]` of an element of an array; `0x680:1` is a method with the step to the next.
-`.word` gives any 32 bits. A branch goes to a label, or so many words from itself: `.+2`. It is `bra`, `bz` or `bnz`;
-with `annul` after that, the instruction behind a taken branch is skipped.
+There is one instruction on a line; `;`, `#` and `//` begin a comment. A number is decimal or has 0x. `@NAME` is the
+word of a method of the 3D class, `@NAME[3]` that of an element of an array; `0x680:1` is a method with the step to the
+next. `.word` gives any 32 bits. A branch is `bra`, `bz` or `bnz`, and goes to a label or some words from itself: `.+2`.
+With `annul` after the mnemonic, the instruction after a taken branch is skipped.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def expression_patterns() -> list[tuple[Operation, str, re.Pattern[str]]]:
 
 @cache
 def statement_patterns() -> list[tuple[Result, re.Pattern[str]]]:
-    """Every way to write what is done with a result, longer ones first."""
+    """Every form of `RESULTS` with its pattern, longer ones first."""
     found = []
     for result in sorted(RESULTS, key=lambda r: len(r.form), reverse=True):
         words = re.escape(result.form).replace(r"\ ", r"\s+")
@@ -62,7 +62,7 @@ def statement_patterns() -> list[tuple[Result, re.Pattern[str]]]:
 
 
 def omits_no_register(result: Result) -> bool:
-    """Whether register 0 is written out, too."""
+    """Whether register 0 must be written."""
     return result.form.startswith("mov ")
 
 

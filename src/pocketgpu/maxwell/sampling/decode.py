@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.lanes import Engine
+from pocketgpu.maxwell.formats.channels import NUMBER_INTEGER, Channels
 from pocketgpu.maxwell.formats.texture_header import MAX_LEVEL_BYTES, TextureHeader
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling import records as r
@@ -18,22 +19,24 @@ from pocketgpu.maxwell.textures import blocks
 MAX_SLICES = 2048
 """Layers and slices that textures of this chip can have."""
 _ONES, _ZERO, _ALPHA = (6, 7), 0, 5
-_CHANNELS = {"R": 0, "G": 1, "B": 2, "A": 3, "Y": 0}
 
 
-def types_of(texture: TextureHeader) -> set[str]:
-    """Types of the components that texels have; empty for compressed formats."""
-    found = set()
-    for component in texture.format.components:
-        channel = _CHANNELS.get(component.name[:1])
-        if channel is not None and component.type != "ignored":
-            found.add(component.type or texture.types[channel])
-    return found
+def _channels(texture: TextureHeader) -> Sequence[Channels]:
+    """The channels of each of the pixels that share an element.
+
+    None of compressed formats; none where a type does not exist for a component's bits, which reading texels will tell.
+    """
+    layout = texture.format
+    count = layout.block[0] if layout.components else 0
+    try:
+        return [Channels.of(layout, texture.types, pixel=n) for n in range(count)]
+    except UsageError:
+        return []
 
 
 def is_integer(texture: TextureHeader) -> bool:
     """Whether texels are integers, which no filter mixes."""
-    return types_of(texture) in ({"uint"}, {"sint"})
+    return any(channels.numbers == NUMBER_INTEGER for channels in _channels(texture))
 
 
 def kind_of(texture: TextureHeader) -> int:
@@ -53,15 +56,14 @@ def kind_of(texture: TextureHeader) -> int:
         if codec.form == "unorm8":
             return r.FLOAT if texture.srgb and not plain else r.SRGB8 if texture.srgb else r.UNORM8
         return r.SRGB8 if codec.srgb and plain else r.FLOAT
-    parts = layout.components
-    bytes = layout.block == (1, 1) and bool(parts) and all(part.width == 8 for part in parts)
-    if bytes and types_of(texture) <= {"unorm", "zero", "one"}:
+    channels = _channels(texture)
+    if len(channels) == 1 and channels[0].bytes_of_channels is not None:
         return r.UNORM8 if not texture.srgb else r.SRGB8 if plain else r.FLOAT
     return r.FLOAT
 
 
 def storage_of(texture: TextureHeader, switches: Mapping[str, str]) -> tuple[int, int]:
-    """(address, bytes) of all that the texels of a texture come from.
+    """(address, bytes) of all memory that the texels of a texture are read from.
 
     :raises UsageError: it is too much, or more than the chip can have.
     """
@@ -121,5 +123,5 @@ def canonical(
 
 
 def _whole_alpha(slices: Iterable[NDArray[Any]]) -> bool:
-    """Whether 8 bits are enough for alpha: ASTC has 16 of it where it has 8 of sRGB colours."""
+    """Whether 8 bits are enough for alpha: ASTC decodes sRGB to colours of 8 bits, but alpha to 16."""
     return all(bool((np.rint(texels[..., 3] * 255) / np.float32(255) == texels[..., 3]).all()) for texels in slices)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import astuple
 from typing import Any
 
-import numpy as np
-
 from pocketgpu.facts.maxwell.headers import TIC, TSC, as_number, tic_of
-from pocketgpu.maxwell.formats.pixel_formats import srgb_to_linear
+from pocketgpu.maxwell.formats.channels import CHANNELS, channel_of
+from pocketgpu.maxwell.formats.components import ABSENT, Channel
+from pocketgpu.maxwell.formats.small_floats import MANTISSA
+from pocketgpu.maxwell.formats.srgb import linear_words
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.decode import is_integer, kind_of
 
 _TARGETS: Mapping[str, int] = {name: code for code, name in (TIC["BL"]["TEXTURE_TYPE"].enum or {}).items()}
 _MOST_SAMPLES = (1, 2, 4, 6, 8, 10, 12, 16)
-_COMPONENTS = {"unorm": r.C_UNORM, "snorm": r.C_SNORM, "uint": r.C_UINT, "sint": r.C_SINT, "float": r.C_FLOAT}
+_TYPES = ("unorm", "snorm", "uint", "sint", "float")
+"""Types of components that surfaces convert."""
 _FLAT = ("TWO_D", "TWO_D_ARRAY", "TWO_D_NO_MIPMAP")
 _ONE = 0x3F800000
 _ANISO, _OVERRIDE = 3, 1
@@ -41,7 +44,7 @@ def _pair(value: int) -> list[int]:
 
 
 def describe(texture: TextureHeader, header: bytes, sampler: bytes, switches: Mapping[str, str]) -> dict[str, Any]:
-    """A record's words by name but for LEVEL; f32 as floats.
+    """The words of a record by name, without LEVEL; f32 as floats.
 
     :raises UsageError: as `TextureHeader.surface`.
     """
@@ -119,8 +122,7 @@ def _border(texture: TextureHeader, get: Any, integer: bool) -> list[int]:
     """Words of the border as a swizzled texel."""
     words = [get(f"BORDER_COLOR_{c}") for c in "RGBA"]
     if texture.srgb:
-        codes = np.array([get(f"S_R_G_B_BORDER_COLOR_{c}") for c in "RGB"]) / 255
-        words[:3] = srgb_to_linear(codes).astype(np.float32).view(np.uint32).tolist()
+        words[:3] = linear_words()[[get(f"S_R_G_B_BORDER_COLOR_{c}") for c in "RGB"]].tolist()
     one = 1 if integer else _ONE
     sources = {0: 0, 2: words[0], 3: words[1], 4: words[2], 5: words[3], 6: one, 7: one}
     return [sources.get(code, 0) for code in texture.swizzle]
@@ -131,14 +133,22 @@ def _surface(texture: TextureHeader, switches: Mapping[str, str]) -> dict[str, A
     level, address = texture.surface(0, 0, switches)
     layout = level.layout
     stride = texture.mips_with(switches).layer_stride if texture.layout == "block-linear" else 0
-    components: list[int] = []
-    for n, name in enumerate("RGBA"):
-        part = texture.format.component(name)
-        kind = _COMPONENTS.get((part.type or texture.types[n]).removesuffix("16"), 0) if part is not None else 0
-        components += [part.lo, part.width, kind] if part is not None and kind else [0, 0, r.C_NONE]
     return {
         "ADDRESS": _pair(address), "STRIDE": _pair(stride), "BLOCK_HEIGHT": layout.block_height_log2,
         "BLOCK_DEPTH": layout.block_depth_log2, "BLOCK_SIZE": layout.block_size, "ROW_SIZE": layout.row_size,
         "SLICE_SIZE": _pair(layout.slice_size), "PITCH": texture.pitch, "ELEMENT": texture.format.bytes,
-        "COMPONENT": components,
+        "CHANNEL": [number for channel in _channels(texture) for number in astuple(channel)],
     }  # fmt: skip
+
+
+def _channels(texture: TextureHeader) -> list[Channel]:
+    """How surfaces convert red to alpha. What no surface has (luminance, shared exponents) reads and writes nothing."""
+    found = []
+    for name, of_header in zip(CHANNELS, texture.types, strict=True):
+        part, channel = texture.format.component(name), Channel(ABSENT, 0, 0, 1)
+        if part is not None:
+            type = (part.type or of_header).removesuffix("16")
+            exists = type != "float" or part.width in (32, *MANTISSA)
+            channel = channel_of(part, type) if type in _TYPES and exists else channel
+        found.append(channel)
+    return found

@@ -1,10 +1,10 @@
 """Where textures lie in the work area, as byte offsets: the book, which every kernel starts from, and records.
 
 The book is at the beginning of the area that a `Textures` object has. Its table finds the record of a handle; an entry
-is (handle, use + 1, offset of the record), and one of NO entry ends nothing: look at all PROBES places. CHANGES grows
-whenever a launch begins, or a handle is resolved.
+is (handle, use + 1, offset of the record). An empty entry does not end a search: look at all PROBES places. CHANGES
+grows whenever a launch begins, or a handle is resolved.
 
-A record is what kernels need of a texture header and a sampler, in plain numbers:
+A record has what kernels need of a texture header and a sampler, in plain numbers:
 
 =====================  =================================================================================================
 KIND                   storage of the copy of the texels, one of UNORM8 to INTEGER below
@@ -23,11 +23,11 @@ ANISOTROPY             samples along the longer side of a footprint, 1 for none
 REDUCTION              0 weighted sum, 1 minimum, 2 maximum
 SAMPLES                log2 of the samples of a pixel in x and y
 ADDRESS ... STRIDE     where a surface lies in guest memory (surface.py)
-COMPONENT              for each of red to alpha: lowest bit, width, type (a C_... below)
+CHANNEL                for each of red to alpha: type, word, lowest bit and width, as `formats.components.Channel`
 =====================  =================================================================================================
 
 Texels of UNORM8 and SRGB8 are words with red in the lowest byte, those of FLOAT and INTEGER four words. They are
-swizzled already; red, green and blue of SRGB8 are still to be made linear (the table LINEAR of the book).
+swizzled already. Red, green and blue of SRGB8 are not linear yet: the table LINEAR of the book makes them so.
 """
 
 from __future__ import annotations
@@ -49,15 +49,17 @@ RECORD = Struct(
     "WRAP:3", "MAG", "MIN", "MIP", "LOD_BIAS", "MIN_LOD", "MAX_LOD", "BORDER:4", "COMPARE", "ANISOTROPY", "REDUCTION",
     "SAMPLES:2", "RAW_LOD:3",
     "ADDRESS:2", "STRIDE:2", "BLOCK_HEIGHT", "BLOCK_DEPTH", "BLOCK_SIZE", "ROW_SIZE", "SLICE_SIZE:2", "PITCH",
-    "ELEMENT", "COMPONENT:12",
+    "ELEMENT", "CHANNEL:16",
 )  # fmt: skip
 RECORD_ROOM = (RECORD.size + 63) // 64 * 64
 
 # Storage of texels.
 UNORM8, SRGB8, FLOAT, INTEGER = range(4)
 TEXEL_BYTES = (4, 4, 16, 16)
+FORMAT_OF_BYTES = {UNORM8: "A8B8G8R8", SRGB8: "A8BL8GL8RL8"}
+"""The formats of colour targets whose pixels are like these texels."""
 
-# What a handle is wanted for: records for other things than sampling have no copy.
+# What a handle is used for: only records for sampling have a copy of the texels.
 SAMPLED, HEADER = range(2)
 
 # Bits of FLAGS.
@@ -75,9 +77,6 @@ PITCH_LINEAR = 32
 GOOD = 64
 """The record is one of a texture; the record of bad handles has no flags."""
 
-# Types of components, as surfaces convert them.
-C_NONE, C_UNORM, C_SNORM, C_UINT, C_SINT, C_FLOAT = range(6)
-
 # Address modes, filters.
 WRAP, MIRROR, CLAMP_TO_EDGE, BORDER, CLAMP_OGL, ONCE_EDGE, ONCE_BORDER, ONCE_OGL = range(8)
 POINT, LINEAR = 1, 2
@@ -94,11 +93,10 @@ V_RESULT = 12
 
 # Kernels, by their place in a launch's record.
 SAMPLE, FETCH, GATHER, QUERY, SURFACE = range(5)
-KERNELS = 5
 
 
 class Call:
-    """Bits of the word that tells a kernel what an instruction wants; see calls.py for who packs it."""
+    """Bits of the word that tells a kernel what an instruction wants; calls.py packs it."""
 
     DIMENSIONS, CUBE, ARRAY = (0, 2), (2, 1), (3, 1)
     LOD, COMPARE, OFFSETS = (4, 3), (7, 1), (8, 3)

@@ -27,9 +27,10 @@ from numpy.typing import NDArray
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.lanes import I32, Engine
+from pocketgpu.maxwell.formats.srgb import CODES, linear_words
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
+from pocketgpu.maxwell.host.observer import Observer, TextureRead
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
-from pocketgpu.maxwell.observer import Observer, TextureRead
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.decode import canonical, storage_of
 from pocketgpu.maxwell.sampling.describe import NOTHING, describe
@@ -150,9 +151,7 @@ class Textures:
         handle = self.engine.callback(self.resolve, I32, I32, I32)
         words[BOOK.RESOLVE // 4 : BOOK.RESOLVE // 4 + 2].view(np.int64)[0] = handle
         at = BOOK.LINEAR // 4
-        from pocketgpu.maxwell.formats.pixel_formats import srgb_to_linear
-
-        words[at : at + 256].view(np.float32)[:] = srgb_to_linear(np.arange(256) / 255)
+        words[at : at + CODES] = linear_words()
         # The record of bad handles: one texel of zeros, which lie in front of the other texels.
         self._bad = self._records
         self._put_record(self._bad, {**NOTHING, "LEVEL": self._texels - 64})

@@ -8,14 +8,14 @@ header's format, `.D` forms move bytes. Values beyond what a format can hold bec
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
-from pocketgpu.lanes import F32, I32, I64, Lang, Value, kernel
+from pocketgpu.lanes import I32, I64, Lang, Value, kernel
+from pocketgpu.maxwell.formats.channels import NUMBER_FLOAT, Channels
+from pocketgpu.maxwell.formats.components import FLOAT32, OF_TEXTURES, SINT, UINT, Channel, Quotient, Rounding
+from pocketgpu.maxwell.formats.words import Words
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.lookup import Record, Request, each_texture
 from pocketgpu.maxwell.sampling.records import SurfaceCall
-from pocketgpu.maxwell.sass.semantics.convert import half_to_f32, pack16
-from pocketgpu.maxwell.sass.semantics.unit import Unit
 from pocketgpu.maxwell.sass.thread_memory import access, atomics
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, OUTSIDE_SURFACE
 
@@ -26,12 +26,15 @@ _ARRAY_1D, _ARRAY_2D, _VOLUME = 2, 4, 5
 
 
 class _Surface:
-    """One call for the lanes that mean one surface."""
+    """One call, for the lanes whose handle is of one surface."""
 
     def __init__(self, request: Request, record: Record, lanes: Value) -> None:
         self.k, self.request, self.record, self.lanes = request.k, request, record, lanes
         self.formatted = request.bits(SurfaceCall.FORMATTED) != 0
         self.element = record.word("ELEMENT")
+        word = lambda n: record.word("CHANNEL", n)
+        channels = tuple(Channel(word(n), word(n + 1), word(n + 2), word(n + 3)) for n in range(0, 16, 4))
+        self.channels = Channels(self.element, channels, 0, NUMBER_FLOAT)
 
     # -- addresses --------------------------------------------------------------------------------------------------
     def size_code(self) -> Value:
@@ -117,7 +120,7 @@ class _Surface:
                 request.put(access.DATA + n, k.splat(0), self.lanes)
             call(LAUNCH.ACCESS, size | access.GLOBAL << 4)
             words = [k.select(here, request.take(access.DATA + n), 0) for n in range(4)]
-            found = k.branch(self.formatted, lambda: self.converted(words, here), lambda: tuple(words))
+            found = k.branch(self.formatted, lambda: self.converted(tuple(words), here), lambda: tuple(words))
             for n, v in enumerate(found):
                 request.put(r.V_RESULT + n, v, self.lanes)
 
@@ -142,101 +145,26 @@ class _Surface:
 
     def _type(self) -> Value:
         """The type of an atomic operation: as the instruction says, or by the format."""
-        k, first = self.k, self.record.word("COMPONENT", 2)
-        by_format = k.select(first == r.C_SINT, atomics.S32, k.select(first == r.C_FLOAT, atomics.F32_ADD, atomics.U32))
+        k, first = self.k, self.channels.channels[0].type
+        by_format = k.select(first == SINT, atomics.S32, k.select(first == FLOAT32, atomics.F32_ADD, atomics.U32))
         return k.select(self.formatted, by_format, self.request.bits(SurfaceCall.TYPE))
 
     # -- formats ----------------------------------------------------------------------------------------------------
-    def converted(self, words: Sequence[Value], here: Value) -> tuple[Value, ...]:
+    def converted(self, words: Words, here: Value) -> tuple[Value, ...]:
         """Texels as four 32-bit values."""
-        k, found = self.k, []
-        integer = self._integer()
-        for n in range(4):
-            low, width, kind = (self.record.word("COMPONENT", 3 * n + i) for i in range(3))
-            word = k.switch(low >> 5, [partial(_same, w) for w in words])
-            unsigned = word.lsr(k.splat(low & 31)) & self._mask(width)
-            shift = k.splat((32 - width) & 31)
-            signed = (unsigned << shift) >> shift
-            one = k.splat(k.select(integer, 1, 0x3F800000)) if n == 3 else k.splat(0)
-            found.append(k.select(here, self._value(kind, unsigned, signed, width, one), 0))
-        return tuple(found)
-
-    def _value(self, kind: Value, unsigned: Value, signed: Value, width: Value, one: Value) -> Value:
-        """What the bits of a component mean; `one` for a component that is not there."""
         k = self.k
-        unorm = lambda: k.bits_i32(k.to_f32(unsigned) / self._largest(width))
-        snorm = lambda: k.bits_i32(k.max(k.to_f32(signed) / self._largest(width - 1), -1.0))
-        number = lambda: self._from_float(unsigned, width)
-        found: Value = k.switch(kind, [lambda: one, unorm, snorm, lambda: unsigned, lambda: signed, number])
-        return found
+        one = k.bits_f32(k.select(self._integer(), 1, k.bits_i32(k.f32(1.0))))
+        colour = self.channels.unpack(k, words, None, Quotient.NEAREST, one=one, types=OF_TEXTURES)
+        return tuple(k.select(here, k.bits_i32(value), 0) for value in colour)
 
-    def encoded(self, values: Sequence[Value]) -> tuple[Value, ...]:
+    def encoded(self, values: Sequence[Value]) -> Words:
         """Four 32-bit values as the words of texels."""
         k = self.k
-        words = [k.splat(0)] * 4
-        for n in range(4):
-            low, width, kind = (self.record.word("COMPONENT", 3 * n + i) for i in range(3))
-            code = (self._code(kind, values[n], width) & self._mask(width)) << k.splat(low & 31)
-            words = [k.select((low >> 5) == i, w | code, w) for i, w in enumerate(words)]
-        return tuple(words)
-
-    def _code(self, kind: Value, word: Value, width: Value) -> Value:
-        """The bits for a 32-bit value."""
-        k, number = self.k, self.k.bits_f32(word)
-        most, positive = self._mask(width), self._mask(width - 1)
-
-        def rounded(largest: Value, least: float) -> Value:
-            scaled = k.clamp(number, least, 1.0) * largest
-            half = k.select(scaled < 0.0, k.splat(-0.5, type=F32), 0.5)
-            return k.to_i32(k.select(number == number, scaled + half, 0.0), -8388608.0, 16777216.0)
-
-        cases = [
-            lambda: k.splat(0), lambda: rounded(self._largest(width), 0.0),
-            lambda: rounded(self._largest(width - 1), -1.0), lambda: k.select(k.splat(most).below(word), most, word),
-            lambda: k.clamp(word, -1 - positive, positive), lambda: self._to_float(word, width),
-        ]  # fmt: skip
-        found: Value = k.switch(kind, cases)
-        return found
+        return self.channels.pack(k, [k.bits_f32(v) for v in values], None, Rounding.SINGLE, types=OF_TEXTURES)
 
     def _integer(self) -> Value:
-        kind = self.record.word("COMPONENT", 2)
-        return (kind == r.C_UINT) | (kind == r.C_SINT)
-
-    def _mask(self, width: Value) -> Value:
-        """So many bits, a scalar."""
-        k = self.k
-        return k.select(width >= 32, -1, (k.i32(1) << (width & 31)) - 1)
-
-    def _largest(self, width: Value) -> Value:
-        """The largest number of so many bits as an f32; widths are at most 24 where it matters."""
-        k = self.k
-        return k.to_f32((k.i32(1) << k.clamp(width, 0, 24)) - 1)
-
-    def _from_float(self, code: Value, width: Value) -> Value:
-        k = self.k
-        half = code << k.splat(k.select(width == 16, 0, 15 - width))
-        small = lambda: k.bits_i32(half_to_f32(Unit(k, {}), half & 0xFFFF))
-        found: Value = k.branch(width == 32, lambda: code, small)
-        return found
-
-    def _to_float(self, word: Value, width: Value) -> Value:
-        k = self.k
-
-        def smaller() -> Value:
-            half = pack16(Unit(k, {}), k.bits_i64(k.to_f64(k.bits_f32(word))), 0) & 0xFFFF
-            cut = k.splat(15 - width)
-            nan, minus = (half & 0x7FFF) > 0x7C00, (half & 0x8000) != 0
-            even = (half + ((k.splat(1) << (cut - 1)) - 1) + (half.lsr(cut) & 1)).lsr(cut)
-            infinity = k.splat(0x7C00).lsr(cut)
-            short = k.select(nan, infinity + 1, k.select(minus, 0, k.min(even, infinity)))
-            return k.select(width == 16, half, short)
-
-        found: Value = k.branch(width == 32, lambda: word, smaller)
-        return found
-
-
-def _same(word: Value) -> Value:
-    return word
+        red = self.record.word("CHANNEL")  # its type comes first
+        return (red == UINT) | (red == SINT)
 
 
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32, handle=I32)

@@ -1,10 +1,14 @@
-"""Single texels, sums of them, and what instructions get of the result."""
+"""Single texels, sums of texels, and the results that instructions get."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
+from pocketgpu.facts.maxwell.formats import COLOR_TARGET
 from pocketgpu.lanes import BOOL, F32, I32, Lang, Value
+from pocketgpu.maxwell.formats.channels import Channels
+from pocketgpu.maxwell.formats.components import Quotient
 from pocketgpu.maxwell.sampling import coordinates as c
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.lookup import Record, Request
@@ -44,23 +48,17 @@ def load_texel(request: Request, record: Record, start: Value, index: Value, lan
     def word() -> Value:
         return k.gather(I32, start + (index << 2), lanes)
 
-    def unorm() -> Words:
-        w = word()
-        a, b, g, e = (k.bits_i32(k.to_f32(w.lsr(8 * n) & 255) / 255.0) for n in range(4))
-        return a, b, g, e
-
-    def srgb() -> Words:
-        w = word()
+    def bytes(name: str) -> Words:
         linear = k.load(I32, request.launch + LAUNCH.TEXTURES) + BOOK.LINEAR
-        red, green, blue = (k.gather(I32, ((w.lsr(8 * n) & 255) << 2) + linear) for n in range(3))
-        return red, green, blue, k.bits_i32(k.to_f32(w.lsr(24)) / 255.0)
+        a, b, g, e = Channels.of(COLOR_TARGET.named(name)).unpack(k, (word(),), linear, Quotient.NEAREST)
+        return k.bits_i32(a), k.bits_i32(b), k.bits_i32(g), k.bits_i32(e)
 
     def wide() -> Words:
         at = k.select(lanes, start + (index << 4), 0)
         a, b, g, e = (k.gather(I32, at + 4 * n) for n in range(4))
         return a, b, g, e
 
-    found: Words = k.switch(kind, [unorm, srgb, wide, wide])
+    found: Words = k.switch(kind, [partial(bytes, r.FORMAT_OF_BYTES[n]) for n in (r.UNORM8, r.SRGB8)] + [wide, wide])
     return found
 
 
@@ -161,7 +159,7 @@ class Colour:
 def finish(
     request: Request, values: Sequence[Value], integers: tuple[Value, Sequence[Value]] | None, lanes: Value
 ) -> None:  # fmt: skip
-    """Hand four f32 to the instruction, or where the scalar `integers[0]` says so its four words."""
+    """Give four f32 to the instruction, or the four words of `integers[1]` where the scalar `integers[0]` holds."""
     k = request.k
     words = [k.bits_i32(v) for v in values]
     if integers is not None:
@@ -171,7 +169,7 @@ def finish(
 
 
 def hand_over(request: Request, words: Sequence[Value], lanes: Value, integers: Value | None) -> None:
-    """Four words to the instruction; f32 as pairs of halves where it wants those (of integers the lower halves)."""
+    """Give four words to the instruction, as pairs of f16 where it asks for those (of integers the lower halves)."""
     k = request.k
     for n, word in enumerate(words):
         request.put(r.V_RESULT + n, word, lanes)

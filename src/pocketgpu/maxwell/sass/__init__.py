@@ -1,4 +1,9 @@
-"""Maxwell shader code: decoded, shown, assembled, and found in the files that hold it."""
+"""Shader code of Maxwell (SM 5.3). What is here decodes it; `assembler.py` makes it.
+
+Folders, in the order in which a program is run: `files/`, `isa/` (words, instructions, text), `program/` (steps,
+control flow), `semantics/` (what operations compute), `thread_memory/`, `stages/`, `warp/` (the two executors),
+`launch/`.
+"""
 
 from __future__ import annotations
 

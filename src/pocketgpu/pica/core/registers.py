@@ -15,6 +15,7 @@ import numpy as np
 
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.registers import BoundField, Field
+from pocketgpu.facts.vertices import NIBBLES
 from pocketgpu.lanes import I32, Lang, Value
 
 
@@ -27,10 +28,6 @@ def field(name: str) -> BoundField:
 def part(word: Value, of: Field | BoundField) -> Value:
     """The bits of a field, of a word that is a register's or a structure's."""
     return word.bits(of.lo, of.width)
-
-
-NIBBLES = 8
-"""Fields of four bits in a register that is a list of them; such lists go on in the next register."""
 
 
 def nibble_of(k: Lang, n: Value, low: Value, high: Value) -> Value:

@@ -20,8 +20,9 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from pocketgpu.events import EventLog
-from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.external import EXTERNAL, shows_both
 from pocketgpu.facts.formats import EXTERNAL_FORMATS, RGBA4, RGBA8, PixelFormat
+from pocketgpu.facts.pica_enums import INTERLACE, TRANSFER_FORMAT
 from pocketgpu.facts.registers import BoundField
 from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.pica.display.lcd import fill_colour
@@ -67,6 +68,10 @@ class Screen:
         return to_png(self.array)
 
 
+_LUT_INDEX, _LUT_DATA = EXTERNAL["PDC0_LUT_INDEX"]["index"], EXTERNAL["PDC0_LUT_DATA"]
+_LUT_ENTRIES = 1 << _LUT_INDEX.width
+
+
 class ColorTable:
     """The colour look-up table of one display controller: a byte of each channel in, a byte out.
 
@@ -79,7 +84,7 @@ class ColorTable:
     def reset(self) -> None:
         """Back to the identity."""
         self.index = 0
-        self._entries = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
+        self._entries = np.repeat(np.arange(_LUT_ENTRIES, dtype=np.uint8)[:, None], 3, axis=1)
         self.is_identity = True
 
     def copy_from(self, other: ColorTable) -> None:
@@ -88,19 +93,19 @@ class ColorTable:
 
     def select(self, word: int) -> None:
         """A write to LUT_INDEX."""
-        self.index = word & 0xFF
+        self.index = _LUT_INDEX.raw(word)
 
     def store(self, word: int) -> None:
         """A write to LUT_DATA (red in the low byte); the index steps on, and wraps."""
-        self._entries[self.index] = word & 0xFF, word >> 8 & 0xFF, word >> 16 & 0xFF
-        self.index = (self.index + 1) & 0xFF
-        self.is_identity = bool((self._entries == np.arange(256)[:, None]).all())
+        self._entries[self.index] = [field.raw(word) for field in _LUT_DATA.fields]
+        self.index = (self.index + 1) % _LUT_ENTRIES
+        self.is_identity = bool((self._entries == np.arange(_LUT_ENTRIES)[:, None]).all())
 
     def load(self) -> int:
         """A read of LUT_DATA; the index steps on as well."""
         red, green, blue = self._entries[self.index].tolist()
-        self.index = (self.index + 1) & 0xFF
-        return int(red | green << 8 | blue << 16)
+        self.index = (self.index + 1) % _LUT_ENTRIES
+        return _LUT_DATA.encode(r=red, g=green, b=blue)
 
     def apply(self, array: Bytes) -> Bytes:
         """RGB of any shape (..., 3) through the table."""
@@ -191,9 +196,9 @@ class _Reader:
         if unit == 0:
             # Bit 5 alone makes a stereo mode; with bits 5 and 6 clear the system software scans 800 lines (3dbrew).
             width = TOP_WIDTH if lines or doubling else WIDE_WIDTH
-            if lines >= 2:
+            if shows_both(lines):
                 # Even lines reach the left eye: A's in mode AB, B's in mode BA.
-                left, right = (a, b) if lines == 2 else (b, a)
+                left, right = (a, b) if lines == INTERLACE.A_THEN_B else (b, a)
                 eyes = {name: left} if left == right else {name: left, f"{name}-right": right}
         if not self.value(pdc + "CONTROL.enable"):
             return [Screen(name, _plain(width))]
@@ -225,7 +230,7 @@ class _Reader:
 
 def _doubled(color_format: int, switches: Mapping[str, str]) -> bool:
     """Formats past the table may show every pixel twice."""
-    return color_format > 4 and switches["display.formats_5_7"] == "doubled"
+    return color_format not in TRANSFER_FORMAT and switches["display.formats_5_7"] == "doubled"
 
 
 def pixel_bits(color_format: int, switches: Mapping[str, str]) -> int:

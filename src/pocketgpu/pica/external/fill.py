@@ -11,11 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
+from pocketgpu.facts.pica_enums import FILL_WIDTH
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
 from pocketgpu.pica.memory.guest import GuestMemory
 
-# Bytes of the pattern by the width field: 0 is 16 bits, 1 and 3 are 24, 2 is 32.
-BYTES = {0: 2, 1: 3, 2: 4, 3: 3}
+BYTES = FILL_WIDTH.in_order({"BITS_16": 2, "BITS_24": 3, "BITS_32": 4, "BITS_24_3": 3})
+"""Bytes of the pattern, by PSCn_CONTROL.width."""
 _STEP = 96  # bytes written in one go: a multiple of every pattern and of eight words
 # Fills that are remembered: far more than programs have.
 _MAX_PLANS = 4096
@@ -61,7 +62,7 @@ class MemoryFill:
         return self._engine.get(fill_steps)
 
     def run(self, start: int, end: int, value: int, width: int) -> str | None:
-        """Fill physical [start, end) as control bits 9:8 (`width`) say; returns why nothing was filled, or None.
+        """Fill physical [start, end) as PSCn_CONTROL.width says; returns why nothing was filled, or None.
 
         The phase of the pattern is counted from `start`; the low byte of `value` comes first.
         """

@@ -17,10 +17,12 @@ import numpy as np
 
 from pocketgpu.events import EventKind, EventLog
 from pocketgpu.facts.external import CORE_READ_HANGS, COUNTED_TRAFFIC, EXTERNAL, HOLES, LCD, MIRRORS
+from pocketgpu.facts.list_entry import header_word
 from pocketgpu.facts.pica import PICA
 from pocketgpu.lanes import I32, U8, Engine, Lang, Value, kernel
 from pocketgpu.pica.core.layout import CONTROL as C
-from pocketgpu.pica.core.layout import EXTERNAL_WORDS, MAX_WRITES, WorkLayout
+from pocketgpu.pica.core.layout import EXTERNAL_WORDS, ID_SPACE, MAX_WRITES, WorkLayout
+from pocketgpu.pica.core.observer import Observer, tell_written
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.display.screens import ColorTable, Screen, scan_out
 from pocketgpu.pica.external.fill import MemoryFill
@@ -30,7 +32,6 @@ from pocketgpu.pica.external.vram_power import VramPower
 from pocketgpu.pica.front.command_list import EFFECT_NAMES, EFFECT_TABLE
 from pocketgpu.pica.front.draws import Core3D
 from pocketgpu.pica.memory.guest import GuestMemory
-from pocketgpu.pica.observer import Observer, tell_written
 
 BASE = EXTERNAL.base
 WORDS = EXTERNAL_WORDS
@@ -48,11 +49,15 @@ FILLS = [(_address(f"PSC{unit}_START"), _address(f"PSC{unit}_CONTROL"), f"PSC{un
 TRANSFER_CONTROL = _address("PPF_CONTROL")
 FILL_START, FILL_FINISHED = (EXTERNAL["PSC0_CONTROL"][name].mask for name in ("start", "finished"))
 FILL_WIDTH = EXTERNAL["PSC0_CONTROL"]["width"]
+_FILL_ADDRESS = EXTERNAL["PSC0_START"]["address"]
 TRANSFER_START, TRANSFER_FINISHED = (EXTERNAL["PPF_CONTROL"][name].mask for name in ("start", "finished"))
 _SELECTS = [_address(f"PDC{unit}_SELECT") for unit in range(2)]
 _SELECT_KEPT = EXTERNAL["PDC0_SELECT"]["current"].mask
 _SELECT_PULSE = EXTERNAL["PDC0_SELECT"]["reset_fifo"].mask
 _SELECT_FLAGS = sum(EXTERNAL["PDC0_SELECT"][name].mask for name in ("h_irq", "v_irq", "error_irq"))
+
+_SYNC_OFF = EXTERNAL["PDC0_POLARITY"]["h"].mask | EXTERNAL["PDC0_POLARITY"]["v8"].mask
+"""The bits of POLARITY that stop sync pulses, where they do that (display.sync_bits)."""
 
 _STATUS, _BUSY = _address("STATUS"), _address("BUSY")
 _STATUS_BITS = {field.name.upper(): field.mask for field in EXTERNAL["STATUS"].fields}
@@ -71,6 +76,13 @@ _HOME = {
 }
 """Word of the register that answers at a mirrored word."""
 
+FIRST_REQUEST = PICA["FINALIZE"].offset
+"""Ids before it are those of acknowledge bytes."""
+FIRST_STATE = PICA["FACECULLING_CONFIG"].offset
+"""Ids before it are about interrupts."""
+_REQUEST = slice(FIRST_REQUEST, PICA["IRQ_CMP0"].offset)
+_COMPARE = slice(PICA["IRQ_CMP0"].offset, PICA["IRQ_MASK_LOW"].offset)
+_MASKS = slice(PICA["IRQ_MASK_LOW"].offset, PICA["IRQ_STAT_LOW"].offset)
 _UNIT_WORDS = {
     unit: {register.name: register.offset // 4 for register in EXTERNAL if register.name.startswith(f"{unit}_")}
     for unit in ("PSC0", "PSC1", "PPF")
@@ -163,7 +175,7 @@ class ExternalRegisters:
         for unit in range(2):
             self._writable[_address(f"PDC{unit}_STRIDE")] = 0x100000000 - int(switches["display.stride_unit"])
             if switches["display.sync_bits"] == "disable":
-                self._writable[_address(f"PDC{unit}_POLARITY")] = 0x101
+                self._writable[_address(f"PDC{unit}_POLARITY")] = _SYNC_OFF
         for register in LCD:
             self.lcd[register.offset // 4] = register.reset
         self._triggers: dict[int, Callable[[int], None]] = {
@@ -183,12 +195,12 @@ class ExternalRegisters:
         self._lists: dict[tuple[int, int], tuple[int, int, int | None]] = {}
         self._kind[:] = PLAIN
         self._kind[list(self._triggers)] = TRIGGER
-        self._kind[_PICA_FIRST : _PICA_FIRST + 0x400] = CORE
+        self._kind[_PICA_FIRST : _PICA_FIRST + ID_SPACE] = CORE
         self._kind[_PICA_FIRST : _PICA_FIRST + len(core.registers)][EFFECT_TABLE[: len(core.registers)] == _STORE] = (
             CORE_PLAIN
         )
         # Below the first register of the core proper: acknowledge bytes, and what only this side writes.
-        self._kind[_PICA_FIRST : _PICA_FIRST + 0x40] = CORE
+        self._kind[_PICA_FIRST : _PICA_FIRST + FIRST_STATE] = CORE
         self._kind[[_PICA_FIRST + number for number in LIST_STARTS]] = CORE
         self._kind[list(_HOME)] = MIRROR
         for hole in HOLES:
@@ -364,8 +376,8 @@ class ExternalRegisters:
 
     def _core_matches(self) -> bool:
         """Whether a byte of the core's interrupt request is the one that it is compared with."""
-        request, compare = self.core.registers[0x10:0x20].view(np.uint8), self.core.registers[0x20:0x30].view(np.uint8)
-        disabled = np.unpackbits(self.core.registers[0x30:0x32].view(np.uint8), bitorder="little").astype(bool)
+        request, compare, masks = (self.core.registers[part].view(np.uint8) for part in (_REQUEST, _COMPARE, _MASKS))
+        disabled = np.unpackbits(masks, bitorder="little").astype(bool)
         return bool(((request == compare) & ~disabled).any())
 
     # -- units ------------------------------------------------------------------------------------------------------
@@ -387,6 +399,10 @@ class ExternalRegisters:
             for one in self.observers:
                 one.unit_ended(unit, words)
 
+    def rest(self) -> None:
+        """No unit is at work: observers will not hear that one has ended."""
+        self._at_work.clear()
+
     def _tell_written(self, place: tuple[int, int]) -> None:
         if self.observers:
             tell_written(self.observers, [place])
@@ -403,14 +419,18 @@ class ExternalRegisters:
             self._tell_start(name, word)
         self.words[index] = word = self._controlled(word, index, FILL_FINISHED)
         if word & FILL_START:
-            start, end, value = self.words[first : first + 3].tolist()
-            self._run_fill(unit, start, end, value, FILL_WIDTH.raw(word))
+            self._run_fill(unit, *self._fill_range(first), FILL_WIDTH.raw(word))
+
+    def _fill_range(self, first: int) -> tuple[int, int, int]:
+        """Addresses from and until which a unit fills, and with what; `first` is the word of its first register."""
+        start, end, value = self.words[first : first + 3].tolist()
+        return int(_FILL_ADDRESS.decode(start)), int(_FILL_ADDRESS.decode(end)), value
 
     def _run_fill(self, unit: int, start: int, end: int, value: int, width: int) -> None:
-        """Fill, as words of the unit's registers say, and let it be finished."""
+        """Fill [start, end) as a unit's registers say, and let it be finished."""
         started = perf_counter()
         _, index, name = FILLS[unit]
-        self._fill_memory(unit, start << 3, end << 3, value, width)
+        self._fill_memory(unit, start, end, value, width)
         word = int(self.words[index]) & ~FILL_START
         if start or self.switches["fill.null_start"] == "finish":
             word |= FILL_FINISHED
@@ -476,20 +496,20 @@ class ExternalRegisters:
     # -- the 3D core's registers --------------------------------------------------------------------------------------
     def _core_write(self, number: int, word: int) -> None:
         registers = self.core.registers
-        if number < 0x10:  # acknowledge: the same storage as the request bytes
-            registers[0x10 + number] = word
+        if number < FIRST_REQUEST:  # acknowledge: the same storage as the request bytes
+            registers[FIRST_REQUEST + number] = word
         elif number in LIST_STARTS:
             registers[number] = word
             if word & 1:
                 self._start_list(LIST_STARTS.index(number))
                 registers[number] = 0
-        elif number < 0x40:
+        elif number < FIRST_STATE:
             registers[number] = word
         elif number < len(registers):
             if EFFECT_TABLE[number] == _STORE:
                 registers[number] = word
             else:
-                self.core.run_words([word, number | 0xF0000])
+                self.core.run_words([word, header_word(number, 1, consecutive=False)])
 
     def _start_list(self, channel: int) -> None:
         self.list_done(self._run_list(channel))

@@ -19,6 +19,7 @@ from pocketgpu.events import EventLog
 from pocketgpu.facts import timing
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.memory_map import VRAM
+from pocketgpu.facts.pica import PICA
 from pocketgpu.lanes import Engine
 from pocketgpu.pica.core.layout import CONTROL as C
 from pocketgpu.pica.core.stats import Stats
@@ -31,6 +32,8 @@ from pocketgpu.pica.external.registers import (
     FILL_START,
     FILL_WIDTH,
     FILLS,
+    FIRST_REQUEST,
+    FIRST_STATE,
     LIST_STARTS,
     TRANSFER_CONTROL,
     TRANSFER_FINISHED,
@@ -51,6 +54,7 @@ _COUNTERS = {
     for unit in range(2)
     for name in ("HCOUNT", "VCOUNT", "STATUS")
 }
+_ADDRESS = EXTERNAL["PPF_INPUT_ADDRESS"]["address"]
 _FILL_GRAIN = 48
 """Bytes in which the progress of a fill is counted: whole stores of 16 bytes, and whole patterns."""
 
@@ -200,7 +204,7 @@ class TimedRegisters(ExternalRegisters):
             if self.switches["external.core_reads"] == "at-once":
                 if number in LIST_STARTS:
                     return 1
-            elif 0x10 <= number < 0x20 or number >= 0x40:
+            elif number in range(FIRST_REQUEST, PICA["IRQ_CMP0"].offset) or number >= FIRST_STATE:
                 self._await_list()
         return super()._read_core(number)
 
@@ -230,10 +234,10 @@ class TimedRegisters(ExternalRegisters):
             self._stop_fill(unit)
             self.report("warning", "fill.aborted", f"PSC{unit} was started again before it was done")
         self._tell_start(name, written)
-        start, end, value = self.words[first : first + 3].tolist()
+        start, end, value = self._fill_range(first)
         self._filling[unit] = start, end, value, FILL_WIDTH.raw(word)
         self.words[index] = word
-        size = max(0, end - start) << 3
+        size = max(0, end - start)
         job.start(now, timing.UNIT_LATENCY + timing.FILL.cost(size), lambda: self._run_fill(unit, *self._filling[unit]))
 
     def _stop_fill(self, unit: int) -> None:
@@ -241,12 +245,10 @@ class TimedRegisters(ExternalRegisters):
         job = self._fills[unit]
         start, end, value, width = self._filling[unit]
         worked = max(0, self.clock.now - job.started - timing.UNIT_LATENCY)
-        done = (
-            min(int(worked / timing.FILL.cycles * timing.FILL.amount), (end - start) << 3) // _FILL_GRAIN * _FILL_GRAIN
-        )
+        done = min(int(worked / timing.FILL.cycles * timing.FILL.amount), end - start) // _FILL_GRAIN * _FILL_GRAIN
         job.stop()
         if done > 0:
-            self._fill_memory(unit, start << 3, (start << 3) + done, value, width)
+            self._fill_memory(unit, start, start + done, value, width)
 
     def _transfer(self, word: int) -> None:
         index, job = TRANSFER_CONTROL, self._mover
@@ -265,7 +267,8 @@ class TimedRegisters(ExternalRegisters):
 
     def _transfer_cycles(self, words: np.ndarray) -> int:
         outcome = self.transfer.prepare(words).outcome
-        sides = [VRAM.contains(int(words[n]) << 3) for n in range(2)]  # input and output address come first
+        # Input and output address come first.
+        sides = [VRAM.contains(int(_ADDRESS.decode(int(word)))) for word in words[:2]]
         rate = (timing.TRANSFER, timing.TRANSFER_VRAM, timing.TRANSFER_VRAM_ONLY)[sum(sides)]
         return timing.UNIT_LATENCY + rate.cost(max(outcome.read, outcome.written))
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import EXTERNAL_FORMATS, PixelFormat
+from pocketgpu.facts.pica_enums import TRANSFER_FORMAT, TRANSFER_SCALE
 from pocketgpu.facts.switches import departures
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
 from pocketgpu.pica.fragment.state import BLOCK32
@@ -33,8 +34,8 @@ from pocketgpu.pica.memory.pixels import (
 
 
 def external_format(code: int) -> PixelFormat:
-    """Formats of the display side; codes 5-7 act as 4."""
-    return EXTERNAL_FORMATS[min(code, 4)]
+    """Formats of the display side; codes that nobody knows act as the last one."""
+    return EXTERNAL_FORMATS[min(code, max(TRANSFER_FORMAT))]
 
 
 def _extent(width: int, height: int, pitch: int, tiled: bool, block: int) -> int:
@@ -182,10 +183,18 @@ _PLACES = {r.name: r.offset // 4 - FIRST for r in EXTERNAL if r.name.startswith(
 WORDS = slice(FIRST, FIRST + max(_PLACES.values()) + 1)
 """The registers of the unit among the words of the external block."""
 _CONTROL = _PLACES["PPF_CONTROL"]
+COPY_UNIT = EXTERNAL["PPF_COPY_INPUT"]["width"].scale
+"""Bytes that texture copies move at once."""
 # Pixels along the shorter side from which 16-bit pictures are known to be transferred.
 LEAST_16_BIT = 64
 # Moves that are remembered: far more than programs have.
 _MAX_MOVES = 4096
+
+
+def _address(words: Mapping[str, int], side: str) -> int:
+    """The physical address that the unit reads from ("INPUT") or writes to ("OUTPUT")."""
+    register = EXTERNAL[f"PPF_{side}_ADDRESS"]
+    return int(register["address"].decode(words[register.name]))
 
 
 class TransferEngine:
@@ -235,10 +244,11 @@ class TransferEngine:
 
     def _convert(self, words: Mapping[str, int], flags: Mapping[str, int]) -> Outcome | Move:
         size = lambda name, part: EXTERNAL[name][part].raw(words[name])
-        source, target = words["PPF_INPUT_ADDRESS"] << 3, words["PPF_OUTPUT_ADDRESS"] << 3
+        source, target = (_address(words, side) for side in ("INPUT", "OUTPUT"))
         in_width = size("PPF_INPUT_SIZE", "width")
         out_width, out_height = size("PPF_OUTPUT_SIZE", "width"), size("PPF_OUTPUT_SIZE", "height")
-        scale_x, scale_y = int(flags["scale"] in (1, 2, 3)), int(flags["scale"] in (2, 3))
+        scale_x = int(flags["scale"] != TRANSFER_SCALE.NONE)
+        scale_y = int(flags["scale"] not in (TRANSFER_SCALE.NONE, TRANSFER_SCALE.TWO_BY_ONE))
         width, height = out_width >> scale_x, out_height >> scale_y
         cropped = flags["crop"] or self.switches["transfer.uncropped_stride"] == "input"
         stride = in_width if cropped else out_width
@@ -289,15 +299,15 @@ class TransferEngine:
             done = replace(done, problem=told, event="transfer.block32-size")
         elif block:
             done = replace(done, problem=BLOCK32, event="pica.block32")
-        elif flags["scale"] == 3:
+        elif flags["scale"] not in TRANSFER_SCALE:
             told = "display transfer with scale code 3, which is invalid: scaled as by code 2"
             done = replace(done, problem=told, event="transfer.scale")
         return Move(done, run, (start, place, stride, width, height, flags["flip"]), (place, made), how)
 
     def _copy(self, words: Mapping[str, int]) -> Outcome | Move:
-        unit = 1 if self.switches["texture_copy.units"] == "byte" else 16
-        part = lambda name, field: EXTERNAL[name][field].raw(words[name]) * unit // 16
-        units = words["PPF_COPY_SIZE"] // 16
+        unit = 1 if self.switches["texture_copy.units"] == "byte" else COPY_UNIT
+        part = lambda name, field: EXTERNAL[name][field].raw(words[name]) * unit // COPY_UNIT
+        units = words["PPF_COPY_SIZE"] // COPY_UNIT
         if not units:
             return Outcome(False, "texture copy of no bytes never ends on the console", hang=True)
         lines = []
@@ -312,13 +322,13 @@ class TransferEngine:
             # Without gaps a side is contiguous whatever its width says.
             lines.append((width, gap) if gap else (units, 0))
         ranges = []
-        for (width, gap), name in zip(lines, ("PPF_INPUT_ADDRESS", "PPF_OUTPUT_ADDRESS"), strict=True):
-            length = 16 * (units + (units - 1) // width * gap)
-            pa = words[name] << 3
+        for (width, gap), side in zip(lines, ("INPUT", "OUTPUT"), strict=True):
+            length = COPY_UNIT * (units + (units - 1) // width * gap)
+            pa = _address(words, side)
             offset = self.memory.offset_of(pa, length)
             if offset is None:
                 return Outcome(True, f"texture copy {pa:#010x}..{pa + length:#010x} leaves memory")
             ranges.append((offset, length))
         arguments = (ranges[0][0], ranges[1][0], units, *lines[0], *lines[1])
-        done = Outcome(True, moved=True, read=16 * units, written=16 * units)
+        done = Outcome(True, moved=True, read=COPY_UNIT * units, written=COPY_UNIT * units)
         return Move(done, self.engine.get(copy_units), arguments, ranges[1])

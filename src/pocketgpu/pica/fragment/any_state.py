@@ -12,9 +12,9 @@ import numpy as np
 
 from pocketgpu.facts.pica_enums import FOG_MODE, FRAGMENT_MODE, TEXENV_SOURCE, TEXTURE_TYPE
 from pocketgpu.lanes import I32, Lang, Value
+from pocketgpu.pica.core.colors import Color
 from pocketgpu.pica.core.layout import PACKET
 from pocketgpu.pica.core.registers import StateWords, register_id
-from pocketgpu.pica.fragment.combiners import Color
 from pocketgpu.pica.fragment.combiners_general import CHANNELS, SOURCES, GeneralCombiners
 from pocketgpu.pica.fragment.lighting import Lighting
 from pocketgpu.pica.fragment.sources import TEXCOORD_SLOTS, texcoord_slot

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 
 from pocketgpu.facts.pica_enums import TEXENV_ALPHA_OPERAND, TEXENV_COMBINER, TEXENV_RGB_OPERAND, TEXENV_SOURCE
 from pocketgpu.lanes import Lang, Value
+from pocketgpu.pica.core.colors import Color, constant_color, div255
 from pocketgpu.pica.core.registers import LiveRegisters, Number, StaticRegisters
 
-Color = dict[str, Value]
 STAGES = 6
 BUFFERED = 4
 """Stages whose result can go to the buffer: nobody reads it after the last ones."""
@@ -27,11 +27,6 @@ _THREE = TEXENV_COMBINER.numbers("INTERPOLATE", "MULTIPLY_THEN_ADD", "ADD_THEN_M
 USES = {op: 1 if op == TEXENV_COMBINER.REPLACE else 3 if op in _THREE else 2 for op in TEXENV_COMBINER}
 """How many operands each operation reads."""
 DOT_PRODUCTS = TEXENV_COMBINER.numbers("DOT3_RGB", "DOT3_RGBA")
-
-
-def div255(x: Value) -> Value:
-    """floor(x / 255) for 0 <= x <= 65025 + 255, exactly."""
-    return (x + 1 + (x >> 8)) >> 8
 
 
 class Arithmetic:
@@ -142,11 +137,6 @@ def sources_used(state: StaticRegisters, switches: Mapping[str, str]) -> set[int
             for i, code in enumerate(codes[: USES.get(op, 0)]):
                 used.add(code if stage else first_previous(switches, i, code, codes[2]))
     return used
-
-
-def constant_color(k: Lang, live: LiveRegisters, register: str, channels: str = "rgba") -> Color:
-    """A colour register with R in its low byte, as channels over the lanes."""
-    return {ch: k.splat(live(f"{register}.{ch}")) for ch in channels}
 
 
 class Combiners:

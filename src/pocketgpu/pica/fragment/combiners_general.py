@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from pocketgpu.facts.pica_enums import TEXENV_COMBINER, TEXENV_SOURCE
 from pocketgpu.lanes import I32, Array, Lang, Value
+from pocketgpu.pica.core.colors import Color
 from pocketgpu.pica.core.registers import LiveRegisters, field, register_id
 from pocketgpu.pica.fragment.combiners import (
     ALPHA_OPERANDS,
@@ -19,7 +20,6 @@ from pocketgpu.pica.fragment.combiners import (
     OPERANDS,
     RGB_OPERANDS,
     STAGES,
-    Color,
     arithmetic,
 )
 

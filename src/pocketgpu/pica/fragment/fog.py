@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from pocketgpu.facts.pica_enums import FOG_MODE
 from pocketgpu.lanes import F32, I32, Lang, Value
+from pocketgpu.pica.core.colors import Color, constant_color
 from pocketgpu.pica.core.layout import BANK_INDEX, PACKET
 from pocketgpu.pica.core.registers import Flag, LiveRegisters, State, field
-from pocketgpu.pica.fragment.combiners import Color, constant_color
 
 ENTRIES = 128
 _SCALE = 1.0 / 2047.0

@@ -26,9 +26,9 @@ from collections.abc import Callable, Mapping
 
 from pocketgpu.facts.pica_enums import DEPTH_CLASS, DEPTH_FORMAT, FOG_MODE, GAS_LUT_INPUT, SHADING_DENSITY
 from pocketgpu.lanes import I32, Lang, Value
+from pocketgpu.pica.core.colors import Color
 from pocketgpu.pica.core.layout import BANK_INDEX, PACKET
 from pocketgpu.pica.core.registers import Flag, LiveRegisters, State
-from pocketgpu.pica.fragment.combiners import Color
 
 COLORS = 8
 _FULL = 0xFFFF

@@ -13,10 +13,11 @@ from collections.abc import Callable
 
 from pocketgpu.facts.pica_enums import FRAGMENT_MODE, SCISSOR, TEXENV_SOURCE
 from pocketgpu.lanes import I32, I64, Lang, Value, kernel
+from pocketgpu.pica.core.colors import Color
 from pocketgpu.pica.core.layout import LIGHTS_SIZE, PACKET, PACKET_REGISTERS, TRIANGLE, TRIANGLE_SIZE, WorkLayout
 from pocketgpu.pica.core.registers import Flag, LiveRegisters, StateWords, StaticRegisters
 from pocketgpu.pica.fragment.any_state import AnyState, state_words
-from pocketgpu.pica.fragment.combiners import Color, Combiners, sources_used
+from pocketgpu.pica.fragment.combiners import Combiners, sources_used
 from pocketgpu.pica.fragment.fog import Fog
 from pocketgpu.pica.fragment.gas import Gas
 from pocketgpu.pica.fragment.lighting import Lighting

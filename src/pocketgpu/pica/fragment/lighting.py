@@ -27,6 +27,7 @@ from pocketgpu.facts.pica_enums import (
     TEXENV_SOURCE,
 )
 from pocketgpu.lanes import F32, I32, Lang, Value, Var
+from pocketgpu.pica.core.colors import Color
 from pocketgpu.pica.core.layout import BANK_INDEX, LIGHT_SIZE, PACKET
 from pocketgpu.pica.core.registers import (
     FLOAT_SHAPES,
@@ -39,7 +40,6 @@ from pocketgpu.pica.core.registers import (
     part,
     register_id,
 )
-from pocketgpu.pica.fragment.combiners import Color
 from pocketgpu.struct_words import Struct
 
 QUATERNION_SLOTS = tuple(SEMANTIC.number(f"QUATERNION_{axis}") for axis in "XYZW")

@@ -22,8 +22,8 @@ from pocketgpu.facts.pica_enums import (
     STENCIL_ACTION,
 )
 from pocketgpu.lanes import Lang, Value, comparisons
+from pocketgpu.pica.core.colors import Color, constant_color, div255
 from pocketgpu.pica.core.registers import Flag, LiveRegisters, Number, State
-from pocketgpu.pica.fragment.combiners import Color, constant_color, div255
 from pocketgpu.pica.memory.pixels import load_pixels, pack_channels, split, store_pixels, unpack
 
 _D24S8 = DEPTH_FORMAT.D24S8

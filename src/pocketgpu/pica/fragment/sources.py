@@ -9,17 +9,11 @@ from typing import TYPE_CHECKING
 
 from pocketgpu.facts.pica_enums import SEMANTIC, TEXENV_SOURCE, TEXTURE_TYPE, UNIT2_COORDINATES
 from pocketgpu.lanes import F32, I32, Lang, Value
+from pocketgpu.pica.core.colors import Color
 from pocketgpu.pica.core.layout import TRIANGLE, VERTEX_FLOATS
 from pocketgpu.pica.core.registers import State, StateWords
-from pocketgpu.pica.fragment.combiners import Color
 from pocketgpu.pica.fragment.lighting import QUATERNION_SLOTS, VIEW_SLOTS
-from pocketgpu.pica.texture.units import (
-    CUBE_TYPES,
-    Ratio,
-    Sampler,
-    cube_axes,
-    cube_face,
-)
+from pocketgpu.pica.texture.units import CUBE_TYPES, Ratio, Sampler, cube_axes, cube_face
 from pocketgpu.pica.vertex.primitives import COLOR_SLOT, DEPTH_SLOT, INVERSE_W_SLOT
 
 if TYPE_CHECKING:

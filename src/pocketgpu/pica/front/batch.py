@@ -32,6 +32,7 @@ from pocketgpu.pica.core.layout import (
     UNIT_SIZE,
     WorkLayout,
 )
+from pocketgpu.pica.core.observer import Observer, Run, tell_written
 from pocketgpu.pica.core.registers import StaticRegisters, select_fields
 from pocketgpu.pica.core.registers import field as register_field
 from pocketgpu.pica.core.stats import Stats
@@ -43,7 +44,6 @@ from pocketgpu.pica.front import draw_target
 from pocketgpu.pica.front.draw_target import DrawTarget, color_format, make_target
 from pocketgpu.pica.front.targets import RenderTarget
 from pocketgpu.pica.memory.guest import GuestMemory
-from pocketgpu.pica.observer import Observer, Run, tell_written
 from pocketgpu.pica.shader.limits import BREAK_OUTSIDE
 from pocketgpu.pica.shader.rules import rules_of
 from pocketgpu.pica.texture.cache import UNIT_IDS, Source, TextureCache

@@ -29,12 +29,12 @@ from pocketgpu.pica.core.layout import (
     WorkLayout,
 )
 from pocketgpu.pica.core.layout import CONTROL as C
+from pocketgpu.pica.core.observer import Observer
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.front import command_list as walk
 from pocketgpu.pica.front.batch import GROUP_IDS, GROUP_MASKS, PIXEL_BUDGET, DrawRunner
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.memory.guest import GuestMemory
-from pocketgpu.pica.observer import Observer
 from pocketgpu.pica.vertex.driver import VERTEX_BUDGET
 
 # Control words that start at zero for each submission.

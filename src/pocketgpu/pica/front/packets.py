@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.pica.core.layout import BANK_INDEX, BANKS, MAX_PACKETS, PACKET, PACKET_REGISTERS, PACKET_SIZE, WorkLayout
+from pocketgpu.pica.core.layout import (
+    BANK_INDEX,
+    MAX_PACKETS,
+    PACKET,
+    PACKET_REGISTERS,
+    PACKET_SIZE,
+    WorkLayout,
+    words_of,
+)
 
-_BANK_WORDS = {bank.name: bank.words for bank in BANKS}
 _TRIANGLES = slice(PACKET.FIRST_TRIANGLE // 4, PACKET.LAST_TRIANGLE // 4 + 1)
 assert _TRIANGLES.stop - _TRIANGLES.start == 2
 
@@ -52,7 +59,7 @@ class DrawPackets:
 
     def seen(self, bank: str, draw: int) -> bytes:
         """All words of a bank (such as "vs_code") as one of the draws sees them."""
-        return self.contents(int(self.versions(bank)[draw]), _BANK_WORDS[bank])
+        return self.contents(int(self.versions(bank)[draw]), words_of(bank))
 
 
 __all__ = ["DrawPackets"]

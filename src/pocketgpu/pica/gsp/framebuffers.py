@@ -5,20 +5,19 @@ Source: 3dbrew GSP Shared Memory (framebuffer info), GPU/External Registers (LCD
 
 from __future__ import annotations
 
-from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.external import EXTERNAL, shows_both
 from pocketgpu.facts.external_init import TOP_MODES
 from pocketgpu.facts.gsp import BAD_VALUE, ENTRY_WORDS, SWAP_FORMAT_BITS
-from pocketgpu.facts.pica_enums import INTERLACE, TRANSFER_FORMAT
+from pocketgpu.facts.pica_enums import TRANSFER_FORMAT
 from pocketgpu.pica.gsp.machine import Machine, Refused, Translator, Write, address, write
 
 _WORD = {name: place for place, name in enumerate(ENTRY_WORDS)}
-_BOTH_PICTURES = INTERLACE.numbers("A_THEN_B", "B_THEN_A")
 
 
 def _format_word(word: int) -> int:
     """Two pictures and doubled lines exclude each other: where both are set, doubling is cleared (3dbrew in 2013)."""
     register = EXTERNAL["PDC0_FORMAT"]
-    return register["scan_doubling"].encode(0, word) if register["interlace"].raw(word) in _BOTH_PICTURES else word
+    return register["scan_doubling"].encode(0, word) if shows_both(register["interlace"].raw(word)) else word
 
 
 def swap_writes(screen: int, entry: tuple[int, ...], translate: Translator, recorded: bool = False) -> list[Write]:
@@ -48,7 +47,7 @@ def swap_writes(screen: int, entry: tuple[int, ...], translate: Translator, reco
 def _top_mode(format: int) -> int:
     """gsp's number of the top screen's mode: 0 flat, 1 wide (800 lines), 2 stereo. It looks at two bits of FORMAT."""
     register = EXTERNAL["PDC0_FORMAT"]
-    if register["interlace"].raw(format) in _BOTH_PICTURES:
+    if shows_both(register["interlace"].raw(format)):
         return 2
     return 0 if register["scan_doubling"].raw(format) else 1
 

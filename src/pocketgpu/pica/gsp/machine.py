@@ -15,8 +15,8 @@ from pocketgpu.pica.gsp.addresses import AddressMap
 
 if TYPE_CHECKING:
     from pocketgpu.events import EventLog
+    from pocketgpu.pica.core.observer import Observer
     from pocketgpu.pica.memory.guest import GuestMemory
-    from pocketgpu.pica.observer import Observer
 
 
 class Machine(Protocol):

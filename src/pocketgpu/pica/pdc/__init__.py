@@ -5,6 +5,7 @@ shows what, `controller` the unit of the machine. The picture of a whole frame w
 """
 
 from pocketgpu.pica.pdc.limits import problems
-from pocketgpu.pica.pdc.mode import Beat, DisplayMode, Problem, Span, display_mode
+from pocketgpu.pica.pdc.mode import Beat, DisplayMode, Span, display_mode
+from pocketgpu.pica.pdc.problem import Problem
 
 __all__ = ["Beat", "DisplayMode", "Problem", "Span", "display_mode", "problems"]

@@ -16,8 +16,9 @@ from typing import Protocol
 import numpy as np
 
 from pocketgpu.events import EventKind
-from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.external import EXTERNAL, shows_both
 from pocketgpu.facts.memory_map import VRAM
+from pocketgpu.facts.pica_enums import DMA_SIZE, INTERLACE
 from pocketgpu.pica.display.screens import ColorTable, Screen, fetch_rows, pixel_bits, row_colors
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.pdc.mode import SCREENS, WORDS, Beat, DisplayMode, display_mode
@@ -313,7 +314,8 @@ class DisplayController:
         if base == 0:
             return dark
         reading = self.switches["display.dma_size_3"]
-        if self.mode.dma_size == 3 and (reading == "always-black" or (reading == "black" and not VRAM.contains(base))):
+        unreadable = reading == "always-black" or (reading == "black" and not VRAM.contains(base))
+        if self.mode.dma_size == DMA_SIZE.CODE_3 and unreadable:
             self._fail("display.dma-size", "the framebuffer cannot be read with DMA size 3: the screen is black")
             return dark
         stride = self.settings.stride
@@ -335,14 +337,14 @@ class DisplayController:
         mode, eyes = self.mode, [self.name]
         lines = self.panel.colors(self.switches) if mode.enabled else np.zeros((mode.panel_lines, PIXELS, 3), np.uint8)
         pictures = [self.lut.apply(lines)] if mode.enabled else [lines]
-        if self.unit == 0 and mode.interlace >= 2:
+        if self.unit == 0 and shows_both(mode.interlace):
             pictures = [pictures[0][0::2], pictures[0][1::2]]
             if len(lines) == 400:  # each line is there twice
                 pictures = [np.repeat(picture, 2, axis=0) for picture in pictures]
             if self.settings.a == self.settings.b:
                 pictures = pictures[:1]
             eyes.append(f"{self.name}-right")
-        elif self.unit == 0 and mode.interlace == 1 and len(lines) == 800:
+        elif self.unit == 0 and mode.interlace == INTERLACE.A_TWICE and len(lines) == 800:
             pictures = [pictures[0][0::2]]
         return [
             Screen(eye, np.ascontiguousarray(picture.transpose(1, 0, 2)[::-1]))

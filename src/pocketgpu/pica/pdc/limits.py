@@ -10,8 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from pocketgpu.pica.pdc.mode import DisplayMode, Problem
+from pocketgpu.facts.pica_enums import DMA_SIZE, TRANSFER_FORMAT
+from pocketgpu.pica.pdc.problem import Problem
+
+if TYPE_CHECKING:
+    from pocketgpu.pica.pdc.mode import DisplayMode
 
 BACK_PORCH = 16
 """Clocks that the back porch needs at least."""
@@ -136,9 +141,9 @@ def _picture(mode: DisplayMode) -> Iterator[Problem]:
         yield _warning("line-count", text)
     if mode.stride % STRIDE_UNIT:
         yield _note("stride", f"STRIDE {mode.stride} is no multiple of {STRIDE_UNIT}")
-    if mode.color_format > 4:
+    if mode.color_format not in TRANSFER_FORMAT:
         yield _note("format", f"programs cannot set format {mode.color_format}; system software keeps it from them")
-    if mode.dma_size == 3:
+    if mode.dma_size == DMA_SIZE.CODE_3:
         yield _note("dma-size", "DMA size 3: the wiki has it that main memory cannot do it and the screen is black")
     if mode.interlace and mode.scan_doubling:
         yield _note("line-mode", "two framebuffers and doubled lines at once are out of programs' reach")

@@ -19,23 +19,18 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.external import EXTERNAL, shows_both
 from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.facts.timing import CPU_CLOCK, FAST_PIXEL_DIVIDER, PIXEL_DIVIDER
+from pocketgpu.pica.pdc.limits import problems
+from pocketgpu.pica.pdc.problem import Problem
 
 SCREENS = ("top", "bottom")
 """Name of the screen of each controller."""
 
+_POLARITY = EXTERNAL["PDC0_POLARITY"]
+
 Pair = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that the documents warn of. severity: "warning" (the picture suffers) or "note"."""
-
-    id: str
-    severity: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +180,13 @@ class DisplayMode:
     @property
     def hsync_runs(self) -> bool:
         """Whether the line sync happens: the back porch has to come later, and nothing may stop it."""
-        stopped = self.switches["display.sync_bits"] == "disable" and bool(self.sync_bits & 1)
+        stopped = self.switches["display.sync_bits"] == "disable" and bool(_POLARITY["h"].raw(self.sync_bits))
         return self.hsync < self.hbp and self.hsync < self.clocks and not stopped
 
     @property
     def vsync_runs(self) -> bool:
         """Whether the frame sync happens."""
-        stopped = self.switches["display.sync_bits"] == "disable" and bool(self.sync_bits & 0x100)
+        stopped = self.switches["display.sync_bits"] == "disable" and bool(_POLARITY["v8"].raw(self.sync_bits))
         return self.vsync != self.vbp and self.vsync < self.lines and not stopped
 
     @property
@@ -229,9 +224,6 @@ class DisplayMode:
     def at_line(self, v: int) -> str:
         """Name of the mode at VCount `v`."""
         return next(span.name for span in self.vertical if span.place(v, self.lines) is not None)
-
-    def _from_sync(self, sync: int, total: int, count: int) -> int:
-        return (count - (sync if sync < total else 0)) % total
 
     @property
     def back_porch(self) -> int:
@@ -285,15 +277,15 @@ class DisplayMode:
     @property
     def stereo(self) -> bool:
         """Two pictures are shown, and system software lets the parallax barrier be on."""
-        return self.screen == "top" and self.interlace in (2, 3) and not self.scan_doubling
+        return self.screen == "top" and shows_both(self.interlace) and not self.scan_doubling
 
     @property
     def gsp_mode(self) -> int | None:
         """The mode that system software takes this for: 0 flat, 1 wide (800 lines), 2 stereo; None: neither.
 
-        It looks at bits 5 and 6 of FORMAT only.
+        It looks at bits 5 and 6 of FORMAT only: whether two pictures are shown, and whether lines are doubled.
         """
-        parallax = bool(self.interlace & 2)
+        parallax = shows_both(self.interlace)
         if parallax and self.scan_doubling:
             return None
         return 2 if parallax else 0 if self.scan_doubling else 1
@@ -365,8 +357,6 @@ class DisplayMode:
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """What the documents warn of in this mode."""
-        from pocketgpu.pica.pdc.limits import problems
-
         return problems(self)
 
 

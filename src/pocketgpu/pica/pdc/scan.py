@@ -15,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.facts.pica_enums import INTERLACE
 from pocketgpu.pica.pdc.mode import DisplayMode
 
 PIXELS = 240
@@ -80,11 +81,11 @@ def _lines(mode: DisplayMode) -> tuple[Ints, Ints, Ints]:
 def _sources(mode: DisplayMode, number: Ints) -> tuple[Ints, Ints]:
     """Framebuffer and its line for lines of the picture."""
     odd = number & 1
-    if mode.interlace == 0:
+    if mode.interlace == INTERLACE.A:
         return np.zeros_like(number), number
-    if mode.interlace == 1:
+    if mode.interlace == INTERLACE.A_TWICE:
         return np.zeros_like(number), number >> 1
-    buffer = odd if mode.interlace == 2 else 1 - odd
+    buffer = odd if mode.interlace == INTERLACE.A_THEN_B else 1 - odd
     return buffer, number if mode.switches["display.interleave"] == "skip" else number >> 1
 
 

@@ -38,7 +38,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.shader_isa import COMPARE_NAMES, F1C, F2, F3, F4, OPCODES, OPDESC_FIELDS, SEMANTICS, Format, Opcode
+from pocketgpu.facts.shader_isa import (
+    COMPARE_NAMES,
+    COMPONENT_MASKS,
+    COMPONENT_SELECTORS,
+    F1C,
+    F2,
+    F3,
+    F4,
+    OPCODE_AT,
+    OPCODES,
+    OPDESC_FIELDS,
+    SEMANTICS,
+    TEMPORARIES,
+    UNIFORMS,
+    Format,
+    Opcode,
+    components,
+)
 
 UNUSED = 0x1F
 DESCRIPTORS, MAD_DESCRIPTORS = 128, 32
@@ -90,7 +107,7 @@ class _Source:
 
     @property
     def wide(self) -> bool:
-        return self.number >= 0x20 or self.index != 0
+        return self.number >= UNIFORMS or self.index != 0
 
 
 @dataclass(slots=True)
@@ -227,13 +244,13 @@ class _Assembler:
         places = [COMPONENTS.find(letter) for letter in letters]
         if -1 in places or sorted(set(places)) != places:
             raise self.error(f"{letters!r} is no write mask", hint="Letters of xyzw, each once, in that order.")
-        return sum(8 >> place for place in places)
+        return sum(1 << COMPONENT_MASKS[place][0] for place in places)
 
     def destination(self, text: str, files: str = "or") -> tuple[int, int]:
         """(register number, mask)."""
         name, _, letters = text.partition(".")
         file, number = self.register(name.strip(), files)
-        return number + (16 if file == "r" else 0), self.mask(letters or None)
+        return number + (TEMPORARIES if file == "r" else 0), self.mask(letters or None)
 
     def source(self, text: str) -> _Source:
         match = re.fullmatch(r"(-?)\s*(\w+)\s*(?:\[([^\]]*)\])?\s*(?:\.(\w+))?", text)
@@ -252,8 +269,10 @@ class _Assembler:
         if len(letters) > 4 or any(letter not in COMPONENTS for letter in letters):
             raise self.error(f"{letters!r} is no swizzle", hint="One to four letters of xyzw.")
         letters += letters[-1] * (4 - len(letters))
-        selector = sum(COMPONENTS.index(letter) << (6 - 2 * i) for i, letter in enumerate(letters))
-        return _Source(number + {"v": 0, "r": 0x10, "c": 0x20}[file], int(match[1] == "-"), selector, index)
+        selector = sum(
+            COMPONENTS.index(letter) << lo for letter, (lo, _) in zip(letters, COMPONENT_SELECTORS, strict=True)
+        )
+        return _Source(number + {"v": 0, "r": TEMPORARIES, "c": UNIFORMS}[file], int(match[1] == "-"), selector, index)
 
     # -- directives -------------------------------------------------------------------------------------------------
     def directive(self, text: str) -> None:
@@ -301,7 +320,7 @@ class _Assembler:
             known = sorted({name.partition(".")[0] for name in SEMANTICS if name} | {"texcoord0w"})
             raise self.error(f"no semantic {semantic}", hint=f"Known are {', '.join(known)}.")
         semantics = self.outputs.setdefault(number, [UNUSED] * 4)
-        places = [i for i in range(4) if mask >> (3 - i) & 1]
+        places = components(mask)
         for place, code in zip(places, codes, strict=False):
             semantics[place] = code
 
@@ -325,7 +344,7 @@ class _Assembler:
         block = self.blocks.pop()
         start = block.start if block.middle < 0 else block.middle
         while len(self.items) - start < least or self.items[-1].flow or self.last_end == len(self.items):
-            self.items.append(_Item(self.line, word=_NAMES["NOP"][0] << 26))
+            self.items.append(_Item(self.line, word=_NAMES["NOP"][0] << OPCODE_AT))
         self.last_end = len(self.items)
         return block
 
@@ -369,7 +388,7 @@ class _Assembler:
             self.arithmetic(code, op, operands)
         else:
             self.expect(name, operands, 0)
-            self.items.append(_Item(self.line, op.format, code << 26, flow=op.flow))
+            self.items.append(_Item(self.line, op.format, code << OPCODE_AT, flow=op.flow))
         if at:
             self.items[-1].number = self.integer(number.strip(), "descriptor", DESCRIPTORS)
 
@@ -427,7 +446,7 @@ class _Assembler:
                 lo, width = OPDESC_FIELDS[key]
                 descriptor |= value << lo
                 care |= ((1 << width) - 1) << lo
-        if len({s.number for s in sources if s.number < 0x10}) > 1:
+        if len({s.number for s in sources if s.number < TEMPORARIES}) > 1:
             self.warnings.append(f"line {self.line}: consoles cannot read two different v registers at once")
         item = self.new(code, op, **fields)
         item.descriptor, item.care = descriptor, care

@@ -12,7 +12,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.shader_isa import COMPARE_NAMES, F1C, F2, F3, F4, OPCODES, Opcode, descriptor
+from pocketgpu.facts.shader_isa import (
+    COMPARE_NAMES,
+    F1C,
+    F2,
+    F3,
+    F4,
+    INVERTS,
+    OPCODES,
+    Opcode,
+    components,
+    descriptor,
+    opcode_number,
+    selected,
+    source_register,
+    target_register,
+)
 from pocketgpu.pica.shader.assembler import COMPONENTS, DESCRIPTORS, assemble
 
 _INDICES = ("", "[a0.x]", "[a0.y]", "[aL]")
@@ -45,7 +60,7 @@ def disassemble(code: Sequence[int], descriptors: Sequence[int], *, entry: int |
 
 def targets(word: int) -> tuple[int, ...]:
     """The addresses that a flow instruction names, in the order of its text."""
-    op = OPCODES.get(word >> 26)
+    op = OPCODES.get(opcode_number(word))
     if op is None or op.format not in (F2, F3) or op.name == "BREAKC":
         return ()
     start, count = op.format.get(word, "dst"), op.format.get(word, "num")
@@ -63,7 +78,7 @@ def _checked(word: int, descriptors: Sequence[int], label: Label, exact: bool) -
     """The text, if it can be assembled and (exact) gives the word back."""
     raw = f".word {word:#010x}"
     number = _descriptor_number(word)
-    if OPCODES.get(word >> 26) is None or (number is not None and number >= len(descriptors)):
+    if OPCODES.get(opcode_number(word)) is None or (number is not None and number >= len(descriptors)):
         return raw
     plain = _text(word, descriptors, str)
     given = "" if number is None else f".desc {number}, {descriptors[number]:#x}\n"
@@ -75,12 +90,12 @@ def _checked(word: int, descriptors: Sequence[int], label: Label, exact: bool) -
 
 
 def _descriptor_number(word: int) -> int | None:
-    op = OPCODES.get(word >> 26)
+    op = OPCODES.get(opcode_number(word))
     return op.format.get(word, "desc") if op is not None and op.sources else None
 
 
 def _text(word: int, descriptors: Sequence[int], label: Label) -> str:
-    op = OPCODES[word >> 26]
+    op = OPCODES[opcode_number(word)]
     name, get = op.name.lower(), op.format.get
     if op.format in (F2, F3):
         operands = [text] if (text := condition_text(word)) else []
@@ -102,20 +117,19 @@ def _operands(op: Opcode, word: int, desc: int) -> list[str]:
         compare = [COMPARE_NAMES[get(word, field)].lower() for field in ("cmpx", "cmpy")]
         return [sources[0], *compare, sources[1]]
     number = get(word, "dst")
-    register = "a0" if op.name == "MOVA" else f"o{number}" if number < 16 else f"r{number - 16}"
-    mask = "".join(letter for i, letter in enumerate(COMPONENTS) if desc >> (3 - i) & 1)
+    register = "a0" if op.name == "MOVA" else "{}{}".format(*target_register(number))
+    mask = "".join(COMPONENTS[i] for i in components(descriptor(desc, "mask")))
     if op.name == "MOVA":
         mask = mask.replace("z", "").replace("w", "")
     return [register + ("" if mask == COMPONENTS else f".{mask or 'none'}"), *sources]
 
 
 def _source(op: Opcode, word: int, desc: int, number: int) -> str:
-    register = op.format.get(word, f"src{number}")
-    name = f"v{register}" if register < 0x10 else f"r{register - 0x10}" if register < 0x20 else f"c{register - 0x20}"
+    name = "{}{}".format(*source_register(op.format.get(word, f"src{number}")))
     if op.format.wide == f"src{number}":
         name += _INDICES[op.format.get(word, "idx")]
     selector = descriptor(desc, f"sel{number}")
-    letters = "".join(COMPONENTS[selector >> (6 - 2 * i) & 3] for i in range(4))
+    letters = "".join(COMPONENTS[i] for i in selected(selector))
     while len(letters) > 1 and letters[-1] == letters[-2]:
         letters = letters[:-1]
     swizzle = "" if selector == _IDENTITY else f".{letters}"
@@ -124,12 +138,12 @@ def _source(op: Opcode, word: int, desc: int, number: int) -> str:
 
 def condition_text(word: int) -> str:
     """What a flow instruction asks, or the integer register of a loop; "" for what is done always."""
-    op = OPCODES[word >> 26]
+    op = OPCODES[opcode_number(word)]
     if op.format is F3:
         get = F3.get
         if op.name == "LOOP":
             return f"i{get(word, 'int')}"
-        return "!" * (op.name == "JMPU" and get(word, "num") & 1) + f"b{get(word, 'bool')}"
+        return "!" * (op.name == "JMPU" and get(word, "num") & INVERTS) + f"b{get(word, 'bool')}"
     if op.format is not F2 or op.name == "CALL":
         return ""
     get = F2.get

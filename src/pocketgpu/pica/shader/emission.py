@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 
+from pocketgpu.facts.shader_isa import EMIT_STATE, emit_state
 from pocketgpu.lanes import F32, I32, Lang, Value
 from pocketgpu.pica.core.layout import CHUNK
 
@@ -24,16 +25,16 @@ Rows = Iterable[tuple[int | Value, Callable[[], Value]]]
 
 
 class Emission(ABC):
-    """What SETEMIT said in each lane. `state`: winding in bit 0, primitive in bit 1, vertex slot in bits 3:2."""
+    """What SETEMIT said in each lane. `state`: its fields, where EMITTED has them."""
 
     def __init__(self, k: Lang) -> None:
         self.k = k
         self.state = k.var(k.splat(0))
 
     def set(self, word: Value | int, mask: Value | None) -> None:
-        """Run a SETEMIT instruction word: its three fields lie side by side."""
+        """Run a SETEMIT instruction word."""
         k = self.k
-        new = k.splat(word >> 22 & 15 if isinstance(word, int) else word.bits(22, 4))
+        new = k.splat(emit_state(word) if isinstance(word, int) else word.bits(*EMIT_STATE))
         self.state.value = new if mask is None else k.select(mask, new, self.state.value)
 
     @abstractmethod

@@ -11,17 +11,29 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.shader_isa import (
+    ANY,
+    BOTH,
     CALL_DEPTH,
+    COMPONENT_MASKS,
+    COMPONENT_SELECTORS,
     F1,
     F1C,
     F1I,
+    F2,
+    F3,
     F5,
     F5I,
     IF_DEPTH,
+    INVERTS,
     LOOP_DEPTH,
+    ONLY_X,
+    OPCODE_AT,
     OPCODES,
     OPDESC_FIELDS,
+    TEMPORARIES,
+    UNIFORMS,
     Format,
 )
 from pocketgpu.lanes import F32, I32, I64, Array, Lang, Value, Var, kernel
@@ -37,6 +49,7 @@ DONE = 1 << 20  # a program counter beyond all code
 _FLOW = ("BREAK", "END", "BREAKC", "CALL", "CALLC", "CALLU", "IFU", "IFC", "LOOP", "JMPC", "JMPU")
 _ACTIONS = (*OPERATIONS, "CMP", "MOVA", *_FLOW, "EMIT", "SETEMIT", "NOP")
 _FORMS = (F1, F1I, F1C, F5, F5I)
+_INTEGER = {f.name: (f.lo, f.width) for f in PICA["VSH_INTUNIFORM_I0"].fields}
 _IS_LOOP = 1  # the kind of a frame on a single stack
 # Rows of the register file: sources and destinations number them alike, but for outputs.
 OUTPUTS = 32
@@ -158,31 +171,31 @@ class Interpreter:
 
     def _lookup(self, word: Value, table: list[int]) -> Value:
         """The entry of a table of 64 for an instruction's opcode."""
-        return self.k.switch(word.lsr(26), [partial(self.k.i32, entry) for entry in table])
+        return self.k.switch(word.lsr(OPCODE_AT), [partial(self.k.i32, entry) for entry in table])
 
     # -- arithmetic ---------------------------------------------------------------------------------------------
     def _source(self, number: Value, selector: Value, negate: Value, index: Value) -> tuple[Value, ...]:
         """A source operand's four components, swizzled and negated."""
         k = self.k
-        places = [selector.bits(6 - 2 * i, 2) for i in range(4)]
+        places = [selector.bits(*place) for place in COMPONENT_SELECTORS]
 
         def register() -> tuple[Value, ...]:
             return tuple(self.file[(number << 2) + place] for place in places)
 
         def plain() -> tuple[Value, ...]:
             if self.uniforms.lanes > 1:
-                base = self.uniforms + ((number - 0x20) << 4)
+                base = self.uniforms + ((number - UNIFORMS) << 4)
                 return tuple(self.alu.round(k.gather(F32, base + (place << 2))) for place in places)
-            base = self.uniforms + k.to_i64((number - 0x20) << 4)
+            base = self.uniforms + k.to_i64((number - UNIFORMS) << 4)
             return tuple(k.splat(self.alu.round(k.load(F32, base + k.to_i64(place << 2)))) for place in places)
 
         def indexed() -> tuple[Value, ...]:
             own = [lambda a=a: a.value for a in (self.a0[0], self.a0[0], self.a0[1], self.al)]
             offset = k.switch(index, own)
-            values = [indexed_uniform(k, self.uniforms, number - 0x20, place, offset) for place in places]
+            values = [indexed_uniform(k, self.uniforms, number - UNIFORMS, place, offset) for place in places]
             return tuple(self.alu.round(v) for v in values)
 
-        kind = k.select(number < 0x20, 0, k.select(index == 0, 1, 2))
+        kind = k.select(number < UNIFORMS, 0, k.select(index == 0, 1, 2))
         return tuple(k.select(negate, -v, v) for v in k.switch(kind, [register, plain, indexed]))
 
     def _fields(self, word: Value, format: Format) -> tuple[Value, ...]:
@@ -231,14 +244,14 @@ class Interpreter:
 
         def to_address() -> tuple[Value, ...]:
             for c in range(2):
-                self._set(self.a0[c], alu.address(s[c]), self.mask & (written.value.bits(3 - c, 1) != 0))
+                self._set(self.a0[c], alu.address(s[c]), self.mask & (written.value.bits(*COMPONENT_MASKS[c]) != 0))
             written.value = 0
             return zeros()
 
         values = k.switch(action, [*(operation(name) for name in OPERATIONS), compare, to_address])
-        row = k.select(dst < 16, dst + OUTPUTS, dst) << 2
+        row = k.select(dst < TEMPORARIES, dst + OUTPUTS, dst) << 2
         for c, value in enumerate(values):
-            here = self.mask & (written.value.bits(3 - c, 1) != 0)
+            here = self.mask & (written.value.bits(*COMPONENT_MASKS[c]) != 0)
             self.file[row + c] = k.select(here, value, self.file[row + c])
 
     # -- emission -----------------------------------------------------------------------------------------------
@@ -261,36 +274,38 @@ class Interpreter:
     # -- control ------------------------------------------------------------------------------------------------
     def _condition(self, word: Value) -> Value:
         """Lanes in which the condition of a format 2 instruction holds."""
-        x = self.cmp[0].value ^ (word.bits(25, 1) == 0)
-        y = self.cmp[1].value ^ (word.bits(24, 1) == 0)
-        op = word.bits(22, 2)
-        return self.k.select(op == 0, x | y, self.k.select(op == 1, x & y, self.k.select(op == 2, x, y)))
+        k, get = self.k, lambda name: word.bits(*F2.fields[name])
+        x = self.cmp[0].value ^ (get("refx") == 0)
+        y = self.cmp[1].value ^ (get("refy") == 0)
+        op = get("cond")
+        return k.select(op == ANY, x | y, k.select(op == BOTH, x & y, k.select(op == ONLY_X, x, y)))
 
     def _taken(self, name: str, word: Value) -> Value:
         """Lanes of the mask that do what a flow instruction says."""
         if name in ("BREAKC", "CALLC", "IFC", "JMPC"):
             return self.mask & self._condition(word)
         if name in ("CALLU", "IFU", "JMPU"):
-            wanted = 1 - (word.bits(0, 8) & 1) if name == "JMPU" else self.k.i32(1)
+            wanted = 1 - (word.bits(*F3.fields["num"]) & INVERTS) if name == "JMPU" else self.k.i32(1)
             bools = self.live("VSH_BOOLUNIFORM.bools")
-            return self.mask & (((bools >> word.bits(22, 4)) & 1) == wanted)
+            return self.mask & (((bools >> word.bits(*F3.fields["bool"])) & 1) == wanted)
         return self.mask
 
     def _flow(self, name: str, word: Value, current: Value) -> None:
         k = self.k
-        dst, num, after = word.bits(10, 12), word.bits(0, 8), current + 1
+        dst, num, after = word.bits(*F2.fields["dst"]), word.bits(*F2.fields["num"]), current + 1
         taken = self._taken(name, word)
         if name == "END":
             self.ended.value = self.mask
         elif name.startswith("BREAK"):
             self._break(taken)
         elif name == "LOOP":
-            integer = self.live.word((word.bits(22, 4) & 3) + register_id("VSH_INTUNIFORM_I0"))
+            integer = self.live.word((word.bits(*F3.fields["int"]) & 3) + register_id("VSH_INTUNIFORM_I0"))
+            part = lambda name: integer.bits(*_INTEGER[name])
             self._push(
                 self.loops, taken, kind=k.i32(_IS_LOOP), end=dst + 1, target=after, saved=self.al.value,
-                counter=integer.bits(0, 8), step=integer.bits(16, 8),
+                counter=part("x"), step=part("z"),
             )  # fmt: skip
-            self._set(self.al, integer.bits(8, 8))
+            self._set(self.al, part("y"))
         elif name.startswith("CALL"):
             self._push(self.calls, taken, end=dst + num, target=after)
             self._set(self.seen, dst, taken)

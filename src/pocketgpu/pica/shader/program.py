@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from pocketgpu.facts.shader_isa import CALL_DEPTH, F0, IF_DEPTH, LOOP_DEPTH, OPCODES, Opcode
+from pocketgpu.facts.shader_isa import CALL_DEPTH, F0, IF_DEPTH, INVERTS, LOOP_DEPTH, OPCODES, Opcode, opcode_number
 from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT
 from pocketgpu.pica.shader.rules import DEFAULT_RULES, Rules
 
@@ -114,7 +114,7 @@ class Node:
 
 def opcode(word: int) -> Opcode:
     """The opcode of an instruction word; UNDEFINED where the table has none."""
-    return OPCODES.get(word >> 26, UNDEFINED)
+    return OPCODES.get(opcode_number(word), UNDEFINED)
 
 
 class ProgramGraph:
@@ -289,7 +289,7 @@ class ProgramGraph:
     def _flow(self, node: Node, pc: int, stacks: Stacks, op: Opcode, word: int) -> None:
         f = op.format
         dst, num, after = f.get(word, "dst"), f.get(word, "num"), pc + 1
-        bool_wanted = 1 - (num & 1) if op.name == "JMPU" else 1  # bit 0 of NUM inverts the boolean of JMPU
+        bool_wanted = 1 - (num & INVERTS) if op.name == "JMPU" else 1
         taken: tuple[object, ...] | None = None
         if op.name in ("BREAKC", "CALLC", "IFC", "JMPC"):
             taken = ("cond", f.get(word, "cond"), f.get(word, "refx"), f.get(word, "refy"))

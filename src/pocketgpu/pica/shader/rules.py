@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pocketgpu.facts.shader_isa import OPCODES
+from pocketgpu.facts.shader_isa import OPCODE_AT, number_of
 from pocketgpu.facts.switches import choose
 
-END_WORD = next(code for code, op in OPCODES.items() if op.name == "END") << 26
+END_WORD = number_of("END") << OPCODE_AT
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from pocketgpu.facts.shader_isa import F1C, descriptor
+from pocketgpu.facts.shader_isa import F1C, components, descriptor, selected, source_register, target_register
 from pocketgpu.lanes import F32, I32, I64, Lang, Value, Var, kernel
 from pocketgpu.pica.core.layout import CHUNK, CONTROL, PACKET_REGISTERS
 from pocketgpu.pica.core.registers import LiveRegisters
@@ -89,7 +89,7 @@ class Shader:
 
     @staticmethod
     def _destination(dst: int) -> tuple[str, int]:
-        return ("o", dst) if dst < 16 else ("r", dst - 16)
+        return target_register(dst)
 
     # -- operands -----------------------------------------------------------------------------------------------
     def _uniform(self, number: int, component: int, index: int) -> Value:
@@ -104,25 +104,24 @@ class Shader:
 
     def _source(self, word: int, fmt: Any, number: int, desc: int) -> tuple[Vector, list[Key | None]]:
         """Source operand `number` (1-3), swizzled and negated, and the registers that its components come from."""
-        register = fmt.get(word, f"src{number}")
+        file, n = source_register(fmt.get(word, f"src{number}"))
         selector, negate = descriptor(desc, f"sel{number}"), descriptor(desc, f"neg{number}")
         index = fmt.get(word, "idx") if fmt.wide == f"src{number}" else 0
         out: Vector = []
         keys: list[Key | None] = []
         known: dict[int, Value] = {}
-        for i in range(4):
-            c = (selector >> (6 - 2 * i)) & 3
-            key = ("r", register - 0x10, c)
+        for c in selected(selector):
+            key = (file, n, c)
             if c not in known:
-                if register < 0x10:
-                    v = self.alu.round(self.inputs(register, c))
-                elif register >= 0x20:
-                    v = self.alu.round(self._uniform(register - 0x20, c, index))
+                if file == "v":
+                    v = self.alu.round(self.inputs(n, c))
+                elif file == "c":
+                    v = self.alu.round(self._uniform(n, c, index))
                 else:
                     v = self.registers[key].value if key in self.registers else self.zero
                 known[c] = -v if negate else v
             out.append(known[c])
-            keys.append(key if 0x10 <= register < 0x20 else None)
+            keys.append(key if file == "r" else None)
         return out, keys
 
     # -- results ------------------------------------------------------------------------------------------------
@@ -141,7 +140,7 @@ class Shader:
             return  # NOP and undefined opcodes
         fmt, alu = op.format, self.alu
         desc = self.graph.descriptors[fmt.get(word, "desc")]
-        written = [c for c in range(4) if descriptor(desc, "mask") >> (3 - c) & 1]
+        written = components(descriptor(desc, "mask"))
         operands = [self._source(word, fmt, n, desc) for n in range(1, op.sources + 1)]
         s, t, u = ([*(vector for vector, _ in operands), [], []])[:3]
         if fmt is F1C:

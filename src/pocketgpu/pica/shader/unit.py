@@ -20,13 +20,14 @@ from typing import Any
 import numpy as np
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.shader_isa import EMITTED, OPCODE_AT, number_of
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel, run_once
 from pocketgpu.pica.core.layout import CHUNK, CONTROL, PACKET_REGISTERS, PACKET_SIZE
 from pocketgpu.pica.core.registers import register_id
 from pocketgpu.pica.shader.emission import ENTRY_ROWS, LOG_BYTES, LOG_ENTRIES
 from pocketgpu.pica.shader.interpreter import Interpreter, unit_interpreter
 from pocketgpu.pica.shader.program import CODE_WORDS, TooComplex, opcode
-from pocketgpu.pica.shader.rules import Rules, rules_of
+from pocketgpu.pica.shader.rules import END_WORD, Rules, rules_of
 from pocketgpu.pica.shader.translate import (
     A0_X,
     A_L,
@@ -44,7 +45,7 @@ MAX_WORDS = 4096  # of a geometry unit; a vertex unit has CODE_WORDS
 DESCRIPTORS = 128
 UNIFORMS = 96
 TIERS = ("auto", "interpreter", "specialised")
-_END = 0x22 << 26
+_KEPT = ("winding", "primitive", "vertex")
 _BATCH = 32 * CHUNK  # vertices at a time: what they need stays in the second-level cache
 _EMIT_BATCH = 4 * CHUNK
 _WATCHED_LANES = 4  # of which one runs; the others cost next to nothing
@@ -61,7 +62,7 @@ class Emission:
 
     winding, prim_emit, vertex_id: (n,) integers, what the last SETEMIT said (0 before the first). count: (n,) integers,
     how many vertices were emitted; the first of them are in vertices, (n, k, 16, 4) output registers, with the SETEMIT
-    fields of each in states, (n, k): winding in bit 0, primitive in bit 1, vertex slot in bits 3:2.
+    fields of each in states, (n, k), as facts.shader_isa.EMITTED has them.
     """
 
     winding: Integers
@@ -215,7 +216,7 @@ class Program:
         switches: Mapping[str, str] | None = None,
     ) -> None:
         given = _words(code, "code", MAX_WORDS)
-        self._code = np.full(CODE_WORDS if len(given) <= CODE_WORDS else MAX_WORDS, _END, np.uint32)
+        self._code = np.full(CODE_WORDS if len(given) <= CODE_WORDS else MAX_WORDS, END_WORD, np.uint32)
         self._code[: len(given)] = given
         self._descriptors = np.zeros(DESCRIPTORS, np.uint32)
         descriptors = _words(operand_descriptors, "operand descriptors", DESCRIPTORS)
@@ -233,7 +234,7 @@ class Program:
             self._rules: Rules = replace(rules_of(switches), end="nothing")
         except ValueError as error:
             raise UsageError(str(error)) from None
-        self._emits = bool(np.isin(given >> 26, (0x2A, 0x2B)).any())
+        self._emits = bool(np.isin(given >> OPCODE_AT, (number_of("EMIT"), number_of("SETEMIT"))).any())
         self._vertices = 0
         if tier == "specialised":
             try:
@@ -430,7 +431,8 @@ def _outputs(registers: Floats, state: Integers, logs: list[np.ndarray[Any, Any]
     log[np.arange(log.shape[1])[None, :] >= count[:, None]] = 0
     vertices = log[:, :, :64].copy().view(np.float32).reshape(n, log.shape[1], 16, 4)
     vertices[np.isnan(vertices)] = np.nan
-    result.emit = Emission(last & 1, last >> 1 & 1, last >> 2 & 3, count, vertices, log[:, :, 64].copy())
+    winding, primitive, slot = (last >> lo & ((1 << width) - 1) for lo, width in map(EMITTED.fields.__getitem__, _KEPT))
+    result.emit = Emission(winding, primitive, slot, count, vertices, log[:, :, 64].copy())
     return result
 
 

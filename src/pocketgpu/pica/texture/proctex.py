@@ -18,9 +18,9 @@ from collections.abc import Callable, Sequence
 from pocketgpu.facts.pica_enums import PROCTEX_CLAMP, PROCTEX_MAP, PROCTEX_SHIFT, PROCTEX_TABLE
 from pocketgpu.lanes import I32, Lang, Value
 from pocketgpu.lanes.elementary import quick_log2 as log2
+from pocketgpu.pica.core.colors import Color
 from pocketgpu.pica.core.layout import BANK_INDEX, PACKET, PROCTEX_TABLES
 from pocketgpu.pica.core.registers import FLOAT_SHAPES, LiveRegisters, State, field, narrow_float
-from pocketgpu.pica.fragment.combiners import Color
 from pocketgpu.pica.texture.units import LEVELS, PROCTEX_LINEAR, Ratio
 
 NOISE, RGB_CURVE, ALPHA_CURVE = PROCTEX_TABLE.NOISE, PROCTEX_TABLE.RGB_MAP, PROCTEX_TABLE.ALPHA_MAP

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pocketgpu.lanes import I32, Lang, Value
+from pocketgpu.pica.core.colors import Color
 from pocketgpu.pica.core.registers import Flag, LiveRegisters, State
-from pocketgpu.pica.fragment.combiners import Color
 from pocketgpu.pica.texture.units import FRACTION_BITS, ONE, Sampler, wrap
 
 FARTHEST = float((1 << 24) - 1)

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 
 from pocketgpu.facts.pica import FLOAT_UNIFORMS, SHADER_REGISTERS
 from pocketgpu.facts.pica_enums import GEOMETRY_MODE, SEMANTIC
+from pocketgpu.facts.shader_isa import EMITTED
 from pocketgpu.lanes import BOOL, F32, I32, I64, Lang, Value, Var, kernel
 from pocketgpu.pica.core.layout import (
     BANK_INDEX,
@@ -301,12 +302,12 @@ class _Stage:
             for _ in k.when(link.value >= 0):
                 record = k.to_i64(link.value * VERTEX_SIZE) + layout.vertices
                 state = k.load(I32, record + RECORD_STATE)
-                buffer = state.bits(2, 2)
+                buffer = state.bits(*EMITTED.fields["vertex"])
                 there = buffer < buffers  # what goes to a buffer that is not there is lost
                 for _ in k.when(there):
                     k.store(I32, k.to_i64(buffer << 2) + self.at("EMIT_BUFFERS"), link.value)
-                for _ in k.when(there & ((state & 2) != 0)):
-                    turned = (state & 1) != 0
+                for _ in k.when(there & ((state & EMITTED.mask("primitive")) != 0)):
+                    turned = (state & EMITTED.mask("winding")) != 0
                     a, b, c = (held(i) for i in range(3))
                     order = (c, b, a) if reverse else (b, a, c)
                     for i, (plain, other) in enumerate(zip((a, b, c), order, strict=True)):

@@ -29,6 +29,9 @@ from pocketgpu.pica.core.layout import (
 )
 from pocketgpu.pica.core.registers import LiveRegisters
 
+CHAINED = PRIMITIVE.numbers("TRIANGLE_STRIP", "TRIANGLE_FAN")
+"""Modes in which a triangle shares corners with the one before."""
+
 # Clip planes as (x, y, z, w, constant): inside where the sum is not negative. The eighth is the user's.
 W_EPSILON = 1e-5
 DEPTH_PLANE = 4

@@ -10,6 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from support import recordings
 from support.strict_scenes import Scene
 
 import pocketgpu
@@ -21,7 +22,7 @@ from pocketgpu.inspect.rules.registry import RULES, rule
 from pocketgpu.inspect.rules.rule import CONFIDENCES, SEVERITIES, Found, Rule
 
 ROOT = Path(__file__).resolve().parents[4]
-CAPTURES = ROOT.parent / "shared" / "captures"
+CAPTURES = recordings.folder() / "captures"
 
 
 def test_rules_say_all_that_they_must() -> None:
@@ -147,7 +148,7 @@ _RECORDED = (
 )  # fmt: skip
 
 
-@pytest.mark.skipif(not CAPTURES.is_dir(), reason="the recordings are not there")
+@pytest.mark.skipif(not CAPTURES.is_dir(), reason=recordings.REASON)
 @pytest.mark.parametrize("name", _RECORDED)
 def test_recordings_of_programs_that_ran_have_no_errors(name: str) -> None:
     report: Report = check(pocketgpu.open(str(CAPTURES / name)))

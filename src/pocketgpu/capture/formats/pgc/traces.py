@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 
@@ -98,12 +99,40 @@ def power_on() -> dict[str, Words]:
     return held
 
 
+def runs_of(events: Sequence[Event]) -> list[WriteRun | NarrowWrite | LoadRun | GxRun]:
+    """Events of a 3DS as what a replay takes."""
+    runs: list[WriteRun | NarrowWrite | LoadRun | GxRun] = []
+    element = 0
+    for event in events:
+        match event:
+            case Load():
+                address = event.address
+                for piece in event.pieces:
+                    runs.append(LoadRun(element, address, piece, 0))
+                    address += len(piece)
+            case Writes():
+                runs.append(WriteRun(element, event.addresses, event.values))
+            case Narrow():
+                runs.append(NarrowWrite(element, event.address, event.value, event.width))
+            case Gx():
+                runs.append(GxRun(element, event.words))
+            case Swap():
+                pairs = np.array(event.registers, np.uint32).reshape(-1, 2)
+                runs.append(WriteRun(element, pairs[:, 0].copy(), pairs[:, 1].copy()))
+            case _:
+                raise TypeError(f"{type(event).__name__} is no event of a 3DS")
+        element += count(event)
+    return runs
+
+
 class PgcTrace:
     """A capture of a 3DS, ready to be replayed: the same as `citrace.Trace` and `gxlog.GxLog` have.
 
     tables: words that are no part of `initial`, by name (`format.TABLES`, `format.WIDE_UNIFORMS`). expected: digests of
     each frame's pictures, see `expected_of`.
     """
+
+    console: Final = "3DS"
 
     def __init__(self, file: str, contents: Contents) -> None:
         self.file = file
@@ -144,28 +173,7 @@ class PgcTrace:
         """What happens in frame `frame`, in order."""
         if not 0 <= frame < self.frame_count:
             raise IndexError(f"no frame {frame}: the capture has {self.frame_count}")
-        runs: list[WriteRun | NarrowWrite | LoadRun | GxRun] = []
-        element = 0
-        for event in self.contents.frames[frame].events:
-            match event:
-                case Load():
-                    address = event.address
-                    for piece in event.pieces:
-                        runs.append(LoadRun(element, address, piece, 0))
-                        address += len(piece)
-                case Writes():
-                    runs.append(WriteRun(element, event.addresses, event.values))
-                case Narrow():
-                    runs.append(NarrowWrite(element, event.address, event.value, event.width))
-                case Gx():
-                    runs.append(GxRun(element, event.words))
-                case Swap():
-                    pairs = np.array(event.registers, np.uint32).reshape(-1, 2)
-                    runs.append(WriteRun(element, pairs[:, 0].copy(), pairs[:, 1].copy()))
-                case _:
-                    raise TypeError(f"{type(event).__name__} is no event of a 3DS")
-            element += count(event)
-        return runs
+        return runs_of(self.contents.frames[frame].events)
 
 
 class PgcLog(ChannelLog):

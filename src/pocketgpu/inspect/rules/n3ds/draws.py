@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.formats import DEPTH_FORMATS
-from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica import ATTRIBUTES, PICA
+from pocketgpu.facts.pica_enums import INDEX_TYPE
+from pocketgpu.facts.vertices import component_field, skipped_bytes
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.n3ds.draw_state import STATE_IDS, STATE_MASKS, ZEROS
 from pocketgpu.inspect.n3ds.programs import Program
@@ -22,7 +24,7 @@ from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 
 _ALSO: Final = (
-    "ATTRIBBUFFERS_LOC", *(f"ATTRIBBUFFER{n}_OFFSET" for n in range(12)), "INDEXBUFFER_CONFIG", "NUMVERTICES",
+    "ATTRIBBUFFERS_LOC", *(f"ATTRIBBUFFER{n}_OFFSET" for n in range(ATTRIBUTES)), "INDEXBUFFER_CONFIG", "NUMVERTICES",
     "VERTEX_OFFSET", *(f"TEXUNIT{unit}_ADDR" for unit in range(3)), *(f"TEXUNIT0_ADDR{n}" for n in range(2, 7)),
     "SCISSORTEST_POS", "SCISSORTEST_DIM", "VIEWPORT_WIDTH", "VIEWPORT_INVW", "VIEWPORT_HEIGHT", "VIEWPORT_INVH",
     "DEPTHMAP_SCALE", "DEPTHMAP_OFFSET", "RENDERBUF_DIM", "START_DRAW_FUNC0", "GEOSTAGE_CONFIG2", "PRIMITIVE_CONFIG",
@@ -122,7 +124,9 @@ class DrawReader:
             if draw.writes_color or draw("COLOR_OPERATION.fragment_mode"):
                 draw.writes["color"] = color
         if depth is not None and draw("DEPTHBUFFER_FORMAT.format") in DEPTH_FORMATS:
-            if (draw.tests_depth or draw.tests_stencil) and draw.words[PICA["DEPTHBUFFER_READ"].offset] & 3:
+            if (draw.tests_depth or draw.tests_stencil) and (
+                draw("DEPTHBUFFER_READ.depth") or draw("DEPTHBUFFER_READ.stencil")
+            ):
                 note("depth", "depth buffer", depth, "DEPTHBUFFER_LOC")
             if draw.writes_depth or (draw.tests_stencil and draw("DEPTHBUFFER_WRITE.stencil")):
                 draw.writes["depth"] = depth
@@ -137,12 +141,12 @@ class DrawReader:
                     note("texture", f"texture unit {unit}", found, f"TEXUNIT{unit}_ADDR")
 
     def _vertices(self, draw: DrawRecord, note: Callable[..., None]) -> None:
-        base, count = draw("ATTRIBBUFFERS_LOC.base") << 4, draw.vertices
+        base, count = draw.bytes("ATTRIBBUFFERS_LOC.base"), draw.vertices
         if not count:
             return
         low, high = draw("VERTEX_OFFSET.first"), draw("VERTEX_OFFSET.first") + count - 1
         if draw.kind == KIND_ELEMENTS:
-            size = 1 << draw("INDEXBUFFER_CONFIG.type")
+            size = 2 if draw("INDEXBUFFER_CONFIG.type") == INDEX_TYPE.U16 else 1
             where = Range(base + draw("INDEXBUFFER_CONFIG.offset"), count * size)
             note("indices", "indices", where, "INDEXBUFFER_CONFIG")
             offset = self._machine.memory.offset_of(where.address, where.size)
@@ -151,7 +155,7 @@ class DrawReader:
             indices = self._machine.memory.arena[offset : offset + where.size]
             indices = indices if size == 1 else indices[: where.size & ~1].copy().view("<u2")
             low, high = int(indices.min()), int(indices.max())
-        for n in range(12):
+        for n in range(ATTRIBUTES):
             stride, size = draw(f"ATTRIBBUFFER{n}_CONFIG2.stride"), self.vertex_size(draw, n)
             if not size:
                 continue
@@ -163,10 +167,9 @@ class DrawReader:
     def vertex_size(draw: DrawRecord, loader: int) -> int:
         """Bytes of a vertex that a loader reads, with the gaps that align its components; 0 if it is not in use."""
         at = 0
-        prefix = f"ATTRIBBUFFER{loader}_CONFIG"
-        for i in range(min(12, draw(f"{prefix}2.count"))):
-            code = draw(f"{prefix}{1 if i < 8 else 2}.component{i + 1}")
-            size, count = draw.element(code) if code < 12 else (4, code - 11)
+        for i in range(min(ATTRIBUTES, draw(f"ATTRIBBUFFER{loader}_CONFIG2.count"))):
+            code = draw(component_field(loader, i))
+            size, count = draw.element(code) if code < ATTRIBUTES else (4, skipped_bytes(code) // 4)
             at = -(-at // size) * size + size * count
         return at
 

@@ -7,26 +7,13 @@ from collections.abc import Mapping
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.n3ds.draw_state import ZEROS
 from pocketgpu.inspect.n3ds.programs import Program
-from pocketgpu.inspect.rules.n3ds import (
-    lighting_off,
-    outputs_position,
-    scissor_empty,
-    shader_no_end,
-    stencil_format,
-    target_read_off,
-    target_write_off,
-    texture_unit_off,
-    uniform_nan,
-    vertex_attributes,
-    vertex_input_unfed,
-    vertex_stride,
-    vertex_unloaded,
-)
 from pocketgpu.inspect.rules.n3ds.record import DrawRecord, N3dsRecord
+from pocketgpu.inspect.rules.registry import rule
 
 _RULES = (
-    shader_no_end, uniform_nan, vertex_stride, vertex_attributes, vertex_unloaded, vertex_input_unfed,
-    outputs_position, texture_unit_off, lighting_off, scissor_empty, stencil_format, target_read_off, target_write_off,
+    "shader.no-end", "uniform.nan", "vertex.stride", "vertex.attributes", "vertex.unloaded",
+    "vertex.input-unfed", "outputs.position", "texture.unit-off", "lighting.off", "scissor.empty",
+    "stencil.format", "target.read-off", "target.write-off",
 )  # fmt: skip
 
 
@@ -38,7 +25,7 @@ def said_of(registers: Mapping[int, int], kind: int, program: Program | None) ->
     if program is not None:
         draw.programs["vertex"] = program
         record.programs.append(program)
-    return [found.message for module in _RULES for found in module.RULE.look(record)]
+    return [found.message for id in _RULES for found in rule(id).look(record)]
 
 
 __all__ = ["said_of"]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pocketgpu.events import Event as Told
 from pocketgpu.facts.external import EXTERNAL
+from pocketgpu.facts.pica import OUTPUT_MAPS
+from pocketgpu.facts.pica_enums import BLEND_EQUATION, BLEND_FACTOR, LOGIC_OP
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.n3ds.draw_state import BRIGHT, LIGHT_COLORS, DrawState
 from pocketgpu.inspect.rules.rule import Found
@@ -88,7 +90,8 @@ class DrawRecord(DrawState):
         if not self("COLOR_OPERATION.blend_enable"):
             return self("LOGIC_OP.op") not in _LOGIC_WITHOUT_DESTINATION
         return any(
-            self(f"BLEND_FUNC.dst_{part}") != 0 or self(f"BLEND_FUNC.src_{part}") in _FACTORS_OF_DESTINATION
+            self(f"BLEND_FUNC.dst_{part}") != BLEND_FACTOR.ZERO
+            or self(f"BLEND_FUNC.src_{part}") in _FACTORS_OF_DESTINATION
             or self(f"BLEND_FUNC.equation_{part}") in _MIN_MAX
             for part in ("rgb", "alpha")
         )  # fmt: skip
@@ -104,9 +107,8 @@ class DrawRecord(DrawState):
     @property
     def outputs(self) -> list[int]:
         """The semantic of each component that reaches the rasteriser, four for each output in order."""
-        total = min(self("SH_OUTMAP_TOTAL.count"), 7)
-        return [self.words[register_field(f"SH_OUTMAP_O{n}.x").register.offset] >> 8 * i & 31
-                for n in range(total) for i in range(4)]  # fmt: skip
+        total = min(self("SH_OUTMAP_TOTAL.count"), OUTPUT_MAPS)
+        return [self(f"SH_OUTMAP_O{n}.{axis}") for n in range(total) for axis in "xyzw"]
 
     @property
     def size(self) -> tuple[int, int]:
@@ -119,9 +121,15 @@ class DrawRecord(DrawState):
         return not self.immediate
 
 
-_LOGIC_WITHOUT_DESTINATION = (0, 3, 4, 5)  # clear, copy, set, inverted copy
-_FACTORS_OF_DESTINATION = (4, 5, 8, 9, 14)  # of destination colour and alpha, and the saturated source alpha
-_MIN_MAX = (3, 4)
+_LOGIC_WITHOUT_DESTINATION = LOGIC_OP.numbers("CLEAR", "COPY", "SET", "COPY_INVERTED")
+_FACTORS_OF_DESTINATION = BLEND_FACTOR.numbers(
+    "DESTINATION_COLOR",
+    "ONE_MINUS_DESTINATION_COLOR",
+    "DESTINATION_ALPHA",
+    "ONE_MINUS_DESTINATION_ALPHA",
+    "SOURCE_ALPHA_SATURATED",
+)
+_MIN_MAX = BLEND_EQUATION.numbers("MINIMUM", "MAXIMUM")
 
 
 @dataclass
@@ -139,6 +147,11 @@ class UnitRecord:
         """The raw bits of a field, such as "PPF_FLAGS.scale"."""
         register, part = name.split(".")
         return EXTERNAL[register][part].raw(self.words[register])
+
+    def bytes(self, name: str) -> int:
+        """A field that is a size, in bytes."""
+        register, part = name.split(".")
+        return int(EXTERNAL[register][part].decode(self.words[register]))
 
     def address(self, register: str) -> int:
         """The physical address that a register holds."""

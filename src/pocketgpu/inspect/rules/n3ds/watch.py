@@ -15,25 +15,23 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.capture.formats.citrace import Trace
-from pocketgpu.capture.formats.gxlog import GxLog
-from pocketgpu.capture.formats.pgc.traces import PgcTrace
-from pocketgpu.capture.replay import MIB, begin, play
+from pocketgpu.capture.driver import drive
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.facts.gsp import FLUSH_REGIONS, command_of
+from pocketgpu.facts.gsp import FLUSH_REGIONS, PROCESS_LIST, REQUEST_DMA, command_of
 from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.n3ds.draw_state import MOST_STATES
 from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.rules.n3ds.draws import DrawReader
 from pocketgpu.inspect.rules.n3ds.memory_map import WrittenMemory
 from pocketgpu.inspect.rules.n3ds.record import Lost, N3dsRecord, Read, Shown, UnitRecord
+from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.packets import DrawPackets
-from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.observer import Run
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
+    from pocketgpu.capture.driver.n3ds import N3DSTrace
 
 _NARROW = {
     register.address: register
@@ -45,7 +43,7 @@ _NARROW = {
 }
 """Registers that do not keep all bits of an address or a size."""
 _NARROW_AT = np.array(sorted(_NARROW), np.uint32)
-_FLUSHING = {"RequestDMA": ("source", "size"), "ProcessCommandList": ("list", "size")}
+_FLUSHING = {REQUEST_DMA.name: ("source", "size"), PROCESS_LIST.name: ("list", "size")}
 """Commands that can write a range of the cache back first, and the words that name it."""
 _PARTS = {"list": "command list", "transfer": "display transfer", "copy": "texture copy"}
 _STAGE = PICA["GEOSTAGE_CONFIG"]
@@ -175,7 +173,7 @@ class Watch(Recorder):
         start = record.address("PPF_INPUT_ADDRESS")
         if record.is_copy:
             size = record.words["PPF_COPY_SIZE"] & ~15
-            width, gap = (record.get(f"PPF_COPY_INPUT.{part}") * 16 for part in ("width", "gap"))
+            width, gap = (record.bytes(f"PPF_COPY_INPUT.{part}") for part in ("width", "gap"))
             lines = -(-size // width) if width and gap else 1
             return Range(start, size + (lines - 1) * gap) if size else None
         read = self.machine.transfer_of(record.words).outcome.read
@@ -187,9 +185,10 @@ class Watch(Recorder):
     def memory_copied(self, words: Sequence[int]) -> None:
         super().memory_copied(words)
         assert self._now is not None
-        source = self.machine.gsp.virt_to_phys.translate(words[1], words[3])
-        if source is not None and words[3]:
-            self.record.reads.append(self.reads("copy", "RequestDMA", Range(source, words[3])))
+        start, size = REQUEST_DMA.values(words, "source", "size")
+        source = self.machine.gsp.virt_to_phys.translate(start, size)
+        if source is not None and size:
+            self.record.reads.append(self.reads("copy", REQUEST_DMA.name, Range(source, size)))
         self.writes(self._now.writes)
         self.take_events()
 
@@ -228,7 +227,7 @@ class Watch(Recorder):
         self.take_events()
 
     def _note_stages(self, packets: DrawPackets, frame: int, first: int) -> None:
-        on = (packets.registers[:, _STAGE.offset] & _STAGE["mode"].mask) == 2
+        on = (packets.registers[:, _STAGE.offset] & _STAGE["mode"].mask) == GEOMETRY_STAGE.ON
         for place in np.flatnonzero(np.diff(on, prepend=not on[0])).tolist():
             stage = bool(on[place])
             if (stage, frame) != (self._row, self._row_frame):
@@ -264,15 +263,12 @@ class Watch(Recorder):
 
 def watch(capture: Capture, evaluator: str = "llvm", progress: Callable[[int], None] = lambda _: None) -> N3dsRecord:
     """Run all frames of a capture and note what rules ask for. progress: hears of each finished frame."""
-    trace = cast("Trace | GxLog | PgcTrace", capture.trace)
     noted = Watch()
-    machine = N3DS(fcram=(256 if trace.needs_new_model else 128) * MIB, evaluator=evaluator)
-    machine.observe(noted)
-    begin(trace, machine)
-    for index in range(trace.frame_count):
-        play(machine, trace.runs(index), index)
-        machine.stats.reset()
-        progress(index)
+    driver = drive(cast("N3DSTrace", capture.trace), evaluator=evaluator)
+    driver.machine.observe(noted)
+    while driver.frame < driver.frame_count:
+        driver.play_frame()
+        progress(driver.frame - 1)
     noted.record.whys = _Asked(capture, evaluator)
     return noted.record
 

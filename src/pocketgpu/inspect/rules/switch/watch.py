@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE, Snapshot
-from pocketgpu.capture.channel_replay import Replay, make_machine
+from pocketgpu.capture.driver import drive
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.rules.switch.record import OrderedGrid, SwitchDraw, SwitchRead, SwitchRecord
@@ -25,7 +25,7 @@ from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.graphics.output.targets import colour_target, depth_target
-from pocketgpu.maxwell.observer import Observer, Order, RunGrid
+from pocketgpu.maxwell.host.observer import Observer, Order, RunGrid
 from pocketgpu.maxwell.sass.launch.launcher import Result
 
 if TYPE_CHECKING:
@@ -223,26 +223,15 @@ def watch(capture: Capture, evaluator: str = "llvm", progress: Callable[[int], N
     log = cast("ChannelLog", capture.trace)
     if not log.submissions:
         raise NoPictureError("the capture has no submissions", location=capture.path, hint="Record until it draws.")
-    watch = _Watch()
-    machine = make_machine(log, evaluator=evaluator)
-    machine.observe(watch)
-    replay = Replay(log, machine)
-
-    def run(frame: int, numbers: range) -> None:
-        watch.frame, watch.draws = frame, 0
-        for number in numbers:
-            replay.run(number)
+    driver, watch = drive(log, evaluator=evaluator), _Watch()
+    driver.machine.observe(watch)
+    for index in range(log.frame_count + bool(log.tail)):
+        watch.frame, watch.draws = index, 0
+        for _ in driver.steps():
             watch.take()
-        machine.finish()
         watch.take()
-
-    for index, present in enumerate(log.presents):
-        run(index, log.submissions_of(index))
-        replay.check_fence(present, index)
-        watch.take()
-        progress(index)
-    if log.tail:
-        run(len(log.presents), log.tail)
+        if index < log.frame_count:
+            progress(index)
     return watch.record
 
 

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
     from pocketgpu.maxwell.engines.threed.draws import Draw
     from pocketgpu.maxwell.host.log import Log
+    from pocketgpu.maxwell.host.observer import Observer
     from pocketgpu.maxwell.host.stats import ChannelStats
     from pocketgpu.maxwell.host.syncpoints import Syncpoints
     from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
     from pocketgpu.maxwell.memory.places import Offsets
-    from pocketgpu.maxwell.observer import Observer
     from pocketgpu.maxwell.sass.launch.launcher import Result
     from pocketgpu.workers import Workers
 

@@ -20,7 +20,8 @@ from pocketgpu.maxwell.engines.common.snapshots import Snapshot
 from pocketgpu.maxwell.engines.common.state import State
 
 if TYPE_CHECKING:
-    from pocketgpu.maxwell.sass.launch.launcher import Code, Result
+    from pocketgpu.maxwell.sass.launch.code import Code
+    from pocketgpu.maxwell.sass.launch.launcher import Result
 
 QMD_BYTES = 256
 CONSTANT_SLOTS = 8

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.lanes import I32, I64, U8, U16, Lang, Value, kernel
+from pocketgpu.lanes import I32, I64, Lang, Value, kernel
 from pocketgpu.maxwell.engines.common.base import EngineHost
 from pocketgpu.maxwell.engines.common.slices import Plane
 from pocketgpu.maxwell.engines.common.windows import Scratch, Window
+from pocketgpu.maxwell.formats.words import UNITS, load, store
 
-_TYPES = {1: U8, 2: U16, 4: I32}
 _COLUMNS = 8192  # elements of a line in one call, and lines
 _ROWS = 8192
 _LANES = 64  # tables are padded to what any evaluator has
@@ -35,7 +35,6 @@ def remap_rows(
     tables: for each move a constant (padded to 64 bytes for all of them), then _ROWS offsets of source and target
     lines, then _COLUMNS + _LANES offsets for each move: of the source unit and of the target unit.
     """
-    type = _TYPES[unit]
     lines, first = tables + 64, tables + 64 + 8 * _ROWS
     width = 4 * (_COLUMNS + _LANES)
     for row in k.range(0, rows):
@@ -51,10 +50,10 @@ def remap_rows(
                     values.append(k.splat(k.load(I32, tables + 4 * i)))
                 else:
                     places = k.to_i64(k.load(I32, column + 2 * i * width, k.lanes))
-                    values.append(k.gather(type, places + read, mask))
+                    values.append(load(k, unit, places + read, mask)[0])
             for i, value in enumerate(values):
                 places = k.to_i64(k.load(I32, column + (2 * i + 1) * width, k.lanes))
-                k.scatter(type, places + write, value, mask)
+                store(k, unit, places + write, (value,), mask)
 
 
 Part = tuple[int, int, int | None]
@@ -77,16 +76,16 @@ def remap_words(
         for start in k.range(0, columns, k.lanes):
             mask = k.iota() + start < columns
             column = k.to_i64(start << 2) + first
-            word = k.gather(_TYPES[read], k.to_i64(k.load(I32, column, k.lanes)) + from_line, mask)
+            (word,) = load(k, read, k.to_i64(k.load(I32, column, k.lanes)) + from_line, mask)
             place = k.to_i64(k.load(I32, column + 4 * (_COLUMNS + _LANES), k.lanes)) + to_line
-            # Constants stand beside each other in the first word of the tables.
+            # The first word of the tables holds all constants.
             out = k.splat(k.load(I32, tables))
             for lo, width, of in parts:
                 if of is not None:
                     out = out | (word.bits(of, width) << lo)
             if written != (1 << 8 * write) - 1:
-                out = out | (k.gather(_TYPES[write], place, mask) & ~written)
-            k.scatter(_TYPES[write], place, out, mask)
+                out = out | (load(k, write, place, mask)[0] & ~written)
+            store(k, write, place, (out,), mask)
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ class Remap:
 
     def units(self, aligned: bool) -> tuple[int, tuple[Move, ...], list[int]]:
         """(bytes of a unit, moves, the constant of each move)."""
-        if aligned and self.size in _TYPES:
+        if aligned and self.size in UNITS:
             moves = tuple((to, of) for to, of, _ in self.components)
             return self.size, moves, [value for _, _, value in self.components]
         parts = [
@@ -128,10 +127,10 @@ class Remap:
 
 def run(host: EngineHost, source: Side, target: Side, remap: Remap, columns: int, rows: int) -> None:
     """Copy `columns` elements in each of `rows` lines. What is not mapped is an event; then the rest is left out."""
-    step = remap.size if remap.size in _TYPES else 1
+    step = remap.size if remap.size in UNITS else 1
     low_bits = source.plane.va | source.plane.pitch | target.plane.va | target.plane.pitch
     reads = any(of is not None for _, of, _ in remap.components)
-    words = source.element in _TYPES and target.element in _TYPES and reads
+    words = source.element in UNITS and target.element in UNITS and reads
     if words and not low_bits & (max(source.element, target.element) - 1):
         parts, constant = remap.parts()
         moves: tuple[Move, ...] = ((0, 0),)

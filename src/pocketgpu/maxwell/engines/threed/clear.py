@@ -9,7 +9,6 @@ off does to clears is a switch (clear.raster_disabled).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH, Component, PixelLayout
+from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH, PixelLayout
 from pocketgpu.maxwell.engines.common import conditions
 from pocketgpu.maxwell.engines.common.base import EngineHost, Registers
 from pocketgpu.maxwell.engines.common.fills import PERIOD, Fill
@@ -25,90 +24,40 @@ from pocketgpu.maxwell.engines.common.records import Clear
 from pocketgpu.maxwell.engines.common.slices import Plane
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import Scratch
-from pocketgpu.maxwell.formats.pixels import linear_to_srgb
+from pocketgpu.maxwell.formats import arrays
+from pocketgpu.maxwell.formats.channels import CHANNELS, Channels, written_bits
+from pocketgpu.maxwell.formats.samples import samples_of
 
-# Samples of a pixel across and down, by SET_ANTI_ALIAS; coverage modes (8 and up) store what the header's name says.
-SAMPLE_GRIDS = {
-    0x0: (1, 1), 0x1: (2, 1), 0x2: (2, 2), 0x3: (4, 2), 0x4: (4, 2), 0x5: (2, 1), 0x6: (4, 4),
-    0x8: (2, 2), 0x9: (2, 2), 0xA: (4, 2), 0xB: (4, 2),
-}  # fmt: skip
 _CONTROL = ("USE_CLEAR_RECT", "USE_SCISSOR0", "USE_VIEWPORT_CLIP0")
 _MAX_PLANS = 1024
 
 
-def encode_float(value: float, mantissa: int, signed: bool) -> int:
-    """Bits of the nearest float with five exponent bits; without a sign negative values become 0."""
-    if signed and mantissa == 10:
-        with np.errstate(over="ignore"):
-            return int(np.float32(value).astype(np.float16).view(np.uint16))
-    if math.isnan(value):
-        return 0x1F << mantissa | 1 << (mantissa - 1)
-    if value <= 0:
-        return 0
-    if math.isinf(value) or value >= 65536:
-        return 0x1F << mantissa
-    exponent = max(math.frexp(value)[1] - 1, -14)
-    steps = round(math.ldexp(value, mantissa - exponent))  # Python rounds halves to even
-    return min(steps + ((exponent + 14) << mantissa), 0x1F << mantissa)
+def colour_pattern(layout: PixelLayout, words: Sequence[int], names: str, srgb: bool) -> tuple[bytes, bytes]:
+    """PERIOD bytes of pixels and the bits of them that change.
 
-
-def encode(component: Component, word: int, srgb: bool) -> int:
-    """Bits of a component for a clear value: a word that is an f32 for all but the integer formats."""
-    width, top = component.width, (1 << component.width) - 1
-    if component.type == "uint":
-        return min(word, top)
-    if component.type == "sint":
-        number = word - ((word >> 31) << 32)
-        return max(-(1 << (width - 1)), min(number, top >> 1)) & top
-    value = float(np.array([word], np.uint32).view(np.float32)[0])
-    if component.type == "float":
-        return word if width == 32 else encode_float(value, {16: 10, 11: 6, 10: 5}[width], width == 16)
-    if math.isnan(value):
-        return 0
-    if component.type == "snorm":
-        scaled = max(-1.0, min(value, 1.0)) * (top >> 1)
-        return int(math.copysign(math.floor(abs(scaled) + 0.5), scaled)) & top
-    value = max(0.0, min(value, 1.0))
-    if component.type == "srgb" and srgb:
-        value = float(linear_to_srgb(np.float64(value)))
-    return int(value * top + 0.5)
-
-
-def colour_pattern(layout: PixelLayout, words: Sequence[int], channels: str, srgb: bool) -> tuple[bytes, bytes]:
-    """16 bytes of pixels and the bits of them that change. What the format ignores is cleared with all its colours."""
-    pixel = bits = 0
-    unused = 0
-    for c in layout.components:
-        mask = ((1 << c.width) - 1) << c.lo
-        if c.name == "X":
-            unused |= mask
-            pixel |= mask if c.type == "one" else 0
-        elif c.name.lower() in channels:
-            bits |= mask
-            pixel |= encode(c, words["RGBA".index(c.name)], srgb) << c.lo
-    if all(c.name == "X" or c.name.lower() in channels for c in layout.components):
-        bits |= unused
-    return _repeat(pixel, layout.bytes), _repeat(bits, layout.bytes)
+    :param words: red to alpha: f32, or integers where the format holds such. names: of the channels to clear ("RGBA").
+    :param srgb: whether components that hold sRGB are converted.
+    """
+    colour = np.array(words, np.uint32).view(arrays.dtype_of(Channels.of(layout))).reshape(1, 1, 4)
+    return _repeat(arrays.encode(colour, layout, srgb=srgb).tobytes(), written_bits(layout, names))
 
 
 def depth_pattern(
     layout: PixelLayout, depth: int | None, stencil: int | None, stencil_mask: int
 ) -> tuple[bytes, bytes]:
     """The same for depth (a word that is an f32) and stencil; None leaves a part alone."""
-    pixel = bits = 0
-    for c in layout.components:
-        mask = (1 << c.width) - 1
-        if c.name == "Z" and depth is not None:
-            pixel |= encode(c, depth, False) << c.lo
-            bits |= mask << c.lo
-        elif c.name == "S" and stencil is not None:
-            pixel |= (stencil & mask) << c.lo
-            bits |= (stencil_mask & mask) << c.lo
-    return _repeat(pixel, layout.bytes), _repeat(bits, layout.bytes)
+    masks = {"Z": 0 if depth is None else -1, "S": 0 if stencil is None else stencil_mask}
+    bits = sum((masks.get(c.name, 0) & ((1 << c.width) - 1)) << c.lo for c in layout.components)
+    number = np.array([[depth or 0]], np.uint32).view(np.float32)
+    pixel = arrays.encode_depth(number, np.array([[stencil or 0]]), layout)
+    return _repeat(pixel.tobytes(), bits)
 
 
-def _repeat(value: int, size: int) -> bytes:
-    return value.to_bytes(size, "little") * (PERIOD // size)
+def _repeat(pixel: bytes, bits: int) -> tuple[bytes, bytes]:
+    """PERIOD bytes of pixels, those of their bits that change, and these bits."""
+    count = PERIOD // len(pixel)
+    value = int.from_bytes(pixel, "little") & bits
+    return value.to_bytes(len(pixel), "little") * count, bits.to_bytes(len(pixel), "little") * count
 
 
 @dataclass(frozen=True)
@@ -197,11 +146,11 @@ class ClearUnit:
             return _ClearPlan()
         left, top, right, bottom = rectangle = self._rectangle()
         slot, layer = bit("MRT_SELECT"), bit("RT_ARRAY_INDEX")
-        channels = "".join(c.lower() for c in "RGBA" if bit(f"{c}_ENABLE"))
+        channels = "".join(c for c in CHANNELS if bit(f"{c}_ENABLE"))
         parts: list[tuple[str, Fill]] = []
         events: list[tuple[str, str]] = []
         done, name, address = "", "", 0
-        grid = SAMPLE_GRIDS.get(state.field("SET_ANTI_ALIAS", "SAMPLES"), (1, 1))
+        grid = samples_of(state)
         box = (left * grid[0], top * grid[1], right * grid[0], bottom * grid[1])
         empty = left >= right or top >= bottom
         if channels and slot > 7:
@@ -209,7 +158,7 @@ class ClearUnit:
         elif channels:
             found = self._colour(slot, layer, channels, box, events)
             if found is not None:
-                done, name, address = channels, found[0], state.address("SET_COLOR_TARGET_A", slot)
+                done, name, address = channels.lower(), found[0], state.address("SET_COLOR_TARGET_A", slot)
                 if found[1] is not None and not empty:
                     parts.append(("clear of colour", found[1]))
         if bit("Z_ENABLE") or bit("STENCIL_ENABLE"):

@@ -15,8 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
-from pocketgpu.facts.maxwell.formats import VERTEX, Component, PixelLayout
+from pocketgpu.facts.maxwell.formats import VERTEX, PixelLayout
 from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.formats import arrays
+from pocketgpu.maxwell.formats.channels import CHANNELS, vertex_types
+from pocketgpu.maxwell.formats.small_floats import MANTISSA
 from pocketgpu.maxwell.memory.gpu_memory import PartlyReadable
 
 ATTRIBUTES = 32
@@ -24,8 +27,6 @@ STREAMS = 32
 MAX_VERTICES = 1 << 22
 """Draws with more vertices are not decoded: no recording comes near, and a guest can ask for 2^32."""
 _NEAR = 1 << 20  # addresses closer together than this are read in one go
-SNORM, UNORM, SINT, UINT, USCALED, SSCALED, FLOAT = range(1, 8)
-TYPE_NAMES = {1: "snorm", 2: "unorm", 3: "sint", 4: "uint", 5: "uscaled", 6: "sscaled", 7: "float"}
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def attributes(state: State) -> list[Attribute]:
         name, i = f"SET_VERTEX_ATTRIBUTE_{'AB'[number >> 4]}", number & 15
         field = lambda part, name=name, i=i: state.field(name, part, i)
         layout = VERTEX.get(field("COMPONENT_BIT_WIDTHS"))
-        type = TYPE_NAMES.get(field("NUMERICAL_TYPE"), "")
+        type = vertex_types().get(field("NUMERICAL_TYPE"), "")
         active = not field("SOURCE")
         found.append(
             Attribute(number, field("STREAM"), active, field("OFFSET"), layout, type, bool(field("SWAP_R_AND_B")))
@@ -117,44 +118,21 @@ def _near(addresses: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]
 
 def decode(raw: NDArray[np.uint8], layout: PixelLayout, type: str, swap: bool) -> NDArray[Any]:
     """Elements as they lie in memory to (n, 4): int32 or uint32 for the integer types, float32 for all others."""
-    dtype = {"sint": np.int32, "uint": np.uint32}.get(type, np.float32)
-    out = np.zeros((len(raw), 4), dtype)
-    out[:, 3] = 1
-    padded = np.zeros((len(raw), 16), np.uint8)
-    padded[:, : layout.bytes] = raw
-    words = padded.view("<u4")
-    for c in layout.components:
-        if c.name in "RGBA":
-            out[:, "RGBA".index(c.name)] = _values(words[:, c.lo >> 5], c, type)
+    out = arrays.decode(raw.reshape(1, -1), layout, types_of(layout, type))[0]
     return out[:, [2, 1, 0, 3]] if swap else out
 
 
-def _values(words: NDArray[np.uint32], c: Component, type: str) -> NDArray[Any]:
-    bits = words >> np.uint32(c.lo & 31)
-    if c.width < 32:
-        bits = bits & np.uint32((1 << c.width) - 1)
-    signed = (bits.astype(np.int64) ^ (1 << (c.width - 1))) - (1 << (c.width - 1))
-    top = (1 << c.width) - 1
-    match type:
-        case "snorm":
-            return np.maximum(signed / (top >> 1), -1.0).astype(np.float32)
-        case "unorm":
-            return (bits / top).astype(np.float32)
-        case "sint":
-            return signed.astype(np.int32)
-        case "uint":
-            return bits
-        case "uscaled":
-            return bits.astype(np.float32)
-        case "sscaled":
-            return signed.astype(np.float32)
-    if c.width == 32:
-        return bits.view(np.float32)
-    if c.width in (10, 11):  # five exponent bits like f16, no sign, fewer mantissa bits
-        bits = bits << np.uint32(15 - c.width)
-    elif c.width != 16:
-        return np.zeros(len(bits), np.float32)  # there are no floats of 8 bits
-    return bits.astype(np.uint16).view(np.float16).astype(np.float32)
+def types_of(layout: PixelLayout, type: str) -> tuple[str, str, str, str]:
+    """Types of red, green, blue and alpha as the codec knows them, for one of `vertex_types`.
+
+    There are no floats of 8 or 2 bits: they read as zero. A type that does not exist counts as float.
+    """
+    widths = {c.name: c.width for c in layout.components}
+    types = [type or "float" for _ in CHANNELS]
+    for n, name in enumerate(CHANNELS):
+        if types[n] == "float" and widths.get(name, 32) not in (32, *MANTISSA):
+            types[n] = "zero"
+    return types[0], types[1], types[2], types[3]
 
 
 def elements(

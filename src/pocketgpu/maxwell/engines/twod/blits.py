@@ -6,10 +6,15 @@ the kernel knows neither layouts nor steps, and clipping and flipping cost nothi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pocketgpu.lanes import F32, I32, I64, Lang, Value, kernel
-from pocketgpu.maxwell.formats.pixels import Layout, colour_of, load, pack, store, unpack, unpack_steps
+from pocketgpu.maxwell.formats.channels import Channels, Colour
+from pocketgpu.maxwell.formats.components import ABSENT, Quotient, Rounding
+from pocketgpu.maxwell.formats.words import load, store
 
 LANES = 64  # columns of a table are padded to what any evaluator has
+_ALPHA = 3
 
 
 @kernel(
@@ -19,8 +24,7 @@ LANES = 64  # columns of a table are padded to what any evaluator has
 def blit_rows(
     k: Lang, source: Value, target: Value, columns: Value, rows: Value, width: Value, height: Value, curve: Value,
     rop: Value, beta1: Value, red: Value, green: Value, blue: Value, alpha: Value,
-    *, read: tuple[int, Layout], write: tuple[int, Layout], bilinear: bool, raw: bool, operation: str,
-    alpha_test: bool,
+    *, read: Channels, write: Channels, bilinear: bool, raw: bool, operation: str, alpha_test: bool,
 ) -> None:  # fmt: skip
     """Write `width` x `height` pixels.
 
@@ -29,8 +33,9 @@ def blit_rows(
     raw: pixel words are moved as they are. rop: four bits of SET_ROP, see `_raster`. beta1 and the four factors are
     those of SET_BETA1 and SET_BETA4.
     """
+    read_bytes, write_bytes = _bytes_of(read), _bytes_of(write)
     table = k.to_i64((width + (LANES - 1)) & -LANES) << 2
-    factors = {"r": red, "g": green, "b": blue, "a": alpha}
+    factors = (red, green, blue, alpha)
     for row in k.range(0, height):
         at = k.to_i64(row << 4) + rows
         out = k.to_i64(k.load(I32, at)) + target
@@ -41,41 +46,58 @@ def blit_rows(
             column = k.to_i64(start << 2) + columns
             place = k.to_i64(k.load(I32, column, k.lanes)) + out
             left = k.to_i64(k.load(I32, column + table, k.lanes))
-            words = load(k, read[0], left + upper)
+            words = load(k, read_bytes, left + upper)
             if raw:
-                store(k, write[0], place, words, mask)
+                store(k, write_bytes, place, words, mask)
                 continue
-            steps = unpack_steps(k, words, read[1], curve)
+            steps = read.unpack(k, words, curve, Quotient.STEPS)
             if bilinear:
                 right = k.to_i64(k.load(I32, column + table * 2, k.lanes))
                 across = k.load(F32, column + table * 3, k.lanes)
                 taps = [steps]
                 for offset in (right + upper, left + lower, right + lower):
-                    taps.append(unpack_steps(k, load(k, read[0], offset), read[1], curve))
-                for channel in steps:
-                    a, b, c, d = (tap[channel] for tap in taps)
-                    top, bottom = a + (b - a) * across, c + (d - c) * across
-                    steps = {**steps, channel: top + (bottom - top) * down}
-            colour = colour_of(k, steps, read[1])
+                    taps.append(read.unpack(k, load(k, read_bytes, offset), curve, Quotient.STEPS))
+                steps = [
+                    _mixed(four, across, down) if channel.type != ABSENT else four[0]
+                    for channel, four in zip(read.channels, zip(*taps, strict=True), strict=True)
+                ]
+            colour = read.from_steps(k, steps)
             if alpha_test:
-                mask = mask & (colour["a"] != 0.0)
+                mask = mask & (colour[_ALPHA] != 0.0)
             if operation in ("BLEND_AND", "BLEND_PREMULT"):
-                old = unpack(k, load(k, write[0], place), write[1], curve)
-                for channel in "rgba":
-                    new, kept = colour[channel], old[channel]
-                    if operation == "BLEND_AND":
-                        colour[channel] = new * beta1 + kept * (1.0 - beta1)
-                    elif channel != "a":
-                        colour[channel] = new * factors[channel] + kept * (1.0 - colour["a"] * alpha)
-                if operation == "BLEND_PREMULT":
-                    own = colour["a"] * alpha
-                    colour["a"] = own + old["a"] * (1.0 - own)
+                steps = write.unpack(k, load(k, write_bytes, place), curve, Quotient.STEPS)
+                old = write.from_steps(k, steps)
+                colour = _blended(operation, colour, old, beta1, factors)
             elif operation == "SRCCOPY_PREMULT":
-                colour = {channel: colour[channel] * factors[channel] for channel in "rgba"}
-            words = pack(k, colour, *write, curve)
+                colour = [value * factor for value, factor in zip(colour, factors, strict=True)]
+            words = write.pack(k, colour, curve, Rounding.SINGLE)
             if operation in ("ROP", "ROP_AND"):
-                words = [_raster(rop, new, old) for new, old in zip(words, load(k, write[0], place), strict=True)]
-            store(k, write[0], place, words, mask)
+                words = tuple(_raster(rop, a, b) for a, b in zip(words, load(k, write_bytes, place), strict=True))
+            store(k, write_bytes, place, words, mask)
+
+
+def _bytes_of(channels: Channels) -> int:
+    """Bytes of a pixel of a format that is known while tracing."""
+    assert isinstance(channels.bytes, int)
+    return channels.bytes
+
+
+def _mixed(taps: Sequence[Value], across: Value, down: Value) -> Value:
+    """The bilinear mixture of four values: upper left, upper right, lower left, lower right."""
+    a, b, c, d = taps
+    top, bottom = a + (b - a) * across, c + (d - c) * across
+    return top + (bottom - top) * down
+
+
+def _blended(operation: str, colour: Colour, old: Colour, beta1: Value, factors: Sequence[Value]) -> Colour:
+    """The colour that BLEND_AND or BLEND_PREMULT stores over an old one."""
+    if operation == "BLEND_AND":
+        return [new * beta1 + kept * (1.0 - beta1) for new, kept in zip(colour, old, strict=True)]
+    own = colour[_ALPHA] * factors[_ALPHA]
+    mixed = [
+        new * factor + kept * (1.0 - own) for new, kept, factor in zip(colour[:_ALPHA], old, factors, strict=False)
+    ]
+    return [*mixed, own + old[_ALPHA] * (1.0 - own)]
 
 
 def _raster(rop: Value, source: Value, target: Value) -> Value:

@@ -6,9 +6,9 @@ both between pixels 0 and 1. Point takes the pixel that the position lies in, bi
 the edge being those at the edge. A multisampled surface is resolved as what it is, a surface with more pixels.
 
 Formats are converted through red, green, blue and alpha, sRGB formats through linear light. Blits between equal formats
-without a filter move pixels as they are, depth included. Operations besides SRCCOPY follow their names; nobody has
-measured them. Colour keys, patterns, solid primitives and pixels from the pushbuffer are events: no driver of this
-console uses them.
+without a filter move pixels as they are, depth included. Operations other than SRCCOPY follow their names; no
+measurement is known. Colour keys, patterns, solid primitives and pixels from the pushbuffer are events: no driver of
+this console uses them.
 Source: class header cl902d.h; for positions what two drivers do (deko3d CENTER, Mesa CORNER).
 """
 
@@ -34,7 +34,8 @@ from pocketgpu.maxwell.engines.common.slices import Plane
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import Scratch, report_missed, spend
 from pocketgpu.maxwell.engines.twod.blits import LANES, blit_rows
-from pocketgpu.maxwell.formats.pixels import shape, srgb_tables
+from pocketgpu.maxwell.formats.channels import Channels
+from pocketgpu.maxwell.formats.srgb import srgb_tables
 from pocketgpu.maxwell.memory.places import Places
 from pocketgpu.maxwell.memory.surface_copy import SurfaceSide, copy_rect
 
@@ -50,7 +51,7 @@ _UNUSED = ("RENDER_SOLID_PRIM_POINT_X_Y", "RENDER_SOLID_PRIM_POINT_Y", "PIXELS_F
 
 @dataclass(frozen=True)
 class _Axis:
-    """Source pixels of target pixels along an axis: the one before the position, the one behind it, its weight."""
+    """Source pixels of target pixels along an axis: the one before the position, the one after it, its weight."""
 
     first: NDArray[np.int64]
     second: NDArray[np.int64]
@@ -355,7 +356,7 @@ class TwoD(Engine):
         rows[:, 3] = down.weight.view(np.int32)
         alpha_test = operation.endswith("_AND") and self.host.switches["twod.and_operations"] == "alpha"
         code = self.host.engine.get(
-            blit_rows, read=shape(formats[0]), write=shape(formats[1]), bilinear=bilinear,
+            blit_rows, read=Channels.of(formats[0]), write=Channels.of(formats[1]), bilinear=bilinear,
             raw=same and not bilinear, operation=plain, alpha_test=alpha_test,
         )  # fmt: skip
         beta1 = max(self._state.signed("SET_BETA1"), 0) / 0x7FFFFFFF
@@ -372,7 +373,7 @@ def _wide(places: NDArray[np.int32], count: int = 1) -> NDArray[np.int64]:
 
 
 def _extent(columns: list[NDArray[Any]], rows: list[NDArray[Any]], size: int) -> tuple[int, int]:
-    """First byte and the one behind the last of all pixels."""
+    """The first byte of all pixels, and the one after the last."""
     low = min(int(c.min()) for c in columns) + min(int(r.min()) for r in rows)
     high = max(int(c.max()) for c in columns) + max(int(r.max()) for r in rows)
     return low, high + size

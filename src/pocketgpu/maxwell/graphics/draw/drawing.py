@@ -19,7 +19,7 @@ from pocketgpu.maxwell.engines.common.report import Counters
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import Scratch
 from pocketgpu.maxwell.engines.threed.draws import Draw
-from pocketgpu.maxwell.formats.pixels import srgb_tables
+from pocketgpu.maxwell.formats.srgb import srgb_tables
 from pocketgpu.maxwell.graphics.draw import native, prepare, quick_table
 from pocketgpu.maxwell.graphics.draw.native import WALK, walk
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan, rounded
@@ -31,13 +31,7 @@ from pocketgpu.maxwell.graphics.input.vertex_stage import next_piece, run_vertic
 from pocketgpu.maxwell.graphics.primitives import setup
 from pocketgpu.maxwell.graphics.programs.programs import Programs
 from pocketgpu.maxwell.graphics.raster.blocks import raster_shapes
-from pocketgpu.maxwell.graphics.records import (
-    ATTRIBUTE_SPACE,
-    FRAGMENTS,
-    PRIMITIVES,
-    REGION,
-    VERTICES,
-)
+from pocketgpu.maxwell.graphics.records import ATTRIBUTE_SPACE, FRAGMENTS, PRIMITIVES, REGION, VERTICES
 from pocketgpu.maxwell.graphics.stages import late_stages
 from pocketgpu.maxwell.graphics.stages.late_stages import LateStages
 from pocketgpu.maxwell.graphics.stages.stream_out import STREAM_OUT, StreamOut
@@ -204,9 +198,9 @@ class Drawing:
             else:
                 self.quick.interrupt()
                 self._prepare_and_go(draw, state, counters)
-                self.quick.follow()
         except UsageError as error:
             self.host.report("fault", "draw.refused", f"{error.message}: nothing is drawn")
+        self.quick.follow()  # rooms of programs may have moved
 
     def _go_found(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
         """Run a draw that a kernel has set up for the first thread of the host."""

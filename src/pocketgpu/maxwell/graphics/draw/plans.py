@@ -24,7 +24,7 @@ from pocketgpu.maxwell.graphics.output.targets import Target
 from pocketgpu.maxwell.graphics.programs.headers import Header, Layout, layout_of
 from pocketgpu.maxwell.graphics.programs.programs import StageProgram
 from pocketgpu.maxwell.graphics.raster import raster_state
-from pocketgpu.maxwell.graphics.raster.raster_state import PixelInputs
+from pocketgpu.maxwell.graphics.raster.raster_state import PixelInputs, RasterEncoder
 from pocketgpu.maxwell.graphics.records import RASTER, VIEWPORT, VIEWPORT_COUNT
 from pocketgpu.maxwell.graphics.stages.late_stages import Chain
 from pocketgpu.maxwell.graphics.stages.stream_out import StreamOut
@@ -154,10 +154,11 @@ def _code(engine: Engine, special: Code, general: Code, tier: str) -> tuple[int,
 
 def make_plan(
     memory: GpuMemory, at: int, state: State, programs: Mapping[int, StageProgram], switches: Mapping[str, str],
-    places: Mapping[str, int],
+    raster: RasterEncoder, places: Mapping[str, int],
 ) -> Plan:  # fmt: skip
     """A plan, with its records written from `at` on.
 
+    :param raster: of the machine; it has the same switches.
     :param places: words of the RASTER record that do not come of registers.
     :raises UsageError: a target would not fit into the address space.
     """
@@ -180,7 +181,7 @@ def make_plan(
         StreamOut.on(state), bool(state.field("SET_ZPASS_PIXEL_COUNT", "ENABLE")),
     )  # fmt: skip
     viewports = area[_VIEWPORTS // 4 :][: VIEWPORT.size // 4 * VIEWPORT_COUNT]
-    raster_state.encode(state, last.read, words, viewports, switches)
+    raster.encode(state, last.read, words, viewports)
     if plan.targets:
         key = output.test_key
         width, height = min(t.width for t in plan.targets), min(t.height for t in plan.targets)

@@ -32,6 +32,7 @@ from pocketgpu.maxwell.graphics.draw.plans import (
 )
 from pocketgpu.maxwell.graphics.input.vertex_input import VertexInput, VertexPlan
 from pocketgpu.maxwell.graphics.programs.programs import Programs, StageProgram
+from pocketgpu.maxwell.graphics.raster.raster_state import RasterEncoder
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PATCH_LIST, PRIMITIVES, RASTER
 from pocketgpu.maxwell.graphics.stages.late_stages import LateStages
 from pocketgpu.maxwell.sampling.store import Pools, Textures
@@ -65,6 +66,7 @@ class Preparer:
         self.host, self.memory, self.engine = host, host.memory, host.engine
         self.programs, self.textures, self.vertex_input, self.late = programs, textures, vertex_input, late
         self.tier = "auto"
+        self._raster = RasterEncoder(host.switches)
         self._srgb, self._given_up = srgb, given_up
         self._vertex_map, self._output_map, self._plans_at = at, at + 4 * MAP_WORDS, at + 8 * MAP_WORDS
         self._lists = vertex_input.vertices, vertex_input.primitives
@@ -118,7 +120,7 @@ class Preparer:
             self._plans.clear()
         at = self._plans_at + len(self._plans) * PLAN_ROOM
         pixel = self.programs.stages[PIXEL].record if PIXEL in programs else 0
-        return make_plan(self.memory, at, state, programs, self.host.switches, {"PROGRAM": pixel})
+        return make_plan(self.memory, at, state, programs, self.host.switches, self._raster, {"PROGRAM": pixel})
 
     # -- what a draw needs every time ---------------------------------------------------------------------------------
     def prepare(

@@ -2,21 +2,21 @@
 
 Each format and type has a small kernel of its own that many draws share; one general kernel takes them as data and
 serves until the special one is there. Both are quick where all elements are known to lie in one mapped piece; the rest
-is read byte by byte. Elements that reach past the limit are zero (see `engines.vertices`, the Python model of this).
+is read byte by byte. Elements that reach past the limit are zero (`engines.threed.vertices` does the same with arrays).
 Source: class header B197; formats from `facts.maxwell.formats`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from pocketgpu.facts.maxwell.formats import VERTEX, PixelLayout
+from pocketgpu.facts.maxwell.formats import VERTEX
 from pocketgpu.lanes import I32, I64, U8, U16, Lang, Value, kernel
-from pocketgpu.maxwell.engines.threed.vertices import FLOAT, SINT, SNORM, SSCALED, UINT, UNORM, USCALED
-from pocketgpu.maxwell.formats.pixels import float_of
+from pocketgpu.maxwell.engines.threed.vertices import types_of
+from pocketgpu.maxwell.formats.channels import Channels, vertex_types
+from pocketgpu.maxwell.formats.components import ABSENT, OF_VERTICES, Channel, Quotient, decode
 from pocketgpu.maxwell.graphics.input.vertex_records import (
     ATTRIBUTE,
     BASE_INSTANCE,
+    CHANNEL_WORDS,
     ELEMENTS,
     INPUT_PAGE,
     INSTANCE_NUMBERS,
@@ -26,15 +26,13 @@ from pocketgpu.maxwell.graphics.input.vertex_records import (
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 
-_CHANNELS = "RGBA"
 RAW_WORDS = 4
-Number = Value | int
 
 
-def components(layout: PixelLayout) -> list[tuple[int, int]]:
-    """(lowest bit, bits) of red, green, blue and alpha; (0, 0) for those that a format does not have."""
-    found = {c.name: (c.lo, c.width) for c in layout.components if c.name in _CHANNELS}
-    return [found.get(name, (0, 0)) for name in _CHANNELS]
+def channels_of(format: int, type: int) -> Channels:
+    """The channels of an attribute, by its codes of COMPONENT_BIT_WIDTHS and NUMERICAL_TYPE."""
+    layout = VERTEX[format]
+    return Channels.of(layout, types_of(layout, vertex_types().get(type, "")))
 
 
 def _word(k: Lang, entry: Value, name: str, n: int = 0) -> Value:
@@ -54,57 +52,9 @@ def element_numbers(k: Lang, entry: Value, room: Value) -> Value:
     return found
 
 
-def value_of(k: Lang, bits: Value, width: Number, type: Number) -> Value:
-    """A component as the 32 bits of what a program reads.
-
-    :param bits: the component, shifted down, with anything above its `width` bits.
-    :param width, type: numbers, or scalars in general code; type: as NUMERICAL_TYPE.
-    """
-    top = 32 - width
-    unsigned = (bits << top).lsr(top)
-    signed = (bits << top) >> top
-    wide = width > 24
-
-    def largest(signed: bool) -> Value:
-        """The largest code, as f64."""
-        ones = k.splat(-1, type=I32) if isinstance(width, int) else k.splat(k.i32(-1))
-        return k.to_f64(k.to_i64(ones.lsr(top + 1 if signed else top), False))
-
-    def norm(v: Value, is_signed: bool) -> Value:
-        # Quotients of numbers below 2^24 are the same in f32, and in f64 rounded to f32.
-        if isinstance(width, int) and width <= 24:
-            quotient = k.to_f32(v) / float((1 << (width - is_signed)) - 1)
-        else:
-            quotient = k.to_f32(k.to_f64(k.to_i64(v, is_signed)) / largest(is_signed))
-        return k.bits_i32(k.max(quotient, -1.0) if is_signed else quotient)
-
-    def scaled(v: Value, is_signed: bool) -> Value:
-        plain = lambda: k.to_f32(v)
-        found: Value = k.branch(wide, lambda: plain() if is_signed else k.to_f32(k.to_f64(k.to_i64(v, False))), plain)
-        return k.bits_i32(found)
-
-    def floating() -> Value:
-        small = lambda mantissa, signed: k.bits_i32(float_of(k, unsigned, mantissa, signed))
-        ways: dict[int, Callable[[], Value]] = {
-            32: lambda: bits, 16: lambda: small(10, True), 11: lambda: small(6, False), 10: lambda: small(5, False),
-        }  # fmt: skip
-        nothing = lambda: k.splat(0)
-        if isinstance(width, int):
-            return ways.get(width, nothing)()
-        which = k.i32(len(ways))
-        for n, one in enumerate(ways):
-            which = k.select(width == one, n, which)
-        found: Value = k.switch(which, [*ways.values(), nothing])
-        return found
-
-    ways = {
-        SNORM: lambda: norm(signed, True), UNORM: lambda: norm(unsigned, False), SINT: lambda: signed,
-        UINT: lambda: unsigned, USCALED: lambda: scaled(unsigned, False), SSCALED: lambda: scaled(signed, True),
-        FLOAT: floating,
-    }  # fmt: skip
-    order = [ways.get(n, floating) for n in range(FLOAT + 1)]
-    found: Value = k.switch(type, order)
-    return found
+def value_of(k: Lang, channel: Channel, word: Value) -> Value:
+    """A component of a word as the 32 bits of what a program reads."""
+    return k.bits_i32(decode(k, channel, word, None, Quotient.NEAREST, types=OF_VERTICES))
 
 
 def _store(k: Lang, entry: Value, room: Value, n: int, v: Value) -> None:
@@ -130,13 +80,14 @@ def fetch(k: Lang, entry: Value, room: Value, careful: Value, *, format: int, ty
 
     def quick() -> None:
         at = element * _word(k, entry, "STRIDE") + _word(k, entry, "AT")
-        layout = VERTEX[format]
-        words: dict[int, Value] = {}
-        for n, (lo, width) in enumerate(components(layout)):
-            if width:
-                if lo >> 5 not in words:
-                    words[lo >> 5] = _raw(k, at + (lo >> 5) * 4, min(4, layout.bytes - (lo >> 5) * 4), align)
-                _store(k, entry, room, n, value_of(k, words[lo >> 5].lsr(lo & 31), width, type))
+        bytes, words = VERTEX[format].bytes, dict[int, Value]()
+        for n, channel in enumerate(channels_of(format, type).channels):
+            if channel.type != ABSENT:
+                word = channel.word
+                assert isinstance(word, int)
+                if word not in words:
+                    words[word] = _raw(k, at + word * 4, min(4, bytes - word * 4), align)
+                _store(k, entry, room, n, value_of(k, channel, words[word]))
 
     k.branch(_quick(k, entry, element), quick, lambda: k.invoke(careful, entry, room))
 
@@ -173,15 +124,13 @@ def fetch_general(k: Lang, entry: Value, room: Value, careful: Value) -> None:
 
 def _decode(k: Lang, entry: Value, room: Value) -> None:
     """Raw words of the room to components in the page."""
-    type = _word(k, entry, "TYPE")
     for n in k.range(0, RAW_WORDS):
         of = entry + (n << 2)
-        width = k.load(I32, of + ATTRIBUTE.WIDTH)
-        for _ in k.when(width != 0):
-            lo = k.load(I32, of + ATTRIBUTE.LO)
-            raw = k.load(I32, room + RAW + (lo >> 5) * VECTOR, LANES)
+        type, word, low, width = (k.load(I32, of + ATTRIBUTE.offsets[name]) for name in CHANNEL_WORDS)
+        for _ in k.when(type != ABSENT):
+            raw = k.load(I32, room + RAW + word * VECTOR, LANES)
             at = room + INPUT_PAGE + k.load(I32, of + ATTRIBUTE.TO)
-            k.store(I32, at, value_of(k, raw.lsr(lo & 31), width, type))
+            k.store(I32, at, value_of(k, Channel(type, word, low, width), raw))
 
 
 @kernel(lanes=32, entry=I32, room=I32)

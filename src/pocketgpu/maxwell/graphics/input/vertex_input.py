@@ -8,7 +8,7 @@ Source: class header B197 and the Python model in `engines.vertices`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cache
 from typing import Any
 
@@ -22,10 +22,13 @@ from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.engines.common.read_cache import ReadCache
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed import topology
-from pocketgpu.maxwell.engines.threed.vertices import ATTRIBUTES, SINT, UINT
-from pocketgpu.maxwell.graphics.input.fetch import components, fetch, fetch_careful, fetch_general
+from pocketgpu.maxwell.engines.threed.vertices import ATTRIBUTES
+from pocketgpu.maxwell.formats.channels import NUMBER_INTEGER
+from pocketgpu.maxwell.formats.components import ABSENT
+from pocketgpu.maxwell.graphics.input.fetch import channels_of, fetch, fetch_careful, fetch_general
 from pocketgpu.maxwell.graphics.input.vertex_records import (
     ATTRIBUTE,
+    CHANNEL_WORDS,
     INPUT,
     MAX_PATCH,
     TOPOLOGIES,
@@ -110,14 +113,14 @@ class InputShape:
                     places[own[3]] = PAGE_ONE
                 continue
             type, swap = state.field(name, "NUMERICAL_TYPE", i), state.field(name, "SWAP_R_AND_B", i)
-            bits = components(VERTEX[format])
+            channels = channels_of(format, type)
             to = [PAGE_DUMP] * 4
             for c, channel in enumerate((2, 1, 0, 3) if swap else range(4)):
                 if not wants(own[c]):
                     continue
-                if bits[channel][1]:
+                if channels.channels[channel].type != ABSENT:
                     to[channel] = places[own[c]] = slot()
-                elif channel == 3 and type in (SINT, UINT):
+                elif channel == 3 and channels.numbers == NUMBER_INTEGER:
                     integer_one = slot() if integer_one == PAGE_DUMP else integer_one
                     places[own[c]] = integer_one
                 else:
@@ -395,17 +398,23 @@ class VertexInput:
 
 def _entries(shape: InputShape) -> NDArray[np.uint32]:
     """ATTRIBUTE records with all that does not depend on streams."""
-    entries = [np.zeros(0, np.uint32)]
-    for a in shape.attributes:
-        entry = _Words(ATTRIBUTE.size, ATTRIBUTE.offsets)
-        entry.put("BYTES", a.bytes)
-        entry.put("TYPE", a.type)
-        for n, (lo, width) in enumerate(components(VERTEX[a.format])):
-            entry.put("TO", a.to[n], n)
-            entry.put("LO", lo, n)
-            entry.put("WIDTH", width, n)
-        entries.append(entry.words)
-    return np.concatenate(entries)
+    entries = np.zeros((len(shape.attributes), ATTRIBUTE.size // 4), np.uint32)
+    for entry, a in zip(entries, shape.attributes, strict=True):
+        entry[:] = _format_words(a.format, a.type)
+        channels = len(channels_of(a.format, a.type).channels)
+        entry[ATTRIBUTE.TO // 4 :][:channels] = a.to[:channels]
+    return entries.reshape(-1)
+
+
+@cache
+def _format_words(format: int, type: int) -> NDArray[np.uint32]:
+    """The words of an ATTRIBUTE record that a format gives."""
+    entry = _Words(ATTRIBUTE.size, ATTRIBUTE.offsets)
+    entry.put("BYTES", VERTEX[format].bytes)
+    for n, channel in enumerate(channels_of(format, type).channels):
+        for name, number in zip(CHANNEL_WORDS, astuple(channel), strict=True):
+            entry.put(name, number, n)
+    return entry.words
 
 
 def _address(state: State, word: int) -> int:

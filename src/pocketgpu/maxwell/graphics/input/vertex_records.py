@@ -1,7 +1,7 @@
 """What the vertex side of a draw keeps in the work area: the draw as it asks for vertices, and its attributes.
 
 A draw is worked off in *pieces* of bounded size. A piece has a *window*: the numbers that vertices have in the draw, in
-order, restart numbers among them; numbers that the last piece had to leave over stand in front. Each place of the
+order, restart numbers among them; numbers that the last piece had to leave over come first. Each place of the
 window has a *slot*, which is the shaded vertex it means; several places can share one.
 """
 
@@ -49,12 +49,13 @@ ATTRIBUTE = Struct(
     "HANDLE:2",  # of the kernel that fetches it where all elements are good
     "ADDRESS:2", "START:2", "LIMIT:2",  # of element 0; of the stream, and its last byte; 64 bits each
     "AT", "GOOD",  # arena offset of element 0, and below which number elements are good
-    "STRIDE", "INSTANCED", "FREQUENCY", "BYTES", "TYPE",
-    "TO:4", "LO:4", "WIDTH:4",  # offset into the page, lowest bit and bits of each component; no bits: there is none
-    "SPARE",
+    "STRIDE", "INSTANCED", "FREQUENCY", "BYTES",
+    "TO:4", "TYPE:4", "WORD:4", "LOW:4", "WIDTH:4",  # of each component: offset into the page; its formats.Channel
 )  # fmt: skip
 assert ATTRIBUTE.size % 8 == 0
 """An attribute that a program reads from a stream."""
+CHANNEL_WORDS = ("TYPE", "WORD", "LOW", "WIDTH")
+"""The words of ATTRIBUTE that describe components, four each, in the order of the fields of Channel."""
 MAX_ATTRIBUTES = 32
 
 # Room of a thread for what goes into a vertex program: two vectors of element numbers, raw words, which lanes are in

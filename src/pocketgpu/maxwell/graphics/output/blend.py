@@ -11,9 +11,9 @@ from functools import partial
 
 from pocketgpu.lanes import Lang, Value
 from pocketgpu.lanes.comparisons import logic
-from pocketgpu.maxwell.graphics.output.channels import Colour
+from pocketgpu.maxwell.formats.channels import Colour
+from pocketgpu.maxwell.formats.words import Number, Words
 from pocketgpu.maxwell.graphics.output.keys import Settings
-from pocketgpu.maxwell.graphics.output.pixel_access import Number, Words
 
 LOGIC_OPERATIONS = (
     "clear", "and", "and reverse", "copy", "and inverted", "noop", "xor", "or", "nor", "equiv", "invert", "or reverse",

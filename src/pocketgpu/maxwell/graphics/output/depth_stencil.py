@@ -1,6 +1,6 @@
 """Depth bounds, stencil and depth of one block, for all formats: what is left, and what is stored.
 
-Depth is compared as it is stored: unorm in steps, `round(z * (2^n - 1))`, floats as they are. The bounds look at the
+Depth is compared as it is stored: unorm in the nearest steps, halves up, floats as they are. The bounds look at the
 stored depth; what they refuse changes no stencil, or counts as failed depth test (the switch output.depth_bounds).
 Source: class header for the numbers of functions and operations, OpenGL for what they mean.
 """
@@ -12,24 +12,14 @@ from functools import partial
 
 from pocketgpu.lanes import F32, I32, Lang, Value
 from pocketgpu.lanes.comparisons import compare, update_stencil
-from pocketgpu.maxwell.graphics.output.channels import ABSENT, FLOAT32
+from pocketgpu.maxwell.formats.components import ABSENT, FLOAT32, UNORM, Channel, Quotient, Rounding, decode, encode
+from pocketgpu.maxwell.formats.words import Number, Words
 from pocketgpu.maxwell.graphics.output.keys import BOUNDS_FIRST, COMPARISONS, NO_BOUNDS, NO_TEST, Settings, indexed
-from pocketgpu.maxwell.graphics.output.pixel_access import Number, Words
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 
-_WIDEST = (1 << 24) - 1
 _STENCIL_WORDS = 3  # of a face in OUTPUT.STENCIL
-
-
-def to_steps(k: Lang, depth: Value, top: Value) -> Value:
-    """The nearest of up to 2^24 steps of unorm depth, halves up; `top` (f32) is the last."""
-    depth = k.clamp(depth, 0.0, 1.0)
-    scaled = depth * top
-    lost = k.fma(depth, top, -scaled)  # a product that only rounding made a half goes down
-    whole = k.to_i32(scaled, 0, _WIDEST)
-    rest = scaled - k.to_f32(whole)
-    return whole + k.select((rest > 0.5) | ((rest == 0.5) & (lost >= 0.0)), 1, 0)
+_DEPTHS = (ABSENT, UNORM, FLOAT32)
 
 
 class DepthStencil:
@@ -37,14 +27,11 @@ class DepthStencil:
 
     def __init__(self, k: Lang, settings: Settings, fragments: Value) -> None:
         self.k, self.settings, self.fragments = k, settings, fragments
-        self.type, self.low = settings("Z_TYPE"), settings("Z_LOW")
+        self.depth = Channel(settings("Z_TYPE"), 0, settings("Z_LOW"), settings("Z_WIDTH"))
         self.stencil_word, self.stencil_low = settings("S_WORD"), settings("S_LOW")
         self.function = settings("DEPTH_FUNCTION")
         self.testing, self.writing = self.function != NO_TEST, settings("DEPTH_WRITE") != 0
         self.bounds, self.stencil = settings("BOUNDS"), settings("STENCIL_TEST") != 0
-        width = settings("Z_WIDTH")
-        self.mask: Number = (1 << width) - 1 if isinstance(width, int) else k.i32(-1).lsr(32 - width)
-        self.top = k.f32(float(self.mask)) if isinstance(self.mask, int) else k.to_f32(self.mask)
         self.front = k.load(I32, fragments + FRAGMENTS.FRONT) != 0
         self.range = k.load(F32, fragments + FRAGMENTS.MIN_Z), k.load(F32, fragments + FRAGMENTS.MAX_Z)
 
@@ -63,8 +50,7 @@ class DepthStencil:
         k = self.k
         depth = k.load(F32, indexed(k, self.fragments + FRAGMENTS.DEPTH, sample, VECTOR), LANES)
         depth = k.clamp(depth, *self.range)
-        code: Value = k.branch(self.type == FLOAT32, lambda: k.bits_i32(depth), lambda: to_steps(k, depth, self.top))
-        return code
+        return encode(k, self.depth, depth, None, Rounding.EXACT, _DEPTHS)
 
     def _face(self, name: str) -> Number:
         """A number that both faces have their own of."""
@@ -77,14 +63,13 @@ class DepthStencil:
         k = self.k
         floats = lambda: compare(k, COMPARISONS, self.function, k.bits_f32(incoming), k.bits_f32(stored))
         steps = lambda: compare(k, COMPARISONS, self.function, incoming, stored)
-        result: Value = k.branch(self.type == FLOAT32, floats, steps)
+        result: Value = k.branch(self.depth.type == FLOAT32, floats, steps)
         return result
 
-    def _within(self, stored: Value) -> Value:
-        """Whether stored depth is between the bounds."""
+    def _within(self, word: Value) -> Value:
+        """Whether the depth that is stored in a word is between the bounds."""
         k = self.k
-        steps = lambda: k.to_f32(stored) / self.top
-        depth: Value = k.branch(self.type == FLOAT32, lambda: k.bits_f32(stored), steps)
+        depth = decode(k, self.depth, word, None, Quotient.NEAREST, types=_DEPTHS)
         low, high = (k.bits_f32(self.settings.word(f"BOUNDS_{end}")) for end in ("LOW", "HIGH"))
         return (depth >= low) & (depth <= high)
 
@@ -95,14 +80,14 @@ class DepthStencil:
         """
         k = self.k
         everywhere = k.mask_of(cover)
-        stored = words[0].lsr(self.low) & self.mask
+        stored = self.depth.code(k, words[0])
         every = k.mask_of(k.i32(-1))
-        within: Value = k.branch(self.bounds != NO_BOUNDS, lambda: self._within(stored), lambda: every)
+        within: Value = k.branch(self.bounds != NO_BOUNDS, lambda: self._within(words[0]), lambda: every)
         mask: Value = k.branch(self.bounds == BOUNDS_FIRST, lambda: everywhere & within, lambda: everywhere)
         incoming = self.incoming(sample)
         # A target without depth passes the test.
         test: Callable[[], Value] = lambda: self._compared(incoming, stored)
-        near: Value = within & k.branch(self.testing & (self.type != ABSENT), test, lambda: every)
+        near: Value = within & k.branch(self.testing & (self.depth.type != ABSENT), test, lambda: every)
 
         def with_stencil() -> tuple[Value, ...]:
             return self._stencil(words, mask, near)
@@ -113,8 +98,8 @@ class DepthStencil:
         left, *after = k.branch(self.stencil, with_stencil, lambda: (mask & near, *words))
 
         def write_depth() -> Value:
-            kept = after[0] & ~(self.mask << self.low)
-            return k.select(left, kept | (incoming << self.low), after[0])
+            kept = after[0] & ~(self.depth.mask(k) << self.depth.low)
+            return k.select(left, kept | (incoming << self.depth.low), after[0])
 
         after[0] = k.branch(self.writing, write_depth, lambda: after[0])
         remains = k.ballot(left)

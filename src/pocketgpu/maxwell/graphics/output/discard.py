@@ -1,4 +1,4 @@
-"""What takes samples away behind the pixel program: KIL, its sample mask, the alpha test, alpha to coverage."""
+"""What removes samples after the pixel program: KIL, its sample mask, the alpha test, alpha to coverage."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pocketgpu.lanes import F32, I32, Lang, Value
 from pocketgpu.lanes.comparisons import compare
+from pocketgpu.maxwell.formats.words import Number
 from pocketgpu.maxwell.graphics.output.keys import (
     COMPARISONS,
     COVERAGE_DITHERED,
@@ -15,7 +16,6 @@ from pocketgpu.maxwell.graphics.output.keys import (
     each,
     indexed,
 )
-from pocketgpu.maxwell.graphics.output.pixel_access import Number
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 
@@ -32,7 +32,7 @@ def discard(k: Lang, settings: Settings, fragments: Value) -> None:
     """Take samples out of COVER and COVERED.
 
     Alpha to coverage keeps the first `round(alpha * samples)` samples, or with dithering as many on average over a quad
-    of pixels. Source: GL asks for a number proportional to alpha; which samples the chip takes nobody has told.
+    of pixels. Source: OpenGL asks for a number proportional to alpha; which samples the chip keeps is not documented.
     """
     samples = settings("SAMPLES")
     kept = k.i32(-1)

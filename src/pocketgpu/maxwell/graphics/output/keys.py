@@ -1,6 +1,6 @@
 """What shapes the code of tests and writes: static values of specialised code, words of OUTPUT for general code.
 
-A field stands in the record as a word of the same name in capitals, so that both kinds of code ask for it in one way.
+The record has a word for each field, with the same name in capitals: both kinds of code read a field by its name.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pocketgpu.lanes import I32, Lang, Value
-from pocketgpu.maxwell.graphics.output.channels import Channels
-from pocketgpu.maxwell.graphics.output.pixel_access import Number
+from pocketgpu.maxwell.formats.channels import Channels
+from pocketgpu.maxwell.formats.words import Number
 
 NO_TEST = 8
 """Of functions, which go from 0 (never) to 7 (always)."""
@@ -24,7 +24,7 @@ PLAIN, BLEND, LOGIC = range(3)
 
 @dataclass(frozen=True)
 class DiscardKey:
-    """What takes samples away behind the program.
+    """What removes samples after the program.
 
     samples: of a pixel. kills, masks: whether the program kills pixels, and gives a sample mask. alpha_register,
     alpha_function: of the alpha test. to_coverage: NO_COVERAGE, COVERAGE, COVERAGE_DITHERED.

@@ -1,4 +1,4 @@
-"""The samples of a block of 8 x 4 pixels in memory, as 32 lanes, and back. Samples of a pixel lie beside each other.
+"""The samples of a block of 8 x 4 pixels in memory, as 32 lanes, and back. Samples of a pixel are neighbours.
 
 `WideBlock` is for block-linear targets known while tracing: the bits of an address in a GOB are so ordered that a block
 is a few runs of bytes (one of 128 bytes where pixels have four), which are loaded whole and sorted into lanes by
@@ -13,29 +13,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
-from pocketgpu.lanes import I32, U8, U16, Lang, Value
+from pocketgpu.lanes import I32, Lang, Value
+from pocketgpu.maxwell.formats.samples import sample_place
+from pocketgpu.maxwell.formats.words import Number, Words, load, store, unit_of, words_of
 from pocketgpu.maxwell.graphics.output.records import SURFACE
 from pocketgpu.maxwell.graphics.records import BLOCK_HEIGHT, BLOCK_WIDTH, FRAGMENTS, LANE_X, LANE_Y, MAX_SAMPLES, TARGET
 from pocketgpu.maxwell.memory.blocklinear import GOB_HEIGHT, GOB_SIZE, GOB_WIDTH, Layout
 
-Number = int | Value
-"""A static value, or the same read at run time."""
-Words = tuple[Value, ...]
-"""One sample for each lane: a vector of words, or two or four of them."""
 SIZES = (1, 2, 4, 8, 16)
 """Bytes that a sample can have."""
 MAX_WIDE = 32
 """Bytes of a pixel with all its samples up to which a `WideBlock` is worth its code."""
-_TYPES = {1: U8, 2: U16, 4: I32}
 _RUN = 32  # elements of a load
-
-
-def sample_place(sample: int) -> tuple[int, int]:
-    """Column and row of a sample among those of its pixel: the bits of its number go to columns and rows in turn.
-
-    Source: the offsets that an open driver gives its programs for modes of up to 4 x 2 samples; the rest follows suit.
-    """
-    return (sample & 1) | (sample >> 1 & 2), (sample >> 1 & 1) | (sample >> 2 & 2)
+_MOST_WORDS = words_of(SIZES[-1])
 
 
 @cache
@@ -212,13 +202,13 @@ class WideBlock(Block):
 
     def load(self, places: Sequence[Value]) -> list[Words]:
         """The words of each sample."""
-        k, type = self.k, _TYPES[min(self.bytes, 4)]
+        k, type = self.k, unit_of(self.bytes)
         runs = [k.load(type, at, run.count) for at, run in zip(places, self._runs, strict=True)]
         return [tuple(_collect(k, runs, places) for places in words) for words in self._places]
 
     def store(self, places: Sequence[Value], samples: Sequence[Words]) -> None:
         """Store the words of each sample."""
-        k, type = self.k, _TYPES[min(self.bytes, 4)]
+        k, type = self.k, unit_of(self.bytes)
         vectors = [word for words in samples for word in words]
         sources: list[list[tuple[int, int]]] = [[(0, 0)] * run.count for run in self._runs]
         for number, lanes in enumerate(one for words in self._places for one in words):
@@ -244,16 +234,11 @@ class TableBlock(Block):
         k = self.k
         places = self._places(lanes, sample)
 
-        def words(bytes: int) -> Words:
-            if bytes <= 4:
-                return (k.gather(_TYPES[bytes], places, mask),)
-            return tuple(k.gather(I32, places + at, mask) for at in range(0, bytes, 4))
-
         if isinstance(self.bytes, int):
-            return words(self.bytes)
+            return load(k, self.bytes, places, mask)
         none = (k.splat(0),)
-        cases = [partial(lambda size: (*words(size), *none * (4 - max(1, size // 4))), size) for size in SIZES]
-        found: Words = k.switch(k.trailing_zeros(self.bytes), cases)
+        whole = lambda size: (*load(k, size, places, mask), *none * (_MOST_WORDS - words_of(size)))
+        found: Words = k.switch(k.trailing_zeros(self.bytes), [partial(whole, size) for size in SIZES])
         return found
 
     def store(self, lanes: Value, sample: Number, words: Words, mask: Value) -> None:
@@ -261,14 +246,11 @@ class TableBlock(Block):
         k = self.k
         places = self._places(lanes, sample)
 
-        def put(bytes: int) -> None:
-            for i in range(max(1, bytes // 4)):
-                k.scatter(_TYPES[min(bytes, 4)], places + 4 * i, words[i], mask)
-
         if isinstance(self.bytes, int):
-            put(self.bytes)
+            store(k, self.bytes, places, words, mask)
         else:
-            k.switch(k.trailing_zeros(self.bytes), [partial(put, size) for size in SIZES])
+            cases = [partial(store, k, size, places, words, mask) for size in SIZES]
+            k.switch(k.trailing_zeros(self.bytes), cases)
 
 
 __all__ = ["MAX_WIDE", "SIZES", "Block", "TableBlock", "WideBlock", "gobs_of_block", "place_tables"]

@@ -24,8 +24,8 @@ SURFACE = Struct(
 COLOR = Struct(
     f"SURFACE:{SURFACE.size // 4 - 1}", "BYTES",  # a SURFACE
     "FIXED",  # bits of the first word that are always written as ones
-    "TYPES:4", "WORDS:4", "LOWS:4", "WIDTHS:4",  # of red, green, blue, alpha: channels.Channel
-    "NUMBERS",  # what colours are: channels.NUMBER_*
+    "TYPES:4", "WORDS:4", "LOWS:4", "WIDTHS:4",  # of red, green, blue, alpha: formats.components.Channel
+    "NUMBERS",  # what colours are: formats.channels.NUMBER_*
     "BITS:4",  # of each word, that are written at all
     "SOURCE", "WRITTEN",  # register that holds red; which of the four the program writes (red is bit 0), others are 0
     "SATURATE",  # what the program puts out is clamped to 0..1 (1) or -1..1 (2)
@@ -36,7 +36,7 @@ COLOR = Struct(
 """One colour of the program on its way into a target."""
 
 OUTPUT = Struct(
-    "SRGB",  # offset of engines.pixels.srgb_tables
+    "SRGB",  # offset of formats.srgb.srgb_tables
     "ALPHA_REFERENCE", "BOUNDS_LOW", "BOUNDS_HIGH",  # f32
     "STENCIL:6",  # reference, bits to compare, bits to write: of front faces, of back faces
     "CONSTANT:4",  # blend constant, f32

@@ -17,18 +17,18 @@ from numpy.typing import NDArray
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.lanes import Kernel
 from pocketgpu.maxwell.engines.common.state import State
-from pocketgpu.maxwell.engines.threed.clear import SAMPLE_GRIDS
-from pocketgpu.maxwell.graphics.output import write_block as output
-from pocketgpu.maxwell.graphics.output.blend import FACTORS, LOGIC_OPERATIONS, OPERATIONS
-from pocketgpu.maxwell.graphics.output.channels import (
-    ABSENT,
-    FLOAT32,
+from pocketgpu.maxwell.formats.channels import (
+    CHANNELS,
     NUMBER_FLOAT,
     NUMBER_INTEGER,
     NUMBER_UNORM,
-    UNORM,
     Channels,
+    written_bits,
 )
+from pocketgpu.maxwell.formats.components import ABSENT, SRGB
+from pocketgpu.maxwell.formats.samples import samples_of
+from pocketgpu.maxwell.graphics.output import write_block as output
+from pocketgpu.maxwell.graphics.output.blend import FACTORS, LOGIC_OPERATIONS, OPERATIONS
 from pocketgpu.maxwell.graphics.output.keys import (
     BLEND,
     BOUNDS_FIRST,
@@ -82,7 +82,7 @@ _BOTH = {"BOTHSRCALPHA": "source alpha", "BOTHINVSRCALPHA": "1 - source alpha"}
 
 
 def _names(method: str) -> Mapping[int, str]:
-    """The values of a method by name, without what says whose numbers they are."""
+    """The values of a method by name, without the prefix that tells OpenGL's numbers from Direct3D's."""
     found = B197[method]["V"].enum or {}
     return {value: name.removeprefix("OGL_").removeprefix("D3D_") for value, name in found.items()}
 
@@ -237,7 +237,7 @@ class _Maker:
                 header.targets, header.target_registers, header.many_targets, header.kills,
                 header.mask_register is not None, header.depth_register is not None, header.stores,
             )  # fmt: skip
-        across, down = SAMPLE_GRIDS.get(state.field("SET_ANTI_ALIAS", "SAMPLES"), (1, 1))
+        across, down = samples_of(state)
         self.grid = across.bit_length() - 1, down.bit_length() - 1
         self.samples = across * down
 
@@ -304,23 +304,23 @@ class _Maker:
         target = depth_target(state, self.layered, self.events)
         if target is None:
             return None, key
-        depth, stencil = target.format.component("Z"), target.format.component("S")
-        if depth is not None and on("SET_DEPTH_TEST"):
+        depth, stencil = Channels.of_depth(target.format).channels
+        if depth.type != ABSENT and on("SET_DEPTH_TEST"):
             key["depth_function"] = reader.choice(_comparisons(), "SET_DEPTH_FUNC", 0, NO_TEST)
             key["depth_write"] = int(on("SET_DEPTH_WRITE") and not on("SET_ZT_READ_ONLY", "ENABLE_Z"))
             if key["depth_function"] == COMPARISONS.index("never"):
                 key["depth_write"] = 0
             if key["depth_function"] == COMPARISONS.index("always") and not key["depth_write"]:
                 key["depth_function"] = NO_TEST
-        if depth is not None and on("SET_DEPTH_BOUNDS_TEST"):
+        if depth.type != ABSENT and on("SET_DEPTH_BOUNDS_TEST"):
             key["bounds"] = BOUNDS_FIRST if self.switches["output.depth_bounds"] == "first" else BOUNDS_WITH_DEPTH
-        if stencil is not None and on("SET_STENCIL_TEST"):
-            key |= {"stencil_test": 1, "s_word": stencil.lo >> 5, "s_low": stencil.lo & 31} | self._stencil()
+        if stencil.type != ABSENT and on("SET_STENCIL_TEST"):
+            key |= {"stencil_test": 1, "s_word": stencil.word, "s_low": stencil.low} | self._stencil()
         if key["depth_function"] == NO_TEST and not key["bounds"] and not key["stencil_test"]:
             return None, key
-        key |= {"bytes": target.format.bytes, "wide": self._is_wide(target), "z_type": ABSENT}
-        if depth is not None:
-            key |= {"z_type": FLOAT32 if depth.type == "float" else UNORM, "z_low": depth.lo, "z_width": depth.width}
+        key |= {"bytes": target.format.bytes, "wide": self._is_wide(target), "z_type": depth.type}
+        if depth.type != ABSENT:
+            key |= {"z_low": depth.low, "z_width": depth.width}
         return target, key
 
     def _stencil(self) -> dict[str, int]:
@@ -382,10 +382,11 @@ class _Maker:
     def _color_key(self, target: Target, out: int, register: int, place: int) -> ColorKey:
         """place: which of the blend states and colour masks counts."""
         state, on = self.state, self.reader.on
-        channels = Channels.of(target.format, on("SET_SRGB_WRITE"))
+        channels = Channels.of(target.format, srgb=on("SET_SRGB_WRITE"))
         single = on("SET_SINGLE_CT_WRITE_CONTROL")
         write = lambda c: on("SET_CT_WRITE", f"{c}_ENABLE", 0 if single else place)
-        bits = channels.written(target.format, sum(write(c) << i for i, c in enumerate("RGBA")))
+        written = written_bits(target.format, {c for c in CHANNELS if write(c)})
+        bits = tuple(written >> 32 * i & 0xFFFFFFFF for i in range(4))
         saturate = 0
         if channels.numbers != NUMBER_INTEGER and on("SET_PS_SATURATE", f"OUTPUT{out}"):
             saturate = 1 + state.field("SET_PS_SATURATE", f"CLAMP_RANGE{out}")
@@ -396,7 +397,7 @@ class _Maker:
             self.events.append(("draw.coverage", f"{target.name}: coverage goes to integers only; left out"))
             covers = 0
         mode = PLAIN
-        encoded = any(c.type == "srgb" for c in target.format.components) and on("SET_SRGB_WRITE")
+        encoded = any(channel.type == SRGB for channel in channels.channels)
         if on("SET_LOGIC_OP"):
             mode = PLAIN if channels.numbers == NUMBER_FLOAT or encoded else LOGIC
         elif on("SET_BLEND", index=place) and channels.numbers != NUMBER_INTEGER:
@@ -409,7 +410,7 @@ class _Maker:
         )  # fmt: skip
 
     def _equation(self, place: int) -> dict[str, int]:
-        """Fields of ColorKey that say how colours are blended; none where it comes to storing them."""
+        """Fields of ColorKey that say how colours are blended; none where blending just stores the source."""
         each = self.reader.on("SET_BLEND_STATE_PER_TARGET")
         prefix, index = ("SET_BLEND_PER_TARGET_", place) if each else ("SET_BLEND_", 0)
         separate = self.reader.on(f"{prefix}SEPARATE_FOR_ALPHA", index=index)

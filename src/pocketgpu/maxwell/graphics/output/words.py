@@ -9,8 +9,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.maxwell.formats.words import Number
 from pocketgpu.maxwell.graphics.output.keys import ColorKey, TestKey, WriteKey
-from pocketgpu.maxwell.graphics.output.pixel_access import Number, place_tables
+from pocketgpu.maxwell.graphics.output.pixel_access import place_tables
 from pocketgpu.maxwell.graphics.output.records import COLOR, OUTPUT, SURFACE
 from pocketgpu.maxwell.graphics.output.targets import Target
 from pocketgpu.maxwell.memory.blocklinear import GOB_WIDTH, Layout

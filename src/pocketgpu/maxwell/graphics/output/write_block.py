@@ -1,7 +1,7 @@
 """The end of the pixel pipeline for one block of 8 x 4 pixels: the tests, and the writes into colour targets.
 
 Both kernels (`OutputState.codes`) are called by handle, with the arena offsets (i32) of the draw's OUTPUT record
-(output_records.py) and of the thread's FRAGMENTS record (records.py).
+(output/records.py) and of the thread's FRAGMENTS record (graphics/records.py).
 
 The order is the caller's, as `OutputState.early` says:
 
@@ -10,7 +10,7 @@ The order is the caller's, as `OutputState.early` says:
 
 Blocks begin at multiples of 8 x 4 pixels. Of FRAGMENTS, `test` reads X, Y, LAYER, FRONT, COVER, DEPTH, MIN_Z and MAX_Z,
 and leaves COVERED, COVER and PASSED as the tests have them; a block whose COVERED became 0 is done. `write` may take
-away from COVER and COVERED as well. KILLED, SAMPLE_MASK and OUTPUTS are read behind the program only. What is KILLED is
+away from COVER and COVERED as well. KILLED, SAMPLE_MASK and OUTPUTS are only read after the program. What is KILLED is
 never written, even if the program's header says that it kills nothing: programs that hang have no colour.
 """
 
@@ -20,12 +20,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from pocketgpu.lanes import F32, I32, Lang, Value, kernel
+from pocketgpu.maxwell.formats.channels import Channels, Colour
+from pocketgpu.maxwell.formats.components import SINT, Channel, Quotient
+from pocketgpu.maxwell.formats.words import Number, Words
 from pocketgpu.maxwell.graphics.output.blend import Blender, combine
-from pocketgpu.maxwell.graphics.output.channels import SINT, Channel, Channels, Colour
 from pocketgpu.maxwell.graphics.output.depth_stencil import DepthStencil
 from pocketgpu.maxwell.graphics.output.discard import discard, register
 from pocketgpu.maxwell.graphics.output.keys import BLEND, PLAIN, ColorKey, Settings, TestKey, WriteKey, each, indexed
-from pocketgpu.maxwell.graphics.output.pixel_access import Number, TableBlock, WideBlock, Words
+from pocketgpu.maxwell.graphics.output.pixel_access import TableBlock, WideBlock
 from pocketgpu.maxwell.graphics.output.records import COLOR, OUTPUT
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
 from pocketgpu.maxwell.sass.thread_memory.work import LANES
@@ -38,7 +40,7 @@ _ALL = -1
 def test(k: Lang, output: Value, fragments: Value, *, key: TestKey | None) -> None:
     """Which samples of a block are left: depth bounds, stencil and depth, which are updated.
 
-    Where the tests come behind the program also what it killed, its sample mask, the alpha test, alpha to coverage.
+    Where the tests come after the program also what it killed, its sample mask, the alpha test, alpha to coverage.
 
     :param key: what is known of the draw, None for code that serves any.
     """
@@ -213,7 +215,7 @@ class _Colour:
             blender = Blender(k, self.own, self.channels.clamp(k, constant), draw("ZERO_WINS"))
             second = self._registers(draw("SECOND_SOURCE"), draw("SECOND_WRITTEN"))
             first, second = self.channels.clamp(k, source), self.channels.clamp(k, second)
-            target = self.channels.unpack(k, old, self.srgb)
+            target = self.channels.unpack(k, old, self.srgb, Quotient.RECIPROCAL)
             result = blender.blend(first, second, target)
             for name, colour in (("first", first), ("second", second), ("target", target), ("result", result)):
                 for channel, value in zip("rgba", colour, strict=True):

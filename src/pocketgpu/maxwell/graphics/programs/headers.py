@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell.headers import SPH, BitField, BitStructure, as_number
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, MAX_TARGETS, PAGE_DUMP, PAGE_SLOTS, PAGE_ZERO
-from pocketgpu.maxwell.sass.stages.stage_io import CONTROL, PIXEL, VERTEX, VIEWPORT_MASK
+from pocketgpu.maxwell.sass.stages.stage import CONTROL, PIXEL, VERTEX, VIEWPORT_MASK
 from pocketgpu.maxwell.sass.thread_memory.work import VECTOR
 
 HEADER_SIZE = 0x50

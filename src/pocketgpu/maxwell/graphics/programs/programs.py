@@ -23,16 +23,13 @@ from pocketgpu.maxwell.graphics.programs.headers import HEADER_SIZE, Header
 from pocketgpu.maxwell.graphics.programs.stage_program import PROGRAM_ROOM, StageProgram
 from pocketgpu.maxwell.graphics.records import LANE_X, LANE_Y, MAP_WORDS, PAGE_ONE, PAGE_SLOTS, PAGE_ZERO
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
-from pocketgpu.maxwell.sampling.records import KERNELS
 from pocketgpu.maxwell.sampling.store import Textures
 from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, WORD, index_at
 from pocketgpu.maxwell.sass.isa.decoder import SassError
 from pocketgpu.maxwell.sass.launch import in_memory as programs
-from pocketgpu.maxwell.sass.launch.driver import fault
-from pocketgpu.maxwell.sass.stages.stage_io import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
+from pocketgpu.maxwell.sass.launch.record import set_kernels
+from pocketgpu.maxwell.sass.stages.stage import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
 from pocketgpu.maxwell.sass.thread_memory import work
-from pocketgpu.maxwell.sass.thread_memory.access import access, memory, memory_index
-from pocketgpu.maxwell.sass.thread_memory.atomics import atomic
 from pocketgpu.maxwell.sass.thread_memory.work import (
     BANK_SIZE,
     BANKS,
@@ -51,7 +48,6 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
 from pocketgpu.maxwell.sass.warp.encoding import at_hand
 from pocketgpu.maxwell.sass.warp.interpreter import interpret, interpret_warp
 from pocketgpu.maxwell.sass.warp.specialise import run_stage_warp
-from pocketgpu.maxwell.sass.warp.stack import unstack
 
 STAGES = (VERTEX, VERTEX, CONTROL, EVALUATION, GEOMETRY, PIXEL)
 """Stage of each number of the pipeline: it has two vertex programs, of which the first feeds the second."""
@@ -215,17 +211,11 @@ class StageLaunch:
             for slot in slots:
                 self._programs.words(slot, work.SCRATCH // 4)[:] = 0
         self.program, self.slots = program, slots
-        words, get = self.words, self._programs.engine.handle
+        words = self.words
         words[:] = 0
-        words[:8].view(np.int64)[:4] = get(access), get(atomic), get(fault), get(unstack)
-        memories = words[LAUNCH.MEMORY // 4 : LAUNCH.MEMORY // 4 + 128].view(np.int64)
-        for space, size, store in program.accesses:
-            memories[memory_index(space, size, store)] = get(memory, space=space, size=size, store=store)
         textures = self._programs.textures
+        set_kernels(words, self._programs.engine, program, textures)
         if textures is not None and program.textures:
-            kernels = words[LAUNCH.TEXTURE // 4 : LAUNCH.TEXTURE // 4 + 2 * KERNELS].view(np.int64)
-            for number in program.textures:
-                kernels[number] = textures.kernel(number)
             self.set(TEXTURES=textures.book)
         registers = work.REGISTERS
         at = lambda n: 0 if n is None else registers + VECTOR * n

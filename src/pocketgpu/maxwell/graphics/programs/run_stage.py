@@ -21,7 +21,8 @@ from __future__ import annotations
 from pocketgpu.lanes import F32, I32, I64, Lang, Value
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, MAX_SAMPLES, PAGE_DUMP
 from pocketgpu.maxwell.sass.launch import driver
-from pocketgpu.maxwell.sass.stages.stage_io import PIXEL, pixel_centres, sample_shift
+from pocketgpu.maxwell.sass.stages.pixels import pixel_centres, sample_shift
+from pocketgpu.maxwell.sass.stages.stage import PIXEL
 from pocketgpu.maxwell.sass.thread_memory.work import (
     BLOCK,
     DONE,

@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.graphics.programs.headers import Header, Layout, layout_of
 from pocketgpu.maxwell.sampling.records import LOAD
-from pocketgpu.maxwell.sass.launch.launcher import Code
+from pocketgpu.maxwell.sass.launch.code import Code
 from pocketgpu.maxwell.sass.program.flow import Flow
-from pocketgpu.maxwell.sass.program.registers import reads, writes
-from pocketgpu.maxwell.sass.stages.stage_io import SC, Y_DIRECTION
+from pocketgpu.maxwell.sass.program.needs import Needs, space_of
+from pocketgpu.maxwell.sass.program.steps import Step
+from pocketgpu.maxwell.sass.stages.instructions import Y_DIRECTION
+from pocketgpu.maxwell.sass.stages.pixels import SC
 from pocketgpu.maxwell.sass.thread_memory.access import GENERIC, GLOBAL
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BANKS, STEP, SlotLayout
 from pocketgpu.maxwell.sass.warp.encoding import encode, handles_of, operations_of
-from pocketgpu.maxwell.sass.warp.machine import Machine
 from pocketgpu.maxwell.sass.warp.specialise import flow_of
 
 PROGRAM_ROOM = 2 << 20
@@ -31,6 +32,9 @@ class StageProgram:
     :raises SassError: its code cannot be read.
     """
 
+    functions: tuple[tuple[int, int], ...] = ()
+    """Code of stages has functions in place, so it calls none."""
+
     def __init__(self, code: Code, header: Header) -> None:
         self.code, self.header, self.address = code, header, 0
         self.flow: Flow = flow_of(*code.key, header.output_registers)
@@ -40,9 +44,14 @@ class StageProgram:
         """Whether specialised code was asked for."""
 
     @cached_property
-    def steps(self) -> list[Any]:
+    def needs(self) -> Needs:
+        """What the instructions need that can be executed."""
+        return Needs(self.flow.steps[i] for i in sorted(self.flow.reached))
+
+    @property
+    def steps(self) -> list[Step]:
         """The steps that can be executed."""
-        return [self.flow.steps[i] for i in sorted(self.flow.reached)]
+        return self.needs.steps
 
     @cached_property
     def static(self) -> dict[str, Any]:
@@ -56,16 +65,14 @@ class StageProgram:
     @cached_property
     def registers(self) -> int:
         """Registers that need room."""
-        named = sum(1 << n for n in self.header.output_registers)
-        for step in self.steps:
-            named |= reads(step) | writes(step)
-        beyond = max(self.header.mask_register or 0, self.header.depth_register or 0, 3) + 1
-        return max((named & ((1 << 255) - 1)).bit_length(), beyond)
+        header = self.header
+        outputs = (*header.output_registers, header.mask_register or 0, header.depth_register or 0, 3)
+        return max(self.needs.registers, *(n + 1 for n in outputs))
 
-    @cached_property
+    @property
     def jumps(self) -> bool:
         """Whether it goes where only running it tells."""
-        return any(step.indirect is not None for step in self.steps)
+        return self.needs.jumps
 
     @cached_property
     def operations(self) -> set[str]:
@@ -86,19 +93,16 @@ class StageProgram:
 
     _encoded: tuple[Engine, NDArray[np.uint32]] | None = None
 
-    @cached_property
+    @property
     def accesses(self) -> set[tuple[int, int, bool]]:
-        """Memory instructions that need a kernel of their own: (space, size, whether they store)."""
-        loads, stores = ("LD", "LDL", "LDS"), ("ST", "STL", "STS")
-        found = {(Machine.space_of(s), s.mods.get("size", 4) & 7, s.op in stores)
-                 for s in self.steps if s.op in loads + stores}  # fmt: skip
-        return {one for one in found if one[0] != GENERIC}
+        """See `Needs.accesses`."""
+        return self.needs.accesses
 
     @cached_property
     def changes_memory(self) -> bool:
         """Whether it can store or do atomics: then the order of pixels can matter to others."""
         return any(
-            (s.op == "ST" and Machine.space_of(s) in (GENERIC, GLOBAL)) or s.op in ("ATOM", "RED")
+            (s.op == "ST" and space_of(s) in (GENERIC, GLOBAL)) or s.op in ("ATOM", "RED")
             or (s.texture is not None and s.texture.action != LOAD)
             for s in self.steps
         )  # fmt: skip
@@ -108,14 +112,14 @@ class StageProgram:
         """Whether what it does depends on words that `StageLaunch.follow` sets."""
         return any(
             s.op == "F2I" or (s.op == "IPA" and s.mods["op"] == SC) or (s.op == "S2R" and s.mods["sr"] == Y_DIRECTION)
-            or (s.op in ("LD", "ST", "ATOM", "RED") and Machine.space_of(s) == GENERIC)
+            or (s.op in ("LD", "ST", "ATOM", "RED") and space_of(s) == GENERIC)
             for s in self.steps
         )  # fmt: skip
 
-    @cached_property
+    @property
     def textures(self) -> tuple[int, ...]:
-        """Kernels on textures and surfaces that it needs (sampling/records.py numbers them)."""
-        return tuple(sorted({s.texture.kernel for s in self.steps if s.texture is not None}))
+        """See `Needs.textures`."""
+        return self.needs.textures
 
     @cached_property
     def handle_bytes(self) -> int:

@@ -1,12 +1,12 @@
 """What registers say about set-up and raster, as words of RASTER and VIEWPORT records, and the table of pixel inputs.
 
-What is left to who draws are places: VERTICES, PRIMITIVES, VIEWPORTS, INPUTS, OUTPUT, PROGRAM; and EARLY, DEPTH_WANTED
+Not set here: the places VERTICES, PRIMITIVES, VIEWPORTS, INPUTS, OUTPUT, PROGRAM; and EARLY, DEPTH_WANTED
 and ALPHAS, which depend on programs and targets. Sources: class header B197; drivers, where headers only have names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell import B197
+from pocketgpu.maxwell.engines.common.read_cache import ReadCache
 from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.formats.samples import sample_count
 from pocketgpu.maxwell.graphics.primitives.planes import GROUP, HEAD_SIZE, plane_offset
 from pocketgpu.maxwell.graphics.programs.headers import LINEAR
 from pocketgpu.maxwell.graphics.raster.blocks import INSIDE_ANY, KILL_ABOVE, KILL_BELOW, NOTHING, OUTSIDE_ALL
@@ -33,46 +35,16 @@ from pocketgpu.maxwell.graphics.records import (
     VIEWPORT,
     VIEWPORT_COUNT,
 )
-from pocketgpu.maxwell.sass.stages.stage_io import VIEWPORT_MASK
+from pocketgpu.maxwell.sass.stages.stage import VIEWPORT_MASK
 
-_GENERAL = (
-    "SET_RT_LAYER", "SET_OFFSET_RENDER_TARGET_INDEX", "SET_ATTRIBUTE_POINT_SIZE", "SET_VIEWPORT_PIXEL",
-    "SET_CONSERVATIVE_RASTER", "SET_FILL_VIA_TRIANGLE", "SET_VIEWPORT_SCALE_OFFSET", "SET_USER_CLIP_ENABLE",
-    "SET_USER_CLIP_OP", "SET_VIEWPORT_CLIP_CONTROL", "SET_VIEWPORT_Z_CLIP", "OGL_SET_CULL", "OGL_SET_CULL_FACE",
-    "OGL_SET_FRONT_FACE", "SET_WINDOW_ORIGIN", "SET_FRONT_POLYGON_MODE", "SET_BACK_POLYGON_MODE", "SET_TWO_SIDED_LIGHT",
-    "SET_POLY_OFFSET_FILL", "SET_POLY_OFFSET_LINE", "SET_POLY_OFFSET_POINT", "SET_SLOPE_SCALE_DEPTH_BIAS",
-    "SET_DEPTH_BIAS", "SET_DEPTH_BIAS_CLAMP", "SET_ZT_FORMAT", "SET_ALIASED_LINE_WIDTH_ENABLE",
-    "SET_ALIASED_LINE_WIDTH_FLOAT", "SET_LINE_WIDTH_FLOAT", "SET_ANTI_ALIAS", "SET_ANTI_ALIAS_ENABLE",
-    "SET_ANTI_ALIASED_LINE", "SET_LINE_STIPPLE", "SET_LINE_STIPPLE_PARAMETERS", "SET_LINE_MODE_POLYGON_CLIP",
-    "SET_POINT_SIZE", "SET_POINT_SPRITE", "SET_POINT_SPRITE_SELECT", "SET_ANTI_ALIASED_POINT",
-    "SET_ANTI_ALIAS_SAMPLE_POSITIONS", "SET_NONMULTISAMPLED_Z", "SET_HYBRID_ANTI_ALIAS_CONTROL", "SET_SAMPLE_MASK",
-    "SET_SAMPLE_MASK_X0_Y0", "SET_SAMPLE_MASK_X1_Y0", "SET_SAMPLE_MASK_X0_Y1", "SET_SAMPLE_MASK_X1_Y1",
-    "SET_WINDOW_CLIP_ENABLE", "SET_WINDOW_CLIP_TYPE", "SET_WINDOW_CLIP_HORIZONTAL", "SET_WINDOW_CLIP_VERTICAL",
-    "SET_POLYGON_STIPPLE", "SET_POLYGON_STIPPLE_PATTERN", "SET_DEPTH_BIAS_CONTROL", "SET_POLY_SMOOTH",
-)  # fmt: skip
-_OF_ALL_VIEWPORTS = (
-    "SET_VIEWPORT_SCALE_OFFSET", "SET_VIEWPORT_CLIP_CONTROL", "SET_SURFACE_CLIP_HORIZONTAL",
-    "SET_SURFACE_CLIP_VERTICAL", "SET_WINDOW_ORIGIN", "SET_WINDOW_OFFSET_X", "SET_WINDOW_OFFSET_Y",
-)  # fmt: skip
-_OF_A_VIEWPORT = (
-    "SET_VIEWPORT_COORDINATE_SWIZZLE", "SET_VIEWPORT_SCALE_X", "SET_VIEWPORT_SCALE_Y", "SET_VIEWPORT_SCALE_Z",
-    "SET_VIEWPORT_OFFSET_X", "SET_VIEWPORT_OFFSET_Y", "SET_VIEWPORT_OFFSET_Z", "SET_VIEWPORT_CLIP_MIN_Z",
-    "SET_VIEWPORT_CLIP_MAX_Z", "SET_VIEWPORT_CLIP_HORIZONTAL", "SET_VIEWPORT_CLIP_VERTICAL", "SET_SCISSOR_ENABLE",
-    "SET_SCISSOR_HORIZONTAL", "SET_SCISSOR_VERTICAL",
-)  # fmt: skip
-RASTER_NAMES = tuple(dict.fromkeys((*_GENERAL, *_OF_ALL_VIEWPORTS, *_OF_A_VIEWPORT)))
-"""The methods that `encode` and `pixel_inputs` read."""
 POSITION, LAYER, VIEWPORT_INDEX, POINT_SIZE, DISTANCES = 0x70, 0x64, 0x68, 0x6C, 0x2C0
 _VIEWPORT_CHOICES = VIEWPORT_INDEX >> 2, VIEWPORT_MASK >> 2
 """Addresses in attribute space of what set-up reads itself."""
-SAMPLES = {0: 1, 1: 2, 2: 4, 3: 8, 4: 8, 5: 2, 6: 16, 8: 4, 9: 4, 10: 8, 11: 8}
-"""SET_ANTI_ALIAS to samples of a pixel; of modes with virtual coverage the samples that have colours."""
 _MODES = {0x1B00: POINT, 0x1B01: LINE, 0x1B02: FILL}
 _CULL = {0x404: 1, 0x405: 2, 0x408: 3}
 _COUNTER_CLOCKWISE = 0x901
 _XYZ, _Z = 3, 5
 """SET_VIEWPORT_CLIP_CONTROL.GEOMETRY_CLIP that cut at near and far plane."""
-_SWITCHES = ("raster.lower_left", "raster.window_clip_end", "raster.offset_step", "raster.window_offset")
 _STEP_OF_24_BITS = 2.0**-24
 _DEPTH_STEPS = {"Z16": 2.0**-16, "ZF32": 0.0}
 _SIGN = -(1 << 31)
@@ -95,11 +67,6 @@ def float_word(v: float) -> int:
     return int(np.float32(v).view(np.int32))
 
 
-def sample_count(state: State) -> int:
-    """Samples of a pixel of the targets."""
-    return SAMPLES.get(state.field("SET_ANTI_ALIAS", "SAMPLES"), 1)
-
-
 def _multisampled(state: State) -> bool:
     """Whether shapes cover samples one by one; then nothing has smooth edges."""
     return sample_count(state) > 1 and bool(state.field("SET_ANTI_ALIAS_ENABLE"))
@@ -120,69 +87,50 @@ class _Record:
         self.words[at : at + len(values)] = np.array(values, np.float32).view(np.int32)
 
 
-def _places(names: Iterable[str]) -> NDArray[np.intp]:
-    """The words of methods, all elements of those that have some."""
-    methods = [B197[name] for name in names]
-    return np.array([m.word + n * m.stride for m in methods for n in range(m.count or 1)])
-
-
-_GENERAL_PLACES, _COMMON_PLACES = _places(_GENERAL), _places(_OF_ALL_VIEWPORTS)
-_VIEWPORT_NAMES = (*_OF_ALL_VIEWPORTS, *_OF_A_VIEWPORT)
-_VIEWPORT_PLACES = [
-    np.array([*_COMMON_PLACES, *(B197[name].word + n * B197[name].stride for name in _OF_A_VIEWPORT)])
-    for n in range(VIEWPORT_COUNT)
-]
 _OWN = slice(RASTER.LAYER_AT // 4, RASTER.DEPTH_WANTED // 4)
 """The words of RASTER that registers decide."""
 _POSITIONS = slice(POSITION >> 2, (POSITION >> 2) + 4)
-_MOST_KNOWN = 4096
+_MOST_KEPT = 4096
 
 
-class _Known:
-    """Words by the registers that they were made of: most draws have seen theirs before."""
+class RasterEncoder:
+    """Makes RASTER and VIEWPORT records of registers, and keeps what it made for the next draw in the same state.
 
-    def __init__(self) -> None:
-        self._found: dict[bytes, Words] = {}
-
-    def get(self, key: bytes, make: Callable[[], Words]) -> Words:
-        found = self._found.get(key)
-        if found is None:
-            if len(self._found) >= _MOST_KNOWN:
-                self._found.clear()
-            found = self._found[key] = make()
-        return found
-
-
-_known, _known_viewports = _Known(), _Known()
-
-
-_NO_SWITCHES: Mapping[str, str] = {}
-
-
-def encode(
-    state: State, vertex_map: Words, raster: Words, viewports: Words, switches: Mapping[str, str] = _NO_SWITCHES
-) -> None:
-    """Fill a RASTER record and VIEWPORT_COUNT VIEWPORT records (i32 words). Words that do not count are left alone:
-    places in RASTER, all but the first viewport if the program chooses none.
-
-    vertex_map: where attributes are in pages, for who reads them (VERTICES.MAP). switches: by name; what is not there
-    has its default.
+    :param switches: by name; what is not there has its default.
     """
-    chosen = "".join(switches.get(name, "") + " " for name in _SWITCHES).encode()
-    key = state.values(_GENERAL_PLACES).tobytes() + vertex_map.tobytes() + chosen
-    raster[_OWN] = _known.get(key, lambda: _general(state, vertex_map, switches))
-    size, positions = VIEWPORT.size // 4, vertex_map[_POSITIONS].tobytes() + chosen
-    mirrors = switches.get("raster.lower_left") == "mirror"
-    moves = switches.get("raster.window_offset") != "ignore"
-    several = any(int(vertex_map[word]) != PAGE_ZERO for word in _VIEWPORT_CHOICES)
-    for n in range(VIEWPORT_COUNT if several else 1):
-        words = state.values(_VIEWPORT_PLACES[n])
-        make = partial(_viewport, words, vertex_map, mirrors, moves)
-        viewports[n * size : (n + 1) * size] = _known_viewports.get(words.tobytes() + positions, make)
+
+    def __init__(self, switches: Mapping[str, str]) -> None:
+        self._control_step = switches.get("raster.offset_step") == "control"
+        self._window_clip_cut = int(switches.get("raster.window_clip_end") != "inclusive")
+        self._mirrors = switches.get("raster.lower_left") == "mirror"
+        self._moves = switches.get("raster.window_offset") != "ignore"
+        self._rasters: ReadCache[Words] = ReadCache(_MOST_KEPT)
+        self._viewports: list[ReadCache[Words]] = [ReadCache(_MOST_KEPT) for _ in range(VIEWPORT_COUNT)]
+
+    def __repr__(self) -> str:
+        return f"RasterEncoder({len(self._rasters)} rasters, {sum(map(len, self._viewports))} viewports)"
+
+    def encode(self, state: State, vertex_map: Words, raster: Words, viewports: Words) -> None:
+        """Fill a RASTER record and VIEWPORT_COUNT VIEWPORT records (i32 words).
+
+        Words that do not count are left alone: places in RASTER, all but the first viewport if the program chooses
+        none.
+
+        :param vertex_map: where attributes are in pages, for programs that read them (VERTICES.MAP).
+        """
+        make = partial(
+            _raster, vertex_map=vertex_map, control_step=self._control_step, window_clip_cut=self._window_clip_cut
+        )
+        raster[_OWN] = self._rasters.get(state, make, vertex_map.tobytes())
+        size, positions = VIEWPORT.size // 4, vertex_map[_POSITIONS].tobytes()
+        several = any(int(vertex_map[word]) != PAGE_ZERO for word in _VIEWPORT_CHOICES)
+        for n in range(VIEWPORT_COUNT if several else 1):
+            make_one = partial(_viewport, n=n, vertex_map=vertex_map, mirrors=self._mirrors, moves=self._moves)
+            viewports[n * size : (n + 1) * size] = self._viewports[n].get(state, make_one, positions)
 
 
-def _general(state: State, vertex_map: Words, switches: Mapping[str, str]) -> Words:
-    """All of RASTER that registers decide."""
+def _raster(state: State, vertex_map: Words, control_step: bool, window_clip_cut: int) -> Words:
+    """All of RASTER that registers decide. For the last two see `_faces` and `_masks`."""
     raster = np.zeros(RASTER.size // 4, np.int32)
     r = _Record(RASTER.offsets, raster)
     field = state.field
@@ -198,10 +146,10 @@ def _general(state: State, vertex_map: Words, switches: Mapping[str, str]) -> Wo
     slot = 4 * field("SET_ATTRIBUTE_POINT_SIZE", "SLOT")
     r.put("POINT_SIZE_AT", optional(slot) if own_size and slot < ATTRIBUTE_SPACE else -1)
     _clip(state, r, vertex_map)
-    _faces(state, r, switches.get("raster.offset_step") == "control")
+    _faces(state, r, control_step)
     _lines_and_points(state, r)
     _samples(state, r)
-    _masks(state, r, int(switches.get("raster.window_clip_end") != "inclusive"))
+    _masks(state, r, window_clip_cut)
     r.put("HALF", 128 * field("SET_VIEWPORT_PIXEL", "CENTER"))
     r.put("CONSERVATIVE", field("SET_CONSERVATIVE_RASTER", "ENABLE"))
     r.put("FILL_VIA_TRIANGLE", field("SET_FILL_VIA_TRIANGLE", "MODE"))
@@ -228,6 +176,7 @@ def _clip(state: State, r: _Record, vertex_map: Words) -> None:
 
 
 def _faces(state: State, r: _Record, controlled: bool) -> None:
+    """controlled: whether SET_DEPTH_BIAS_CONTROL decides about the step of a depth offset."""
     field, number = state.field, state.float
     drops = _CULL.get(field("OGL_SET_CULL_FACE"), 0) if field("OGL_SET_CULL", "ENABLE") else 0
     r.put("CULL", drops)
@@ -286,6 +235,7 @@ def _samples(state: State, r: _Record) -> None:
 
 
 def _masks(state: State, r: _Record, left_out: int) -> None:
+    """left_out: pixels at the far end of a window rectangle that are no part of it."""
     field = state.field
     windows = 0
     if field("SET_WINDOW_CLIP_ENABLE"):
@@ -305,55 +255,43 @@ def _masks(state: State, r: _Record, left_out: int) -> None:
     r.put("MASKED", int(bool(windows or stipple or smooth or field("SET_LINE_STIPPLE", "ENABLE"))))
 
 
-Bits = Callable[[int], int]
+_EXTENTS = (
+    ("SET_SURFACE_CLIP_HORIZONTAL", "X", "WIDTH"), ("SET_SURFACE_CLIP_VERTICAL", "Y", "HEIGHT"),
+    ("SET_VIEWPORT_CLIP_HORIZONTAL", "X0", "WIDTH"), ("SET_VIEWPORT_CLIP_VERTICAL", "Y0", "HEIGHT"),
+)  # fmt: skip
+"""Methods that bound a viewport with their fields, for columns and rows in turn; the first two bound all viewports."""
+_OF_ALL = 2
+_SCISSOR = (("SET_SCISSOR_HORIZONTAL", "XMIN", "XMAX"), ("SET_SCISSOR_VERTICAL", "YMIN", "YMAX"))
 
 
-def _pair(name: str, first: str, second: str) -> tuple[str, Bits, Bits]:
-    """A method and how to take two of its fields from its word."""
-    return name, B197[name][first].raw, B197[name][second].raw
-
-
-_SWIZZLE = [B197["SET_VIEWPORT_COORDINATE_SWIZZLE"][axis].raw for axis in "XYZW"]
-_LOWER = B197["SET_WINDOW_ORIGIN"]["MODE"].raw
-_ZERO_TO_ONE = B197["SET_VIEWPORT_CLIP_CONTROL"]["MIN_Z_ZERO_MAX_Z_ONE"].raw
-_EXTENTS = [
-    _pair(f"{name}_{axis}", start, size)
-    for name, starts in (("SET_SURFACE_CLIP", "X Y"), ("SET_VIEWPORT_CLIP", "X0 Y0"))
-    for axis, start, size in zip(("HORIZONTAL", "VERTICAL"), starts.split(), ("WIDTH", "HEIGHT"), strict=True)
-]
-_SCISSOR = [_pair("SET_SCISSOR_HORIZONTAL", "XMIN", "XMAX"), _pair("SET_SCISSOR_VERTICAL", "YMIN", "YMAX")]
-
-
-_WINDOW_OFFSETS = [(name, B197[name]["V"]) for name in ("SET_WINDOW_OFFSET_X", "SET_WINDOW_OFFSET_Y")]
-
-
-def _viewport(registers: NDArray[np.uint32], vertex_map: Words, mirrors: bool, moves: bool) -> Words:
-    """A VIEWPORT record, of the words of _VIEWPORT_NAMES. mirrors: whether an origin at the lower left does; moves:
-    whether the window's offset does."""
-    words = dict(zip(_VIEWPORT_NAMES, registers.tolist(), strict=True))
-    number = dict(zip(_VIEWPORT_NAMES, registers.view(np.float32).tolist(), strict=True))
+def _viewport(state: State, n: int, vertex_map: Words, mirrors: bool, moves: bool) -> Words:
+    """The record of viewport `n`. mirrors: whether an origin at the lower left does; moves: whether the window's
+    offset does."""
+    field, number = state.field, state.float
     at = POSITION >> 2
-    swizzle = [get(words["SET_VIEWPORT_COORDINATE_SWIZZLE"]) for get in _SWIZZLE]
+    swizzle = [field("SET_VIEWPORT_COORDINATE_SWIZZLE", axis, n) for axis in "XYZW"]
     source = [int(vertex_map[at + (code >> 1)]) for code in swizzle]
-    scale = [number[f"SET_VIEWPORT_SCALE_{axis}"] for axis in "XYZ"]
-    offset = [number[f"SET_VIEWPORT_OFFSET_{axis}"] for axis in "XYZ"]
-    if mirrors and _LOWER(words["SET_WINDOW_ORIGIN"]):
-        scale[1] = -scale[1]
-    if not words["SET_VIEWPORT_SCALE_OFFSET"] & 1:  # positions are places on the screen
-        scale, offset = [1.0] * 3, [0.0] * 3
+    scale, offset = [1.0] * 3, [0.0] * 3
+    if _transforms(state):
+        scale = [number(f"SET_VIEWPORT_SCALE_{axis}", n) for axis in "XYZ"]
+        offset = [number(f"SET_VIEWPORT_OFFSET_{axis}", n) for axis in "XYZ"]
+        if mirrors and field("SET_WINDOW_ORIGIN", "MODE"):
+            scale[1] = -scale[1]
+    else:  # positions are places on the screen
         source[3], swizzle[3] = PAGE_ONE, 0
-    for axis, (name, field) in enumerate(_WINDOW_OFFSETS if moves else ()):
-        offset[axis] += float(field.decode(words[name]))
-    low, high = number["SET_VIEWPORT_CLIP_MIN_Z"], number["SET_VIEWPORT_CLIP_MAX_Z"]
-    if _ZERO_TO_ONE(words["SET_VIEWPORT_CLIP_CONTROL"]):
-        low, high = 0.0, 1.0
+    for axis, name in enumerate(("SET_WINDOW_OFFSET_X", "SET_WINDOW_OFFSET_Y") if moves else ()):
+        offset[axis] += float(B197[name]["V"].decode(state.word(name)))
+    low, high = 0.0, 1.0
+    if not field("SET_VIEWPORT_CLIP_CONTROL", "MIN_Z_ZERO_MAX_Z_ONE"):
+        low, high = number("SET_VIEWPORT_CLIP_MIN_Z", n), number("SET_VIEWPORT_CLIP_MAX_Z", n)
     sides: list[list[tuple[int, int]]] = [[], []]
-    for n, (name, start, size) in enumerate(_EXTENTS):
-        first = start(words[name])
-        sides[n & 1].append((first, first + size(words[name]) - 1))
-    if words["SET_SCISSOR_ENABLE"] & 1:
+    for i, (name, start, size) in enumerate(_EXTENTS):
+        index = 0 if i < _OF_ALL else n
+        first = field(name, start, index)
+        sides[i & 1].append((first, first + field(name, size, index) - 1))
+    if field("SET_SCISSOR_ENABLE", "V", n):
         for side, (name, least, most) in zip(sides, _SCISSOR, strict=True):
-            side.append((least(words[name]), most(words[name]) - 1))
+            side.append((field(name, least, n), field(name, most, n) - 1))
     (left, right), (top, bottom) = ((max(v[0] for v in side), min(_MOST, *(v[1] for v in side))) for side in sides)
     v = _Record(VIEWPORT.offsets, np.zeros(VIEWPORT.size // 4, np.int32))
     v.put("SOURCE", *source, *(_SIGN if code & 1 else 0 for code in swizzle))
@@ -363,7 +301,7 @@ def _viewport(registers: NDArray[np.uint32], vertex_map: Words, mirrors: bool, m
 
 
 def limit(viewports: Words, width: int, height: int) -> None:
-    """Let no viewport reach beyond a target of this size in pixels (used after `encode`)."""
+    """Let no viewport reach beyond a target of this size in pixels (used after `RasterEncoder.encode`)."""
     table = viewports.reshape(-1, VIEWPORT.size // 4)
     for name, size in (("RIGHT", width), ("BOTTOM", height)):
         column = table[:, VIEWPORT.offsets[name] // 4]

@@ -44,7 +44,8 @@ from pocketgpu.maxwell.graphics.records import (
     VERTICES,
 )
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
-from pocketgpu.maxwell.sass.stages.stage_io import ENDS_STRIP, MOST_VERTICES, PRIMITIVE_ID, TESS_U, TESS_V
+from pocketgpu.maxwell.sass.stages.attributes import ENDS_STRIP, MOST_VERTICES
+from pocketgpu.maxwell.sass.stages.stage import PRIMITIVE_ID, TESS_U, TESS_V
 from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH, VECTOR
 from pocketgpu.struct_words import Struct
 

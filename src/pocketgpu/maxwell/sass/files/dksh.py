@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pocketgpu.errors import CaptureError
 
@@ -33,10 +33,10 @@ class DkshProgram:
     index: int
     stage: str
     entry: int
-    code: bytes
-    header: bytes
+    code: bytes = field(repr=False)
+    header: bytes = field(repr=False)
     registers: int
-    constants: bytes
+    constants: bytes = field(repr=False)
     scratch: int
     block: tuple[int, int, int] = (0, 0, 0)
     shared_size: int = 0
@@ -47,7 +47,7 @@ class DkshProgram:
 def read_dksh(data: bytes, file: str = "") -> tuple[DkshProgram, ...]:
     """All programs of a module.
 
-    :raises CaptureError: it is no such module, or damaged; names the byte where that shows.
+    :raises CaptureError: it is not such a module, or it is damaged; the error names the byte.
     """
 
     def error(message: str, offset: int) -> CaptureError:
@@ -74,7 +74,7 @@ def read_dksh(data: bytes, file: str = "") -> tuple[DkshProgram, ...]:
         if entry >= code_size or entry < before:
             raise error(f"program {index} begins at {entry:#x} of {code_size:#x} bytes of code", place + 4)
         if constants + constants_size > code_size:
-            raise error(f"the constants of program {index} end behind the code", place + 12)
+            raise error(f"the constants of program {index} end after the code", place + 12)
         found.append(
             DkshProgram(
                 index,

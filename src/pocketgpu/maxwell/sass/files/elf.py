@@ -1,4 +1,4 @@
-"""Cubins: the ELF files of CUDA's compiler, as far as running and showing their kernels needs them.
+"""Cubins: the ELF files of CUDA's compiler, as far as they matter for running and showing kernels.
 
     cubin = read_cubin(data)
     kernel = cubin.kernels["sgemm"]
@@ -31,32 +31,23 @@ class SectionType(IntEnum):
     """Types of sections that matter here."""
 
     NULL = 0
-    PROGBITS = 1
     SYMTAB = 2
     STRTAB = 3
     RELA = 4
     NOBITS = 8
     REL = 9
-    INFO = 0x70000000
 
 
 class Attribute(IntEnum):
-    """Attributes of `.nv.info` sections, by NVIDIA's names."""
+    """Attributes of `.nv.info` sections that matter here, by NVIDIA's names."""
 
     MAX_THREADS = 0x05
     PARAM_CBANK = 0x0A
-    EXTERNS = 0x0F
     REQNTID = 0x10
-    FRAME_SIZE = 0x11
     MIN_STACK_SIZE = 0x12
     KPARAM_INFO = 0x17
-    CBANK_PARAM_SIZE = 0x19
-    MAXREG_COUNT = 0x1B
     EXIT_INSTR_OFFSETS = 0x1C
-    S2RCTAID_INSTR_OFFSETS = 0x1D
     CRS_STACK_SIZE = 0x1E
-    MAX_STACK_SIZE = 0x23
-    REGCOUNT = 0x2F
     INDIRECT_BRANCH_TARGETS = 0x34
 
 
@@ -72,7 +63,7 @@ class Section:
     size: int
     link: int
     info: int
-    data: bytes
+    data: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +118,8 @@ class Kernel:
     """
 
     name: str
-    section: Section
-    code: bytes
+    section: Section = field(repr=False)
+    code: bytes = field(repr=False)
     registers: int
     barriers: int
     parameters: tuple[Parameter, ...]
@@ -153,6 +144,9 @@ class Cubin:
     symbols: tuple[Symbol, ...]
     relocations: tuple[Relocation, ...]
     kernels: dict[str, Kernel] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<cubin for sm_{self.arch}: {', '.join(self.kernels) or 'no kernels'}>"
 
     @cached_property
     def by_name(self) -> dict[str, Section]:
@@ -210,7 +204,7 @@ def _text(strings: bytes, offset: int) -> str:
 def read_cubin(data: bytes, file: str = "") -> Cubin:
     """A cubin from its bytes.
 
-    :raises CaptureError: it is no cubin, or damaged; names the byte where that shows.
+    :raises CaptureError: it is not a cubin, or it is damaged; the error names the byte.
     """
     source = _File(data, file)
     if data[:4] != MAGIC:
@@ -310,7 +304,7 @@ def _indirect(data: bytes) -> Iterator[IndirectBranch]:
 
 def _kernel(source: _File, cubin: Cubin, symbol: Symbol, section: Section) -> Kernel:
     if symbol.value + symbol.size > len(section.data):
-        raise source.error(f"kernel {symbol.name} ends behind its section {section.name}")
+        raise source.error(f"kernel {symbol.name} ends after its section {section.name}")
     own = cubin.by_name.get(f".nv.info.{symbol.name}")
     parameters: list[Parameter] = []
     base, size, call_stack = 0x140, 0, 0

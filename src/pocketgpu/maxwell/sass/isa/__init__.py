@@ -1,1 +1,1 @@
-"""Instructions as words, as objects and as text: one table of forms (`facts/maxwell/sass`) serves all of it."""
+"""The instruction set: instructions as words, as objects and as text, all by one table (`facts/maxwell/sass`)."""

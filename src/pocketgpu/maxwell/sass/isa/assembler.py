@@ -1,4 +1,4 @@
-"""Maxwell assembly to code: what the disassembler writes, and what people write.
+"""Maxwell assembly to code. It takes what the disassembler writes, and what people write.
 
     // comments, /* also these */
     start:
@@ -8,12 +8,13 @@
           LDG.E R2, [R4]  }
         .word 0x50b0000000070f00                      // any 64 bits in the place of an instruction
 
-The scheduling field is: barriers to wait for, read barrier and write barrier to signal, Y to yield, stall cycles; then
-perhaps `:U3` for operands to keep that the text does not show, and `^0x..` for bits of the word that it does not say.
-Where it is missing, an instruction stalls for 15 cycles and knows of no barriers: enough for a model, but a GPU needs
-barriers for loads and other work of unknown length. Offsets
-(`/*0008*/`) and directives of NVIDIA's text are passed over. Three instructions share a control word of 32-byte
-bundles; the last bundle is filled up with NOP.
+The scheduling field has the barriers to wait for, the read barrier and the write barrier to signal, Y to yield, and the
+stall cycles. `:U3` may follow for operands to reuse that the text does not show, and `^0x..` for bits of the word that
+the text does not determine. An instruction without a scheduling field stalls for 15 cycles and uses no barriers: that
+is enough for a model, but a real GPU needs barriers for loads and other work of unknown length.
+
+Offsets (`/*0008*/`) and directives of NVIDIA's text are ignored. Three instructions share a control word in bundles of
+32 bytes; the last bundle is filled with NOP.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def assemble(source: str, base: int = 0) -> Assembly:
 
 
 def _lines(source: str, base: int, labels: dict[str, int]) -> list[_Line]:
-    """The instructions of a source; labels are noted with the address of the instruction behind them."""
+    """The instructions of a source; labels are noted with the address of the instruction after them."""
     found: list[_Line] = []
     rows = source.split("\n")
     if len(rows) > _MOST_LINES:

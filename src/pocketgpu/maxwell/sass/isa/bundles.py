@@ -11,7 +11,7 @@ WORD = 8
 BUNDLE = 32
 """Bytes of a control word and its three instructions."""
 NOP = 0x50B0000000070F00
-"""The word of an instruction that does nothing, which fills up bundles."""
+"""The word of NOP, which fills the last bundle."""
 NO_BARRIER = 7
 """The number in a control word that names no scoreboard."""
 
@@ -36,16 +36,16 @@ def offset_of(index: int) -> int:
 
 
 def label_offset(index: int) -> int:
-    """Byte offset that branches to an instruction name: that of the control word if one stands before it."""
+    """Byte offset by which branches name an instruction: that of the control word if one comes right before it."""
     offset = offset_of(index)
     return offset - WORD if offset % BUNDLE == WORD else offset
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """How an instruction is scheduled; nothing of it changes a result.
+    """How an instruction is scheduled, which never changes a result.
 
-    yield_: the bit as it stands. write_barrier, read_barrier: a scoreboard, None for none. wait_mask: a bit for each
+    yield_: the bit as it is. write_barrier, read_barrier: a scoreboard, None for none. wait_mask: a bit for each
     scoreboard. reuse: a bit for each of the operands a, b, c.
     """
 

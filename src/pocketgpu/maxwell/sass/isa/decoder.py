@@ -1,7 +1,7 @@
 """Words to instructions, all words of a program at once.
 
-Matching is one comparison of all words with each row of the table that can fit their top byte. A word that fits no
-row, or has a field whose value means nothing, is refused.
+All words with the same top byte are compared at once with each row of the table that can match it. A word that matches
+no row, or that has a field with an undefined value, is refused.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _rows() -> tuple[Form, ...]:
 
 
 _FEW = 256
-"""Words up to which one after the other is quicker than all at once."""
+"""Up to so many words, matching one by one is faster than matching all at once."""
 
 
 def match(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int16]:
@@ -104,7 +104,7 @@ def split(code: bytes) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
 
     A last bundle may be cut short after any of its instructions.
 
-    :raises SassError: the code is no number of 64-bit words, or ends after a control word.
+    :raises SassError: the size is not a multiple of 8 bytes, or the code ends after a control word.
     """
     if len(code) % WORD or len(code) % BUNDLE == WORD:
         raise SassError(f"{len(code)} bytes are no Maxwell code", hint="It comes in bundles of 32 bytes.")

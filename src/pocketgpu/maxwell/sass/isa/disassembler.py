@@ -25,7 +25,7 @@ def guard_text(instruction: Instruction) -> str:
 
 
 def instruction_text(instruction: Instruction, name: Naming = plain_address) -> str:
-    """Text of one instruction, without what ends its line. name: what code addresses are called."""
+    """Text of one instruction without the semicolon. name: gives the text of code addresses."""
     return f"{guard_text(instruction)} {bare_text(instruction, name)}".lstrip()
 
 

@@ -1,7 +1,7 @@
-"""Text of one instruction to its word: each row of the table as a pattern, and what it finds put into fields.
+"""Text of one instruction to its word. Each row of the table becomes a pattern; what it finds goes into fields.
 
-A row accepts exactly what the disassembler writes for words of that row, but for spaces, the case of hexadecimal
-digits, and numbers in another base.
+A row accepts exactly what the disassembler writes for words of that row. Only spaces, the case of hexadecimal digits
+and the base of numbers may differ.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _modifier_pattern(index: int, modifier: Modifier) -> str:
 
 @cache
 def _pattern(form: Form) -> re.Pattern[str]:
-    """For the text behind the mnemonic, with a comma before each operand."""
+    """The pattern for the text after the mnemonic, which has a comma before each operand."""
     parts = [_modifier_pattern(index, modifier) for index, modifier in enumerate(form.modifiers)]
     for field in form.operands:
         one = f"(?:, {KINDS[field.kind].full_pattern(field)})"

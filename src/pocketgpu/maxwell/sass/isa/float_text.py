@@ -1,7 +1,7 @@
-"""Floats as NVIDIA's disassembler writes them, exact in both directions but for NaNs.
+"""Floats as NVIDIA's disassembler writes them, exact in both directions except for NaNs.
 
-It writes 20 significant digits and leaves out trailing zeros; from 10^9 on it writes an exponent with 20 digits behind
-the point. Infinities, NaNs and the negative zero have a space behind them.
+It writes 20 significant digits without trailing zeros. From 10^9 on it writes an exponent and 20 digits after the
+point. A space follows infinities, NaNs and the negative zero.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _LARGE = 1e9
 
 
 def value(bits: int, width: int) -> float:
-    """The number that bits are, in a float of 16, 32 or 64 bits."""
+    """The number that the bits of a float of 16, 32 or 64 bits mean."""
     return float(struct.unpack(_FORMATS[width], bits.to_bytes(width // 8, "little"))[0])
 
 
 def text(bits: int, width: int) -> str:
-    """How the disassembler writes them."""
+    """The text of a float given as its bits."""
     sign = "-" if bits >> (width - 1) else "+"
     mantissa = bits & (1 << _MANTISSA[width]) - 1
     number = value(bits, width)

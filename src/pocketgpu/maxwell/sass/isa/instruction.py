@@ -7,8 +7,7 @@
     instruction["b"]                    # Const(bank=0, offset=0x140, ...)
     str(instruction)                    # NVIDIA's text
 
-Operands and modifiers are made when they are first asked for. A program of which only the text or only the forms are
-wanted costs no more than that.
+Operands and modifiers are made on first use, so decoding a program is cheap as long as only its forms are needed.
 """
 
 from __future__ import annotations
@@ -138,6 +137,9 @@ class Program:
     controls: npt.NDArray[np.uint32]
     forms: npt.NDArray[np.int16]
 
+    def __repr__(self) -> str:
+        return f"<program of {len(self)} instructions at {self.base:#x}>"
+
     def __len__(self) -> int:
         return len(self.instructions)
 
@@ -148,7 +150,7 @@ class Program:
         return self.instructions[index]
 
     def index_of(self, address: int) -> int | None:
-        """Number of the instruction at an address; that of a control word means the one behind it."""
+        """Number of the instruction at an address; that of a control word means the one after it."""
         return index_of(address - self.base, len(self.instructions))
 
     @cached_property

@@ -10,11 +10,11 @@ from pocketgpu.facts.maxwell.sass import ENUMS, Attribute, Bits, OperandField
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ, Operand
 
 Groups = Mapping[str, str]
-"""What a pattern found: text by group name; groups that took no part are empty."""
+"""What a pattern found: text by group name, empty for groups that did not match."""
 Naming = Callable[[int], str]
 """Text of a code address."""
 Put = list[tuple[Bits, int]]
-"""Fields with what belongs into them."""
+"""Fields and their values."""
 
 INTEGER = r"-?(?:0[xX][0-9a-fA-F]+|\d+)"
 REGISTER = r"R(?:Z|\d{1,3})"

@@ -1,7 +1,7 @@
 """Kinds of operands: how each is read from a word, written as text, recognised in text, and put into a word.
 
-One class a kind, found by the letters that the table uses (`facts/maxwell/sass/table.py` lists them). A kind knows
-nothing of opcodes.
+There is one class for each kind; the table names kinds by letters (`facts/maxwell/sass/table.py` lists them). A kind
+does not depend on the opcode.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Programs as text, in the layout of NVIDIA's disassembler: offsets, labels, braces around pairs that issue together.
 
-    listing(program, functions, indirect)     # lines
-    labels = Labels(); labels.add(...)        # numbers labels over all sections of a file, as NVIDIA's tool does
+    labels = Labels(parts)             # numbers labels over all sections of a file, as NVIDIA's tool does
+    listing(parts, 0, labels)          # the lines of the first section
 
-With control fields the text says everything: assembled, it gives the bytes that it came from.
+With control fields the text is complete: the assembler makes the same bytes of it again.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Part:
 
     @property
     def end(self) -> int:
-        """The address behind it."""
+        """The address after its last byte."""
         return self.program.base + self.program.size
 
 
 def _instruction_at(address: int) -> int:
-    """Where execution goes on at an address: behind the control word if that is there."""
+    """Where execution goes on at an address: after the control word if there is one."""
     return address + WORD if address % BUNDLE == 0 else address
 
 
@@ -148,9 +148,9 @@ def _pairs(program: Program, number: int, second: bool) -> bool:
 
 
 def _heads(program: Program, names: Mapping[int, str], functions: Mapping[int, str]) -> dict[int, list[str]]:
-    """Labels by the number of the instruction they stand before; both of a pair have theirs before the pair.
+    """Labels by the number of the instruction that follows them. Labels of a pair come before the pair.
 
-    One is enough for a place, unless a branch names another.
+    A place has one label, unless a branch names another one.
     """
     heads: dict[int, list[str]] = {}
     wanted = {names.get(instruction.target) for instruction in program if instruction.target is not None}

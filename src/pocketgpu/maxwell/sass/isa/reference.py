@@ -1,4 +1,4 @@
-"""The table of instructions for people: what each form is written like, and where its bits are."""
+"""The table of instructions as text for people: how each form is written, and where its fields are."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def forms(op: str | None = None) -> list[Form]:
 
 
 def lines(form: Form) -> Iterator[str]:
-    """What there is to say of a form."""
+    """The description of a form."""
     yield f"{form.name:14} {form.value & form.mask:016x} & {form.mask:016x}"
     yield f"    {'@P0 ' if form.guarded else ''}{syntax(form)}"
     for name, bits, enum in fields(form):

@@ -1,1 +1,1 @@
-"""Launches: blocks through their barriers, grids through slots and threads of the host."""
+"""Launches: the warps of a block, the blocks of a grid, and threads of the host for them."""

@@ -1,10 +1,11 @@
-"""A block of threads from its beginning to its end: warps in turn, barriers, and turns of bounded length."""
+"""Running blocks of threads: warps in turns of bounded length, and barriers."""
 
 from __future__ import annotations
 
 from pocketgpu.lanes import I32, I64, Lang, Value, kernel
 from pocketgpu.maxwell.sass.thread_memory.access import note_fault
 from pocketgpu.maxwell.sass.thread_memory.work import (
+    ALL_VOTED,
     BARRIERS,
     BLOCK,
     DONE,
@@ -16,16 +17,19 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     REGISTERS,
     RUNNING,
     SHARED_CLEAR,
+    SOME_VOTED,
     STUCK,
     TURN_OVER,
     VECTOR,
+    VOTES,
     WAITING,
     WARP,
     WARPS,
+    Barrier,
 )
 
 LONG = 1 << 28
-"""Steps of blocks in a row after which the host has a look: some seconds."""
+"""Steps after which a run of blocks returns to Python: some seconds."""
 
 
 @kernel(lanes=32, slot=I32, warp=I32, instruction=I32, lane=I32, kind=I32)
@@ -36,7 +40,7 @@ def fault(k: Lang, slot: Value, warp: Value, instruction: Value, lane: Value, ki
 
 
 def _begin(k: Lang, launch: Value, slot: Value, number: Value) -> None:
-    """Block `number` of the grid at its beginning."""
+    """Set up block `number` of the grid."""
     of = lambda word: k.load(I32, launch + word)
     width, height = of(LAUNCH.GRID), of(LAUNCH.GRID + 4)
     row = k.udiv(number, width)
@@ -62,7 +66,7 @@ def _begin(k: Lang, launch: Value, slot: Value, number: Value) -> None:
             k.store(I32, record + WARP.offsets[name], v)
         k.store(I32, record + WARP.ACTIVE, mask)
         k.store(I32, record + WARP.ALIVE, mask)
-        # Whoever may take a warp up in the middle finds registers that nobody wrote as zero.
+        # An executor that takes a warp up in the middle must find registers that were not written as zero.
         for i in k.range(0, k.select(of(LAUNCH.CLEAR) != 0, stride - REGISTERS, 0), VECTOR):
             k.store(I32, record + REGISTERS + i, k.splat(0))
         for n in range(7):
@@ -72,35 +76,43 @@ def _begin(k: Lang, launch: Value, slot: Value, number: Value) -> None:
             k.store(I32, record + WARP.FLAGS + 4 * n, 0)
         k.store(I64, record + WARP.STEPS, 0)
         k.store(I64, record + WARP.LANE_STEPS, 0)
-    # Shared and local memory begin as zero, so that every run gives the same.
+    # Shared and local memory begin as zero, so that every run gives the same result.
     for size, at in _cleared(k, launch):
         for i in k.range(0, size, SHARED_CLEAR):
             k.store(I32, slot + at + i, k.splat(0))
 
 
 def _cleared(k: Lang, launch: Value) -> list[tuple[Value, Value]]:
-    """(bytes, offset in a slot) of what is cleared for a block."""
+    """(bytes, offset in a slot) of the memory that is cleared for a block."""
     of = lambda word: k.load(I32, launch + word)
     local = of(LAUNCH.WARPS) * of(LAUNCH.LOCAL_STRIDE)
     return [(of(LAUNCH.SHARED_SIZE), of(LAUNCH.SHARED_AT)), (local, of(LAUNCH.LOCAL_AT))]
 
 
 def _arrive(k: Lang, slot: Value, record: Value) -> None:
-    """A warp has come to a barrier: count it, and let it go on if it does not wait."""
+    """A warp has come to a barrier: count it. It goes on at once if it only arrives."""
     number, kind = k.load(I32, record + WARP.BARRIER), k.load(I32, record + WARP.BARRIER_KIND)
     value, count = k.load(I32, record + WARP.BARRIER_VALUE), k.load(I32, record + WARP.BARRIER_COUNT)
     at = slot + (number << 2)
     add = lambda word, v: k.store(I32, at + word, k.load(I32, at + word) + v)
     add(BLOCK.ARRIVED, LANES)
-    add(BLOCK.COUNT, value & 63)
+    add(BLOCK.COUNT, value & VOTES)
     k.store(I32, at + BLOCK.EXPECTED, count)
-    k.store(I32, at + BLOCK.ALL, k.load(I32, at + BLOCK.ALL) & (value >> 30))
-    k.store(I32, at + BLOCK.SOME, k.load(I32, at + BLOCK.SOME) | ((value >> 29) & 1))
-    k.store(I32, record + WARP.STATE, k.select(kind == 1, READY, WAITING))
+    k.store(I32, at + BLOCK.ALL, k.load(I32, at + BLOCK.ALL) & k.select((value & ALL_VOTED) != 0, 1, 0))
+    k.store(I32, at + BLOCK.SOME, k.load(I32, at + BLOCK.SOME) | k.select((value & SOME_VOTED) != 0, 1, 0))
+    k.store(I32, record + WARP.STATE, k.select(kind == Barrier.ARRIVE, READY, WAITING))
+
+
+def _store_result(k: Lang, record: Value, count: Value, whole: Value, some: Value) -> None:
+    """The result of a reduction at a barrier into a warp's record. whole, some: 1 if all or any lanes voted for."""
+    kind = k.load(I32, record + WARP.BARRIER_KIND)
+    result = k.select(kind == Barrier.AND, -whole, k.select(kind == Barrier.OR, -some, count))
+    for _ in k.when(kind >= Barrier.POPC):
+        k.store(I32, record + WARP.RESULT, result)
 
 
 def _release(k: Lang, launch: Value, slot: Value, touched: Value) -> Value:
-    """Open barriers of a set (a bit for each) where all have arrived; whether any was."""
+    """Open the barriers of a set (a bit for each) at which all warps have arrived; returns whether there were any."""
     count, stride = k.load(I32, launch + LAUNCH.WARPS), k.load(I32, launch + LAUNCH.WARP_STRIDE)
     opened = k.var(0)
     everyone = k.load(I32, slot + BLOCK.LIVE) * LANES
@@ -117,12 +129,9 @@ def _release(k: Lang, launch: Value, slot: Value, touched: Value) -> Value:
             for warp in k.range(0, count):
                 record = slot + WARPS + warp * stride
                 state, own = k.load(I32, record + WARP.STATE), k.load(I32, record + WARP.BARRIER)
-                kind = k.load(I32, record + WARP.BARRIER_KIND)
                 for _ in k.when((state == WAITING) & (own == number)):
                     k.store(I32, record + WARP.STATE, READY)
-                    result = k.select(kind == 3, -whole, k.select(kind == 4, -some, total))
-                    for _ in k.when(kind >= 2):
-                        k.store(I32, record + WARP.RESULT, result)
+                    _store_result(k, record, total, whole, some)
             for word, v in ((BLOCK.ARRIVED, 0), (BLOCK.EXPECTED, 0), (BLOCK.COUNT, 0), (BLOCK.ALL, 1), (BLOCK.SOME, 0)):
                 k.store(I32, at + word, v)
     return opened.value
@@ -134,9 +143,9 @@ def run_blocks(
 ) -> None:  # fmt: skip
     """Run blocks first..last-1 of the grid one after the other in a slot, until one has used up its turns.
 
-    LONG steps end it, too. first = -1: go on with the block that the slot has. Afterwards BLOCK.STATUS says what came
-    of the last one, and BLOCK.NUMBER which that was. function: handle of the code that runs a warp; fallback: of the
-    code that goes on where the first cannot (0: there is none).
+    It also returns after LONG steps. first = -1: go on with the block that is in the slot. Afterwards BLOCK.STATUS is
+    the status of the last block, and BLOCK.NUMBER its number. function: handle of the code that runs a warp; fallback:
+    of the code that goes on where the first cannot (0: none).
     """
     count, stride = k.load(I32, launch + LAUNCH.WARPS), k.load(I32, launch + LAUNCH.WARP_STRIDE)
     number = k.var(first)
@@ -146,11 +155,11 @@ def run_blocks(
         number.value = k.load(I32, slot + BLOCK.NUMBER)
         stop.value = number.value + 1
         k.store(I32, slot + BLOCK.STATUS, RUNNING)
-    # All steps count, those before a barrier as well: a loop around a barrier can be endless, too.
+    # Steps before a barrier count as well, because a loop around a barrier can be endless.
     room = k.to_i64(k.load(I32, launch + LAUNCH.TURNS)) * k.to_i64(k.load(I32, launch + LAUNCH.SLICE)) * k.to_i64(count)
     left = k.var(room)
 
-    # Clearing memory takes time as well: as many steps as vectors.
+    # Clearing memory takes time: a vector counts as a step.
     cleared = k.var(k.i64(0))
     clearing = sum((k.to_i64(size.lsr(VECTOR.bit_length() - 1)) for size, _ in _cleared(k, launch)), k.i64(0))
 
@@ -158,7 +167,7 @@ def run_blocks(
         short = k.load(I64, slot + BLOCK.STEPS) + cleared.value < LONG
         return (number.value < stop.value) & ((status.value == RUNNING) | (status.value == FINISHED)) & short
 
-    # Barriers that may open: where somebody has arrived, and all of them when a warp has ended.
+    # Barriers that may open: those at which a warp has arrived, and all of them after a warp has ended.
     every = (1 << BARRIERS) - 1
     touched = k.var(every)
     for _ in k.loop(more):
@@ -204,10 +213,8 @@ def run_blocks(
 
 
 def pass_barrier(k: Lang, record: Value) -> None:
-    """Let the only warp of a block go on behind a barrier; what it votes for is the result."""
-    value, kind = k.load(I32, record + WARP.BARRIER_VALUE), k.load(I32, record + WARP.BARRIER_KIND)
-    whole, some = (value >> 30) & 1, (value >> 29) & 1
-    result = k.select(kind == 3, -whole, k.select(kind == 4, -some, value & 63))
-    for _ in k.when(kind >= 2):
-        k.store(I32, record + WARP.RESULT, result)
+    """Let the only warp of a block go on after a barrier; its own votes are the result."""
+    value = k.load(I32, record + WARP.BARRIER_VALUE)
+    whole, some = (k.select((value & bit) != 0, 1, 0) for bit in (ALL_VOTED, SOME_VOTED))
+    _store_result(k, record, value & VOTES, whole, some)
     k.store(I32, record + WARP.STATE, READY)

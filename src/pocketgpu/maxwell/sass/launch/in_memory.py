@@ -1,7 +1,7 @@
-"""Shader programs where the GPU has them: in its memory, at an offset from the program region.
+"""Shader programs in the GPU's memory, found by their offset from the program region.
 
-A program that was found once is known by its address until its bytes change; bytes that change back, or lie at another
-address, give code that was already compiled.
+A program that was found once is known by its address until its bytes change. The same bytes at another address, or
+bytes that change back, give the same code, which is not compiled again.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
-from pocketgpu.maxwell.sass.launch.launcher import Code
+from pocketgpu.maxwell.sass.launch.code import Code
 from pocketgpu.maxwell.sass.program.gather import gather
 
 MAX_KNOWN = 1024

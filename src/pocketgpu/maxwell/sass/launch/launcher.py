@@ -1,11 +1,10 @@
-"""Launching a grid of thread blocks: the records in the work area, the order of blocks, threads of the host, events."""
+"""Running grids: blocks through slots of the work area and threads of the host, until all have ended."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -15,23 +14,30 @@ from pocketgpu.errors import UsageError
 from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
-from pocketgpu.maxwell.sampling.records import ATOMIC, KERNELS
 from pocketgpu.maxwell.sampling.store import MIN_AREA, Textures
-from pocketgpu.maxwell.sass.isa.bundles import index_at, offset_of
-from pocketgpu.maxwell.sass.launch.driver import fault, run_blocks
-from pocketgpu.maxwell.sass.program.flow import Flow
-from pocketgpu.maxwell.sass.program.registers import reads, writes
-from pocketgpu.maxwell.sass.program.steps import Step
-from pocketgpu.maxwell.sass.thread_memory import work
-from pocketgpu.maxwell.sass.thread_memory.access import GENERIC, access, memory, memory_index
-from pocketgpu.maxwell.sass.thread_memory.atomics import ADD, AND, F16_ADD, F32_ADD, MAX, MIN, OR, XOR, atomic
-from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BANKS, BLOCK, FAULT, FAULTS, LAUNCH, STEP, SlotLayout
-from pocketgpu.maxwell.sass.warp.encoding import at_hand, encode, handles_of, operations_of
-from pocketgpu.maxwell.sass.warp.functions import called, function, function_index
+from pocketgpu.maxwell.sass.isa.bundles import index_at
+from pocketgpu.maxwell.sass.launch.code import Code
+from pocketgpu.maxwell.sass.launch.driver import run_blocks
+from pocketgpu.maxwell.sass.launch.record import set_kernels
+from pocketgpu.maxwell.sass.launch.reports import Reports, Words, warps_of
+from pocketgpu.maxwell.sass.thread_memory.work import (
+    BANK_SIZE,
+    BANKS,
+    BLOCK,
+    DONE,
+    LANES,
+    LAUNCH,
+    MAX_THREADS,
+    STEP,
+    STUCK,
+    TURN_OVER,
+    WARP,
+    WARPS,
+    SlotLayout,
+)
+from pocketgpu.maxwell.sass.warp.encoding import at_hand, encode, handles_of
 from pocketgpu.maxwell.sass.warp.interpreter import interpret, interpret_warp
-from pocketgpu.maxwell.sass.warp.machine import Machine
-from pocketgpu.maxwell.sass.warp.specialise import flow_of, run_warp
-from pocketgpu.maxwell.sass.warp.stack import unstack
+from pocketgpu.maxwell.sass.warp.specialise import run_warp
 
 SHARED_WINDOW, LOCAL_WINDOW = 0x0100_0000, 0x0200_0000
 """Where generic addresses show shared and local memory; global memory begins at 4 GiB for compilers."""
@@ -42,119 +48,28 @@ TURNS = 64
 LIMIT = 1 << 30
 """Steps of a warp after which it is taken to hang."""
 BUDGET = 1 << 40
-"""Steps of all warps of a grid after which that is."""
+"""Steps of all warps of a grid after which it is taken to hang."""
 MAX_BLOCKS = (1 << 31) - 1
 MAX_SHARED = 48 << 10
 MAX_SLOTS = 512
 """Blocks that can be under way at once."""
 MAX_SPECIAL = 1 << 13
-"""Instructions of a program beyond which nobody waits for, or pays for, code of its own; no compiler comes near."""
+"""Longer programs (in instructions) are only interpreted, because specialising would take too long. No compiler makes
+such programs."""
 PROGRAM_ROOM = 8 << 20
 """Bytes for the instructions of a program that is interpreted."""
 ENCODED = 64
-"""Programs that are kept as the interpreter reads them."""
-TIERS = ("auto", "interpreter", "specialised")
-
-
-@dataclass(frozen=True)
-class Code:
-    """A program to launch: its bytes from the first control word on.
-
-    registers: of a thread. start: byte offset of the entry. indirect: code addresses that tables of jumps name.
-    origins: which offset of the program as its owner knows it stands at a byte offset of `data`, ascending.
-    """
-
-    name: str
-    data: bytes
-    registers: int = work.LANES
-    start: int = 0
-    indirect: tuple[int, ...] = ()
-    origins: tuple[tuple[int, int], ...] = ((0, 0),)
-
-    def offset_at(self, index: int) -> str:
-        """Where an instruction is in the program, for people."""
-        offset = offset_of(index)
-        start, origin = max((pair for pair in self.origins if pair[0] <= offset), default=(0, 0))
-        return f"{origin + offset - start:#06x}"
-
-    @cached_property
-    def flow(self) -> Flow:
-        """Blocks of the program. Raises SassError."""
-        return flow_of(*self.key)
-
-    @cached_property
-    def key(self) -> tuple[bytes, int, tuple[int, ...]]:
-        return self.data, index_at(self.start), tuple(sorted({index_at(a) for a in self.indirect}))
-
-    @cached_property
-    def possible(self) -> set[int]:
-        """Instructions that control can come to: where jumps go anywhere all of them."""
-        return set(range(len(self.flow.steps))) if self.jumps else set(self.flow.reached)
-
-    @cached_property
-    def used_registers(self) -> int:
-        """Registers that need room: those the program names."""
-        named = 0
-        for index in self.possible:
-            named |= reads(self.flow.steps[index]) | writes(self.flow.steps[index])
-        return max((named & ((1 << 255) - 1)).bit_length(), 1)
-
-    @cached_property
-    def operations(self) -> set[str]:
-        """Operations that the interpreter needs for it."""
-        return operations_of(self.flow.steps, self.possible)
-
-    @cached_property
-    def jumps(self) -> bool:
-        """Whether it goes where only running it tells: then specialised code may not know the place."""
-        return any(self.flow.steps[i].indirect is not None for i in self.flow.reached)
-
-    @cached_property
-    def accesses(self) -> set[tuple[int, int, bool]]:
-        """Memory instructions that need a kernel of their own: (space, size, whether they store)."""
-        steps = [self.flow.steps[i] for i in self.flow.reached]
-        loads, stores = ("LD", "LDL", "LDS"), ("ST", "STL", "STS")
-        found = {
-            (Machine.space_of(s), s.mods.get("size", 4) & 7, s.op in stores) for s in steps if s.op in loads + stores
-        }  # fmt: skip
-        return {one for one in found if one[0] != GENERIC}
-
-    @cached_property
-    def textures(self) -> tuple[int, ...]:
-        """Kernels on textures and surfaces that it needs (sampling/records.py numbers them)."""
-        found = [self.flow.steps[i].texture for i in self.possible]
-        return tuple(sorted({call.kernel for call in found if call is not None}))
-
-    @cached_property
-    def functions(self) -> set[tuple[int, int]]:
-        """Functions that it calls: (number, whether the result is saturated)."""
-        return {(step.mods["fn"], step.mods["sat"]) for step in called(self.flow).values()}
-
-    @cached_property
-    def parallel(self) -> bool:
-        """Whether blocks may run at once: no global atomic but those on integers that commute and give no result."""
-        return all(_commutes(self.flow.steps[i]) for i in self.possible)
-
-
-def _commutes(step: Step) -> bool:
-    if step.texture is not None:
-        return step.texture.action != ATOMIC
-    if step.op not in ("ATOM", "RED"):
-        return True
-    silent = step.op == "RED" or step.dest == 255
-    kind = step.mods.get("type", 0)
-    plain = step.mods.get("op", 0) in (ADD, MIN, MAX, AND, OR, XOR)
-    return silent and plain and kind not in (F32_ADD, F16_ADD) and not step.mods.get("cas")
+"""So many programs are kept in the form that the interpreter reads."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What a grid runs under beside its sizes.
+    """How a grid runs, apart from its sizes.
 
     shared_window, local_window: where generic addresses show these memories. budget: steps after which the grid is
-    taken to hang. in_order: block after block, on one thread of the host. texture_bank: the constant
-    bank with handles of textures. nan_integer: what a float becomes that is no number, as a word. backwards: the last
-    block first, to see whether their order matters. first, last: only the blocks [first, last) run; None: to the end.
+    taken to hang. in_order: block after block, on one thread of the host. texture_bank: the constant bank with handles
+    of textures. nan_integer: the word that NaN becomes as an integer. backwards: the last block runs first, to see
+    whether the order of blocks matters. first, last: only the blocks [first, last) run; None: to the end.
     """
 
     shared_window: int = SHARED_WINDOW
@@ -171,15 +86,15 @@ class Rules:
 RULES = Rules()
 
 Watch = Callable[[Code, int], int]
-"""Given a program and the handle of the interpreter: the handle of what runs warps in its place, to look on.
+"""Given a program and the handle of the interpreter: the handle of code that runs warps instead, to observe them.
 
-It is called as `interpreter.interpret_warp` is, and has that run the warp.
+The code is called as `interpreter.interpret_warp` is.
 """
 
 
 @dataclass
 class Result:
-    """What a launch came to. steps: instructions of all warps; lane_steps: those times their lanes, if counted."""
+    """The result of a launch. steps: instructions of all warps; lane_steps: of all lanes, if they were counted."""
 
     steps: int = 0
     lane_steps: int = 0
@@ -187,15 +102,26 @@ class Result:
     hung: bool = False
     seconds: float = 0.0
 
+    def take(self, words: Words, offsets: Mapping[str, int]) -> None:
+        """Add the counts of a record, which are 64 bits each."""
+        steps, lane_steps = (offsets[name] // 4 for name in ("STEPS", "LANE_STEPS"))
+        self.steps += int(words[steps : steps + 2].view(np.int64)[0])
+        self.lane_steps += int(words[lane_steps : lane_steps + 2].view(np.int64)[0])
+
 
 @dataclass
 class _Shape:
-    """One launch as it is set up in the work area."""
+    """One launch as it is set up in the work area.
+
+    rounds: how often a block gets its turns before it is taken to hang. begun: blocks that have begun. over: whether
+    the grid has used up its budget of steps. free: slots without a block.
+    """
 
     code: Code
     layout: SlotLayout
     blocks: int
     first_slot: int
+    reports: Reports
     rounds: int = 1
     budget: int = BUDGET
     begun: int = 0
@@ -208,7 +134,7 @@ class Launcher:
 
     :param scratch: arena offset and size of a part of the work area for records and slots.
     :param threads: of the host, over blocks, where the program allows it.
-    :param textures: what handles of textures mean; none of them means anything without.
+    :param textures: what handles of textures mean. Without it there are no textures.
     """
 
     def __init__(
@@ -229,7 +155,7 @@ class Launcher:
         self.textures = textures
         self.slice, self.turns = SLICE, TURNS
         self.watch: Watch | None = None
-        """Who looks on at launches that say nothing of it."""
+        """Observes launches for which `launch` gets no other one."""
         self.record = at
         self.ids = at + 4096
         self.constants = self.ids + 3 * 4096
@@ -242,6 +168,9 @@ class Launcher:
         self._encoded: dict[Any, Any] = {}
         self._interpreted: Any = None  # the program that lies where the interpreter reads
         self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"<launcher on {self.engine!r}, {self.threads} threads>"
 
     # -- records ----------------------------------------------------------------------------------------------------
     def _words(self, at: int, count: int) -> Any:
@@ -262,10 +191,9 @@ class Launcher:
     def _set_ids(self, block: tuple[int, int, int]) -> None:
         if self._ids_of == block:
             return
-        n = np.arange(1024, dtype=np.int32)
+        n = np.arange(MAX_THREADS, dtype=np.int32)
         x, y, _ = block
-        for axis, v in enumerate((n % x, n // x % y, n // (x * y))):
-            self._words(self.ids + axis * 4096, 1024)[:] = v
+        self._words(self.ids, 3 * MAX_THREADS).reshape(3, MAX_THREADS)[:] = n % x, n // x % y, n // (x * y)
         self._ids_of = block
 
     def _set_record(
@@ -275,27 +203,16 @@ class Launcher:
         words = self._words(self.record, LAUNCH.size // 4)
         words[:] = 0
         put = lambda name, v: words.__setitem__(LAUNCH.offsets[name] // 4, v - ((v >> 31) << 32))
-        handles = words[:8].view(np.int64)
-        get = self.engine.handle
-        handles[:4] = get(access), get(atomic), get(fault), get(unstack)
-        memories = words[LAUNCH.MEMORY // 4 : LAUNCH.MEMORY // 4 + 128].view(np.int64)
-        for space, size, store in shape.code.accesses:
-            memories[memory_index(space, size, store)] = get(memory, space=space, size=size, store=store)
-        functions = words[LAUNCH.FUNCTION // 4 : LAUNCH.FUNCTION // 4 + 16].view(np.int64)
-        for fn, saturated in shape.code.functions:
-            functions[function_index(fn, saturated)] = get(function, fn=fn, saturated=saturated)
         if shape.code.textures:
             self.textures.begin()
             put("TEXTURES", self.textures.book)
             put("TEXTURE_BANK", rules.texture_bank)
-            kernels = words[LAUNCH.TEXTURE // 4 : LAUNCH.TEXTURE // 4 + 2 * KERNELS].view(np.int64)
-            for number in shape.code.textures:
-                kernels[number] = self.textures.kernel(number, self.engine)
+        set_kernels(words, self.engine, shape.code, self.textures)
         for n in range(3):
             words[LAUNCH.GRID // 4 + n], words[LAUNCH.BLOCK // 4 + n] = grid[n], block[n]
         values = {
             "THREADS": block[0] * block[1] * block[2], "WARPS": layout.warps, "REGISTERS": shape.code.registers,
-            "WARP_STRIDE": layout.warp_stride, "WARPS_AT": work.WARPS, "SHARED_AT": layout.shared_at,
+            "WARP_STRIDE": layout.warp_stride, "WARPS_AT": WARPS, "SHARED_AT": layout.shared_at,
             "SHARED_SIZE": layout.shared, "LOCAL_AT": layout.local_at, "LOCAL_SIZE": layout.local,
             "LOCAL_STRIDE": layout.local_stride, "SLICE": step_slice, "CONSTANTS": self.constants,
             "THREAD_IDS": self.ids, "SMEM_SIZE": layout.shared, "SHARED_WINDOW": rules.shared_window,
@@ -326,10 +243,10 @@ class Launcher:
         :param constants: bytes of the constant banks.
         :param shared, local: bytes of shared memory of a block and of local memory of a thread.
         :param limit: steps after which a warp is taken to hang.
-        :param count: count steps times lanes at work as well, with code of its own.
+        :param count: count steps times active lanes as well, with code of its own.
         :param tier: "interpreter" or "specialised" to run on one of them only.
-        :param rules: what is usual but for some.
-        :param watch: who looks on; blocks then run one after the other, on the interpreter.
+        :param rules: see `Rules`.
+        :param watch: observes the launch; blocks then run one after the other.
         :raises UsageError: a size is out of range.
         """
         started = perf_counter()
@@ -337,17 +254,18 @@ class Launcher:
         grid, block = three(grid, "grid"), three(block, "block")
         threads = block[0] * block[1] * block[2]
         blocks = grid[0] * grid[1] * grid[2]
-        if threads > 1024 or blocks > MAX_BLOCKS:
-            raise UsageError(
-                f"a block has up to 1024 threads and a grid up to {MAX_BLOCKS} blocks, not {threads} and {blocks}"
-            )
+        if threads > MAX_THREADS or blocks > MAX_BLOCKS:
+            limits = f"a block has up to {MAX_THREADS} threads and a grid up to {MAX_BLOCKS} blocks"
+            raise UsageError(f"{limits}, not {threads} and {blocks}")
         if not 0 <= shared <= MAX_SHARED * 2:
             raise UsageError(f"{shared} bytes of shared memory")
-        layout = SlotLayout((threads + 31) // 32, code.used_registers, shared, local)
+        layout = SlotLayout(-(-threads // LANES), code.used_registers, shared, local)
         room = min((self._end - self._slots) // layout.size, MAX_SLOTS)
         if room < 1:
             raise UsageError(f"a block of this launch needs {layout.size} bytes, more than the work area has")
-        shape = _Shape(code, layout, blocks, self._slots, budget=rules.budget)
+        ids = self._words(self.ids, 3 * MAX_THREADS)
+        reports = Reports(code, grid, ids, self.events, self.textures, place)
+        shape = _Shape(code, layout, blocks, self._slots, reports, budget=rules.budget)
         shape.free = list(range(room - 1, -1, -1))
         self._set_constants(constants)
         self._set_ids(block)
@@ -365,11 +283,11 @@ class Launcher:
         parts = self.threads if code.parallel and blocks > 1 and not one_by_one else 1
         if rules.backwards:
             pieces = ((n, n + 1) for n in range(last - 1, first - 1, -1))
-            self._run(shape, run, function, result, place, pieces)
+            self._run(shape, run, function, result, pieces)
         elif parts == 1:
-            self._run(shape, run, function, result, place, self._pieces(first, last))
+            self._run(shape, run, function, result, self._pieces(first, last))
         else:
-            self._run_parallel(shape, run, function, result, place, parts)
+            self._run_parallel(shape, run, function, result, parts)
         if code.textures:
             self.textures.check()
         result.seconds = perf_counter() - started
@@ -377,7 +295,7 @@ class Launcher:
 
     @staticmethod
     def _pieces(at: int, last: int) -> Iterator[tuple[int, int]]:
-        """Growing pieces of a grid: between two of them better code may have come."""
+        """Growing pieces of a grid, because faster code may be there after each of them."""
         size = 4
         while at < last:
             end = min(at + size, last)
@@ -385,7 +303,9 @@ class Launcher:
             at, size = end, size * 2
 
     def _function(self, shape: _Shape, tier: str, count: bool) -> Callable[[], tuple[int, int]]:
-        """What gives the handle of the code that runs warps, and that of what goes on where it cannot (0: nothing)."""
+        """A function that gives two handles: of the code that runs warps, and of the code that goes on where that
+        cannot
+        (0: none)."""
         engine, code = self.engine, shape.code
         data, start, indirect = code.key
         static = {
@@ -408,7 +328,7 @@ class Launcher:
         return lambda: (handle, 0)
 
     def _prefer_special(self, code: Code, static: dict[str, Any]) -> bool:
-        """Whether to take specialised code at once: it is there, or the interpreter is not."""
+        """Whether to use specialised code at once: if it is there, or if the interpreter is not."""
         engine = self.engine
         if engine.evaluator != "numpy" and len(code.flow.reached) > MAX_SPECIAL:
             return False
@@ -424,7 +344,7 @@ class Launcher:
         return True
 
     def _interpreter(self, shape: _Shape) -> int:
-        """The interpreter, with the program where it reads it."""
+        """The handle of the interpreter; puts the program where it reads it."""
         steps, key = shape.code.flow.steps, shape.code.key
         if self._interpreted != key:
             words = self._encoded.pop(key, None)
@@ -434,7 +354,7 @@ class Launcher:
                 raise UsageError(f"{len(steps)} instructions are more than the interpreter has room for")
             self._encoded[key] = words
             while len(self._encoded) > ENCODED:
-                del self._encoded[next(iter(self._encoded))]  # the one that was not used for longest
+                del self._encoded[next(iter(self._encoded))]  # the least recently used one
             self._words(self._program, words.size)[:] = words
             self._interpreted = key
         record = self._words(self.record, LAUNCH.size // 4)
@@ -444,9 +364,9 @@ class Launcher:
 
     def _run_parallel(
         self, shape: _Shape, run: Callable[..., None], function: Callable[[], tuple[int, int]], result: Result,
-        place: str, parts: int,
+        parts: int,
     ) -> None:  # fmt: skip
-        """Pieces of the grid to threads of the host as they come free."""
+        """Run pieces of the grid on several threads of the host."""
         piece = max(1, shape.blocks // (parts * 8))
         pieces = iter([(i, min(i + piece, shape.blocks)) for i in range(0, shape.blocks, piece)])
         errors: list[BaseException] = []
@@ -461,7 +381,7 @@ class Launcher:
 
         def part() -> None:
             try:
-                self._run(shape, run, function, result, place, take())
+                self._run(shape, run, function, result, take())
             except BaseException as error:
                 errors.append(error)
 
@@ -480,17 +400,16 @@ class Launcher:
 
     def _run(
         self, shape: _Shape, run: Callable[..., None], function: Callable[[], tuple[int, int]], result: Result,
-        place: str, pieces: Any,
+        pieces: Any,
     ) -> None:  # fmt: skip
-        """Blocks in ascending order; one that has used up its turns waits in its slot while others run."""
+        """Run blocks in order. A block that has used up its turns waits in its slot while others run."""
         waiting: list[tuple[int, int]] = []  # (slot, turns it has had)
-        rounds = shape.rounds
         current: tuple[int, int] | None = None
         while True:
             if current is None:
                 current = next(pieces, None)
             if current is not None and result.steps + shape.begun * shape.layout.clearing > shape.budget:
-                self._tell_endless(shape, result, place)
+                self._end_early(shape, result)
                 current, pieces = None, iter(())
             slot = self._take_slot(shape) if current is not None else None
             if current is not None and slot is not None:
@@ -501,7 +420,7 @@ class Launcher:
                 with self._lock:
                     shape.begun += number + 1 - first
                 current = (number + 1, last) if number + 1 < last else None
-                if self._settle(shape, at, status, 1, rounds, result, place):
+                if self._settle(shape, at, status, 1, result):
                     waiting.append((slot, 1))
                 else:
                     shape.free.append(slot)
@@ -512,7 +431,7 @@ class Launcher:
             at = shape.first_slot + slot * shape.layout.size
             run(self.record, at, *function(), -1, 0)
             status, _ = self._status(at)
-            if self._settle(shape, at, status, had + 1, rounds, result, place):
+            if self._settle(shape, at, status, had + 1, result):
                 waiting.append((slot, had + 1))
             else:
                 shape.free.append(slot)
@@ -526,101 +445,38 @@ class Launcher:
         words = self._words(at, BLOCK.size // 4)
         return int(words[BLOCK.STATUS // 4]), int(words[BLOCK.NUMBER // 4])
 
-    def _settle(
-        self, shape: _Shape, at: int, status: int, had: int, rounds: int, result: Result, place: str
-    ) -> bool:  # fmt: skip
-        """Take events and counts out of a slot; whether its block goes on later."""
-        words = self._words(at, BLOCK.size // 4)
+    def _settle(self, shape: _Shape, at: int, status: int, had: int, result: Result) -> bool:
+        """Take events and counts out of a slot; returns whether its block goes on later. had: rounds so far."""
+        words = self._words(at, shape.layout.size // 4)
         with self._lock:
-            self._take_faults(shape, words, result, place)
-            for name in ("STEPS", "LANE_STEPS"):
-                i = BLOCK.offsets[name] // 4
-                total = int(words[i : i + 2].view(np.int64)[0])
-                words[i : i + 2] = 0
-                setattr(result, name.lower(), getattr(result, name.lower()) + total)
-            if status == work.TURN_OVER and had < rounds:
+            result.faults += shape.reports.faults(words)
+            result.take(words, BLOCK.offsets)
+            words[BLOCK.STEPS // 4 : BLOCK.LANE_STEPS // 4 + 2] = 0
+            if status == TURN_OVER and had < shape.rounds:
                 return True
-            if status in (work.TURN_OVER, work.STUCK):
-                self._tell_hang(shape, at, status, result, place)
+            if status in (TURN_OVER, STUCK):
+                result.hung = True
+                for warp in warps_of(words, shape.layout):
+                    if int(warp[WARP.STATE // 4]) != DONE:  # warps that have ended are in the counts of the slot
+                        result.take(warp, WARP.offsets)
+                shape.reports.hang(words, shape.layout)
             return False
 
-    # -- events -----------------------------------------------------------------------------------------------------
-    def _block_name(self, number: int) -> str:
-        words = self._words(self.record, LAUNCH.size // 4)
-        width, height = (int(words[LAUNCH.GRID // 4 + n]) for n in range(2))
-        return f"({number % width}, {number // width % height}, {number // (width * height)})"
-
-    def _thread_name(self, warp: int, lane: int) -> str:
-        n = warp * 32 + lane
-        return "({}, {}, {})".format(*(int(self._words(self.ids + a * 4096, 1024)[n & 1023]) for a in range(3)))
-
-    def _take_faults(self, shape: _Shape, words: Any, result: Result, place: str) -> None:
-        count = int(words[BLOCK.FAULT_COUNT // 4])
-        if not count:
-            return
-        words[BLOCK.FAULT_COUNT // 4] = 0
-        result.faults += count
-        records = words[BLOCK.FAULT_LIST // 4 :][: FAULTS * FAULT.size // 4].reshape(FAULTS, FAULT.size // 4)
-        get = lambda row, name: int(row[FAULT.offsets[name] // 4])
-        for row in records[: min(count, FAULTS)]:
-            low = get(row, "LOW") & 0xFFFFFFFF
-            va = low | (get(row, "HIGH") & 0xFFFFFFFF) << 32
-            index = get(row, "INSTRUCTION")
-            text = work.FAULT_TEXT[get(row, "KIND")].format(va=va, low=low, size=get(row, "SIZE"))
-            if get(row, "KIND") == work.NO_TEXTURE:
-                text += f": {self.textures.reason(low)}"
-            thread = self._thread_name(get(row, "WARP"), get(row, "LANE"))
-            where = f"block {self._block_name(get(row, 'NUMBER'))}, thread {thread}"
-            code = shape.code
-            message = f"{code.name}+{code.offset_at(index)} ({code.flow.steps[index].name}): {text}; {where}"
-            self.events.report("fault", "compute.fault", message, place)
-        if count > FAULTS:
-            self.events.report("fault", "compute.fault", f"{shape.code.name}: further faults", place, count - FAULTS)
-
-    def _tell_hang(self, shape: _Shape, at: int, status: int, result: Result, place: str) -> None:
-        result.hung = True
-        number = int(self._words(at, BLOCK.size // 4)[BLOCK.NUMBER // 4])
-        layout = shape.layout
-        told = set()
-        for warp in range(layout.warps):
-            words = self._words(at + work.WARPS + warp * layout.warp_stride, work.WARP.size // 4)
-            state, resume = int(words[work.WARP.STATE // 4]), int(words[work.WARP.RESUME // 4])
-            if state == work.DONE:
-                continue
-            for name in ("STEPS", "LANE_STEPS"):  # what those that end have told already
-                i = work.WARP.offsets[name] // 4
-                setattr(result, name.lower(), getattr(result, name.lower()) + int(words[i : i + 2].view(np.int64)[0]))
-            if (state, resume) in told:
-                continue
-            told.add((state, resume))
-            if state == work.WAITING:
-                barrier = int(words[work.WARP.BARRIER // 4])
-                what = f"warps wait at barrier {barrier} before {shape.code.offset_at(resume)} and nobody comes"
-            else:
-                what = f"{self._loop_name(shape, resume)} does not end"
-            self.events.report(
-                "hang", "compute.hang", f"{shape.code.name}: {what}; block {self._block_name(number)}", place
-            )
-
-    def _tell_endless(self, shape: _Shape, result: Result, place: str) -> None:
-        """The grid has used up its steps; the blocks that it still has are left out."""
+    def _end_early(self, shape: _Shape, result: Result) -> None:
+        """Leave out the remaining blocks of the grid, because it has used up its steps."""
         with self._lock:
             if not shape.over:
-                text = f"{shape.code.name}: more than {shape.budget} instructions; the rest of the grid is left out"
-                self.events.report("hang", "compute.hang", text, place)
+                shape.reports.endless(shape.budget)
             result.hung = shape.over = True
-
-    @staticmethod
-    def _loop_name(shape: _Shape, resume: int) -> str:
-        """The innermost loop that an instruction is in, from where a branch goes back to, to that branch."""
-        flow = shape.code.flow
-        loops = [(target, i) for i in flow.reached if (target := flow.steps[i].target) is not None]
-        first, last = max((loop for loop in loops if loop[0] <= resume <= loop[1]), default=(resume, resume))
-        return f"the loop from {shape.code.offset_at(first)} to {shape.code.offset_at(last)}"
 
 
 def three(size: Sequence[int], name: str) -> tuple[int, int, int]:
-    numbers = tuple(int(v) for v in (size if isinstance(size, Sequence) else (size,)))
+    """One to three sizes as three; `name` is what they are of.
+
+    :raises UsageError: there are more or fewer, or one is below 1.
+    """
+    numbers = [int(v) for v in (size if isinstance(size, Sequence) else (size,))]
     if not 1 <= len(numbers) <= 3 or any(v < 1 for v in numbers):
         raise UsageError(f"{name} has one to three sizes above 0, not {size!r}")
-    return (*numbers, 1, 1)[:3]  # type: ignore[return-value]
+    x, y, z = [*numbers, 1, 1][:3]
+    return x, y, z

@@ -1,1 +1,1 @@
-"""Programs: their instructions made plain, their control flow, and which registers matter where."""
+"""Programs: their instructions as steps, their control flow, and which registers matter where."""

@@ -1,6 +1,6 @@
 """Control flow of SM 5.3 as facts: which instructions push, branch, leave and stop.
 
-A warp has a mask of lanes at work and a stack of entries (kind, target, mask). What each instruction does to them is
+A warp has a mask of active lanes and a stack of entries (kind, target, mask). What each instruction does to them is
 in `warp/divergence.py`; what follows from it for a program as a whole is in `flow.py`, `graph.py` and `gather.py`.
 """
 

@@ -15,9 +15,9 @@ from pocketgpu.maxwell.sass.program.steps import Step
 
 
 def likely_functions(steps: tuple[Step, ...]) -> set[int]:
-    """Instructions that an indirect jump may go to: where a function begins whose address the program has as a number.
+    """Instructions to which an indirect jump may go: starts of functions whose addresses are numbers in the program.
 
-    Others are right as well; code for them is made by the interpreter.
+    A jump may go elsewhere, too; then the interpreter goes on.
     """
     if not any(step.op in ("BRX", "JMX") for step in steps):
         return set()
@@ -59,11 +59,14 @@ class Flow:
             self.block_at[first] = len(self.blocks)
             self.blocks.append(CodeBlock(len(self.blocks), first, last))
 
+    def __repr__(self) -> str:
+        return f"<flow of {len(self.steps)} instructions in {len(self.blocks)} blocks>"
+
     def _ends(self, index: int) -> bool:
         return self.steps[index].op in ENDS
 
     def after(self, index: int) -> list[int]:
-        """Instructions that control can come to directly after one, those it jumps to by the stack not counted."""
+        """Instructions that can come directly after one. Those that the stack names are not among them."""
         step, found = self.steps[index], []
         if step.op in ("BRA", "CAL"):
             found += [] if step.target is None else [step.target]
@@ -76,7 +79,7 @@ class Flow:
         return found
 
     def comebacks(self, index: int) -> list[int]:
-        """Instructions that lanes can come back to by the stack because of one."""
+        """Instructions to which lanes can come back because of what an instruction pushes."""
         step = self.steps[index]
         if step.op in PUSHES:
             return [] if step.target is None else [step.target]
@@ -106,13 +109,29 @@ class Flow:
 
     @cached_property
     def returns(self) -> tuple[int, ...]:
-        """All instructions that lanes can come back to by the stack, or a warp after a barrier or its turn."""
+        """All instructions where lanes can go on: by the stack, after a barrier, or in the next turn."""
         found = {i for index in self.reached for i in self.comebacks(index)}
         for block in self.blocks:
             step = self.steps[block.last]
             after = self.after(block.last)
             found.update(i for i in after if i <= block.last or step.op == "BAR")
         return tuple(sorted(found & self.block_at.keys()))
+
+    @cached_property
+    def repeated(self) -> set[int]:
+        """Numbers of blocks that may run more than once in a thread, so that longer code can pay.
+
+        They are those between a branch backwards, or a CONT, and its target.
+        """
+        steps, pairs = self.steps, []
+        last_continue = max((i for i in self.reached if steps[i].op == "CONT"), default=-1)
+        for index in self.reached:
+            step = steps[index]
+            if step.target is not None and step.target <= index and step.op == "BRA":
+                pairs.append((step.target, index))
+            elif step.target is not None and step.op == "PCNT":
+                pairs.append((step.target, last_continue))
+        return {b.number for b in self.blocks if any(first <= b.last and b.first <= last for first, last in pairs)}
 
     # -- what matters where -----------------------------------------------------------------------------------------
     @cached_property
@@ -163,7 +182,7 @@ class Flow:
 
     @cached_property
     def kept(self) -> int:
-        """Registers that matter somewhere a lane that does not work now may come back to: writes must spare them."""
+        """Registers that waiting lanes may need when they come back: writes must leave them alone in those lanes."""
         found = 0
         for index in {i for one in self.reached for i in self.comebacks(one)}:
             if index in self.block_at:

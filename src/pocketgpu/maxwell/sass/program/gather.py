@@ -1,12 +1,12 @@
-"""A program as it lies in memory: what its first instruction can lead to, as code of its own.
+"""A program taken out of memory: all instructions that its entry can lead to, as code of its own.
 
-A command names the place where a program begins; where it ends, only its instructions tell. They are followed from the
-entry over branches, calls and everything that pushes an address. What nothing leads to becomes NOP, and what lies far
-away (functions that programs share) is moved next to the rest, its callers changed to suit. So code is as short as the
-program, and the same program gives the same code wherever it lies.
+A command only names the place where a program begins. Its end is found by following its instructions over branches,
+calls and pushed addresses. Instructions that nothing leads to become NOP. Parts that are far away (functions that
+programs share) are moved next to the rest, and branches to them are changed. So the code is no longer than the program,
+and the same program gives the same code wherever it lies.
 
-Tables of jumps are data that nobody points at. Where a program has such a jump, what stands directly behind its other
-instructions is taken to be its targets.
+Nothing in the code says where tables of jumps lie. If a program jumps through a table, code directly after its other
+instructions is taken for the targets.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from pocketgpu.maxwell.sass.program.control import BRANCHES, PUSHES, STOPS, cond
 LIMIT = 1 << 16
 """Instructions of a program, gaps between its parts included."""
 SWEEP = 1 << 12
-"""Instructions that may be behind tables of jumps."""
+"""Instructions that may be targets of tables."""
 GAP = 8
-"""Bundles between parts of a program from which on they are moved together."""
+"""Parts of a program are moved together if so many bundles, or more, lie between them."""
 CHUNK = 4096
 _NOP = NOP.to_bytes(WORD, "little")
 _CHUNK_COUNT = CHUNK // BUNDLE * 3
@@ -40,7 +40,7 @@ _JUMPS = {*BRANCHES, "JMP", "JCAL"}
 _ENDS = {*_JUMPS, *STOPS, *PUSHES}
 
 Read = Callable[[int, int], bytes]
-"""Bytes of code from an offset on, as many as are asked for or fewer."""
+"""Given an offset and a size: the bytes of code there, perhaps fewer."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class _Text:
         return decode(int(words[place]), offset_of(index))
 
     def end(self, index: int) -> int:
-        """The first instruction from one on that ends a row of them, or is none; or one LIMIT instructions on."""
+        """The first from an instruction on that ends a straight run or is no instruction, at most LIMIT further."""
         stop = index + LIMIT
         while index < stop:
             number, place = divmod(index, _CHUNK_COUNT)
@@ -118,7 +118,7 @@ class _Text:
 
 
 def _falls(instruction: Instruction) -> bool:
-    """Whether control can go on behind an instruction that ends a row."""
+    """Whether control can go on after an instruction that ends a straight run."""
     op = instruction.op
     if op in PUSHES or op in _CALLS:
         return True
@@ -126,7 +126,7 @@ def _falls(instruction: Instruction) -> bool:
 
 
 class _Walk:
-    """What the instructions from an entry on lead to."""
+    """The instructions that others lead to, found so far."""
 
     def __init__(self, text: _Text) -> None:
         self.text = text
@@ -135,10 +135,10 @@ class _Walk:
         """Instructions that name another one."""
         self.tables = False
         self.absolute = False
-        """Whether it has code addresses as numbers."""
+        """Whether the program has code addresses as numbers."""
 
     def follow(self, entry: int, limit: int) -> set[int]:
-        """Take in what an instruction leads to; returns what is new. Raises SassError; nothing is changed then."""
+        """Add what an instruction leads to; returns what is new. Raises SassError, and changes nothing then."""
         fresh: set[int] = set()
         named: dict[int, tuple[Instruction, int]] = {}
         tables = absolute = False
@@ -173,7 +173,7 @@ class _Walk:
         return fresh
 
     def follow_tables(self) -> list[int]:
-        """Take in what tables of jumps may name: what looks like code directly behind what is known already."""
+        """Add what tables of jumps may name: what looks like code directly after known instructions."""
         padding = _rows(frozenset({"NOP"}))
         limit = min(len(self.reached) + SWEEP, LIMIT)
         todo = sorted(index + 1 for index in self.reached)
@@ -193,7 +193,7 @@ class _Walk:
 def gather(read: Read, entry: int) -> Gathered:
     """The program whose first instruction (or the control word before it) is at an offset.
 
-    :raises SassError: what is reached is no code, or too much of it.
+    :raises SassError: something that is reached is not an instruction, or the program is too long.
     """
     start = index_of(entry, 1 << 32)
     if start is None:
@@ -219,7 +219,7 @@ def _parts(walk: _Walk) -> list[tuple[int, int]]:
 
 
 def _join(text: _Text, walk: _Walk, start: int, tables: list[int]) -> Gathered:
-    """The parts one behind the other; a program that has its own addresses as numbers stays where it is."""
+    """The parts one after the other. A program that has its own addresses as numbers is not moved."""
     parts = _parts(walk)
     firsts = [first for first, _ in parts]
     places, at = [], 0  # first bundle of each part in the new code

@@ -1,8 +1,7 @@
-"""The control flow of a program: straight blocks and where each can go on.
+"""The control flow of a program as a graph for people: straight blocks, and where each can go on.
 
-Instructions that leave through the stack of branches (SYNC, BRK, CONT) go where the matching SSY, PBK or PCNT said.
-Which those are is found by following the stack along all ways through the code, for as many different stacks as
-`MOST_STATES` allows.
+SYNC, BRK and CONT go where the matching SSY, PBK or PCNT said. The matching ones are found by following the stack along
+all paths through the code, for up to `MOST_STATES` different stacks.
 """
 
 from __future__ import annotations

@@ -19,12 +19,12 @@ ALL = (1 << 265) - 1
 
 
 def words_of(size: int) -> int:
-    """Registers of a memory access of a size."""
+    """How many registers a memory access takes, by the code of its size."""
     return _WORDS[size & 7]
 
 
 def registers_from(n: int, count: int = 1) -> int:
-    """The set of `count` registers from `n` on; RZ is in no set."""
+    """The set of `count` registers from `n` on. RZ is in no set."""
     return 0 if n == RZ else sum(1 << (n + i) for i in range(count) if n + i < RZ)
 
 
@@ -39,7 +39,7 @@ _SINGLE = {
 
 
 def _source_words(step: Step) -> int:
-    """Registers that a source of an instruction outside of OPERATIONS can have."""
+    """How many registers a source can have, in instructions without an entry in OPERATIONS."""
     if step.op in ("ST", "STL", "STS"):
         return words_of(step.mods.get("size", 4))
     if step.op in ("ATOM", "ATOMS", "RED"):
@@ -92,7 +92,7 @@ def writes(step: Step) -> int:
 
 
 def written_words(step: Step) -> int:
-    """Registers from the destination on that an instruction outside of OPERATIONS writes."""
+    """How many registers from the destination on an instruction writes that has no entry in OPERATIONS."""
     if step.op == "LDC":
         return 2 if step.mods.get("size") == 5 else 1
     if step.op in ("LD", "LDL", "LDS"):
@@ -109,6 +109,6 @@ def written_words(step: Step) -> int:
 
 
 def surely_writes(step: Step) -> int:
-    """Registers that an instruction writes for all lanes at work, and of which it leaves no bit as it was."""
+    """Registers that an instruction writes as a whole, for all active lanes."""
     part = step.guarded or step.results or (step.op == "MOV" and step.mods["mask"] != WHOLE_QUAD)
     return 0 if part else writes(step)

@@ -1,9 +1,9 @@
 """Where a warp's registers are while specialised code runs it: in variables, or in its record.
 
-A barrier ends a run of the warp. What the code between two barriers does not touch can stay in the record: `local` has,
-for the beginning of each block, the registers that must be in variables there because they may be needed before the
-next barrier. Others that matter are in the record by then; `edge`, `back` and `barrier` say what has to be stored for
-that on the way. Sets of registers are numbers with a bit for each, as in `flow.py`.
+A barrier ends a run of the warp. Registers that the code between two barriers does not touch can stay in the record.
+`local` has the registers that must be in variables at the beginning of each block, because the code may need them
+before the next barrier. Other registers that matter must be in the record there; `edge`, `back` and `barrier` say what
+has to be stored for that on the way. Sets of registers are numbers with a bit for each (`registers.py`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pocketgpu.maxwell.sass.program.registers import ALL, reads, surely_writes, 
 class Residence:
     """The places of the registers of a program.
 
-    whole: all registers are in variables all the time, and a barrier stores what matters behind it. That is so in
-    programs that can jump to places that nobody knows before.
+    whole: all registers are in variables all the time, and a barrier stores what matters after it. That is so in
+    programs with jumps whose targets are known only at run time.
     """
 
     def __init__(self, flow: Flow) -> None:
@@ -42,7 +42,7 @@ class Residence:
         return self._last[number].op in STOPS or self.goes_astray(number)
 
     def goes_astray(self, number: int) -> bool:
-        """Whether a block can go on to where no instruction is."""
+        """Whether control can go from a block to a place where no instruction is."""
         last, known = self._last[number], self.flow.block_at
         if last.op in ("BRA", "CAL") and last.indirect is None and last.target not in known:
             return True
@@ -70,7 +70,9 @@ class Residence:
                 step = flow.steps[index]
                 whole = surely_writes(step) & ~flow.kept
                 read = reads(step) | (flow.outputs if step.op == "EXIT" else 0)
-                needed |= (read | writes(step) & ~whole) & ~killed  # what spares lanes needs what they have
+                needed |= (
+                    read | writes(step) & ~whole
+                ) & ~killed  # a write that leaves some lanes alone needs what they have
                 killed |= whole
             effects.append((needed, killed))
         found = [needed for needed, _ in effects]
@@ -101,7 +103,7 @@ class Residence:
 
     @cached_property
     def _changed(self) -> tuple[list[int], int]:
-        """Registers of which the record may not have the value: at the end of each block, and at the stack."""
+        """Registers whose value may not be in the record: at the end of each block, and where the stack decides."""
         flow, local = self.flow, self.local
         own = []
         for block in flow.blocks:
@@ -152,11 +154,11 @@ class Residence:
         return 0 if self.whole else self._changed[1] & self._matters(target) & ~self.local[target]
 
     def barrier(self, number: int, target: int) -> int:
-        """What a block that ends with a barrier stores there; `target` comes behind."""
+        """What a block that ends with a barrier stores there; block `target` comes after it."""
         return self._matters(target) if self.whole else self._changed[0][number] & self._matters(target)
 
     def resumed(self, target: int) -> int:
-        """What to load for the beginning of a block behind a barrier."""
+        """What to load at the beginning of a block after a barrier."""
         return self._matters(target) if self.whole else self.local[target]
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pocketgpu.lanes import Value
-from pocketgpu.maxwell.sass.semantics.integer import _mask_select, _not, _select, pack_flags, set_word
+from pocketgpu.maxwell.sass.semantics.integer import pack_flags, set_word
+from pocketgpu.maxwell.sass.semantics.known import chosen, opposite
 from pocketgpu.maxwell.sass.semantics.unit import Flags, Unit, combine, i32, operation
 
 
@@ -17,14 +18,14 @@ def _test(u: Unit, result: Value) -> Value:
 @operation("LOP", "ip", "ii", op=2, x=1, test=2)
 def lop(u: Unit, a: Value, b: Value) -> tuple[Value, Value]:
     """and, or, xor of a and b, or b alone; both can be inverted."""
-    a, b = _select(u, u.negated(0), ~a, a), _select(u, u.negated(1), ~b, b)
+    a, b = chosen(u.negated(0), ~a, a), chosen(u.negated(1), ~b, b)
     result = u.pick("op", [lambda: a & b, lambda: a | b, lambda: a ^ b, lambda: b])
     u.result_flags(result)
     return result, _test(u, result)
 
 
 def _lookup(u: Unit, table: int, a: Value, b: Value, c: Value) -> Value:
-    """LOP3 for a table that is known: a sum of products over the smaller half of the table."""
+    """LOP3 with a table that is known while tracing, in few operations."""
     shapes = {
         0x00: lambda: u.zeros(), 0xFF: lambda: u.k.splat(-1), 0xF0: lambda: a, 0xCC: lambda: b, 0xAA: lambda: c,
         0xC0: lambda: a & b, 0xFC: lambda: a | b, 0x3C: lambda: a ^ b, 0xA0: lambda: a & c, 0xFA: lambda: a | c,
@@ -79,7 +80,7 @@ def shl(u: Unit, a: Value, b: Value) -> Value:
 
 
 def _not_mask(u: Unit, name: str) -> Value:
-    return u.mask(_not(u.flag(name)))
+    return u.mask(opposite(u.flag(name)))
 
 
 def reverse_bits(v: Value) -> Value:
@@ -90,7 +91,7 @@ def reverse_bits(v: Value) -> Value:
 
 @operation("SHR", "i", "ii", signed=1, w=1, x=1, brev=1)
 def shr(u: Unit, a: Value, b: Value) -> Value:
-    """a >> b; counts from 32 on give 0 or the sign, or with .W count modulo 32. BREV turns a around first."""
+    """a >> b; counts from 32 on give 0 or the sign, or with .W count modulo 32. BREV reverses the bits of a first."""
     k = u.k
     a = u.choose(u.flag("brev"), lambda: reverse_bits(a), lambda: a)
     beyond = ~b.below(32) & _not_mask(u, "w")
@@ -109,30 +110,30 @@ def shf(u: Unit, a: Value, b: Value, c: Value) -> Value:
     kind = u.code("type")
     long = kind != 0
     signed = kind == 3
-    top = _select(u, long, k.splat(63), k.splat(31))
-    most = _select(u, long, k.splat(64), k.splat(32))
+    top = chosen(long, k.splat(63), k.splat(31))
+    most = chosen(long, k.splat(64), k.splat(32))
     cut = k.select(b.below(most), b, most)
-    count = _select(u, u.flag("w"), b & top, cut)
+    count = chosen(u.flag("w"), b & top, cut)
     gone = count == 64
     count = k.to_i64(k.min(count, 63), False)
-    both = (k.to_i64(c, False) << 32) | k.to_i64(a, False)
+    pair = (k.to_i64(c, False) << 32) | k.to_i64(a, False)
 
     def right() -> Value:
-        moved = _select(u, signed, both >> count, k.select(gone, 0, both.lsr(count)))
-        return _select(u, u.flag("hi"), k.low32(moved.lsr(32)), k.low32(moved))
+        moved = chosen(signed, pair >> count, k.select(gone, 0, pair.lsr(count)))
+        return chosen(u.flag("hi"), k.low32(moved.lsr(32)), k.low32(moved))
 
-    result = u.choose(u.flag("right"), right, lambda: k.low32(k.select(gone, 0, both << count).lsr(32)))
+    result = u.choose(u.flag("right"), right, lambda: k.low32(k.select(gone, 0, pair << count).lsr(32)))
     u.result_flags(result)
     return result
 
 
 @operation("BFE", "i", "ii", signed=1, brev=1)
 def bfe(u: Unit, a: Value, b: Value) -> Value:
-    """The field of a whose first bit is byte 0 of b, its length byte 1; beyond bit 31 zero or the sign go on."""
+    """The field of a that begins at bit b[7:0] and is b[15:8] bits long. Past bit 31 it has zeros, or the sign."""
     k = u.k
     a = u.choose(u.flag("brev"), lambda: reverse_bits(a), lambda: a)
     first, length = b & 0xFF, b.lsr(8) & 0xFF
-    # In 64 bits, where the word goes on with its sign or with zeros: a field then is two shifts.
+    # In 64 bits, with the sign or zeros above the word, a field takes two shifts.
     wide = k.select(u.mask(u.flag("signed")), k.to_i64(a), k.to_i64(a, False))
     moved = wide >> k.to_i64(k.min(first, 63), False)
     up = k.to_i64(64 - k.min(length, 32), False) & 63
@@ -157,19 +158,19 @@ def bfi(u: Unit, a: Value, b: Value, c: Value) -> Value:
 
 @operation("FLO", "i", "i", signed=1, sh=1)
 def flo(u: Unit, a: Value) -> Value:
-    """The number of the highest set bit (for signed values: the highest unlike the sign); -1 where there is none."""
+    """The number of the highest set bit (of signed values: the highest that is not the sign); -1 if there is none."""
     k = u.k
-    a = _select(u, u.negated(0), ~a, a)
+    a = chosen(u.negated(0), ~a, a)
     a = k.select(u.mask(u.flag("signed")) & (a < 0), ~a, a)
     zeros = k.leading_zeros(a)
-    result = k.select(a == 0, -1, _select(u, u.flag("sh"), zeros, 31 - zeros))
+    result = k.select(a == 0, -1, chosen(u.flag("sh"), zeros, 31 - zeros))
     u.result_flags(result)
     return result
 
 
 @operation("POPC", "i", "i")
 def popc(u: Unit, a: Value) -> Value:
-    return u.k.popcount(_select(u, u.negated(0), ~a, a))
+    return u.k.popcount(chosen(u.negated(0), ~a, a))
 
 
 def _byte_of(u: Unit, c: Value, a: Value, number: Value) -> Value:
@@ -292,4 +293,4 @@ def r2p(u: Unit, a: Value, b: Value) -> tuple[Value, ...]:
             k.select(wanted(n) & u.mask(cc), bit(n), old) for n, old in enumerate((f.zero, f.sign, f.carry, f.overflow))
         )
         u.flags_out = Flags(carry, overflow, sign, zero)
-    return tuple(_mask_select(u, _not(cc), u.k.select(wanted(n), bit(n), p), p) for n, p in enumerate(u.predicates))
+    return tuple(chosen(opposite(cc), u.k.select(wanted(n), bit(n), p), p) for n, p in enumerate(u.predicates))

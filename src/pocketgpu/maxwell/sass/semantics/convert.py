@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from pocketgpu.lanes import I64, Value
 from pocketgpu.maxwell.sass.semantics.float32 import directed, flush, saturate
-from pocketgpu.maxwell.sass.semantics.integer import _if, _select
-from pocketgpu.maxwell.sass.semantics.unit import Flag, Flags, Unit, i32, operation
+from pocketgpu.maxwell.sass.semantics.known import Flag, chosen, where_set
+from pocketgpu.maxwell.sass.semantics.unit import Flags, Unit, i32, operation
 
 _SIGN64 = -(1 << 63)
 _INFINITY64 = 0x7FF << 52
@@ -29,7 +29,7 @@ def half_to_f32(u: Unit, h: Value) -> Value:
     sign = (h & 0x8000) << 16
     size = h & 0x7FFF
     normal = k.bits_f32((size << 13) + 0x38000000)
-    # 2**-14 in front of a denormal's fraction, and away again.
+    # A denormal's fraction with 2**-14 added, and subtracted again.
     small = k.bits_f32((size << 13) + 0x38800000) - 6.103515625e-05
     special = k.bits_f32((size << 13) | 0x7F800000)
     value = k.select(size < 0x400, small, k.select(size >= 0x7C00, special, normal))
@@ -39,7 +39,7 @@ def half_to_f32(u: Unit, h: Value) -> Value:
 def round_away(
     u: Unit, rounding: int | Value, negative: Value, whole: Value, rest: Value, half: Value
 ) -> Value:  # fmt: skip
-    """Whether a magnitude cut to `whole` goes up by one: nearest even 0, down 1, up 2, towards zero 3."""
+    """Whether rounding adds one to `whole`. Roundings: nearest even 0, down 1, up 2, towards zero 3."""
     some = rest != 0
     return u.k.switch(
         rounding,
@@ -60,7 +60,7 @@ def pack16(u: Unit, bits: Value, rounding: int | Value) -> Value:
     field = k.low32(size.lsr(52))
     exponent = field - 1023 + 15
     fraction = (size & ((1 << 52) - 1)) | _if_q(u, field != 0)
-    # 11 bits of significand stay, fewer below the smallest exponent; beyond 63 nothing but the rounding is left.
+    # 11 bits of significand stay, fewer below the smallest exponent. Past 63 it only matters for rounding.
     cut = k.to_i64(42 + k.clamp(1 - exponent, 0, 21))
     whole = fraction.lsr(cut)
     one = q(u, 1)
@@ -89,7 +89,7 @@ def _if_q(u: Unit, mask: Value) -> Value:
 
 
 def to_magnitude(u: Unit, bits: Value, rounding: int | Value) -> tuple[Value, Value, Value]:
-    """The f64 with these bits as an integer: (magnitude of 64 bits, whether it is beyond them, whether it is negative).
+    """The f64 with these bits as an integer: (magnitude of 64 bits, whether it is larger, whether it is negative).
 
     rounding: to nearest even 0, floor 1, ceiling 2, towards zero 3.
     """
@@ -114,7 +114,7 @@ def to_wide(u: Unit, x: Value) -> Value:
 
 
 def integer_of(u: Unit, bits: Value, rounding: int | Value, kind: str) -> tuple[Value, Value]:
-    """The f64 with these bits as an integer of `kind` ("S32", ...), cut to its range; NaN stays for the caller.
+    """The f64 with these bits as an integer of `kind` ("S32", ...), cut to its range. The caller deals with NaN.
 
     Gives (lower word, upper word); types below 64 bits have their sign in all of the lower word.
     """
@@ -154,7 +154,7 @@ def float_source(u: Unit, low: Value, high: Value, half: bool | Value = False) -
         return (k.to_i64(high) << 32) | k.to_i64(low, False)
 
     def half_number() -> Value:
-        return to_wide(u, half_to_f32(u, _select(u, half, low.lsr(16), low)))
+        return to_wide(u, half_to_f32(u, chosen(half, low.lsr(16), low)))
 
     single = lambda: to_wide(u, flush(u, k.bits_f32(low), u.flag("ftz")))
     bits = u.pick("from", [single, half_number, single, wide])
@@ -164,8 +164,10 @@ def float_source(u: Unit, low: Value, high: Value, half: bool | Value = False) -
 
 @operation("F2I", "w", "w", **{"from": 2, "to": 3, "rounding": 2, "ftz": 1, "half": 2})
 def f2i(u: Unit, low: Value, high: Value) -> tuple[Value, Value, Flag]:
-    """A number as an integer, cut to its range; NaN as 0, from or to 64 bits as the smallest signed one. That of f32 or
-    f16 as up to 32 bits can be chosen (SET_SHADER_CONTROL).
+    """A number as an integer, cut to its range.
+
+    NaN becomes 0; from or to 64 bits it becomes the smallest signed integer. From f32 or f16 to up to 32 bits a
+    register chooses what it becomes (SET_SHADER_CONTROL).
 
     rounding: to nearest even 0, floor 1, ceiling 2, towards zero 3.
     """
@@ -175,13 +177,13 @@ def f2i(u: Unit, low: Value, high: Value) -> tuple[Value, Value, Flag]:
     nan, to, source = _is_nan(u, bits), u.code("to"), u.code("from")
     wide = ((to == 3) | (to == 7)) if isinstance(to, Value) else to in (3, 7)
     double = source == 3
-    narrow = _select(u, double, u.k.splat(-0x80000000), u.nan_integer())
-    word = _select(u, wide, u.zeros(), narrow)
+    narrow = chosen(double, u.k.splat(-0x80000000), u.nan_integer())
+    word = chosen(wide, u.zeros(), narrow)
     low, high = k.select(nan, word, results[0]), k.select(nan, -0x80000000, results[1])
-    upper = _select(u, wide, high, low >> 31)
+    upper = chosen(wide, high, low >> 31)
     if u.wants_flags:
         no = u.mask(False)
-        u.flags_out = Flags(no, no, upper < 0, (low | _if(u, wide, high)) == 0)
+        u.flags_out = Flags(no, no, upper < 0, (low | where_set(wide, high)) == 0)
     return low, high, wide
 
 
@@ -252,7 +254,7 @@ def i2f(u: Unit, low: Value, high: Value) -> tuple[Value, Value, Flag]:
 
 
 def _short_source(u: Unit, low: Value, source: int | Value) -> tuple[Value, Value | None]:
-    """(a signed word, None), or for U32 a 64-bit number beside it."""
+    """(a signed word, None), or for U32 (the word, the number in 64 bits)."""
     k = u.k
     moved = u.pick("part", [lambda: low, lambda: low.lsr(8), lambda: low.lsr(16), lambda: low.lsr(24)])
     cases: list[Callable[[], Value]] = [
@@ -276,7 +278,7 @@ def i2i(u: Unit, a: Value) -> Value:
         word = k.low32(value)
         if width < 32:
             word = (word << (32 - width)) >> (32 - width) if signed else word & hi
-        return _select(u, u.flag("sat"), k.low32(k.clamp(value, lo, hi)), word)
+        return chosen(u.flag("sat"), k.low32(k.clamp(value, lo, hi)), word)
 
     result = u.pick("to", [lambda kind=kind: to(kind) for kind in KINDS])
     u.result_flags(result)

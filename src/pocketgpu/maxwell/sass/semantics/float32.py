@@ -15,7 +15,7 @@ CANONICAL_NAN = 0x7FFFFFFF
 
 
 def canonical(value: Value) -> Value:
-    """A result that is no number has one form."""
+    """A result whose NaNs are all the canonical one."""
     k = value.k
     return k.select(value == value, k.bits_i32(value), CANONICAL_NAN)
 
@@ -33,7 +33,7 @@ def flush(u: Unit, x: Value, wanted: bool | Value) -> Value:
 
 
 def saturate(u: Unit, x: Value) -> Value:
-    """Between 0 and 1, what is no number as 0, with .SAT."""
+    """With .SAT the number cut to 0..1, and NaN as 0."""
     k, sat = u.k, u.flag("sat")
     if u.known(sat, False):
         return x
@@ -50,7 +50,7 @@ def step(u: Unit, r: Value, down: Value, up: Value) -> Value:
 
 
 def directed(u: Unit, exact: Value, rounding: int) -> Value:
-    """An f64 (rounded to odd where it could not be exact) as f32: down 1, up 2, towards zero 3."""
+    """An f64, exact or rounded to odd, as f32. Roundings: down 1, up 2, towards zero 3."""
     k = u.k
     r = k.to_f32(exact)
     wide = k.to_f64(r)
@@ -65,7 +65,7 @@ def directed(u: Unit, exact: Value, rounding: int) -> Value:
 
 
 def _zero_sign(u: Unit, r: Value, a: Value, b: Value) -> Value:
-    """Rounding down, the sum of two numbers that cancel is -0."""
+    """When rounding down, the sum of two numbers that cancel is -0."""
     k = u.k
     both_plus = (k.bits_i64(a) >= 0) & (k.bits_i64(b) >= 0)
     return k.select((r == 0.0) & ~both_plus, k.bits_f32(k.bits_i32(r) | _SIGN), r)
@@ -83,7 +83,7 @@ def rounded(u: Unit, nearest: Callable[[], Value], parts: Callable[[], tuple[Val
 
 
 def float_flags(u: Unit, x: Value) -> None:
-    """The condition code of an f32 result: what is no number sets both sign and zero."""
+    """The condition code of an f32 result. NaN sets both sign and zero."""
     if u.wants_flags:
         no = u.mask(False)
         unordered = x != x
@@ -155,7 +155,7 @@ def ffma(u: Unit, a: Value, b: Value, c: Value) -> Value:
 
 
 def least(u: Unit, a: Value, b: Value, want_least: Value) -> Value:
-    """The smaller one where the mask says so, else the larger; a number beats none, -0 is below +0. f32 or f64."""
+    """The smaller one where the mask is set, else the larger, of f32 or f64. NaN loses to a number; -0 is below +0."""
     k = a.k
     bits = k.bits_i32 if a.type is F32 else k.bits_i64
     ordered_less = (a < b) | ((a == b) & (bits(a) < bits(b)))
@@ -175,7 +175,7 @@ def fmnmx(u: Unit, a: Value, b: Value) -> Value:
 
 
 def compare(u: Unit, a: Value, b: Value, name: str = "cmp") -> Value:
-    """One of the sixteen comparisons of numbers; those from 9 on are also true where one is no number."""
+    """One of the sixteen comparisons of numbers. Those from 9 on are also true if a number is NaN."""
     un = lambda: (a != a) | (b != b)
     cases = [
         lambda: u.mask(False), lambda: a < b, lambda: a == b, lambda: a <= b, lambda: a > b,
@@ -209,7 +209,7 @@ def fcmp(u: Unit, a: Value, b: Value, c: Value) -> Value:
 
 @operation("FCHK", "p", "ff")
 def fchk(u: Unit, a: Value, b: Value) -> Value:
-    """Whether a / b needs the slow way: an exponent is extreme, or the quotient's could be."""
+    """Whether a / b must be computed the slow way, because its exponent or one of theirs may be extreme."""
     k = u.k
     exponent = lambda v: k.bits_i32(v).bits(23, 8)
     ea, eb = exponent(a), exponent(b)
@@ -223,7 +223,7 @@ _SWIZZLE = ((1, 1), (-1, 1), (1, -1), (0, 1))
 
 @operation("FSWZADD", "f", "ffi", rounding=2, ftz=1)
 def fswzadd(u: Unit, a: Value, b: Value, mask: Value) -> Value:
-    """a + b with signs that each lane of a quad has its own of; lane 0 takes the highest two bits of the mask."""
+    """a + b, where each lane of a quad has its own signs. Lane 0 takes the highest two bits of the mask."""
     k, ftz = u.k, u.flag("ftz")
     code = (mask >> (6 - 2 * (k.iota() & 3))) & 3
     a, b = flush(u, a, ftz), flush(u, b, ftz)

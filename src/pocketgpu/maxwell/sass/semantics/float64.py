@@ -13,7 +13,7 @@ _SIGN = -(1 << 63)
 
 
 def canonical(value: Value) -> Value:
-    """The bits of a result; what is no number has one form."""
+    """The bits of a result, with the canonical NaN for all NaNs."""
     k = value.k
     return k.select(value == value, k.bits_i64(value), CANONICAL_NAN)
 
@@ -40,7 +40,7 @@ def dadd(u: Unit, a: Value, b: Value) -> Value:
 @operation("DMUL", "d", "dd", rounding=2)
 def dmul(u: Unit, a: Value, b: Value) -> Value:
     k = u.k
-    # A zero of the product's own sign leaves the sign of a zero product alone.
+    # Adding a zero with the sign of the product does not change a zero product.
     zero = k.bits_f64((k.bits_i64(a) ^ k.bits_i64(b)) & _SIGN)
     return _flags(u, _fused(u, a, b, zero, a * b))
 

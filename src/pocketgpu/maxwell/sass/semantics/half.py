@@ -1,5 +1,8 @@
-"""Pairs of half precision numbers in a register. Each half is computed in double precision, where sums and products of
-halves are exact but for one bit that remembers the rest, and rounded once."""
+"""Pairs of half precision numbers in a register.
+
+Each half is computed in double precision and rounded once. Sums and products of halves are exact there, or rounded to
+odd, which gives the same result.
+"""
 
 from __future__ import annotations
 

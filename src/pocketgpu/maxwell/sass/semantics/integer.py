@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pocketgpu.lanes import Value
-from pocketgpu.maxwell.sass.semantics.unit import Code, Flag, Flags, Unit, combine, i32, operation
+from pocketgpu.maxwell.sass.semantics.known import Flag, both, chosen, either, opposite, where_set
+from pocketgpu.maxwell.sass.semantics.unit import Code, Flags, Unit, combine, i32, operation
 
 _MIN, _MAX = -0x80000000, 0x7FFFFFFF
 
@@ -16,22 +17,10 @@ def _wide(u: Unit, x: Value, signed: Flag = False) -> Value:
     return k.select(signed, k.to_i64(x), k.to_i64(x, False))
 
 
-def _select(u: Unit, flag: Flag, a: Value, b: Value) -> Value:
-    """a or b by a flag, without making the code of a branch."""
-    if isinstance(flag, bool):
-        return a if flag else b
-    return u.k.select(flag, a, b)
-
-
-def _if(u: Unit, flag: Flag, value: Value) -> Value:
-    """`value` as 0 where the flag is not set."""
-    return _select(u, flag, value, u.k.fit(u.k.const(0, value.type), value.type, value.lanes))
-
-
 def _add_with_flags(u: Unit, a: Value, b: Value, invert_a: Flag, invert_b: Flag, carry_in: Value) -> Value:
     """The sum of two words, each inverted or not, and a carry of 0 or 1; sets the condition code."""
-    x = _select(u, invert_a, ~a, a)
-    y = _select(u, invert_b, ~b, b)
+    x = chosen(invert_a, ~a, a)
+    y = chosen(invert_b, ~b, b)
     result = x + y + carry_in
     if u.wants_flags:
         k = u.k
@@ -44,7 +33,7 @@ def _add_with_flags(u: Unit, a: Value, b: Value, invert_a: Flag, invert_b: Flag,
 
 def _saturated(u: Unit, a: Value, b: Value, invert_a: Flag, invert_b: Flag, carry_in: Value) -> Value:
     k = u.k
-    x, y = _select(u, invert_a, ~a, a), _select(u, invert_b, ~b, b)
+    x, y = chosen(invert_a, ~a, a), chosen(invert_b, ~b, b)
     return k.low32(k.clamp(k.to_i64(x) + k.to_i64(y) + k.to_i64(carry_in), _MIN, _MAX))
 
 
@@ -53,32 +42,20 @@ def _count(u: Unit, flag: Flag) -> Value:
     return i32(u, u.mask(flag))
 
 
-def _both(a: Flag, b: Flag) -> Flag:
-    return (a and b) if isinstance(a, bool) and isinstance(b, bool) else a & b
-
-
-def _either(a: Flag, b: Flag) -> Flag:
-    return (a or b) if isinstance(a, bool) and isinstance(b, bool) else a | b
-
-
-def _not(a: Flag) -> Flag:
-    return (not a) if isinstance(a, bool) else ~a
-
-
 @operation("IADD", "i", "ii", x=1, sat=1)
 def iadd(u: Unit, a: Value, b: Value) -> Value:
     """a + b. Both signs set mean a + b + 1; with .X a negated operand is inverted and the carry added."""
     na, nb, x = u.negated(0), u.negated(1), u.flag("x")
-    plus_one = _both(na, nb)
-    invert_a, invert_b = _both(na, _not(plus_one)), _both(nb, _not(plus_one))
-    ones = _either(na, nb)
-    carry = _count(u, _both(ones, _not(x)))
+    plus_one = both(na, nb)
+    invert_a, invert_b = both(na, opposite(plus_one)), both(nb, opposite(plus_one))
+    ones = either(na, nb)
+    carry = _count(u, both(ones, opposite(x)))
     if not u.known(x, False):
-        carry = carry + _if(u, x, i32(u, u.flags.carry))
+        carry = carry + where_set(x, i32(u, u.flags.carry))
     result = _add_with_flags(u, a, b, invert_a, invert_b, carry)
     if u.known(u.flag("sat"), False):
         return result
-    return _select(u, u.flag("sat"), _saturated(u, a, b, invert_a, invert_b, carry), result)
+    return chosen(u.flag("sat"), _saturated(u, a, b, invert_a, invert_b, carry), result)
 
 
 def _part(u: Unit, name: str, v: Value) -> Value:
@@ -93,16 +70,16 @@ def iadd3(u: Unit, a: Value, b: Value, c: Value) -> Value:
     x = u.flag("x")
     simple = isinstance(u.code("shift"), int) and u.code("shift") == 0 and not u.wants_flags
     if simple and u.known(x, False):
-        a, b, c = (_select(u, u.negated(i), -v, v) for i, v in enumerate(parts))
+        a, b, c = (chosen(u.negated(i), -v, v) for i, v in enumerate(parts))
         return a + b + c
     values = []
     for i, v in enumerate(parts):
-        # The complement and one, so that the carry tells of a borrow; with .X the one comes from the word below.
-        minus = k.to_i64(~v, False) + k.to_i64(i32(u, u.mask(_not(x))), False)
-        values.append(_select(u, u.negated(i), minus, k.to_i64(v, False)))
+        # As the complement plus one, so that the carry is right. With .X the one is the carry of the word below.
+        minus = k.to_i64(~v, False) + k.to_i64(i32(u, u.mask(opposite(x))), False)
+        values.append(chosen(u.negated(i), minus, k.to_i64(v, False)))
     first = values[0] + values[1]
     if not u.known(x, False):
-        first = first + k.to_i64(_if(u, x, i32(u, u.flags.carry)), False)
+        first = first + k.to_i64(where_set(x, i32(u, u.flags.carry)), False)
     first = u.pick("shift", [lambda: first, lambda: first.lsr(16), lambda: (first << 16) & 0xFFFFFFFF])
     total = first + values[2]
     result = k.low32(total)
@@ -114,9 +91,9 @@ def iadd3(u: Unit, a: Value, b: Value, c: Value) -> Value:
 def iscadd(u: Unit, a: Value, b: Value, shift: Value) -> Value:
     """(a << shift) + b, either negated."""
     na, nb = u.negated(0), u.negated(1)
-    plus_one = _both(na, nb)
-    invert_a, invert_b = _both(na, _not(plus_one)), _both(nb, _not(plus_one))
-    return _add_with_flags(u, a << shift, b, invert_a, invert_b, _count(u, _either(na, nb)))
+    plus_one = both(na, nb)
+    invert_a, invert_b = both(na, opposite(plus_one)), both(nb, opposite(plus_one))
+    return _add_with_flags(u, a << shift, b, invert_a, invert_b, _count(u, either(na, nb)))
 
 
 @operation("LEA", "ip", "iiii", hi=1, x=1)
@@ -128,37 +105,37 @@ def lea(u: Unit, a: Value, b: Value, c: Value, shift: Value) -> tuple[Value, Val
     k, hi, x = u.k, u.flag("hi"), u.flag("x")
 
     def upper() -> Value:
-        both = (k.to_i64(c) << 32) | k.to_i64(a, False)
-        both = _select(u, u.negated(0), -both, both)
-        return k.low32((both << k.to_i64(shift & 31, False)).lsr(32))
+        pair = (k.to_i64(c) << 32) | k.to_i64(a, False)
+        pair = chosen(u.negated(0), -pair, pair)
+        return k.low32((pair << k.to_i64(shift & 31, False)).lsr(32))
 
     def lower() -> Value:
-        return _select(u, u.negated(0), -a, a) << shift
+        return chosen(u.negated(0), -a, a) << shift
 
     first = u.choose(hi, upper, lower)
-    carry = u.zeros() if u.known(x, False) else _if(u, x, i32(u, u.flags.carry))
+    carry = u.zeros() if u.known(x, False) else where_set(x, i32(u, u.flags.carry))
     result = _add_with_flags(u, first, b, False, False, carry)
     return result, result != 0
 
 
 def _half(u: Unit, v: Value, upper: Flag, signed: Flag) -> Value:
-    chosen = _select(u, upper, v.lsr(16), v)
-    low = chosen & 0xFFFF
-    return _select(u, signed, (chosen << 16) >> 16, low) if not u.known(signed, False) else low
+    part = chosen(upper, v.lsr(16), v)
+    low = part & 0xFFFF
+    return chosen(signed, (part << 16) >> 16, low) if not u.known(signed, False) else low
 
 
 @operation("XMAD", "i", "iii", signed_a=1, signed_b=1, half_a=1, half_b=1, psl=1, mrg=1, x=1, mode=3)
 def xmad(u: Unit, a: Value, b: Value, c: Value) -> Value:
     """A product of two halves, and c in one of five ways.
 
-    The fix-up for signs (CSFU) leaves a term out where the other factor's lower half is zero: only so are the upper
-    words of products right, as compilers put them together.
+    The fix-up for signs (CSFU) leaves a term out where the other factor's lower half is zero. Only then the upper words
+    of products are right that compilers compute with it.
     """
     k = u.k
     p = _half(u, a, u.flag("half_a"), u.flag("signed_a"))
     q = _half(u, b, u.flag("half_b"), u.flag("signed_b"))
     product = p * q
-    product = _select(u, u.flag("psl"), product << 16, product)
+    product = chosen(u.flag("psl"), product << 16, product)
 
     def fix_up() -> Value:
         first = (p < 0) & ((b & 0xFFFF) != 0)
@@ -167,34 +144,36 @@ def xmad(u: Unit, a: Value, b: Value, c: Value) -> Value:
 
     cases = [lambda: c, lambda: c & 0xFFFF, lambda: c.lsr(16), fix_up, lambda: c + (b << 16)]
     addend = u.pick("mode", cases)
-    carry = u.zeros() if u.known(u.flag("x"), False) else _if(u, u.flag("x"), i32(u, u.flags.carry))
+    carry = u.zeros() if u.known(u.flag("x"), False) else where_set(u.flag("x"), i32(u, u.flags.carry))
     total = _add_with_flags(u, product, addend, False, False, carry)
-    return _select(u, u.flag("mrg"), (total & 0xFFFF) | (b << 16), total)
+    return chosen(u.flag("mrg"), (total & 0xFFFF) | (b << 16), total)
 
 
 @operation("IMAD", "i", "iii", signed_a=1, signed_b=1, hi=1, sat=1, x=1)
 def imad(u: Unit, a: Value, b: Value, c: Value) -> Value:
-    """a * b + c, the lower or the upper word of the product. A negated factor negates the product; if c is negated as
-    well, it is a * b + c + 1 instead."""
+    """a * b + c, with the lower or the upper word of the product.
+
+    A negated factor negates the product. If c is negated as well, the result is a * b + c + 1 instead.
+    """
     k = u.k
     nc, hi, x = u.negated(2), u.flag("hi"), u.flag("x")
     either = u.negated(0) if u.known(u.negated(1), False) else _exclusive(u.negated(0), u.negated(1))
-    plus_one = _both(either, nc)
-    negate_product, negate_c = _both(either, _not(plus_one)), _both(nc, _not(plus_one))
+    plus_one = both(either, nc)
+    negate_product, negate_c = both(either, opposite(plus_one)), both(nc, opposite(plus_one))
     if u.known(hi, False):
         product = a * b
-        product = _select(u, negate_product, -product, product)
+        product = chosen(negate_product, -product, product)
     else:
         wide = _wide(u, a, u.flag("signed_a")) * _wide(u, b, u.flag("signed_b"))
-        wide = _select(u, negate_product, -wide, wide)
-        product = _select(u, hi, k.low32(wide.lsr(32)), k.low32(wide))
-    carry = _count(u, _both(nc, _not(x)))
+        wide = chosen(negate_product, -wide, wide)
+        product = chosen(hi, k.low32(wide.lsr(32)), k.low32(wide))
+    carry = _count(u, both(nc, opposite(x)))
     if not u.known(x, False):
-        carry = carry + _if(u, x, i32(u, u.flags.carry))
+        carry = carry + where_set(x, i32(u, u.flags.carry))
     result = _add_with_flags(u, product, c, False, negate_c, carry)
     if u.known(u.flag("sat"), False):
         return result
-    return _select(u, u.flag("sat"), _saturated(u, product, c, False, negate_c, carry), result)
+    return chosen(u.flag("sat"), _saturated(u, product, c, False, negate_c, carry), result)
 
 
 def _exclusive(a: Flag, b: Flag) -> Flag:
@@ -209,7 +188,7 @@ def imul(u: Unit, a: Value, b: Value) -> Value:
         result = a * b
     else:
         wide = _wide(u, a, u.flag("signed_a")) * _wide(u, b, u.flag("signed_b"))
-        result = _select(u, u.flag("hi"), k.low32(wide.lsr(32)), k.low32(wide))
+        result = chosen(u.flag("hi"), k.low32(wide.lsr(32)), k.low32(wide))
     u.result_flags(result)
     return result
 
@@ -231,7 +210,7 @@ def imadsp(u: Unit, a: Value, b: Value, c: Value) -> Value:
 def compare_words(u: Unit, a: Value, b: Value) -> Value:
     """`cmp` of a and b by `signed`; .X: the upper words of a comparison whose lower words set the condition code."""
     k = u.k
-    flip = _if(u, _not(u.flag("signed")), k.splat(_MIN))
+    flip = where_set(opposite(u.flag("signed")), k.splat(_MIN))
     if u.known(u.flag("signed"), True):
         x, y = a, b
     else:
@@ -240,17 +219,13 @@ def compare_words(u: Unit, a: Value, b: Value) -> Value:
     chained = u.flag("x")
     if not u.known(chained, False):
         borrow = ~u.flags.carry
-        less = _mask_select(u, chained, less | (equal & borrow), less)
-        equal = _mask_select(u, chained, equal & u.flags.zero & ~borrow, equal)
+        less = chosen(chained, less | (equal & borrow), less)
+        equal = chosen(chained, equal & u.flags.zero & ~borrow, equal)
     cases = [
         lambda: u.mask(False), lambda: less, lambda: equal, lambda: less | equal,
         lambda: ~(less | equal), lambda: ~equal, lambda: ~less, lambda: u.mask(True),
     ]  # fmt: skip
     return u.pick("cmp", cases)
-
-
-def _mask_select(u: Unit, flag: Flag, a: Value, b: Value) -> Value:
-    return (a if flag else b) if isinstance(flag, bool) else u.k.select(flag, a, b)
 
 
 @operation("ISETP", "pp", "ii", predicates=1, cmp=3, signed=1, x=1, bool=2)
@@ -263,7 +238,7 @@ def isetp(u: Unit, a: Value, b: Value) -> tuple[Value, Value]:
 def set_word(u: Unit, condition: Value) -> Value:
     """What SET instructions write: all ones, or 1.0 with .BF."""
     k = u.k
-    ones = _select(u, u.flag("bf"), k.splat(0x3F800000), k.splat(-1))
+    ones = chosen(u.flag("bf"), k.splat(0x3F800000), k.splat(-1))
     result = k.select(condition, ones, 0)
     if u.wants_flags:
         no = u.mask(False)
@@ -290,7 +265,7 @@ def imnmx(u: Unit, a: Value, b: Value) -> Value:
     second; zero: they are equal), XLO follows it, comparing only where they were equal.
     """
     k = u.k
-    flip = _if(u, _not(u.flag("signed")), k.splat(_MIN))
+    flip = where_set(opposite(u.flag("signed")), k.splat(_MIN))
     x, y = a ^ flip, b ^ flip
     least = u.predicates[0]
     second = k.select(least, i32(u, y < x), i32(u, x < y)) != 0
@@ -301,8 +276,8 @@ def imnmx(u: Unit, a: Value, b: Value) -> Value:
         chained = ((low == 1) | (low == 2)) if isinstance(low, Value) else True
         before = u.flags
         decided = k.select(before.zero, second, before.carry)
-        second = _mask_select(u, chained, decided, second)
-        equal = _mask_select(u, chained, equal & before.zero, equal)
+        second = chosen(chained, decided, second)
+        equal = chosen(chained, equal & before.zero, equal)
     result = k.select(second, b, a)
     if u.wants_flags:
         u.flags_out = Flags(second, u.mask(False), result < 0, equal)

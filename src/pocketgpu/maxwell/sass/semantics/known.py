@@ -35,3 +35,8 @@ def chosen(flag: Flag, a: Value, b: Value) -> Value:
     if isinstance(flag, bool):
         return a if flag else b
     return a.k.select(flag, a, b)
+
+
+def where_set(flag: Flag, value: Value) -> Value:
+    """`value`, or 0 where the flag does not hold."""
+    return chosen(flag, value, value.k.fit(value.k.const(0, value.type), value.type, value.lanes))

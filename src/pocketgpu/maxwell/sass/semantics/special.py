@@ -1,7 +1,7 @@
 """The multi-function unit: reciprocals, roots, powers, logarithms, sine and cosine; and range reduction before it.
 
-The chip's own results are good to 22 or 23 bits; these are closer to the true value, with denormal numbers flushed as
-there. Range reduction leaves its number alone, and sine and cosine take radians.
+The chip's own results are right to 22 or 23 bits; these are closer to the true value. Denormal numbers are flushed as
+on the chip. Range reduction does not change its number here, and sine and cosine take radians.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _turned(u: Unit, x: Value, quadrants: int) -> Value:
     odd = (quadrant == 1.0) | (quadrant == 3.0)
     value = k.to_f32(k.select(odd, cosine, sine))
     value = k.select(quadrant >= 2.0, -value, value)
-    nothing = x - x  # no number for infinity, which has no sine; else 0
+    nothing = x - x  # NaN for infinity, which has no sine; else 0
     return k.select(nothing == 0.0, k.min(k.max(value, -1.0), 1.0), nothing)
 
 

@@ -1,8 +1,8 @@
-"""What semantics of instructions are written in: modifiers, predicates, the condition code; and the table of all.
+"""The table of operations, and what its functions are written with: modifiers, predicates, the condition code.
 
-A semantics is one function over lane values. Two executors share it. In specialised code the modifiers are numbers and
-flags known while tracing; in the interpreter they are scalars read from the program. `Unit.flag`, `Unit.code` and
-`Unit.pick` serve both.
+The semantics of an operation is one function over lane values, which both executors share. In specialised code the
+modifiers are numbers known while tracing; in the interpreter they are scalars read from the program. `Unit.flag`,
+`Unit.code` and `Unit.pick` hide the difference.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pocketgpu.lanes import BOOL, I32, Lang, Value
+from pocketgpu.maxwell.sass.semantics.known import Flag
 
 LANES = 32
 
-Flag = bool | Value
 Code = int | Value
 
 
@@ -36,7 +36,7 @@ class Unit:
     :param signs: for each source whether it is negated (or inverted) and whether its absolute value is meant.
     :param predicates: predicate operands, negation applied.
     :param flags: the condition code before the instruction.
-    :param nan_integer: the integer that a float becomes that is no number, 0 unless told.
+    :param nan_integer: the integer that NaN becomes, 0 if it is left out.
     """
 
     def __init__(
@@ -60,11 +60,11 @@ class Unit:
         return self.mods.get(name, 0)
 
     def nan_integer(self) -> Value:
-        """What a f32 or f16 that is no number becomes as an integer of up to 32 bits."""
+        """What NaN of f32 or f16 becomes as an integer of up to 32 bits."""
         return self.k.splat(self._nan_integer() if self._nan_integer is not None else 0)
 
     def flag(self, name: str) -> Flag:
-        """A modifier that is there or not."""
+        """Whether a modifier is not 0."""
         code = self.mods.get(name, 0)
         return code != 0 if isinstance(code, Value) else bool(code)
 
@@ -112,12 +112,12 @@ class Unit:
         self.flags_out = Flags(no if carry is None else carry, no if overflow is None else overflow, result < 0, zero)
 
     def number_flags(self, low: Value, high: Value, format: Code) -> None:
-        """Set the condition code from the bits of a float: 1 f16, 2 f32, 3 f64. No number sets sign and zero."""
+        """Set the condition code from the bits of a float: 1 f16, 2 f32, 3 f64. NaN sets sign and zero."""
         if not self.wants_flags:
             return
         k = self.k
         half, double = lambda: low << 16, lambda: high | k.select(low == 0, self.zeros(), 1)
-        # Above the sign bit of a word, and no denormal one of a double lost.
+        # As a word with the sign in its highest bit. A denormal double must not become zero.
         bits = k.switch(format, [lambda: low, half, lambda: low, double])
         infinity = k.switch(format, [lambda: k.splat(v) for v in (0x7F800000, 0x7C000000, 0x7F800000, 0x7FF00000)])
         size = bits & 0x7FFFFFFF
@@ -132,10 +132,10 @@ Semantics = Callable[..., Any]
 class Operation:
     """An entry of the table.
 
-    :param dest: a letter for each result, in order: i, f (a register), d, q (a pair, as f64 or i64), p (a predicate),
-        w (two words and whether the upper one is written).
-    :param sources: a letter for each source: i, f, d, q as above; s (an f32 of which every bit counts); w (a register
-        and the one above it, as two words). Signs are applied to f, s and d; for others the semantics does it.
+    :param dest: a letter for each result, in order: i, f (a register), d (a pair, as f64), p (a predicate), w (two
+        words and whether the upper one is written).
+    :param sources: a letter for each source: i, f, d as above; s (an f32 of which every bit counts); w (a register and
+        the one above it, as two words). Signs are applied to f, s and d; for others the semantics does it.
     :param mods: modifiers and their widths in bits.
     """
 
@@ -170,4 +170,4 @@ def i32(u: Unit, flag: Value) -> Value:
     return u.k.select(flag, u.k.splat(1), 0)
 
 
-__all__ = ["I32", "LANES", "OPERATIONS", "Code", "Flag", "Flags", "Operation", "Unit", "combine", "i32", "operation"]
+__all__ = ["I32", "LANES", "OPERATIONS", "Code", "Flags", "Operation", "Unit", "combine", "i32", "operation"]

@@ -1,6 +1,6 @@
-"""Video instructions: arithmetic on bytes and halves with sign or without, and a second operation with a third source.
+"""Video instructions: arithmetic on signed or unsigned bytes and halves, then a second operation with a third source.
 
-A result has up to 34 bits. It is cut to the range of its type with .SAT, and then put into a part of c, added to it,
+A result has up to 34 bits. With .SAT it is cut to the range of its type. Then it is put into a part of c, added to it,
 or compared with it.
 """
 
@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pocketgpu.lanes import I64, Value
-from pocketgpu.maxwell.sass.semantics.integer import _both, _if, _mask_select, _select
+from pocketgpu.maxwell.sass.semantics.known import both, chosen, where_set
 from pocketgpu.maxwell.sass.semantics.unit import Unit, combine, i32, operation
 
 _COMMON = {"type_a": 4, "type_b": 4, "sat": 1, "op": 3}
 
 
 def _part(u: Unit, name: str, v: Value) -> Value:
-    """A source as 64 bits: bytes 0..3, halves 4 and 5, or all 6 of it, from 8 on with sign."""
+    """A source as 64 bits. Types: bytes 0 to 3, halves 4 and 5, the word 6; the same plus 8 with sign."""
     k = u.k
     unsigned: list[Callable[[], Value]] = [
         *(lambda n=n: k.to_i64(v.lsr(8 * n) & 0xFF, False) for n in range(4)),
@@ -32,8 +32,8 @@ def _part(u: Unit, name: str, v: Value) -> Value:
 
 
 def _limits(u: Unit, signed: bool | Value, width: int) -> tuple[Value, Value]:
-    low = _select(u, signed, u.k.splat(-(1 << (width - 1)), type=I64), u.k.splat(0, type=I64))
-    high = _select(u, signed, u.k.splat((1 << (width - 1)) - 1, type=I64), u.k.splat((1 << width) - 1, type=I64))
+    low = chosen(signed, u.k.splat(-(1 << (width - 1)), type=I64), u.k.splat(0, type=I64))
+    high = chosen(signed, u.k.splat((1 << (width - 1)) - 1, type=I64), u.k.splat((1 << width) - 1, type=I64))
     return low, high
 
 
@@ -43,10 +43,10 @@ def finish(u: Unit, value: Value, c: Value, signed: bool | Value) -> Value:
 
     def cut(width: int) -> Value:
         clipped = k.clamp(value, *_limits(u, signed, width)) if not u.known(sat, False) else value
-        return k.low32(_select(u, sat, clipped, value))
+        return k.low32(chosen(sat, clipped, value))
 
     def less(a: Value, b: Value) -> Value:
-        return _mask_select(u, signed, a < b, a.below(b))
+        return chosen(signed, a < b, a.below(b))
 
     def smaller() -> Value:
         w = cut(32)
@@ -78,9 +78,9 @@ def vadd(u: Unit, a: Value, b: Value, c: Value) -> Value:
     """a + b, either negated; both signs set mean a + b + 1."""
     x, y = _part(u, "type_a", a), _part(u, "type_b", b)
     na, nb = u.negated(0), u.negated(1)
-    both = _both(na, nb)
-    total = _select(u, na, -x, x) + _select(u, nb, -y, y)
-    total = _select(u, both, x + y + 1, total)
+    plus_one = both(na, nb)
+    total = chosen(na, -x, x) + chosen(nb, -y, y)
+    total = chosen(plus_one, x + y + 1, total)
     return finish(u, total, c, u.flag("ud"))
 
 
@@ -95,19 +95,19 @@ def vabsdiff(u: Unit, a: Value, b: Value, c: Value) -> Value:
 def vmnmx(u: Unit, a: Value, b: Value, c: Value) -> Value:
     """The smaller of a and b, or the larger with .MX."""
     k, x, y = u.k, _part(u, "type_a", a), _part(u, "type_b", b)
-    return finish(u, _select(u, u.flag("mx"), k.max(x, y), k.min(x, y)), c, u.flag("ud"))
+    return finish(u, chosen(u.flag("mx"), k.max(x, y), k.min(x, y)), c, u.flag("ud"))
 
 
 def _amount(u: Unit, v: Value) -> Value:
     """How far to shift: cut at 32, or with .W modulo 32."""
-    return u.k.clamp(_select(u, u.flag("w"), v & 31, v), 0, 32)
+    return u.k.clamp(chosen(u.flag("w"), v & 31, v), 0, 32)
 
 
 @operation("VSHL", "i", "iii", **_COMMON, ud=1, w=1)
 def vshl(u: Unit, a: Value, b: Value, c: Value) -> Value:
     k, amount = u.k, _amount(u, _part(u, "type_b", b))
     x = _part(u, "type_a", a) << k.min(amount, 31)
-    # By 32 a word without a sign would need 64 bits and one for the sign; all that is large saturates alike.
+    # An unsigned word shifted by 32 would need 65 bits. All large numbers saturate alike, so a smaller one does.
     x = k.select(amount == 32, k.clamp(x, -(1 << 40), 1 << 40) << 1, x)
     return finish(u, x, c, u.flag("ud"))
 
@@ -125,18 +125,18 @@ def vmad(u: Unit, a: Value, b: Value, c: Value) -> Value:
     # The result has a sign if a factor has one, or something is negated.
     kind_a, kind_b = u.code("type_a"), u.code("type_b")
     na, nc = u.negated(0), u.negated(2)
-    both, one = _both(na, nc), na ^ nc
+    plus_one, one = both(na, nc), na ^ nc
     signed = (kind_a >= 8) | (kind_b >= 8) | one
-    addend = _select(u, signed, k.to_i64(c), k.to_i64(c, False))
+    addend = chosen(signed, k.to_i64(c), k.to_i64(c, False))
     product = x * y
-    total = _select(u, na, -product, product) + _select(u, nc, -addend, addend)
-    total = _select(u, both, product + addend + 1, total)
-    move = lambda n: _select(u, signed, total >> n, total.lsr(n))
+    total = chosen(na, -product, product) + chosen(nc, -addend, addend)
+    total = chosen(plus_one, product + addend + 1, total)
+    move = lambda n: chosen(signed, total >> n, total.lsr(n))
     total = u.pick("shift", [lambda: total, lambda: move(7), lambda: move(15)])
     # Without a sign the total can have all 64 bits.
     most = k.splat(0xFFFFFFFF, type=I64)
-    clipped = _select(u, signed, k.clamp(total, -(1 << 31), (1 << 31) - 1), k.select(total.below(most), total, most))
-    result = k.low32(_select(u, u.flag("sat"), clipped, total))
+    clipped = chosen(signed, k.clamp(total, -(1 << 31), (1 << 31) - 1), k.select(total.below(most), total, most))
+    result = k.low32(chosen(u.flag("sat"), clipped, total))
     u.result_flags(result)
     return result
 
@@ -179,7 +179,7 @@ def vabsdiff4(u: Unit, a: Value, b: Value, c: Value) -> Value:
     def byte(n: int, signed: bool | Value) -> Value:
         word = a if n < 4 else b
         plain = word.lsr(8 * (n & 3)) & 0xFF
-        return _select(u, signed, (plain << 24) >> 24, plain)
+        return chosen(signed, (plain << 24) >> 24, plain)
 
     types, lanes = u.code("types"), u.code("lanes")
     signed_a, signed_b = (types & 1) != 0, (types & 2) != 0
@@ -189,13 +189,13 @@ def vabsdiff4(u: Unit, a: Value, b: Value, c: Value) -> Value:
         y = u.pick("select_b", [lambda s=s: byte(s[lane], signed_b) for s in (*_SELECT_B, *_SELECT_B[4:5] * 5)])
         d = x - y
         d = k.max(d, -d)
-        cut = k.min(d, _select(u, u.flag("sd"), k.splat(127), k.splat(255)))
-        d = _select(u, u.flag("sat"), cut, d)
+        cut = k.min(d, chosen(u.flag("sd"), k.splat(127), k.splat(255)))
+        d = chosen(u.flag("sat"), cut, d)
         # Lanes are named x, y, z, w from the highest bit of the code down.
         wanted = (lanes & (4, 8, 1, 2)[lane]) != 0
-        total = total + _if(u, wanted, d)
+        total = total + where_set(wanted, d)
         shift = 8 * lane
-        merged = _select(u, wanted, (merged & ~(0xFF << shift)) | ((d & 0xFF) << shift), merged)
-    result = _select(u, u.code("op") == 1, total, merged)
+        merged = chosen(wanted, (merged & ~(0xFF << shift)) | ((d & 0xFF) << shift), merged)
+    result = chosen(u.code("op") == 1, total, merged)
     u.result_flags(result)
     return result

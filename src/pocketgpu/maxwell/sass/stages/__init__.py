@@ -1,1 +1,1 @@
-"""Instructions that only stages of graphics have."""
+"""Instructions that only stages of graphics have: attributes, interpolation, samples."""

@@ -1,1 +1,1 @@
-"""What a launch keeps in the work area, and the memory that threads reach from there."""
+"""The records of a launch in the work area, and the memory that its threads reach."""

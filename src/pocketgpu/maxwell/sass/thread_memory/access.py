@@ -1,8 +1,9 @@
 """Memory of threads: global memory through the page table, shared and local memory of a slot, constant banks.
 
-One kernel for each space and size (`memory`) serves all programs: quickly where lanes stay in one page or in bounds of
-shared or local memory, a little less so where lanes have their own pages, else through another that goes lane by lane
-(`access`). What cannot be reached reads as zero and is noted as a fault with instruction, lane, warp and block.
+All programs share one kernel for each space and size (`memory`). It is fastest where all lanes are in one page, or in
+bounds of shared or local memory; it is a little slower where lanes have pages of their own. Other accesses go lane by
+lane (`access`). A place that cannot be reached reads as zero, and a fault with instruction, lane, warp and block is
+noted.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Place:
     def __init__(self, k: Lang, launch: Value, slot: Value, warp: Value, record: Value) -> None:
         self.k, self.launch, self.slot, self.warp, self.record = k, launch, slot, warp, record
         self.scratch = slot + SCRATCH
-        # As 64 bits, so that what is added to them is part of the address of a load or store.
+        # As 64 bits, so that an offset added to them becomes part of the address of a load or store.
         self._launch, self._slot, self._scratch = (k.to_i64(v) for v in (launch, slot, self.scratch))
 
     def of_launch(self, word: int) -> Value:
@@ -218,7 +219,7 @@ def memory_index(space: int, size: int, store: bool) -> int:
 def _call(
     p: Place, space: int, size: int, store: bool, low: Value, high: Value, mask: Value, instruction: Value
 ) -> None:
-    """Let a kernel do it; the data of stores is in scratch already."""
+    """Call the kernel of an access; the data of stores is in scratch already."""
     k = p.k
     p.put(LOW, low)
     if space not in (SHARED, LOCAL):
@@ -234,7 +235,7 @@ def _call(
 def load(
     p: Place, space: int, size: int, low: Value, high: Value, mask: Value, instruction: Value
 ) -> list[Value]:  # fmt: skip
-    """Words that the lanes of a mask load; others get some value or other. size: the code of the instruction."""
+    """Words that the lanes of a mask load; other lanes get any value. size: the code of the size."""
     _call(p, space, size, False, low, high, mask, instruction)
     return [p.take(DATA + n) for n in range(words(size))]
 
@@ -251,7 +252,7 @@ def store(
 def _quick(
     p: Place, space: int, size: int, low: Value, high: Value, mask: Value, number: Value, writes: bool
 ) -> tuple[Value, Value]:  # fmt: skip
-    """(whether the quick way is right for all lanes of the mask, arena offsets)."""
+    """(whether the fast way is right for all lanes of the mask, arena offsets)."""
     k, size_bytes = p.k, BYTES[size]
     aligned = (low & (size_bytes - 1)) == 0
     if space == SHARED:
@@ -263,7 +264,7 @@ def _quick(
         inside = low.below(k.max(limit, 0)) & aligned
         start = p.slot + p.of_launch(LAUNCH.LOCAL_AT) + p.warp * p.of_launch(LAUNCH.LOCAL_STRIDE)
         return _all(k, inside | ~mask), ((low >> 2) << 7) + (low & 3) + (k.iota() << 2) + start
-    # One page for all lanes: that of the first at work.
+    # One page for all lanes: that of the first active one.
     at = p.vector(LOW) + ((k.trailing_zeros(number) & 31) << 2)
     low0, high0 = k.load(I32, at), k.load(I32, at + VECTOR)
     va = (k.to_i64(high0) << 32) | k.to_i64(low0, False)

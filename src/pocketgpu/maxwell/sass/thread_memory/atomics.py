@@ -1,17 +1,19 @@
-"""Atomic operations: lane by lane in order, by one kernel that all programs share.
+"""Atomic operations: one kernel, which all programs share, goes lane by lane in order.
 
-Operations that give no result, commute and work on integers may run on several threads of the host at once; they use
-the host's own atomic steps. All others belong to launches that run on one thread.
+Operations on integers that commute and return nothing may run on several threads of the host at once, with the host's
+own atomic instructions. Launches with other operations run on one thread.
 """
 
 from __future__ import annotations
 
-from pocketgpu.lanes import I32, I64, Lang, Value, kernel
+from collections.abc import Callable
+
+from pocketgpu.lanes import I32, I64, Lang, Type, Value, kernel
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.sass.semantics.convert import half_to_f32, pack16
 from pocketgpu.maxwell.sass.semantics.float32 import canonical
 from pocketgpu.maxwell.sass.semantics.unit import Unit
-from pocketgpu.maxwell.sass.thread_memory.access import DATA, HIGH, LOW, PAGE, note_fault, windows
+from pocketgpu.maxwell.sass.thread_memory.access import DATA, HIGH, LOW, PAGE, SHARED, note_fault, windows
 from pocketgpu.maxwell.sass.thread_memory.work import (
     LANES,
     LAUNCH,
@@ -23,14 +25,16 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     VECTOR,
 )
 
-# Operations by their number in ATOM; EXCH is 8, compare-and-swap has the number 15 here.
-ADD, MIN, MAX, INC, DEC, AND, OR, XOR, EXCH, SAFEADD, SWAP = 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 15
-NOTHING = 14
-"""The last number that no operation has: memory stays as it is."""
+ADD, MIN, MAX, INC, DEC, AND, OR, XOR, EXCH, INVALID, SAFEADD = range(11)
+"""Operations by their number in ATOM. What INVALID does is not known; here it exchanges."""
+NOTHING, SWAP = 14, 15
+"""The last number without an operation, which leaves memory as it is; the number of compare-and-swap here."""
+_HOST_STEPS = {ADD: "add", MIN: "min", MAX: "max", AND: "and", OR: "or", XOR: "xor"}
+"""Operations that the host has as one step, by their names in `Lang.atomic`."""
 # Types by their number in ATOM.
 U32, S32, U64, F32_ADD, F16_ADD, S64 = range(6)
 OPERAND, SECOND = DATA, DATA + 2
-"""Scratch vectors of the operand, two words, and of what a compare-and-swap stores."""
+"""Scratch vectors of the operand, two words, and of what a compare-and-swap stores, two words."""
 
 
 def _flushed(k: Lang, x: Value) -> Value:
@@ -53,22 +57,24 @@ def _add_f16(k: Lang, old: Value, v: Value) -> Value:
 
 
 def _sum16(k: Lang, x: Value) -> Value:
-    """An f64 that is the exact sum of two halves as a half; lane vectors are what the conversion is written for."""
+    """An f64, the exact sum of two halves, as a half. The conversion is written for lane vectors."""
     return k.lane(pack16(Unit(k, {}), k.splat(k.bits_i64(x), type=I64), 0), 0)
 
 
 def _combine(k: Lang, op: Value, type: Value, old: Value, v: Value, second: Value, wide: bool) -> Value:
-    """What is stored; for words (i32) or pairs (i64)."""
+    """The new value in memory, for words (i32) or pairs (i64)."""
     signed = (type == S32) | (type == S64)
     less = k.select(signed, old < v, old.below(v))
     zero = 0 * old
-    cases = [
-        lambda: old + v, lambda: k.select(less, old, v), lambda: k.select(less, v, old),
-        lambda: k.select(old.below(v), old + 1, zero),
-        lambda: k.select((old == 0) | v.below(old), v, old - 1),
-        lambda: old & v, lambda: old | v, lambda: old ^ v, lambda: v, lambda: v, lambda: old + v,
-        *[lambda: old] * 4, lambda: k.select(old == v, second, old),
-    ]  # fmt: skip
+    stored: dict[int, Callable[[], Value]] = {
+        ADD: lambda: old + v, MIN: lambda: k.select(less, old, v), MAX: lambda: k.select(less, v, old),
+        INC: lambda: k.select(old.below(v), old + 1, zero),
+        DEC: lambda: k.select((old == 0) | v.below(old), v, old - 1),
+        AND: lambda: old & v, OR: lambda: old | v, XOR: lambda: old ^ v, EXCH: lambda: v, INVALID: lambda: v,
+        SAFEADD: lambda: old + v,
+        SWAP: lambda: k.select(old == v, second, old),
+    }  # fmt: skip
+    cases = [stored.get(number, lambda: old) for number in range(SWAP + 1)]
     if wide:
         return k.switch(op, cases)
 
@@ -91,7 +97,7 @@ def atomic(k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value,
     scratch = slot + SCRATCH
     shared_size = k.load(I32, launch + LAUNCH.SHARED_SIZE)
     shared_at = slot + k.load(I32, launch + LAUNCH.SHARED_AT)
-    host_step = silent & (space != 2) & (type != F32_ADD) & (type != F16_ADD)
+    host_step = silent & (space != SHARED) & (type != F32_ADD) & (type != F16_ADD)
     plain = (op == ADD) | (op == AND) | (op == OR) | (op == XOR) | (op == MIN) | (op == MAX)
     host_step = host_step & plain
     for lane in k.range(0, LANES):
@@ -121,24 +127,24 @@ def atomic(k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value,
 
                 def one(place: Value = place, cell: Value = cell) -> None:
                     old, v = k.load(I32, place), k.load(I32, cell)
-                    second = k.load(I32, cell + 2 * VECTOR)
+                    second = k.load(I32, cell + (SECOND - OPERAND) * VECTOR)
                     k.store(I32, place, _combine(k, op, type, old, v, second, False))
                     k.store(I32, cell, old)
 
                 def two(place: Value = place, cell: Value = cell) -> None:
                     old, v = k.load(I64, place), pair(cell)
-                    k.store(I64, place, _combine(k, op, type, old, v, pair(cell + 2 * VECTOR), True))
+                    k.store(I64, place, _combine(k, op, type, old, v, pair(cell + (SECOND - OPERAND) * VECTOR), True))
                     k.store(I32, cell, k.low32(old))
                     k.store(I32, cell + VECTOR, k.low32(old.lsr(32)))
 
                 def on_host(place: Value = place, cell: Value = cell) -> None:
                     signed = (type == S32) | (type == S64)
-                    names = ["add", "min", "max", "add", "add", "and", "or", "xor"]
+                    names = [_HOST_STEPS.get(number, "add") for number in range(XOR + 1)]
 
-                    def step(name: str, kind: object, v: Value) -> None:
-                        k.atomic(name, kind, place, v)  # type: ignore[arg-type]
+                    def step(name: str, kind: Type, v: Value) -> None:
+                        k.atomic(name, kind, place, v)
 
-                    def both(name: str, kind: object, v: Value) -> None:
+                    def both(name: str, kind: Type, v: Value) -> None:
                         if name not in ("min", "max"):
                             step(name, kind, v)
                             return

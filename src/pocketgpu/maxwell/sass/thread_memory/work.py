@@ -1,14 +1,14 @@
-"""Where a launch keeps what its kernels share, as byte offsets: one record of the launch, and a slot for each block of
-threads that is under way.
+"""The work area of a launch, as byte offsets: one record of the launch, and a slot for each block of threads under way.
 
-A slot holds the block's own words, scratch vectors, its warps (state, divergence stack, registers), shared memory and
-local memory. Everything that runs threads reads and writes these records, so that one of them can go on where another
-stopped: specialised code, the interpreter, and a block that waits while others run.
+A slot has the block's own words, scratch vectors, its warps (state, divergence stack, registers), shared memory and
+local memory. Both executors keep a warp's state there. So the interpreter can go on where specialised code stopped, and
+a block can wait while others run.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 from pocketgpu.struct_words import Struct
 
@@ -25,22 +25,29 @@ BANKS = 18
 SHARED_CLEAR = VECTOR
 """Bytes of shared memory that are cleared at a time; its room is a multiple of it."""
 INDEFINITE = -(1 << 31)
-"""The integer that can stand for what is no number."""
-MAX_WARPS = 32
-"""Warps of a block: 1024 threads."""
+"""The integer that NaN can become: what the host's conversion gives."""
+MAX_THREADS = 1024
+"""Threads of a block."""
+
+MEMORY_KERNELS = 4 * 8 * 2
+"""Kernels for memory: one for each space, size, and loads or stores."""
+TEXTURE_KERNELS = 5
+"""Kernels on textures and surfaces (sampling/records.py numbers them)."""
+FUNCTION_KERNELS = 4 * 2
+"""Kernels for functions: each with the result saturated or not."""
 
 # Handles of kernels that others call come first, 64 bits each.
 LAUNCH = Struct(
-    "ACCESS:2", "ATOMIC:2", "FAULT:2", "UNSTACK:2", f"MEMORY:{2 * 64}", f"TEXTURE:{2 * 5}",
-    "FUNCTION:16",
-    "RUN:2", "FALLBACK:2",  # handles of what runs a warp, and of what goes on where that cannot (0: nothing)
+    "ACCESS:2", "ATOMIC:2", "FAULT:2", "UNSTACK:2", f"MEMORY:{2 * MEMORY_KERNELS}", f"TEXTURE:{2 * TEXTURE_KERNELS}",
+    f"FUNCTION:{2 * FUNCTION_KERNELS}",
+    "RUN:2", "FALLBACK:2",  # handles of code that runs a warp, and of code that goes on where it cannot (0: none)
     "GRID:3", "BLOCK:3", "THREADS", "WARPS", "REGISTERS", "WARP_STRIDE", "WARPS_AT", "SHARED_AT", "SHARED_SIZE",
     "LOCAL_AT", "LOCAL_SIZE", "LOCAL_STRIDE", "SLICE", "CONSTANTS", "THREAD_IDS", "PROGRAM", "INSTRUCTIONS", "START",
     "SMEM_SIZE", "SHARED_WINDOW", "LOCAL_WINDOW", "TURNS", "CLEAR",
     "TEXTURES",  # arena offset of the book of textures (sampling/records.py)
     "TEXTURE_BANK",  # the constant bank with handles
-    "NAN_INTEGER",  # the integer that a f32 or f16 becomes that is no number
-    "QUADS",  # whether instructions take the level of detail from neighbouring lanes
+    "NAN_INTEGER",  # the integer that NaN of f32 or f16 becomes
+    "QUADS",  # whether instructions compute the level of detail from neighbouring lanes
     # Of stages of graphics; all of this is 0 for compute programs.
     "STAGE",  # which one, as shader headers number them
     "NEXT",  # offset of the launch record of the second vertex program, which takes what the first gives; or 0
@@ -57,10 +64,10 @@ LAUNCH = Struct(
 
 BLOCK = Struct(
     "STEPS:2", "LANE_STEPS:2",  # 64 bits each, of all blocks that this slot has run
-    "STATUS", "X", "Y", "Z", "NUMBER", "LIVE", "CLOCK", "FAULT_COUNT",
+    "STATUS", "X", "Y", "Z", "NUMBER", "LIVE", "FAULT_COUNT",
     "ANSWER",  # where the host puts what a kernel asked it for
-    "HUNG",  # not 0: the warp of a stage did not come to its end; later ones are not run then
-    # Of stages of graphics: what the warp that comes next works on, as offsets of the arena.
+    "HUNG",  # not 0: the warp of a stage did not end; later warps are not run then
+    # Of stages of graphics: the inputs and outputs of the next warp, as arena offsets.
     "IN_AT", "OUT_AT",  # pages of inputs (planes for pixels) and of outputs
     "NEXT_SLOT", "BETWEEN",  # of two vertex programs: the slot of the second, the page from the first to it
     "VERTICES_AT",  # vectors: for vertex i of each lane's primitive where its column of a page begins
@@ -82,28 +89,42 @@ ENTRY = Struct("KIND", "TARGET", "MASK")
 """An entry of the divergence stack: its kind (`program.control.Entry`), the instruction to go on at, the lanes."""
 
 WARP = Struct(
-    "STEPS:2", "LANE_STEPS:2",  # 64 bits each: instructions, and those times the lanes at work (if they are counted)
+    "STEPS:2", "LANE_STEPS:2",  # 64 bits each: instructions, and those times the lanes active (if they are counted)
     "STATE", "RESUME", "ACTIVE", "ALIVE", "DEPTH", "STARTED", "BARRIER", "BARRIER_KIND", "BARRIER_COUNT",
-    "BARRIER_VALUE", "RESULT", "SPARED", "PREDICATES:8", "FLAGS:4", f"STACK:{ENTRY.size // 4 * STACK_ENTRIES}",
+    "BARRIER_VALUE", "RESULT", "SAVED", "PREDICATES:8", "FLAGS:4", f"STACK:{ENTRY.size // 4 * STACK_ENTRIES}",
 )  # fmt: skip
 REGISTERS = (WARP.size + VECTOR - 1) // VECTOR * VECTOR
 
-# An instruction as the interpreter reads it: the handle of what executes it (64 bits), what kind of flow it is, guard
-# (predicate, its negation << 3, test of the condition code << 4, whether it writes that << 9), operands. A source is
-# two words: kind, signs << 2, number << 4; and the offset or the bits.
+# An instruction as the interpreter reads it: the handle of the kernel that executes it (64 bits), its `control.Action`,
+# guard (predicate, its negation << 3, test of the condition code << 4, whether it writes that << 9), operands. A source
+# is two words: kind, signs << 2, number << 4; and the offset or the bits. SPARE makes the size a multiple of 8.
 STEP = Struct(
     "HANDLE:2", "FLOW", "GUARD", "DEST", "RESULTS", "MODS", "SOURCES:8", "PREDICATES", "TARGET", "TARGET_ADDRESS",
     "BASE", "OFFSET", "ADDRESS", "NUMBER", "ENTRY", "SPARE",
 )  # fmt: skip
 
+
+class Barrier(IntEnum):
+    """Kinds of barrier instructions, WARP.BARRIER_KIND. From POPC on it is a reduction: a count, all, or any."""
+
+    SYNC = 0
+    ARRIVE = 1
+    POPC = 2
+    AND = 3
+    OR = 4
+
+
+ALL_VOTED, SOME_VOTED = 1 << 30, 1 << 29
+"""Bits of WARP.BARRIER_VALUE above the count of lanes that voted for: whether all did, whether any did."""
+VOTES = 63
+"""Bits of the count."""
+
 # States of a warp.
 READY, WAITING, DONE, LEFT = range(4)
-# What a slot came to.
+# BLOCK.STATUS.
 RUNNING, FINISHED, TURN_OVER, STUCK = range(4)
-# BLOCK.HUNG: one warp did not end, or all together took too long.
+# BLOCK.HUNG: one warp did not end, or all warps together took too many steps.
 ENDLESS, OVER_BUDGET = 1, 2
-# Kinds of barrier instructions; a reduction counts, or asks whether all or some do.
-SYNC, ARRIVE, POPC, AND, OR = range(5)
 # Kinds of faults.
 UNMAPPED, MISALIGNED, OUTSIDE_SHARED, OUTSIDE_LOCAL, BAD_TARGET, STACK_FULL, STACK_EMPTY, NOT_BUILT = range(8)
 NO_TEXTURE, OUTSIDE_SURFACE = 8, 9
@@ -129,7 +150,7 @@ def rounded(size: int, to: int = VECTOR) -> int:
 
 @dataclass(frozen=True)
 class SlotLayout:
-    """Offsets inside a slot for one shape of launch."""
+    """Offsets inside a slot, for the sizes of one launch."""
 
     warps: int
     registers: int

@@ -1,1 +1,1 @@
-"""A warp at work: what instructions do to it, its control flow, and the two executors."""
+"""Running a warp: what instructions do to it, its control flow, and the two executors."""

@@ -1,12 +1,12 @@
-"""Control flow of a warp, once for both executors: what branches, calls and stops do to its lanes and to its stack.
+"""Control flow of a warp, for both executors: what branches, calls and stops do to its lanes and to its stack.
 
-A warp has lanes at work and a stack of entries (kind, target, mask) with lanes that wait. An instruction of control
-flow holds for some of the lanes at work (`taken`). A method of `Divergence` does what the instruction does and returns
-where the warp goes on, a `Way`. An executor takes the warp there: specialised code by the edges of a graph, the
-interpreter by the number of the next instruction.
+A warp has active lanes, and a stack of entries (kind, target, mask) with lanes that wait. An instruction of control
+flow holds for some of the active lanes (`taken`). A method of `Divergence` does what the instruction does, and returns
+where the warp goes on: a `Way`. The executor takes the warp there: specialised code by an edge of its graph, the
+interpreter by setting the number of the next instruction.
 
-What is known of an instruction is a Python number or bool in specialised code, and a scalar in the interpreter. Sets of
-lanes are ballots: a scalar i32 with a bit for each lane.
+Numbers and properties of an instruction are Python ints and bools in specialised code, and scalars in the interpreter.
+Sets of lanes are ballots: a scalar i32 with a bit for each lane.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Way = Goal | To | tuple[Value, "Way", "Way"]
 class Site:
     """An instruction of control flow.
 
-    index: its number. divides: whether it can hold for only some of the lanes at work.
+    index: its number. divides: whether it can hold for only some of the active lanes.
     """
 
     index: Number
@@ -84,26 +84,26 @@ def instruction_at(k: Lang, address: Value, count: Number) -> Value:
 class Divergence(ABC):
     """The lanes of a warp and their stack.
 
-    alive: lanes that have not ended; spared: lanes that were at work before SAM; both as ballots. state: what the warp
-    comes to in this turn (READY, WAITING, DONE, LEFT).
+    alive: lanes that have not ended. saved: lanes that were active before SAM. Both are ballots. state: of the warp at
+    the end of this turn (READY, WAITING, DONE, LEFT).
     """
 
     def __init__(self, place: Place) -> None:
         self.k, self.place = place.k, place
         self.stack = Stack(place, place.k.var(0))
-        self.spared = place.k.var(0)
+        self.saved = place.k.var(0)
         self.alive = place.k.var(0)
         self.state = place.k.var(READY)
 
     # -- what an executor gives -------------------------------------------------------------------------------------
     @property
     @abstractmethod
-    def here(self) -> Value:
-        """The lanes at work."""
+    def active_lanes(self) -> Value:
+        """The active lanes."""
 
     @abstractmethod
-    def put_to_work(self, lanes: Value) -> None:
-        """Have these lanes work from here on, and no others."""
+    def set_active_lanes(self, lanes: Value) -> None:
+        """Make these lanes active, and no others."""
 
     def ending(self, lanes: Value) -> None:  # noqa: B027 - most executors have nothing to do
         """Lanes are about to end by EXIT."""
@@ -120,27 +120,27 @@ class Divergence(ABC):
         self.stack.drop(lanes)
         self.alive.value = self.alive.value & ~lanes
 
-    def work_with_all(self) -> None:
-        """SAM: all lanes that have not ended are at work. Helpers of derivatives take part so that branches hold."""
-        self.spared.value = self.here
-        self.put_to_work(self.alive.value)
+    def activate_all(self) -> None:
+        """SAM: all lanes that have not ended become active, so that helper pixels take part in derivatives."""
+        self.saved.value = self.active_lanes
+        self.set_active_lanes(self.alive.value)
 
-    def work_with_spared(self) -> None:
-        """RAM: the lanes that were at work before SAM are at work again."""
-        self.put_to_work(self.spared.value)
+    def activate_saved(self) -> None:
+        """RAM: the lanes that were active before SAM become active again."""
+        self.set_active_lanes(self.saved.value)
 
     # -- instructions -----------------------------------------------------------------------------------------------
     def push(self, kind: int | Value, target: Number, index: Number) -> None:
-        """SSY, PBK, PCNT and others: the lanes at work will come back at a target."""
-        self.stack.push(kind, target, self.here, index)
+        """SSY, PBK, PCNT and others: the active lanes will come back at a target."""
+        self.stack.push(kind, target, self.active_lanes, index)
 
     def branch(self, at: Site, target: Number, taken: Value) -> Way:
         """BRA: the lanes that do not branch go on first, those that do wait on the stack.
 
-        Lanes that branch to where no instruction is are lost.
+        If there is no instruction at the target, the lanes that branch are lost.
         """
         k = self.k
-        rest = self.here & ~taken
+        rest = self.active_lanes & ~taken
         astray: Flag = target < 0
         for _ in self._where(astray, lambda: taken != 0):
             self.fault(BAD_TARGET, at.index, taken)
@@ -148,19 +148,19 @@ class Divergence(ABC):
         for _ in k.when((taken != 0) & (rest != 0)):
             for _ in k.when(opposite(astray)):
                 self.stack.push(Entry.DIVERGED, target, taken, at.index)
-            self.put_to_work(rest)
+            self.set_active_lanes(rest)
         return (rest != 0, Goal.NEXT, fork(astray, Goal.POP, To(target)))
 
     def jump(self, at: Site, calls: Flag, taken: Value, landing: tuple[Number, Value]) -> Way:
         """CAL, BRX, JMX, and branches through constants.
 
-        Lanes that do not jump wait on the stack. Of those that do, the ones that jump where the first of them does go
-        on; the others wait to do the instruction again.
+        Lanes that do not jump wait on the stack. Lanes with the same target as the first lane that jumps go on there.
+        Lanes with other targets wait on the stack, to do the instruction again.
 
         :param calls: whether the lanes come back after it (CAL).
-        :param landing: where the first of the lanes jumps, and which of `taken` jump there too.
+        :param landing: the target of the first lane that jumps, and the lanes of `taken` with this target.
         """
-        k, here = self.k, self.here
+        k, here = self.k, self.active_lanes
         if at.divides:
             rest = here & ~taken
             for _ in k.when((rest != 0) & (taken != 0)):
@@ -173,9 +173,9 @@ class Divergence(ABC):
             for _ in k.when(others != 0):
                 self.stack.push(Entry.DIVERGED, at.index, others, at.index)
         if at.divides:
-            self.put_to_work(k.select(taken == 0, here, same))
+            self.set_active_lanes(k.select(taken == 0, here, same))
         elif same is not taken:
-            self.put_to_work(same)
+            self.set_active_lanes(same)
         astray: Flag = first < 0
         for _ in self._where(astray, lambda: taken != 0):
             self.fault(BAD_TARGET, at.index, taken)
@@ -186,8 +186,8 @@ class Divergence(ABC):
     def leave(self, at: Site, exits: Flag, entries: Sequence[tuple[int, Flag]], taken: Value) -> Way:
         """SYNC, EXIT, BRK, CONT, RET: lanes stop here, and go on where the stack says.
 
-        exits: whether they end. entries: kinds of entries, and whether the lanes leave all entries above the nearest of
-        the kind. With neither they wait for the topmost entry (SYNC).
+        exits: whether they end. entries: kinds, and whether the lanes leave all entries above the nearest of that kind.
+        With neither they only wait for the topmost entry (SYNC).
         """
         k = self.k
         if exits is not False or entries:
@@ -200,39 +200,39 @@ class Divergence(ABC):
                         self.stack.leave(kind, taken)
         if not at.divides:
             return Goal.POP
-        rest = self.here & ~taken
-        self.put_to_work(rest)
+        rest = self.active_lanes & ~taken
+        self.set_active_lanes(rest)
         return (rest == 0, Goal.POP, Goal.NEXT)
 
     def astray(self, index: Number) -> Way:
-        """Control has come to where no instruction is, after instruction `index`: the lanes at work are lost."""
-        lanes = self.here
+        """There is no instruction where control goes after instruction `index`: the active lanes are lost."""
+        lanes = self.active_lanes
         self.fault(BAD_TARGET, index, lanes)
         self.lose(lanes)
         return Goal.POP
 
     def pop(self, index: Number) -> tuple[Value, Value]:
-        """Take the topmost entry that still has lanes: (where they go on, the lanes), no lanes if there is none.
+        """Take the topmost entry that still has lanes: (where they go on, the lanes); no lanes if there is no such
+        entry.
 
-        The lanes are at work then. index: of the instruction that is told where lanes wait for an entry that is not
-        there.
+        The lanes become active. Lanes that are left over without an entry are a fault of instruction `index`.
         """
         k = self.k
         target, mask = self.stack.pop()
-        self.put_to_work(mask)
+        self.set_active_lanes(mask)
         for _ in k.when((mask == 0) & (self.alive.value != 0)):
             self.fault(STACK_EMPTY, index, self.alive.value)
         return target, mask
 
     def check_stack(self) -> None:
-        """At the end of a turn: a warp whose stack had no room for an entry has a fault, and has ended."""
+        """At the end of a turn: if an entry did not fit onto the stack, note a fault and end the warp."""
         k = self.k
         for _ in k.when(self.stack.overflow.value != 0):
             self.fault(STACK_FULL, self.stack.overflow.value - 1, k.i32(1))
             self.state.value = DONE
 
     def _where(self, flag: Flag, condition: Callable[[], Value]) -> Iterator[None]:
-        """`for _ in` this: where a flag and a condition hold, without code for either if the flag is known as false."""
+        """`for _ in` this: if a flag and a condition hold. A flag that is known as false leaves no code."""
         if flag is not False:
             wanted = both(flag, condition())
             yield from self.k.when(wanted)

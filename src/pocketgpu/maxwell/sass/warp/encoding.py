@@ -13,7 +13,8 @@ from pocketgpu.maxwell.sass.isa.operand import PT, RZ, Const, Indirect
 from pocketgpu.maxwell.sass.program.control import LEAVES, PUSHES, Action, Entry, action_of
 from pocketgpu.maxwell.sass.program.steps import Source, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS
-from pocketgpu.maxwell.sass.stages import stage_io
+from pocketgpu.maxwell.sass.stages.instructions import INSTRUCTIONS
+from pocketgpu.maxwell.sass.stages.stage import NONE, PIXEL
 from pocketgpu.maxwell.sass.thread_memory.work import STEP
 from pocketgpu.maxwell.sass.warp.interpreter import BY_BANK, BY_REGISTER, EXITS, SYNCS, interpret, interpret_warp
 from pocketgpu.maxwell.sass.warp.record_machine import CONST, IMM, OTHERS, REG, UPPER, handled
@@ -22,14 +23,14 @@ _INVOKED = (Action.EXECUTE, Action.BARRIER, Action.REFUSE)
 """Actions that invoke the kernel of an operation."""
 
 
-def operations_of(steps: tuple[Step, ...], reached: set[int], stage: int = stage_io.NONE) -> set[str]:
+def operations_of(steps: tuple[Step, ...], reached: set[int], stage: int = NONE) -> set[str]:
     """Operations whose kernels a program needs."""
     return {steps[i].op for i in reached if _action_of(steps[i], stage) in _INVOKED}
 
 
 def _action_of(step: Step, stage: int) -> Action:
-    action = action_of(step, stage == stage_io.PIXEL)
-    known = handled(step.op) and not (step.op in stage_io.INSTRUCTIONS and stage == stage_io.NONE)
+    action = action_of(step, stage == PIXEL)
+    known = handled(step.op) and not (step.op in INSTRUCTIONS and stage == NONE)
     return Action.REFUSE if action is Action.EXECUTE and not known else action
 
 
@@ -54,9 +55,9 @@ def _mod_word(step: Step) -> int:
 
 
 def encode(
-    steps: tuple[Step, ...], handles: dict[str, int], stage: int = stage_io.NONE
+    steps: tuple[Step, ...], handles: dict[str, int], stage: int = NONE
 ) -> NDArray[np.uint32]:  # fmt: skip
-    """Records of a program. handles: of `interpret` for the operations that are at hand."""
+    """Records of a program. handles: of `interpret`, for the operations that have one."""
     column = {name: at // 4 for name, at in STEP.offsets.items()}
     rows = []
     for step in steps:
@@ -99,7 +100,7 @@ def _put_texture(call: TextureCall, put: Callable[..., None]) -> None:
 
 
 def _sources(step: Step) -> list[Source]:
-    """Sources at the places where a kernel looks for them; those that it has not are RZ."""
+    """Sources in the order in which a kernel reads them; missing ones are RZ."""
     sources = list(step.sources)
     if step.op == "BAR":
         number = sources.pop(0) if step.mods.get("barrier_register") else Source("reg", RZ)
@@ -129,9 +130,9 @@ def handles_of(engine: Engine, operations: set[str]) -> dict[str, int]:
 
 
 def at_hand(engine: Engine, operations: set[str]) -> bool:
-    """Whether all kernels that a program needs can be had without compiling."""
+    """Whether the kernels that a program needs are all there without compiling."""
     names = [op for op in {*operations, "GETCRSPTR"} if handled(op)]
     return engine.has(interpret_warp) and all(engine.has(interpret, op=op) for op in names)
 
 
-__all__ = ["at_hand", "encode", "handles_of", "interpret", "interpret_warp", "operations_of"]
+__all__ = ["at_hand", "encode", "handles_of", "operations_of"]

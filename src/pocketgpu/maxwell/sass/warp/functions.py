@@ -1,7 +1,7 @@
-"""Functions of the multi-function unit that are too long to stand wherever a program uses them: kernels that it calls.
+"""Functions of the multi-function unit that specialised code calls as kernels, because their code is long.
 
-Sine, cosine, powers and logarithms are some hundred operations each. A program has them in its own code only in loops,
-where the call would count, and only a few of them.
+Sine, cosine, powers and logarithms take about a hundred operations each. Only loops have them in their own code,
+because the call would cost time there, and only if they are few.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit
 from pocketgpu.maxwell.sass.thread_memory.access import DATA
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, SCRATCH, VECTOR
-from pocketgpu.maxwell.sass.warp.inline_access import repeated
 
 FUNCTIONS = 4
 """The functions that can be called are the first ones of MUFU."""
 INLINE = 4
-"""So many of them may be in the code of a program."""
+"""Up to so many of them are put into the code of loops."""
 
 
 @kernel(lanes=32, slot=I32)
@@ -37,8 +36,7 @@ def called(flow: Flow) -> dict[int, Step]:
     """Instructions of a program that call a function, by their number."""
     long = {i: flow.steps[i] for i in sorted(flow.reached) if flow.steps[i].op == "MUFU"}
     long = {i: step for i, step in long.items() if step.mods["fn"] < FUNCTIONS}
-    worth = repeated(flow)
-    loops = {i for b in flow.blocks if b.number in worth for i in range(b.first, b.last + 1)} & long.keys()
+    loops = {i for b in flow.blocks if b.number in flow.repeated for i in range(b.first, b.last + 1)} & long.keys()
     return {i: step for i, step in long.items() if len(loops) > INLINE or i not in loops}
 
 

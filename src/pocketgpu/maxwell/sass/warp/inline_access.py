@@ -1,8 +1,8 @@
-"""Memory accesses that specialised code does itself, without a call: lanes side by side or all alike, by half warps.
+"""Memory accesses that specialised code does without a call: words side by side, or the same word, for half a warp.
 
-A block of a program that has such accesses gets two forms. The quick one asks before an access, once for all accesses
-by the same register, and goes over to the careful form, which calls a kernel for each access, where the answer is no.
-So nothing in the quick form has to survive a call.
+A block of a program with such accesses gets two forms. The quick form checks before an access that it is simple, once
+for all accesses by the same register. If it is not, the careful form goes on, which calls a kernel for each access. So
+the quick form has no calls, and values can stay in the registers of the host.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pocketgpu.lanes import I32, Lang, Value
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.sass.isa.operand import RZ
-from pocketgpu.maxwell.sass.program.flow import Flow
 from pocketgpu.maxwell.sass.program.registers import words_of, writes
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.access import BYTES, PAGE, Place
@@ -30,8 +29,8 @@ class Access:
     """How the quick form does an access.
 
     kind: a word for each lane side by side in shared memory (ROW) or global memory (GLOBAL_ROW), or the same words for
-    all lanes of a half (ALIKE). asks: whether it asks first; it does so for offsets `low` to `high`, which other
-    accesses have.
+    all lanes of a half (ALIKE). asks: whether it is checked; a check covers the offsets `low` to `high`, so that later
+    accesses need none.
     """
 
     kind: int
@@ -40,26 +39,10 @@ class Access:
     high: int
 
 
-def repeated(flow: Flow) -> set[int]:
-    """Blocks that may run more than once in a thread: those between a branch backwards, or a CONT, and its target.
-
-    Only these are worth more code.
-    """
-    pairs = []
-    last_continue = max((i for i in flow.reached if flow.steps[i].op == "CONT"), default=-1)
-    for index in flow.reached:
-        step = flow.steps[index]
-        if step.target is not None and step.target <= index and step.op == "BRA":
-            pairs.append((step.target, index))
-        elif step.target is not None and step.op == "PCNT":
-            pairs.append((step.target, last_continue))
-    return {b.number for b in flow.blocks if any(first <= b.last and b.first <= last for first, last in pairs)}
-
-
 def accesses(steps: tuple[Step, ...], first: int, last: int) -> dict[int, Access]:
-    """The accesses among some instructions in a row that have a quick form, by number of the instruction."""
+    """The accesses with a quick form among the instructions first..last, by number."""
     found: dict[int, Access] = {}
-    groups: dict[tuple[int, int, bool], list[int]] = {}  # the first, and all that it asks for
+    groups: dict[tuple[int, int, bool], list[int]] = {}  # the access that is checked, and those that it covers
     for index in range(first, last + 1):
         step = steps[index]
         kind = _kind(step)
@@ -107,7 +90,7 @@ def _whole(k: Lang, mask: Value) -> Value:
 
 
 class SharedRows:
-    """Words of shared memory by an address register, computed from the register alone, not from offsets."""
+    """Words of shared memory by an address register; offsets are part of the loads and stores."""
 
     def __init__(self, p: Place) -> None:
         self.k, self.p = p.k, p
@@ -116,7 +99,7 @@ class SharedRows:
         return self.p.slot + self.p.of_launch(LAUNCH.SHARED_AT)
 
     def good(self, kind: int, base: Value, mask: Value, low: int, high: int, bytes: int) -> Value:
-        """Whether lanes of a mask have words side by side, or alike, in bounds with any offset from low to high."""
+        """Whether lanes of a mask access words side by side, or the same word, in bounds with offsets low to high."""
         k = self.k
         firsts = k.shuffle(base, _FIRSTS)
         wanted = (base - firsts) == _pattern(k) if kind == ROW else base == firsts
@@ -153,7 +136,7 @@ class SharedRows:
 
 
 class GlobalRow:
-    """Words of global memory that the lanes of each half have side by side, each half inside of one page."""
+    """Words of global memory side by side, for each half of the lanes inside one page."""
 
     def __init__(self, k: Lang, low: Value, high: Value, mask: Value, offset: int) -> None:
         """low, high: words of the addresses, without the offset of the instruction."""
@@ -185,4 +168,4 @@ class GlobalRow:
             k.store(I32, at, k.shuffle(v, list(range(n * HALF, (n + 1) * HALF))))
 
 
-__all__ = ["ALIKE", "GLOBAL_ROW", "ROW", "Access", "GlobalRow", "SharedRows", "accesses", "repeated"]
+__all__ = ["ALIKE", "GLOBAL_ROW", "ROW", "Access", "GlobalRow", "SharedRows", "accesses"]

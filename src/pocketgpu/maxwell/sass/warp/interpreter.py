@@ -13,21 +13,13 @@ from pocketgpu.maxwell.sass.program.control import LEAVES, Action, Entry
 from pocketgpu.maxwell.sass.program.steps import ALWAYS
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit, bits
 from pocketgpu.maxwell.sass.thread_memory.access import Place, first_lane
-from pocketgpu.maxwell.sass.thread_memory.work import (
-    BANK_SIZE,
-    DONE,
-    LAUNCH,
-    NOT_BUILT,
-    STEP,
-    WAITING,
-    WARP,
-    WARPS,
-)
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, DONE, LAUNCH, NOT_BUILT, STEP, WAITING, WARP, WARPS
 from pocketgpu.maxwell.sass.warp.divergence import Divergence, Goal, Number, Site, To, Way, instruction_at
 from pocketgpu.maxwell.sass.warp.record_machine import RecordMachine
 
-KNOWN, BY_BANK, BY_REGISTER = range(3)
-"""STEP.TARGET_ADDRESS: the target is STEP.TARGET, a word of a constant bank says it, each lane has it in a register."""
+BY_BANK, BY_REGISTER = 1, 2
+"""STEP.TARGET_ADDRESS: a word of a constant bank says the target, or each lane has it in a register. Else it is known,
+as STEP.TARGET."""
 EXITS, SYNCS = 7, 8
 """STEP.ENTRY of EXIT and SYNC: numbers that no kind of entries has."""
 
@@ -52,14 +44,14 @@ def interpret_warp(k: Lang, launch: Value, slot: Value, warp: Value) -> None:
 
 
 class _Loop(Divergence):
-    """The interpreter's loop: guards, control flow, and the call of what executes an instruction."""
+    """The interpreter's loop: guards, control flow, and calls of the kernels that execute instructions."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
         k = place.k
         load = lambda word: k.load(I32, place.record + word)
         self.stack.depth.value = load(WARP.DEPTH)
-        self.alive.value, self.spared.value = load(WARP.ALIVE), load(WARP.SPARED)
+        self.alive.value, self.saved.value = load(WARP.ALIVE), load(WARP.SAVED)
         self.active = k.var(load(WARP.ACTIVE))
         first = place.of_launch(LAUNCH.START)
         self.pc = k.var(k.select(load(WARP.STARTED) != 0, load(WARP.RESUME), first))
@@ -71,10 +63,10 @@ class _Loop(Divergence):
         self.program, self.count = place.of_launch(LAUNCH.PROGRAM), place.of_launch(LAUNCH.INSTRUCTIONS)
 
     @property
-    def here(self) -> Value:
+    def active_lanes(self) -> Value:
         return self.active.value
 
-    def put_to_work(self, lanes: Value) -> None:
+    def set_active_lanes(self, lanes: Value) -> None:
         self.active.value = lanes
 
     # -- the loop ---------------------------------------------------------------------------------------------------
@@ -97,7 +89,7 @@ class _Loop(Divergence):
         k, record = self.k, self.place.record
         words = {
             WARP.STATE: self.state.value, WARP.ALIVE: self.alive.value, WARP.ACTIVE: self.active.value,
-            WARP.RESUME: self.pc.value, WARP.DEPTH: self.stack.depth.value, WARP.SPARED: self.spared.value,
+            WARP.RESUME: self.pc.value, WARP.DEPTH: self.stack.depth.value, WARP.SAVED: self.saved.value,
             WARP.STARTED: 1,
         }  # fmt: skip
         for word, v in words.items():
@@ -126,7 +118,7 @@ class _Loop(Divergence):
             self.running.value = 0
 
     def _guard(self) -> Value:
-        """The lanes at work that the instruction holds for, its test of the condition code included."""
+        """The active lanes that the instruction holds for, by its guard and its test of the condition code."""
         k, guard = self.k, self._word(STEP.GUARD)
         p = k.load(I32, self.place.record + WARP.PREDICATES + ((guard & 7) << 2))
         taken = k.var(self.active.value & (p ^ k.select((guard & 8) != 0, -1, 0)))
@@ -177,11 +169,11 @@ class _Loop(Divergence):
         return Goal.NEXT
 
     def _all_lanes(self) -> Way:
-        self.work_with_all()
+        self.activate_all()
         return Goal.NEXT
 
     def _own_lanes(self) -> Way:
-        self.work_with_spared()
+        self.activate_saved()
         return Goal.NEXT
 
     def _push(self) -> Way:
@@ -206,7 +198,7 @@ class _Loop(Divergence):
         return self._word(STEP.ENTRY)
 
     def _target(self) -> Value:
-        """The instruction that it names: known, or through a word of a constant bank."""
+        """The instruction that it names: known, or by a word of a constant bank."""
         k = self.k
 
         def from_bank() -> Value:
@@ -220,7 +212,7 @@ class _Loop(Divergence):
         return found
 
     def _landing(self) -> tuple[Number, Value]:
-        """Where the first of the lanes jumps that the instruction holds for, and which of them jump there too."""
+        """See `Divergence.jump`."""
         k, taken = self.k, self.taken
 
         def together() -> tuple[Value, Value]:

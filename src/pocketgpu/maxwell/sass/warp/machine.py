@@ -1,7 +1,7 @@
-"""What both executors do for instructions outside of arithmetic: memory, warps, special registers, barriers.
+"""What instructions do to a warp, apart from control flow: arithmetic, memory, shuffles, special registers, barriers.
 
-A `Machine` is a warp at work. Where its registers are, in variables of specialised code or in the warp's record, is the
-subclass's business; so is the flow.
+A `Machine` is a warp. Its subclasses know where the registers are: `VariableMachine` in variables of specialised code,
+`RecordMachine` in the warp's record.
 """
 
 from __future__ import annotations
@@ -14,23 +14,36 @@ from pocketgpu.lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value
 from pocketgpu.maxwell.sampling.calls import ABSENT
 from pocketgpu.maxwell.sampling.records import LOAD, V_RESULT
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ
+from pocketgpu.maxwell.sass.program.needs import space_of
 from pocketgpu.maxwell.sass.program.registers import words_of
 from pocketgpu.maxwell.sass.program.steps import WHOLE_QUAD, Source, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, float32, float64
-from pocketgpu.maxwell.sass.stages import stage_io
+from pocketgpu.maxwell.sass.stages.instructions import INSTRUCTIONS
+from pocketgpu.maxwell.sass.stages.pixels import with_effect
+from pocketgpu.maxwell.sass.stages.stage import NONE
 from pocketgpu.maxwell.sass.thread_memory import access, atomics
 from pocketgpu.maxwell.sass.thread_memory.access import Place, first_lane
-from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BARRIERS, BLOCK, LANES, LAUNCH, NOT_BUILT, VECTOR, WARP
+from pocketgpu.maxwell.sass.thread_memory.work import (
+    ALL_VOTED,
+    BANK_SIZE,
+    BARRIERS,
+    LANES,
+    LAUNCH,
+    NOT_BUILT,
+    SOME_VOTED,
+    WARP,
+)
+from pocketgpu.maxwell.sass.warp.special_registers import special_registers
 
 _SIGN = -0x80000000
 
 
 class Machine(ABC):
-    """A warp at work, instruction by instruction. Where its registers are is the subclass's business."""
+    """A warp, instruction by instruction. Subclasses have its registers."""
 
     def __init__(self, k: Lang, place: Place) -> None:
         self.k, self.place = k, place
-        self.stage: int | Value = stage_io.NONE
+        self.stage: int | Value = NONE
         self.constants = place.of_launch(LAUNCH.CONSTANTS)
 
     # -- what a subclass gives ------------------------------------------------------------------------------------
@@ -146,11 +159,11 @@ class Machine(ABC):
                 self.set_register(step.dest, v, mask)
 
     def set_part(self, n: int, v: Value, mask: Value) -> None:
-        """Write a register for some of the lanes at work; the others keep what they have."""
+        """Write a register for some of the active lanes; the others keep what they have."""
         self.set_register(n, v, mask)
 
     def set_float(self, n: int, v: Value, mask: Value) -> None:
-        """Write a register with an f32; what is no number in its one form."""
+        """Write a register with an f32, NaN as the canonical one."""
         self.set_register(n, float32.canonical(v), mask)
 
     def _set_pair(self, n: int, v: Value, mask: Value) -> None:
@@ -177,20 +190,11 @@ class Machine(ABC):
         high = self.register(step.base + 1) + carry + (-1 if step.offset < 0 else 0)
         return (low, high) if step.offset else (base, self.register(step.base + 1))
 
-    @staticmethod
-    def space_of(step: Step) -> int:
-        """The space of a memory instruction."""
-        if step.op in ("LDS", "STS", "ATOMS"):
-            return access.SHARED
-        if step.op in ("LDL", "STL"):
-            return access.LOCAL
-        return access.GLOBAL if step.mods.get("space") else access.GENERIC
-
     def load(self, step: Step, mask: Value) -> None:
         """LD, LDG, LDL, LDS."""
         size, index = step.mods.get("size", 4) & 7, self.k.i32(step.index)
         low, high = self.address(step, bool(step.mods.get("e")))
-        found = access.load(self.place, self.space_of(step), size, low, high, mask, index)
+        found = access.load(self.place, space_of(step), size, low, high, mask, index)
         for n, v in enumerate(found):
             if step.dest != RZ:
                 self.set_register(step.dest + n, v, mask)
@@ -200,15 +204,15 @@ class Machine(ABC):
 
     def store(self, step: Step, mask: Value) -> None:
         """ST, STG, STL, STS."""
-        mask = stage_io.with_effect(self, mask)
+        mask = with_effect(self, mask)
         size = step.mods.get("size", 4) & 7
         low, high = self.address(step, bool(step.mods.get("e")))
         data = [self.word(step.sources[-1], n) for n in range(words_of(size))]
         index = self.k.i32(step.index)
-        access.store(self.place, self.space_of(step), size, low, high, data, mask, index)
+        access.store(self.place, space_of(step), size, low, high, data, mask, index)
 
     def load_constant(self, step: Step, mask: Value) -> None:
-        """LDC: a constant bank at a register plus an offset; what is beyond the bank reads as zero."""
+        """LDC: a constant bank at a register plus an offset. Outside of the bank it reads zero."""
         k, size, mode = self.k, step.mods.get("size", 4), step.mods.get("mode", 0)
         register = self.register(step.base)
         bank, offset = k.splat(step.mods["bank"]), register + step.offset
@@ -227,7 +231,7 @@ class Machine(ABC):
     def atomic(self, step: Step, mask: Value) -> None:
         """ATOM, ATOMS, RED and compare-and-swap."""
         p, mods = self.place, step.mods
-        mask = stage_io.with_effect(self, mask)
+        mask = with_effect(self, mask)
         low, high = self.address(step, bool(mods.get("e")))
         shared = step.op == "ATOMS"
         kind = mods.get("type", 0)
@@ -260,10 +264,10 @@ class Machine(ABC):
             k.invoke(p.handle(handle), p.launch, p.slot, p.warp, k.i32(step.index), number, k.i32(what))
 
     def texture(self, step: Step, mask: Value) -> None:
-        """An instruction on textures or surfaces: registers to a kernel, and what comes out into others."""
+        """An instruction on textures or surfaces: a kernel takes registers and gives others."""
         k, p, call = self.k, self.place, step.texture
         assert call is not None
-        mask = mask if call.action == LOAD else stage_io.with_effect(self, mask)
+        mask = mask if call.action == LOAD else with_effect(self, mask)
         for n, register in enumerate(call.sources):
             if register != ABSENT:
                 p.put(n, self.register(register))
@@ -279,7 +283,7 @@ class Machine(ABC):
         self.set_result(step, k.fit(True, BOOL, LANES), mask)
 
     def missing(self, step: Step, mask: Value) -> None:
-        """An instruction that belongs to the 3D engine, or is not built: a fault, and zero for a result."""
+        """An instruction that only the 3D engine has, or that is not implemented: a fault, and zero for a result."""
         k, p = self.k, self.place
         number = k.ballot(mask)
         for _ in k.when(number != 0):
@@ -291,7 +295,7 @@ class Machine(ABC):
 
     # -- the warp ---------------------------------------------------------------------------------------------------
     def shuffle(self, step: Step, active: Value, mask: Value) -> None:
-        """SHFL: the value of another lane. Lanes that are not at work have 0 to give."""
+        """SHFL: the value of another lane. Inactive lanes have 0 to give."""
         k, p = self.k, self.place
         a, b, c = (self.word(s) for s in step.sources[:3])
         lane = k.iota()
@@ -302,7 +306,7 @@ class Machine(ABC):
         ways = [lambda: (b & ~segment) | least, lambda: lane - b, lambda: lane + b, lambda: lane ^ b]
         mode = step.mods["mode"]
         target = k.switch(mode, ways)
-        up = k.fit(mode == 1, BOOL, LANES)  # it counts down, and must not come below its limit
+        up = k.fit(mode == 1, BOOL, LANES)  # SHFL.UP counts down, and must not go below its limit
         inside = k.select(up, target >= most, target <= most)
         source = k.select(inside, target, lane) & 31
         p.put(access.ROOM, k.select(active & mask, a, 0))
@@ -311,7 +315,7 @@ class Machine(ABC):
         self.set_result(step, inside, mask)
 
     def vote(self, step: Step, mask: Value) -> None:
-        """VOTE: whether a predicate holds for all, any, or equally for all lanes at work; and for which."""
+        """VOTE: whether a predicate holds for all, any, or equally for all active lanes; and for which."""
         k = self.k
         p = step.predicates[0]
         here = self.predicate_value(p.n, p.negated) & mask
@@ -322,52 +326,12 @@ class Machine(ABC):
         self.set_register(step.dest, k.splat(number), mask)
         self.set_result(step, k.fit(result, BOOL, LANES), mask)
 
-    def clock(self) -> Value:
-        """Ticks: steps of this warp, so that every run has the same."""
-        return self.k.load(I32, self.place.record + WARP.STEPS)
-
     def special(self, n: int) -> Value:
         """A special register."""
-        return self.k.fit(self.specials().get(n, lambda: self.k.i32(0))(), I32, LANES)
-
-    def specials(self) -> Mapping[int, Callable[[], Value]]:
-        """Special registers by number; others read as 0. Scalars are the same for all lanes."""
-        k, p = self.k, self.place
-        ids = lambda axis: k.load(I32, p.of_launch(LAUNCH.THREAD_IDS) + axis * 4096 + p.warp * VECTOR, LANES)
-        lane = k.iota()
-        one = k.splat(1)
-        return {
-            0x00: lambda: lane,
-            0x01: self.clock,
-            0x02: lambda: p.of_launch(LAUNCH.WARPS) << 16,
-            0x03: lambda: p.warp,
-            0x20: lambda: ids(0) | (ids(1) << 16) | (ids(2) << 26),
-            **{0x21 + i: (lambda i=i: ids(i)) for i in range(3)},
-            **{0x25 + i: (lambda i=i: p.of_block(BLOCK.X + 4 * i)) for i in range(3)},
-            0x28: lambda: (
-                p.of_launch(LAUNCH.BLOCK)
-                | (p.of_launch(LAUNCH.BLOCK + 4) << 16)
-                | (p.of_launch(LAUNCH.BLOCK + 8) << 26)
-            ),
-            0x30: lambda: p.of_launch(LAUNCH.SHARED_WINDOW),
-            0x31: lambda: k.i32(access.WINDOW),
-            0x32: lambda: p.of_launch(LAUNCH.SMEM_SIZE),
-            0x34: lambda: p.of_launch(LAUNCH.LOCAL_WINDOW),
-            0x35: lambda: k.i32(access.WINDOW),
-            0x36: lambda: p.of_launch(LAUNCH.LOCAL_SIZE),
-            0x38: lambda: one << lane,
-            0x39: lambda: (one << lane) - 1,
-            0x3A: lambda: ((one << lane) << 1) - 1,
-            0x3B: lambda: ~(((one << lane) << 1) - 1),
-            0x3C: lambda: ~((one << lane) - 1),
-            0x3D: lambda: p.of_launch(LAUNCH.REGISTERS),
-            0x50: self.clock,
-            0x52: self.clock,
-            **stage_io.special_registers(self),
-        }
+        return self.k.fit(special_registers(self).get(n, lambda: self.k.i32(0))(), I32, LANES)
 
     def barrier_result(self, step: Step, mask: Value) -> None:
-        """B2R.RESULT: what the last reduction at a barrier gave. Other forms tell of the barrier's state: 0."""
+        """B2R.RESULT: the result of the last reduction at a barrier. Other forms give a barrier's state, here 0."""
         k = self.k
         found = k.load(I32, self.place.record + WARP.RESULT)
         found = k.select(k.fit(step.mods["result"] != 0, BOOL, 1), found, 0)
@@ -375,7 +339,7 @@ class Machine(ABC):
         self.set_result(step, k.fit(found != 0, BOOL, LANES), mask)
 
     def arrive(self, step: Step, active: Value) -> None:
-        """BAR: leave in the warp's record what it waits for; the block's driver goes on from there."""
+        """BAR: note in the warp's record what it waits for. The driver of the block does the rest."""
         k, record, mods = self.k, self.place.record, step.mods
         sources = list(step.sources)
 
@@ -393,7 +357,7 @@ class Machine(ABC):
         k.store(I32, record + WARP.BARRIER_COUNT, count)
         kind = mods["kind"]
         k.store(I32, record + WARP.BARRIER_KIND, kind if isinstance(kind, Value) else k.i32(kind))
-        whole = k.select(votes == everyone, 1 << 30, 0) | k.select(votes != 0, 1 << 29, 0)
+        whole = k.select(votes == everyone, ALL_VOTED, 0) | k.select(votes != 0, SOME_VOTED, 0)
         k.store(I32, record + WARP.BARRIER_VALUE, k.popcount(votes) | whole)
 
     def first_lane(self, v: Value, active: Value) -> Value:
@@ -401,7 +365,7 @@ class Machine(ABC):
         return first_lane(self.place, v, self.k.ballot(active))
 
     def other(self, step: Step, active: Value, mask: Value) -> None:
-        """An instruction outside of arithmetic and flow."""
+        """An instruction that is neither arithmetic nor control flow."""
         k, op = self.k, step.op
         simple: Mapping[str, Callable[[Step, Value], None]] = {
             "LD": self.load, "LDL": self.load, "LDS": self.load, "ST": self.store, "STL": self.store,
@@ -410,8 +374,8 @@ class Machine(ABC):
         }  # fmt: skip
         if op in simple:
             simple[op](step, mask)
-        elif op in stage_io.INSTRUCTIONS and self.stage != stage_io.NONE:
-            stage_io.INSTRUCTIONS[op](self, step, mask)
+        elif op in INSTRUCTIONS and self.stage != NONE:
+            INSTRUCTIONS[op](self, step, mask)
         elif op == "TEX":
             self.texture(step, mask)
         elif op == "SHFL":

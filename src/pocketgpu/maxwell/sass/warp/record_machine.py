@@ -11,11 +11,13 @@ from pocketgpu.maxwell.sampling.calls import SLOTS
 from pocketgpu.maxwell.sampling.records import V_RESULT
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, float32, float64
-from pocketgpu.maxwell.sass.stages import stage_io
+from pocketgpu.maxwell.sass.stages.instructions import INSTRUCTIONS, MODIFIERS
+from pocketgpu.maxwell.sass.stages.pixels import with_effect
 from pocketgpu.maxwell.sass.thread_memory import access, atomics
 from pocketgpu.maxwell.sass.thread_memory.access import Place
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, LANES, LAUNCH, REGISTERS, STEP, VECTOR, WARP
 from pocketgpu.maxwell.sass.warp.machine import Machine
+from pocketgpu.maxwell.sass.warp.special_registers import special_registers
 
 REG, IMM, CONST, UPPER = range(4)
 """Kinds of sources; UPPER is an immediate of 64 bits whose lower word is zero."""
@@ -175,7 +177,7 @@ class RecordMachine(Machine):
 
     # -- other instructions -----------------------------------------------------------------------------------------
     def addresses(self, wide: Value) -> None:
-        """The addresses of a memory instruction into scratch."""
+        """Put the addresses of a memory instruction into scratch vectors."""
         k = self.k
         n, offset = self.field("BASE"), self.field("OFFSET")
         base = self.register(n)
@@ -191,7 +193,7 @@ class RecordMachine(Machine):
         k, p, mods = self.k, self.place, self.mods(OTHERS[op])
         self.addresses(mods.get("e", k.i32(0)) != 0)
         size, store = mods["size"] & 7, op in ("ST", "STL", "STS")
-        mask = stage_io.with_effect(self, mask) if store else mask
+        mask = with_effect(self, mask) if store else mask
         space = {"LDS": access.SHARED, "STS": access.SHARED, "LDL": access.LOCAL, "STL": access.LOCAL}.get(op)
         where = mods["space"] if space is None else k.i32(space)
         n = self.source(0).n if store else self.field("DEST")
@@ -229,7 +231,7 @@ class RecordMachine(Machine):
     def atomics(self, op: str, mask: Value) -> None:
         """ATOM, ATOMS, RED."""
         k, p, mods = self.k, self.place, self.mods(OTHERS[op])
-        mask = stage_io.with_effect(self, mask)
+        mask = with_effect(self, mask)
         self.addresses(mods.get("e", k.i32(0)) != 0)
         swap = mods["cas"] != 0
         kind = mods["type"]
@@ -256,8 +258,8 @@ class RecordMachine(Machine):
         """S2R, CS2R."""
         k, n = self.k, self.field("DEST")
         number = self.mods(OTHERS[op])["sr"]
-        specials = self.specials()
-        # By a list without holes: the numbers in use are below 0x54.
+        specials = special_registers(self)
+        # As a list without gaps: the numbers in use are small.
         nothing = lambda: k.i32(0)
         found = [specials.get(i, nothing) for i in range(max(specials) + 1)]
         cases: list[Callable[[], Value]] = [lambda f=f: k.fit(f(), I32, LANES) for f in found]
@@ -267,7 +269,7 @@ class RecordMachine(Machine):
             self.set_register(k.select(n == RZ, RZ, n + 1), k.switch(number + 1, cases), mask)
 
     def as_step(self, op: str) -> Any:
-        """The instruction in the form that Machine's methods take, its modifiers scalars."""
+        """The instruction as a step for the methods of `Machine`; its modifiers are scalars."""
         packed = self.field("PREDICATES")
         one = SimpleNamespace(n=packed & 7, negated=(packed & 8) != 0)
         return SimpleNamespace(
@@ -280,7 +282,7 @@ class RecordMachine(Machine):
         return self.predicate(n) ^ (negated if isinstance(negated, Value) else self.k.fit(negated, BOOL, 1))
 
     def barrier(self, mask: Value) -> None:
-        """BAR: what it waits for, into the warp's record."""
+        """BAR: note in the warp's record what it waits for."""
         k, step = self.k, self.as_step("BAR")
         for n, role in enumerate(("barrier", "count")):
             from_register = step.mods[f"{role}_register"] != 0
@@ -290,15 +292,15 @@ class RecordMachine(Machine):
         self.arrive(step, mask)
 
     def textures(self, mask: Value) -> None:
-        """Instructions on textures and surfaces: registers to a kernel, and what comes out into others."""
+        """Instructions on textures and surfaces: a kernel takes registers and gives others."""
         k, p = self.k, self.place
         register = lambda n: self.field("SOURCES", n >> 2).lsr(8 * (n & 3)) & 0xFF
         for n in range(SLOTS):
             p.put(n, self.register(register(n)))
         handle = k.load(I64, p.launch + LAUNCH.TEXTURE + (self.field("OFFSET") << 3))
         number, what, writes = self.field("NUMBER"), self.field("MODS"), self.field("ENTRY") != 0
-        lanes = k.select(writes, k.ballot(stage_io.with_effect(self, mask)), k.ballot(mask))
-        # A jump can go where nobody looked for textures; then there is no kernel for them.
+        lanes = k.select(writes, k.ballot(with_effect(self, mask)), k.ballot(mask))
+        # A jump can go to an instruction that was not known to be reached. Then there may be no kernel for it.
         for _ in k.when((lanes != 0) & (handle != 0)):
             k.invoke(handle, p.launch, p.slot, p.warp, number, lanes, what, self.field("BASE"))
         for n in range(4):
@@ -324,15 +326,15 @@ class RecordMachine(Machine):
             self.barrier_result(self.as_step(op), mask)
         elif op == "BAR":
             self.barrier(mask)
-        elif op in stage_io.INSTRUCTIONS:
-            stage_io.INSTRUCTIONS[op](self, self.as_step(op), mask)
+        elif op in INSTRUCTIONS:
+            INSTRUCTIONS[op](self, self.as_step(op), mask)
         elif op == "LEPC":
             self.set_register(self.field("DEST"), self.k.splat(self.field("ADDRESS") + 8), mask)
         else:
             self.set_register(self.field("DEST"), self.k.splat(0), mask)
 
 
-# Instructions outside of the table of operations that have a kernel, with their modifiers and widths.
+# Instructions without an entry in OPERATIONS that have a kernel, with the widths of their modifiers.
 _MEMORY = (("size", 4), ("e", 1), ("space", 2))
 _ATOMIC = (("op", 4), ("type", 3), ("e", 1), ("cas", 1), ("size", 1))
 OTHERS: dict[str, tuple[tuple[str, int], ...]] = {
@@ -341,5 +343,5 @@ OTHERS: dict[str, tuple[tuple[str, int], ...]] = {
     "LDC": (("size", 3), ("mode", 2), ("bank", 5)), "S2R": (("sr", 8),), "CS2R": (("sr", 8),),
     "SHFL": (("mode", 2),), "VOTE": (("mode", 2),), "B2R": (("result", 1),),
     "BAR": (("kind", 3), ("barrier", 8), ("count", 12), ("barrier_register", 1), ("count_register", 1)),
-    "TEX": (), "LEPC": (), "GETCRSPTR": (), "GETLMEMBASE": (), **stage_io.MODIFIERS,
+    "TEX": (), "LEPC": (), "GETCRSPTR": (), "GETLMEMBASE": (), **MODIFIERS,
 }  # fmt: skip

@@ -1,9 +1,9 @@
 """A program as machine code: one lane for each thread of a warp, registers as variables, blocks as a graph.
 
-The code runs one warp until it ends, waits at a barrier, or its turn is over, and leaves everything that matters in the
-warp's record then. What an instruction does to registers and memory is in `variable_machine.py`, what it does to the
-lanes at work in `divergence.py`; here is which code comes after which, and what moves between variables and the record
-on the way (`program/residence.py`).
+The code runs one warp until it ends, waits at a barrier, or its turn is over. Then it leaves everything that matters in
+the warp's record. What an instruction does to registers and memory is in `variable_machine.py`, what it does to the
+active lanes in `divergence.py`. Here is which block follows which, and what moves between variables and the record on
+the way (`program/residence.py`).
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ from pocketgpu.maxwell.sass.isa.decoder import decode_program
 from pocketgpu.maxwell.sass.isa.operand import Const, Indirect
 from pocketgpu.maxwell.sass.program.control import ENDS, LEAVES, PUSHES, Action, action_of, divides
 from pocketgpu.maxwell.sass.program.flow import CodeBlock, Flow, likely_functions
+from pocketgpu.maxwell.sass.program.make_steps import step_of
 from pocketgpu.maxwell.sass.program.registers import ALL
 from pocketgpu.maxwell.sass.program.residence import Residence
-from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step, step_of
+from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit, bits
-from pocketgpu.maxwell.sass.stages.stage_io import NONE, PIXEL
+from pocketgpu.maxwell.sass.stages.stage import NONE, PIXEL
 from pocketgpu.maxwell.sass.thread_memory.access import Place, first_lane
 from pocketgpu.maxwell.sass.thread_memory.work import DONE, LAUNCH, LEFT, READY, WAITING, WARP, WARPS
 from pocketgpu.maxwell.sass.warp.divergence import Divergence, Goal, Number, Site, To, Way, instruction_at
-from pocketgpu.maxwell.sass.warp.inline_access import accesses, repeated
+from pocketgpu.maxwell.sass.warp.inline_access import accesses
 from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.sass.warp.observer import Observer
 
 LONG = 250
-"""Instructions of a program from which on its code is made in a hurry."""
+"""From so many instructions on, code is made with few passes (`Lang.hurry`)."""
 
 
 @lru_cache(maxsize=64)
@@ -44,9 +45,9 @@ def flow_of(code: bytes, start: int, indirect: tuple[int, ...], outputs: tuple[i
 
 
 class Specialised(Divergence):
-    """A program as a graph of code: its blocks, and what stands between them.
+    """A program as a graph: its blocks, and nodes between them that store registers or end a turn.
 
-    count: whether steps times lanes at work are counted. outputs: registers that others read after the program.
+    count: whether steps times active lanes are counted. outputs: registers that others read after the program.
     """
 
     def __init__(
@@ -75,10 +76,10 @@ class Specialised(Divergence):
 
     # -- lanes ------------------------------------------------------------------------------------------------------
     @property
-    def here(self) -> Value:
+    def active_lanes(self) -> Value:
         return self.k.ballot(self.active.value)
 
-    def put_to_work(self, lanes: Value) -> None:
+    def set_active_lanes(self, lanes: Value) -> None:
         self.active.value = self.k.mask_of(lanes)
 
     def ending(self, lanes: Value) -> None:
@@ -104,7 +105,7 @@ class Specialised(Divergence):
         k.store(I32, record + WARP.DEPTH, self.stack.depth.value)
 
     def _leave_counts(self) -> None:
-        """The last thing that every run does."""
+        """Store the state and the counts, at the end of every turn."""
         k, record = self.k, self.record
         k.store(I32, record + WARP.STATE, self.state.value)
         k.store(I32, record + WARP.ALIVE, self.alive.value)
@@ -115,7 +116,7 @@ class Specialised(Divergence):
 
     # -- the graph --------------------------------------------------------------------------------------------------
     def run(self) -> None:
-        """All of it."""
+        """Write the code of the program."""
         flow, places, add = self.flow, self.residence, self._add
         if len(flow.reached) > LONG:
             self.k.hurry()
@@ -125,13 +126,13 @@ class Specialised(Divergence):
         self.pop_node, self.again = add(self._pop), add(self._again)
         self.later, self.suspend, self.end = add(self._later), add(self._suspend), add(self._end)
         self.number = {b.first: add(partial(self._block, b)) for b in flow.blocks}
-        # For each instruction where a turn can end the node that notes it.
+        # For each instruction before which a turn can end: the node that ends it.
         loops = {i for b in flow.blocks for i in flow.after(b.last) if i <= b.last and i in flow.block_at}
         self.turn = {index: add(partial(self._turn_over, index)) for index in sorted(loops)}
         barriers = [b for b in flow.blocks if flow.steps[b.last].op == "BAR"]
         points = sorted({b.last + 1 for b in barriers if b.last + 1 in flow.block_at})
         self.after_barrier = {index: add(partial(self._go_on_at, index)) for index in points}
-        # While nothing is in the record only, one way to keep everything does for all.
+        # If no register is in the record only, one node that stores all of them is enough.
         self.simple = places.whole or not barriers
         self.back = {}
         for index in flow.returns if places.whole else places.come_back:
@@ -146,7 +147,7 @@ class Specialised(Divergence):
         return len(self.nodes) - 1
 
     def _add_ways_out(self) -> None:
-        """Nodes for what has to be stored between the end of a block and what comes next."""
+        """Nodes that store registers between the end of a block and the next one."""
         flow, places = self.flow, self.residence
         self.stop: dict[int, int] = {}
         self.lost: dict[int, int] = {}
@@ -165,12 +166,11 @@ class Specialised(Divergence):
                     self.edge[b.number, first] = self._add(partial(self._step_over, wanted, b, first))
 
     def _add_careful(self) -> None:
-        """Blocks that do accesses themselves have a careful form, in pieces from one access that asks to the next."""
+        """The careful forms of blocks, in pieces from one access that is checked to the next (`inline_access.py`)."""
         self.tails: dict[int, int] = {}
         self.pieces: dict[int, dict[int, int]] = {}
-        worth = repeated(self.flow)
         for b in self.flow.blocks:
-            inline = accesses(self.flow.steps, b.first, b.last) if b.number in worth else {}
+            inline = accesses(self.flow.steps, b.first, b.last) if b.number in self.flow.repeated else {}
             if not inline:
                 continue
             ends = self.flow.steps[b.last].op in ENDS
@@ -183,7 +183,7 @@ class Specialised(Divergence):
                 following = pieces[index] = self._add(partial(self._piece, index, stop, following))
 
     def _store(self, wanted: int, following: int) -> Next:
-        """Registers into the record that the code from here on does not have in variables."""
+        """Store registers that are not in variables from here on."""
         self.machine.put_away(wanted, self.alive.value)
         return following
 
@@ -212,7 +212,7 @@ class Specialised(Divergence):
     def _again(self) -> Next:
         """Go on where a turn ended, or another executor stopped: all registers are in the record."""
         self.machine.restore()
-        self.state.value = LEFT  # unless one of these is the place
+        self.state.value = LEFT  # if none of these is the place
         known = self.flow.returns
         return Jump(self.resume.value, (*(self.number[i] for i in known), self.end), known)
 
@@ -220,11 +220,11 @@ class Specialised(Divergence):
         target, mask = self.pop(0)
         self.resume.value = target
         self.state.value = self.k.select(mask == 0, DONE, LEFT)
-        # Lanes that wait for themselves come back here for ever.
+        # Lanes that wait for each other come back here without end.
         return (mask == 0, self.end, (self.left.value < 0, self.later, self._dispatch()))
 
     def _later(self) -> Next:
-        """The turn is over before the lanes that were taken from the stack go on."""
+        """The turn ends before the lanes go on that were taken from the stack."""
         self.state.value = READY
         if self.simple:
             return self.suspend
@@ -232,7 +232,7 @@ class Specialised(Divergence):
         return self.end
 
     def _turn_over(self, index: int) -> Next:
-        """The turn is over before a block runs again."""
+        """The turn ends before a block runs again."""
         self.resume.value = index
         self.state.value = READY
         if self.simple:
@@ -299,7 +299,7 @@ class Specialised(Divergence):
             self.observer.comes_to(step, self.active.value)
 
     def _mask(self, step: Step) -> Value:
-        """The lanes at work that an instruction holds for."""
+        """The active lanes that an instruction holds for."""
         mask = self.machine.guard(step, self.active.value)
         if step.test != ALWAYS:
             self.machine.guarded = True
@@ -309,7 +309,7 @@ class Specialised(Divergence):
         return mask
 
     def _instruction(self, step: Step) -> None:
-        """An instruction that is none of those that end a block."""
+        """An instruction that does not end a block."""
         self._tell(step)
         action = action_of(step, self.pixels)
         if action is Action.NOTHING:
@@ -318,9 +318,9 @@ class Specialised(Divergence):
             target = self._constant_target(step) if step.target is None else step.target
             self.push(PUSHES[step.op], target, step.index)
         elif action is Action.ALL_LANES:
-            self.work_with_all()
+            self.activate_all()
         elif action is Action.OWN_LANES:
-            self.work_with_spared()
+            self.activate_saved()
         else:
             mask = self._mask(step)
             if step.op in OPERATIONS:
@@ -330,7 +330,7 @@ class Specialised(Divergence):
 
     # -- control flow -----------------------------------------------------------------------------------------------
     def _flow(self, step: Step, mask: Value) -> Way:
-        """What the last instruction of a block does to the lanes at work, and where they go on."""
+        """What the last instruction of a block does to the active lanes, and where they go on."""
         action, at = action_of(step), Site(step.index, divides(step))
         if action is Action.BRANCH and not at.divides:
             return To(_known(step))
@@ -343,7 +343,7 @@ class Specialised(Divergence):
         return self.leave(at, step.op == "EXIT", entries, taken)
 
     def _landing(self, step: Step, taken: Value) -> tuple[Number, Value]:
-        """Where the first of the lanes jumps that an instruction holds for, and which of them jump there too."""
+        """See `Divergence.jump`."""
         k = self.k
         if step.indirect is None:
             return _known(step), taken
@@ -389,7 +389,7 @@ class Specialised(Divergence):
         return (self.left.value < 0, self.turn[index], self.number[index], False)
 
     def _lost(self, block: CodeBlock) -> Next:
-        """Control runs past the end of the program, or to where nothing is."""
+        """Control goes past the end of the program, or to a place without an instruction."""
         return self._go(self.astray(block.last), block)
 
     def _barrier(self, step: Step, mask: Value, block: CodeBlock) -> Next:

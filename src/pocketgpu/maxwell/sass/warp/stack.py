@@ -1,4 +1,4 @@
-"""The divergence stack of a warp, in its record: what pushes, leaves and comes back, for both executors."""
+"""The divergence stack of a warp, which lies in its record."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pocketgpu.maxwell.sass.thread_memory.access import Place
 from pocketgpu.maxwell.sass.thread_memory.work import ENTRY, LAUNCH, STACK_ENTRIES, WARP
 
 _NO_KIND = -1
-"""A kind that no entry has: all entries are above the nearest of it."""
+"""A kind that no entry has, so that all entries are above the nearest one of it."""
 
 
 @kernel(lanes=32, at=I32, depth=I32, kind=I32, leaving=I32)

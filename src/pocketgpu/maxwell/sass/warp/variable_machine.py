@@ -1,7 +1,7 @@
 """A warp with its registers in variables: what specialised code does for one instruction.
 
-Writes of registers spare lanes that are not at work only where those may need the old value. A block of the program may
-do simple accesses of memory itself (`inline_access.py`).
+A write changes inactive lanes as well if they do not need the old value, because that is faster. A block of the program
+may do simple accesses of memory itself (`inline_access.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pocketgpu.maxwell.sass.program.flow import Flow
 from pocketgpu.maxwell.sass.program.registers import ALL, FLAGS_BIT, PREDICATE_BIT, words_of
 from pocketgpu.maxwell.sass.program.steps import Source, Step
 from pocketgpu.maxwell.sass.semantics import Flags, float32
-from pocketgpu.maxwell.sass.stages.stage_io import NONE
+from pocketgpu.maxwell.sass.stages.stage import NONE
 from pocketgpu.maxwell.sass.thread_memory.access import DATA, Place
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH, REGISTERS, VECTOR, WARP
 from pocketgpu.maxwell.sass.warp.functions import called, function_index
@@ -27,7 +27,7 @@ from pocketgpu.maxwell.sass.warp.machine import Machine
 class VariableMachine(Machine):
     """A warp whose registers are variables of the code, one for each that the program writes.
 
-    guarded: whether the instruction at hand may hold for only some of the lanes at work.
+    guarded: whether the instruction at hand may hold for only some of the active lanes.
     """
 
     def __init__(self, k: Lang, place: Place, flow: Flow, stage: int = NONE, outputs: tuple[int, ...] = ()) -> None:
@@ -51,8 +51,8 @@ class VariableMachine(Machine):
     def begin(self, inline: dict[int, Access] | None = None, careful: dict[int, int] | None = None) -> None:
         """Begin a block.
 
-        inline: accesses of memory that the block does itself, by number of the instruction. careful: for those that
-        ask whether they are simple, the block of the graph to go on with if not.
+        inline: accesses of memory that the block does itself, by number of the instruction. careful: for accesses that
+        are checked, the node of the graph to go on with if they are not simple.
         """
         self._nans, self._inline, self._careful = {}, inline or {}, careful or {}
 
@@ -64,7 +64,7 @@ class VariableMachine(Machine):
         return self.k.splat(0) if var is None else var.value
 
     def _settle(self, n: int) -> None:
-        """Make NaNs of a register canonical. Lanes that were spared may hold anything."""
+        """Make the NaNs of a register canonical, in the lanes that wrote floats."""
         mask, var, k = self._nans.pop(n), self.variables[n], self.k
         word = var.value
         x = k.bits_f32(word)
@@ -72,7 +72,7 @@ class VariableMachine(Machine):
         var.value = k.select(nan, float32.CANONICAL_NAN, word)
 
     def settle_all(self) -> None:
-        """Make NaNs of all registers canonical, before a block ends."""
+        """Make the NaNs of all registers canonical, before a block ends."""
         for n in list(self._nans):
             self._settle(n)
 
@@ -177,7 +177,7 @@ class VariableMachine(Machine):
                 k.store(I32, record + (WARP.FLAGS + 4 * n), k.ballot(var.value))
 
     def put_outputs(self, lanes: Value) -> None:
-        """Into the record what others read after the program has ended: output registers of some lanes (a ballot)."""
+        """Store output registers of some lanes (a ballot), for readers after the program has ended."""
         if self.outputs:
             mask = self.k.mask_of(lanes)
             for n in self.outputs:
@@ -185,7 +185,7 @@ class VariableMachine(Machine):
 
     # -- instructions -----------------------------------------------------------------------------------------------
     def guard(self, step: Step, active: Value) -> Value:
-        """The lanes at work for which the guard of an instruction is true."""
+        """The active lanes for which the guard of an instruction is true."""
         self.guarded = step.guarded
         if step.guarded:
             active = active & self.predicate_value(step.guard.n, step.guard.negated)
@@ -243,7 +243,7 @@ class VariableMachine(Machine):
         return row
 
     def _unless(self, good: Value, step: Step) -> None:
-        """Unless an access is simple, go over to the careful form of the block before the instruction."""
+        """Go on with the careful form of the block, before the instruction, if an access is not simple."""
         nans = dict(self._nans)
         self.k.escape(~good, self._careful[step.index], self.settle_all)
         self._nans = nans

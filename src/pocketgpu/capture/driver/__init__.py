@@ -1,0 +1,71 @@
+"""Replaying a capture: the machine that it needs, frame by frame, step by step, and there and back.
+
+`base.py` says what a driver can do and holds all that does not depend on the console; `n3ds.py` and `switch.py` say how
+each console does it. `checkpoints.py` keeps places that can be come back to, within a budget of bytes.
+
+This is the only place that knows which machine a capture needs, and the only one that asks which console it is of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, overload
+
+from pocketgpu.capture.driver.base import Driver, Frame, Player, Position
+
+if TYPE_CHECKING:
+    from pocketgpu.capture.driver.n3ds import N3DSDriver, N3DSTrace
+    from pocketgpu.capture.driver.switch import SwitchDriver
+    from pocketgpu.capture.formats.mxcap import ChannelLog
+    from pocketgpu.maxwell.gm20b import GM20B
+    from pocketgpu.pica.n3ds import N3DS
+
+
+def provider(trace: N3DSTrace | ChannelLog) -> type[Driver[Any]]:
+    """The class of drivers for a parsed capture."""
+    # Imported late: reading and describing a capture must not wait for the machine and its compiler.
+    if trace.console == "Switch":
+        from pocketgpu.capture.driver.switch import SwitchDriver
+
+        return SwitchDriver
+    from pocketgpu.capture.driver.n3ds import N3DSDriver
+
+    return N3DSDriver
+
+
+@overload
+def drive(
+    trace: N3DSTrace, *, threads: int = 1, switches: Mapping[str, str] | None = None, evaluator: str = "llvm",
+    machine: N3DS | None = None,
+) -> N3DSDriver: ...  # fmt: skip
+@overload
+def drive(
+    trace: ChannelLog, *, threads: int = 1, switches: Mapping[str, str] | None = None, evaluator: str = "llvm",
+    machine: GM20B | None = None,
+) -> SwitchDriver: ...  # fmt: skip
+@overload
+def drive(
+    trace: N3DSTrace | ChannelLog, *, threads: int = 1, switches: Mapping[str, str] | None = None,
+    evaluator: str = "llvm", machine: N3DS | GM20B | None = None,
+) -> Driver[Any]: ...  # fmt: skip
+def drive(
+    trace: N3DSTrace | ChannelLog,
+    *,
+    threads: int = 1,
+    switches: Mapping[str, str] | None = None,
+    evaluator: str = "llvm",
+    machine: Any = None,
+) -> Driver[Any]:
+    """A driver for a parsed capture, at its beginning.
+
+    threads, switches, evaluator: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`. machine: one that was made for a
+    capture like this, to be used again instead of a new one; it is switched off and on, and the others do not count.
+    """
+    chosen = provider(trace)
+    if machine is None:
+        return chosen(trace, chosen.make_machine(trace, threads, switches, evaluator))
+    machine.reset()
+    return chosen(trace, machine)
+
+
+__all__ = ["Driver", "Frame", "Player", "Position", "drive", "provider"]

@@ -1,0 +1,265 @@
+"""Replaying captures of a 3DS.
+
+The machine is used through a few calls, all of them in bulk, because the time between a frame's first event and its
+marker is what gets measured and promised.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from time import perf_counter
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.capture.driver.base import Driver, Measure, Played, Player
+from pocketgpu.capture.driver.checkpoints import BUDGET, Position
+from pocketgpu.capture.formats.citrace import LoadRun, NarrowWrite, Trace, WriteRun
+from pocketgpu.capture.formats.gxlog import GxLog, GxRun
+from pocketgpu.capture.formats.pgc.traces import PgcTrace
+from pocketgpu.errors import GuestMemoryError
+from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE
+from pocketgpu.pica.core.observer import Observer, Run
+from pocketgpu.pica.display.screens import Screen
+from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.n3ds import N3DS
+
+N3DSTrace: TypeAlias = Trace | GxLog | PgcTrace
+"""Parsed captures of a 3DS."""
+StepOf3DS: TypeAlias = WriteRun | LoadRun | GxRun | NarrowWrite
+_COUNTS = ("draws", "triangles", "fragments")
+_NEVER = sys.maxsize
+
+
+class N3DSDriver(Driver[N3DS]):
+    """A capture of a 3DS, and the machine that replays it."""
+
+    screens = ("top", "bottom", "top-right")
+    measure = Measure(
+        ("loads", "list", "vertex", "raster", "fill", "transfer"), "fragments", "mpixel_per_second", "Mpixel/s"
+    )
+
+    def __init__(self, trace: N3DSTrace, machine: N3DS) -> None:
+        self.trace = trace
+        super().__init__(trace, machine)
+
+    @staticmethod
+    def make_machine(
+        trace: N3DSTrace, threads: int = 1, switches: Mapping[str, str] | None = None, evaluator: str = "llvm",
+        tier: str = "auto",
+    ) -> N3DS:  # fmt: skip
+        fcram = FCRAM_NEW_SIZE if trace.needs_new_model else FCRAM.size
+        return N3DS(fcram=fcram, threads=threads, evaluator=evaluator, switches=switches, tier=tier)
+
+    def _begin(self) -> None:
+        trace, machine = self.trace, self.machine
+        machine.load_initial(**vars(trace.initial))
+        if isinstance(trace, PgcTrace):
+            machine.load_tables(trace.tables)
+        if isinstance(trace, GxLog | PgcTrace) and trace.virt_to_phys:
+            machine.gsp.virt_to_phys = AddressMap(trace.virt_to_phys)
+
+    # -- frames -------------------------------------------------------------------------------------------------------
+    def play_frame(self) -> Played:
+        runs, stats = self.trace.runs(self.frame), self.machine.stats
+        stats.reset()
+        start = perf_counter()
+        for run in runs:
+            self._do(run)
+        self._end_frame()
+        milliseconds = 1000.0 * (perf_counter() - start)
+        return Played(milliseconds, {name: int(getattr(stats, name)) for name in _COUNTS}, stats.seconds)
+
+    def steps(self) -> Iterator[int]:
+        if self.frame >= self.frame_count:
+            return
+        for run in self.trace.runs(self.frame):
+            self._do(run)
+            yield run.element
+        self._end_frame()
+
+    def do(self, runs: Sequence[StepOf3DS]) -> None:
+        """Let steps happen, as if they came next in the frame at hand."""
+        for run in runs:
+            self._do(run)
+
+    def _end_frame(self) -> None:
+        self.machine.step_vblank()
+        self.machine.finish()
+        self.frame += 1
+
+    def _do(self, run: StepOf3DS) -> None:
+        machine = self.machine
+        if isinstance(run, WriteRun):
+            machine.write_registers(run.addresses, run.values)
+        elif isinstance(run, LoadRun):
+            self._load(run)
+        elif isinstance(run, GxRun):
+            # A command of a log did run, whatever gsp would say of its alignment today.
+            machine.gsp.gx(run.words, recorded=True, at=f"f{self.frame}/e{run.element}")
+        else:
+            self._write_narrow(run)
+
+    def _load(self, run: LoadRun) -> None:
+        """Store the bytes of a load; an event tells of those that go where no memory is."""
+        if not run.data:
+            return
+        try:
+            self.machine.load_memory(run.address, run.data)
+        except GuestMemoryError:
+            left = len(run.data) - self._load_parts(run)
+            if left:
+                self.machine.events.report(
+                    "warning",
+                    "capture.unmapped-load",
+                    f"{left} of the {len(run.data)} bytes loaded to {run.address:#010x} go where no memory is",
+                    at=f"f{self.frame}/e{run.element}",
+                )
+
+    def _load_parts(self, run: LoadRun) -> int:
+        """Store what lies in memory of a load that no single region holds (some lie next to each other); returns
+        bytes."""
+        stored = 0
+        for region, _ in self.machine.memory.regions:
+            low = max(run.address, region.base)
+            high = min(run.address + len(run.data), region.base + region.size)
+            if low < high:
+                self.machine.load_memory(low, run.data[low - run.address : high - run.address])
+                stored += high - low
+        return stored
+
+    def _write_narrow(self, run: NarrowWrite) -> None:
+        """The registers are words: the rest of the word keeps what the machine says it holds."""
+        word = run.address & ~3
+        shift = 8 * (run.address - word)
+        mask = ((1 << run.width) - 1) << shift
+        value = (self.machine.read_register(word) & ~mask) | (run.value << shift)
+        self.machine.write_registers(np.array([word], np.uint32), np.array([value & 0xFFFFFFFF], np.uint32))
+
+    def shown(self, frame: int) -> dict[str, Screen]:
+        return dict(self.machine.screens)
+
+    # -- checkpoints --------------------------------------------------------------------------------------------------
+    def _save(self) -> None:
+        """Nothing: the machine holds all."""
+
+    def _restore(self, kept: None) -> None:
+        """Nothing to bring back."""
+
+
+class _Reached(Exception):
+    """Internal: the event that was asked for has happened."""
+
+
+class _Counter(Observer):
+    """Counts the events of a frame, and stops the machine after one of them."""
+
+    def __init__(self) -> None:
+        self.events, self.stop = 0, _NEVER
+
+    def _happened(self) -> None:
+        self.events += 1
+        if self.events >= self.stop:
+            raise _Reached
+
+    def memory_loaded(self, address: int, size: int) -> None:
+        self._happened()
+
+    def display_written(self, addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> None:
+        self._happened()
+
+    def unit_ended(self, unit: str, words: Mapping[str, int]) -> None:
+        if unit != "P3D":  # its list is an event when it starts
+            self._happened()
+
+    def memory_copied(self, words: Sequence[int]) -> None:
+        self._happened()
+
+    def cache_flushed(self, ranges: Sequence[tuple[int, int]]) -> None:
+        self._happened()
+
+    def list_starts(self, offset: int, size: int) -> None:
+        self._happened()
+
+    def draws(self, packets: DrawPackets, run: Run) -> None:
+        wanted = min(len(packets), self.stop - self.events)
+        if wanted > 0:
+            run(0, wanted)
+        self.events += wanted
+        if self.events >= self.stop:
+            if wanted > 0:  # the list was walked further before the last of them ran
+                self.machine.see_again(packets, wanted - 1)
+            raise _Reached
+
+
+class N3DSPlayer(Player[N3DSDriver]):
+    """A 3DS that can be anywhere in a capture.
+
+    Events are loads, writes to display registers in a row, fills, transfers, flushes and copies of GX commands, lists
+    that begin, and draws. The machine stops in the middle of a list, from where nothing goes on: a later event of the
+    same frame is reached from the frame's beginning.
+    """
+
+    interval: ClassVar[float] = 0.0  # each frame begins with a checkpoint while there is room
+
+    def __init__(self, driver: N3DSDriver, budget: int = BUDGET) -> None:
+        self._position = Position(0)
+        self._counter = _Counter()
+        driver.machine.observe(self._counter)
+        self._clock = [0.0]
+        """Seconds of replay that are over when a frame begins."""
+        super().__init__(driver, budget)
+
+    @property
+    def machine(self) -> N3DS:
+        """The machine of the driver."""
+        return self.driver.machine
+
+    @property
+    def position(self) -> Position:
+        return self._position
+
+    @property
+    def resumable(self) -> bool:
+        return self._position.events == 0
+
+    def _seconds(self, position: Position) -> float:
+        return self._clock[position.frame]
+
+    def _mark(self) -> None:
+        """Nothing: frames are the driver's to count."""
+
+    def _came_back(self, position: Position, mark: None) -> None:
+        self._position = position
+
+    def _run(self, position: Position) -> None:
+        while self.position.frame < min(position.frame, self.driver.frame_count):
+            self._play(_NEVER)
+        if self.position.frame < self.driver.frame_count and position.events:
+            self._play(position.events)
+
+    def _play(self, stop: int) -> None:
+        """Play the frame at hand, which has just begun, until so many of its events are over."""
+        frame, counter = self.position.frame, self._counter
+        counter.events, counter.stop = 0, stop
+        self.machine.stats.reset()
+        try:
+            played = self.driver.play_frame()
+        except _Reached:
+            self._position = Position(frame, counter.events)
+            return
+        except BaseException:
+            self.spoilt = True
+            raise
+        self._position = Position(frame + 1)
+        if len(self._clock) == frame + 1:
+            seconds = self._clock[-1] + played.milliseconds / 1000
+            self._clock.append(seconds)
+            if self.checkpoints.due(seconds):
+                self._keep(seconds)
+
+
+__all__ = ["N3DSDriver", "N3DSPlayer", "N3DSTrace", "StepOf3DS"]

@@ -1,0 +1,173 @@
+"""What a draw or launch uses besides vertices: textures, programs, constant buffers. Each console has its own kinds."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+@dataclass(frozen=True)
+class TextureFacts:
+    """What there is to say of a texture without its texels.
+
+    name: for files: "unit0" on a 3DS; on a Switch "pixel.c2.0x20", what the pixel program names by byte 0x20 of
+    constant bank 2. bound: where it is bound, in words. kind: "2D", "cube", ... width, height, depth in texels; layers:
+    6 of a cube; levels: of detail, the first one included. address: None where there is no memory. settings: wrapping
+    and filters, by the names that the console's registers have. fault: why it cannot be read; "" if it can.
+    """
+
+    name: str
+    bound: str
+    enabled: bool = True
+    kind: str = ""
+    format: str = ""
+    width: int = 0
+    height: int = 0
+    depth: int = 1
+    layers: int = 1
+    levels: int = 1
+    address: int | None = None
+    settings: Mapping[str, Any] | None = None
+    fault: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        address = None if self.address is None else f"{self.address:#x}"
+        return {**vars(self), "address": address, "settings": dict(self.settings or {})}
+
+    def __str__(self) -> str:
+        if self.fault:
+            return f"{self.bound}: {self.fault}"
+        size = "x".join(str(n) for n in (self.width, self.height, self.depth) if n > 1) or "1"
+        where = "no memory" if self.address is None else f"{self.address:#x}"
+        more = [f"{self.levels} levels"] if self.levels > 1 else []
+        more += [f"{self.layers} layers"] if self.layers > 1 else []
+        more += [] if self.enabled else ["off"]
+        return ", ".join([f"{self.bound}: {self.kind} {size} {self.format} at {where}", *more])
+
+
+class Texture(ABC):
+    """A texture that is bound."""
+
+    @property
+    @abstractmethod
+    def facts(self) -> TextureFacts:
+        """What it is."""
+
+    @property
+    @abstractmethod
+    def image(self) -> Image:
+        """Its first level as a picture.
+
+        :raises UsageError: it cannot be read.
+        """
+
+    @abstractmethod
+    def pictures(self) -> dict[str, NDArray[np.uint8]]:
+        """All levels of all layers by names such as "unit0.level1": RGBA (height, width, 4), uint8.
+
+        :raises UsageError: it cannot be read, or there is no decoder for its format.
+        """
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, without texels."""
+        return self.facts.to_json()
+
+    def __str__(self) -> str:
+        return str(self.facts)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
+
+
+class Program(ABC):
+    """A shader program that is bound. unit: what it shades: "vertex", "geometry", "pixel"."""
+
+    unit: str
+
+    @property
+    @abstractmethod
+    def digest(self) -> str:
+        """16 hexadecimal digits, equal for equal programs."""
+
+    @property
+    @abstractmethod
+    def size(self) -> str:
+        """How long it is, in words."""
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """The program, disassembled."""
+
+    @property
+    @abstractmethod
+    def begins(self) -> int:
+        """Where it begins: an instruction's number on a 3DS, an address on a Switch."""
+
+    @property
+    def uniforms(self) -> Mapping[str, list[Any]]:
+        """Values by name, where they belong to the program; a Switch has constant buffers instead."""
+        return {}
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "unit": self.unit, "digest": self.digest, "begins": f"{self.begins:#x}", "size": self.size,
+            "text": self.text, "uniforms": {name: list(map(_plain, row)) for name, row in self.uniforms.items()},
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"<{self.unit} program {self.digest}, {self.size}>"
+
+
+def _plain(value: Any) -> Any:
+    """A number that JSON can hold."""
+    return str(value) if isinstance(value, float) and not np.isfinite(value) else value
+
+
+@dataclass(frozen=True)
+class ConstantBuffer:
+    """A constant buffer that programs of a group see. data: its bytes."""
+
+    group: str
+    slot: int
+    address: int
+    size: int
+    data: bytes
+
+    def to_json(self) -> dict[str, Any]:
+        """Where it is; its bytes as hexadecimal."""
+        return {
+            "group": self.group, "slot": self.slot, "address": f"{self.address:#x}", "size": self.size,
+            "data": self.data.hex(),
+        }  # fmt: skip
+
+    @property
+    def words(self) -> NDArray[np.uint32]:
+        """Its whole words; `.view(np.float32)` gives numbers."""
+        return np.frombuffer(self.data[: len(self.data) & ~3], "<u4").astype(np.uint32)
+
+    def lines(self, most: int) -> Iterator[str]:
+        """Its words as hexadecimal and as floats, four a line; `most` of them."""
+        words = self.words
+        for at in range(0, min(len(words), most), 4):
+            row = words[at : at + 4]
+            numbers = ", ".join(f"{value:.7g}" for value in row.view(np.float32).tolist())
+            yield f"c[{self.slot:#x}][{4 * at:#x}] " + " ".join(f"{word:08x}" for word in row.tolist()) + f"  {numbers}"
+        if len(words) > most:
+            yield f"{len(words) - most} words more; --json has them all"
+
+    def __str__(self) -> str:
+        return f"{self.group} c[{self.slot:#x}]: {self.size} bytes at {self.address:#x}"
+
+
+__all__ = ["ConstantBuffer", "Program", "Texture", "TextureFacts"]

@@ -1,0 +1,146 @@
+"""The vertices of a draw, the buffers that they lie in, and the attributes that are read from there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Per = Literal["vertex", "instance", "draw"]
+"""What has a value of its own: each vertex, each instance, or only the draw (a constant)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """Where an input of the vertex program gets its values from.
+
+    register: the program's name of it: "v0" on a 3DS, "a0" on a Switch. format: of the bytes: "3 x f32",
+    "R32_G32_B32". type: of the numbers: "f32", "FLOAT", "UNORM"; "constant" for a value that all vertices share.
+    address: of the first element, None if no memory is there; stride: bytes from element to element.
+    """
+
+    register: str
+    format: str
+    type: str
+    address: int | None
+    stride: int
+    per: Per = "vertex"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        address = None if self.address is None else f"{self.address:#x}"
+        return {
+            "register": self.register, "format": self.format, "type": self.type, "address": address,
+            "stride": self.stride, "per": self.per,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        if self.per == "draw":
+            return f"{self.register}: a constant"
+        kind = self.format if self.type in self.format else f"{self.format} {self.type}"
+        if self.address is None:
+            return f"{self.register}: {kind} from no memory of its own"
+        return f"{self.register}: {kind} from {self.address:#x}, {self.stride} bytes for each {self.per}"
+
+
+@dataclass(frozen=True)
+class VertexBuffer:
+    """A vertex buffer in use.
+
+    number: of the loader (3DS) or stream (Switch). address: of its first element. size: bytes that may be read, None
+    if nothing says. stride: bytes from element to element. components: what lies in an element, in order, as texts.
+    """
+
+    number: int
+    address: int
+    stride: int
+    components: tuple[str, ...]
+    size: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "number": self.number, "address": f"{self.address:#x}", "size": self.size, "stride": self.stride,
+            "components": list(self.components),
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        what = ", ".join(self.components) or "no attribute"
+        of = "" if self.size is None else f" of {self.size}"
+        return f"buffer {self.number} at {self.address:#x}, every {self.stride}{of} bytes: {what}"
+
+
+@dataclass(frozen=True, eq=False)
+class IndexBuffer:
+    """The indices of a draw. address: of the first; 0 if they came in the command stream. type: "u8", "u16" or "u32".
+    array: (n,) as many of them as lie in memory."""
+
+    address: int
+    type: str
+    array: NDArray[np.unsignedinteger[Any]]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        low, high = (int(f(self.array)) if len(self.array) else None for f in (np.min, np.max))
+        return {
+            "address": f"{self.address:#x}", "type": self.type, "count": len(self.array), "lowest": low,
+            "highest": high,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        return f"{len(self.array)} x {self.type} at {self.address:#x}"
+
+
+@dataclass(eq=False)
+class Vertices:
+    """The vertices of a draw, in the order in which it names them: the same vertex may come several times.
+
+    numbers: (n,) int64, their numbers in the buffers (the indices, of an indexed draw). ids: (n,) uint32, what programs
+    read as the vertex number. inputs: structured (n,), four numbers for each input in use ("v0"… or "a0"…). outputs:
+    structured (n,), what the vertex program put out, by name ("position", "color", "generic0"…); empty where nothing
+    of it can be had. registers: structured (n,), output registers of a 3DS ("o0"…), four floats each; None on a Switch.
+    emitted: structured, what a later program (geometry, tessellation) put out, None without one; emitted_by names it.
+    triangles: (m, 3) int64, places in `outputs`, or in `emitted` if there is one. primitives: the topology, by its
+    official name. cut: how many vertices were left out because the draw has too many.
+    """
+
+    numbers: NDArray[np.int64]
+    ids: NDArray[np.uint32]
+    inputs: NDArray[Any]
+    outputs: NDArray[Any]
+    emitted: NDArray[Any] | None
+    triangles: NDArray[np.int64]
+    attributes: tuple[Attribute, ...]
+    primitives: str
+    registers: NDArray[Any] | None = None
+    emitted_by: str = ""
+    cut: int = 0
+
+    @property
+    def shaded(self) -> NDArray[Any]:
+        """What triangles are made of: `emitted`, or `outputs` without later programs."""
+        return self.outputs if self.emitted is None else self.emitted
+
+    def to_json(self) -> dict[str, Any]:
+        """Counts, names and attributes; not the numbers of each vertex."""
+        return {
+            "count": len(self), "distinct": len(set(self.numbers.tolist())), "triangles": len(self.triangles),
+            "primitives": self.primitives, "attributes": [one.to_json() for one in self.attributes],
+            "inputs": list(self.inputs.dtype.names or ()), "outputs": list(self.outputs.dtype.names or ()),
+            "emitted": None if self.emitted is None else len(self.emitted), "cut": self.cut,
+        }  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __str__(self) -> str:
+        made = "" if self.emitted is None else f", {len(self.emitted)} emitted by {self.emitted_by}"
+        return f"{len(self)} vertices{made}, {len(self.triangles)} triangles"
+
+    def __repr__(self) -> str:
+        return f"<Vertices: {self}>"
+
+
+__all__ = ["Attribute", "IndexBuffer", "Per", "VertexBuffer", "Vertices"]

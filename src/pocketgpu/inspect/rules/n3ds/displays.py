@@ -1,0 +1,65 @@
+"""Rules about what the screens show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.inspect.rules.rule import Found, RuleSet
+from pocketgpu.pica.external.transfer import external_format
+
+RULES = RuleSet("3DS")
+
+
+@RULES.rule(
+    "display.never-written",
+    "a screen shows memory that nothing wrote",
+    severity="note",
+    confidence="inferred",
+    source="3dbrew GPU/External Registers, LCD",
+    explanation=(
+        "What is shown is whatever was there before; here it is black. Programs that use one screen often leave "
+        "the other so."
+    ),
+    hint="Show where the transfer went, or fill the framebuffer once.",
+)
+def display_never_written(record: N3dsRecord) -> Iterator[Found]:
+    for read in record.all_reads:
+        if read.kind == "display" and read.range.size and read.missing >= read.range.size:
+            yield Found(f"{read.what}: nothing was ever written at {read.range.address:#010x} ({read.name})", read.at)
+
+
+@RULES.rule(
+    "display.format",
+    "a screen shows a picture in another format than it was made in",
+    severity="warning",
+    confidence="inferred",
+    source="3dbrew GPU/External Registers, Framebuffer format",
+    explanation="The display controller has a format of its own, which no transfer changes.",
+    hint="Write the format of the transfer's output to the framebuffer's.",
+)
+def display_format(record: N3dsRecord) -> Iterator[Found]:
+    made: dict[int, str] = {}
+    for unit in record.transfers:
+        if unit.target is not None and not unit.get("PPF_FLAGS.linear_to_tiled"):
+            made[unit.target.address] = external_format(unit.get("PPF_FLAGS.output_format")).name
+    for shown in record.shown:
+        name = external_format(shown.format).name
+        if made.get(shown.address, name) != name:
+            yield Found(
+                f"the {shown.screen} screen shows {shown.address:#010x} as {name}, transfers write "
+                f"{made[shown.address]} there", shown.at,
+            )  # fmt: skip
+
+
+@RULES.rule(
+    "display.unmapped",
+    "a screen shows addresses where no memory is",
+    severity="error",
+    confidence="documented",
+    source="3dbrew Memory layout; GPU/External Registers, LCD",
+    explanation="Framebuffer registers take physical addresses.",
+    hint="Look at address and stride.",
+)
+def display_unmapped(record: N3dsRecord) -> Iterable[Found]:
+    return record.tells("display.unmapped")

@@ -1,0 +1,31 @@
+"""Rules about doubtful behaviour that a capture depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pocketgpu.inspect.n3ds import doubts
+from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.inspect.rules.rule import Found, RuleSet
+
+RULES = RuleSet("3DS")
+
+
+@RULES.rule(
+    "doubt",
+    "the picture depends on behaviour that the sources leave open",
+    severity="note",
+    confidence="inferred",
+    source="facts/switches: each switch names who says what",
+    explanation="Documents or simulators disagree there. What a console shows may be the other thing.",
+    hint="`pocketgpu switches` tells the alternatives; render with --set to see them.",
+)
+def doubt(record: N3dsRecord) -> Iterator[Found]:
+    for draw in record.draws:
+        for doubt in doubts.of_draw(draw):
+            if doubt.certain:
+                yield draw.found(f"{doubt.reason} (the switch {doubt.switch})")
+    for unit in record.units:
+        for doubt in doubts.of_unit(unit.unit, unit.words):
+            if doubt.certain:
+                yield Found(f"{doubt.reason} (the switch {doubt.switch})", unit.at)

@@ -1,0 +1,127 @@
+"""Rules about memory that is read: what nobody wrote, what a cache still holds, what has two meanings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.inspect.rules.rule import Found, RuleSet
+
+RULES = RuleSet("3DS")
+
+
+_KINDS = ("list", "vertices", "indices", "texture")
+
+
+@RULES.rule(
+    "memory.never-written",
+    "vertices, indices, textures or lists are read from memory that nothing wrote",
+    severity="warning",
+    confidence="inferred",
+    source="3dbrew Memory layout",
+    explanation=(
+        "Here such memory is 0. On a console it holds what another program left there. Bytes are told apart in groups "
+        "of 16."
+    ),
+    hint="Look at the address and the size; a recording that began late may also lack what was written before.",
+)
+def memory_never_written(record: N3dsRecord) -> Iterator[Found]:
+    for read in record.all_reads:
+        if read.kind in _KINDS and read.missing:
+            where = f" ({read.name})" if read.name else ""
+            yield Found(
+                f"{read.what}: {read.missing} of {read.range.size} bytes at {read.range.address:#010x} "
+                f"were never written{where}", read.at,
+            )  # fmt: skip
+
+
+_MEMORY_TWO_USES_KINDS = ("vertices", "indices", "texture")
+
+
+@RULES.rule(
+    "memory.two-uses",
+    "a draw reads the same bytes as vertices and as indices or a texture",
+    severity="warning",
+    confidence="inferred",
+    source="3dbrew GPU/Internal Registers, GPUREG_ATTRIBBUFFERi_CONFIG2, GPUREG_INDEXBUFFER_CONFIG",
+    explanation=(
+        "One of them reaches into the other: a stride or a number of vertices is too large, or an address is "
+        "wrong."
+    ),
+    hint="Look at strides, at the largest index, and at offsets, which count from ATTRIBBUFFERS_LOC.",
+)
+def memory_two_uses(record: N3dsRecord) -> Iterator[Found]:
+    for draw in record.draws:
+        reads = [read for kind in _MEMORY_TWO_USES_KINDS for read in draw.reads if read.kind == kind]
+        for one, other in combinations(reads, 2):
+            if one.kind != other.kind and one.range.overlaps(other.range):
+                yield draw.found(f"{one.what} at {one.range} ({one.name}) overlaps {other.what} at {other.range}")
+
+
+_TRANSFER_NEVER_WRITTEN_KINDS = ("transfer", "copy")
+
+
+@RULES.rule(
+    "transfer.never-written",
+    "a transfer or a copy reads memory that nothing wrote",
+    severity="warning",
+    confidence="inferred",
+    source="3dbrew GPU/External Registers, Transfer Engine",
+    explanation="What is shown is whatever was there before; here it is black.",
+    hint="Transfer from where draws go, COLORBUFFER_LOC.",
+)
+def transfer_never_written(record: N3dsRecord) -> Iterator[Found]:
+    for read in record.all_reads:
+        if read.kind in _TRANSFER_NEVER_WRITTEN_KINDS and read.range.size and read.missing >= read.range.size:
+            drawn = sorted({draw.writes["color"].address for draw in record.draws if "color" in draw.writes})
+            more = f"; draws go to {', '.join(f'{address:#010x}' for address in drawn[:3])}" if drawn else ""
+            yield Found(
+                f"{read.what}: nothing was ever written at {read.range.address:#010x} ({read.name}){more}", read.at
+            )
+
+
+@RULES.rule(
+    "target.not-cleared",
+    "a draw depends on a colour or depth buffer that was never cleared",
+    severity="warning",
+    confidence="inferred",
+    source="3dbrew GPU/Internal Registers, GPUREG_DEPTH_COLOR_MASK, GPUREG_BLEND_FUNC",
+    explanation=(
+        "Here the buffer is 0; on a console it holds what was there before, so the picture differs from run "
+        "to run."
+    ),
+    hint="Fill colour and depth buffer before the first draw, at the addresses that the draw uses.",
+)
+def target_not_cleared(record: N3dsRecord) -> Iterator[Found]:
+    for read in record.all_reads:
+        if read.kind in ("color", "depth") and read.range.size and read.missing >= read.range.size:
+            use = "tested against" if read.kind == "depth" else "blended with"
+            yield Found(
+                f"the {read.what} at {read.range.address:#010x} ({read.name}) is {use}, and nothing ever wrote there",
+                read.at,
+            )
+
+
+@RULES.rule(
+    "cache.stale",
+    "the GPU reads what the processor wrote without a cache flush",
+    severity="warning",
+    confidence="documented",
+    source="3dbrew GSP Shared Memory, FlushCacheRegions; GSPGPU:FlushDataCache",
+    explanation=(
+        "The GPU does not see the processor's cache, and reads older data. Only recordings of GX commands tell "
+        "of flushes, and only those of commands: where a program flushes by no command at all, nothing is looked "
+        "for."
+    ),
+    hint="Flush the range after writing it and before the command that reads it.",
+)
+def cache_stale(record: N3dsRecord) -> Iterator[Found]:
+    if not record.flushes:
+        return
+    for read in record.all_reads:
+        if read.stale:
+            yield Found(
+                f"{read.what}: {read.stale} of {read.range.size} bytes at {read.range.address:#010x} were written by "
+                "the processor and not flushed since", read.at,
+            )  # fmt: skip

@@ -1,0 +1,95 @@
+"""Rules about textures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pocketgpu.facts.formats import TEXTURE_FORMATS
+from pocketgpu.facts.pica_enums import TEXENV_SOURCE
+from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.inspect.rules.rule import Found, RuleSet
+from pocketgpu.pica.fragment.combiners import STAGES
+
+RULES = RuleSet("3DS")
+
+
+_UNITS = 3
+
+
+@RULES.rule(
+    "texture.unit-off",
+    "a combiner reads a texture unit that is off",
+    severity="warning",
+    confidence="documented",
+    source="3dbrew GPU/Internal Registers, GPUREG_TEXUNIT_CONFIG, GPUREG_TEXENV0_SOURCE",
+    explanation="The unit gives no colour of the texture; what it gives instead is not known.",
+    hint="Enable the unit, or take the texture out of the combiner.",
+)
+def texture_unit_off(record: N3dsRecord) -> Iterator[Found]:
+    for draw in record.draws:
+        for unit in range(_UNITS + 1):
+            if draw(f"TEXUNIT_CONFIG.unit{unit}_enable"):
+                continue
+            stages = [stage for stage in range(STAGES) if TEXENV_SOURCE.TEXTURE0 + unit in draw.sources(stage)]
+            if stages:
+                yield draw.found(
+                    f"combiner stage {stages[0]} reads texture unit {unit}, which TEXUNIT_CONFIG.unit{unit}_enable "
+                    "switches off"
+                )
+
+
+_LEAST, _MOST = 8, 1024
+
+
+@RULES.rule(
+    "texture.size",
+    "a texture whose sides are no powers of two from 8 to 1024",
+    severity="warning",
+    confidence="documented",
+    source="3dbrew GPU/Internal Registers, GPUREG_TEXUNIT0_DIM, GPUREG_TEXUNIT0_LOD",
+    explanation="The unit makes addresses of bits, and the smallest level that memory holds has 8x8 texels.",
+    hint="Pad the texture to the next power of two.",
+)
+def texture_size(record: N3dsRecord) -> Iterator[Found]:
+    for draw in record.draws:
+        for unit in draw.texture_units:
+            width, height = (draw(f"TEXUNIT{unit}_DIM.{name}") for name in ("width", "height"))
+            if any(side & (side - 1) or not _LEAST <= side <= _MOST for side in (width, height)):
+                yield draw.found(f"the texture of unit {unit} is {width}x{height} (TEXUNIT{unit}_DIM)")
+            levels = draw(f"TEXUNIT{unit}_LOD.max_level")
+            if levels and min(width, height) >> levels < _LEAST:
+                yield draw.found(f"the texture of unit {unit} is {width}x{height} and has {levels} smaller levels")
+
+
+@RULES.rule(
+    "texture.unmapped",
+    "a texture leaves memory or has no size",
+    severity="error",
+    confidence="documented",
+    source="3dbrew Memory layout; GPU/Internal Registers, GPUREG_TEXUNIT0_ADDR1",
+    explanation="It is black here. What a console reads there is not known.",
+    hint="The register holds the physical address divided by 8.",
+)
+def texture_unmapped(record: N3dsRecord) -> Iterable[Found]:
+    return record.tells("texture.unmapped")
+
+
+_MARK = 2
+
+
+@RULES.rule(
+    "texture.etc1",
+    "TEXUNIT_PARAM does not say ETC1 as the format does",
+    severity="warning",
+    confidence="documented",
+    source="3dbrew GPU/Internal Registers, GPUREG_TEXUNIT0_PARAM",
+    explanation="Drivers write 2 to bits 4 and 5 for ETC1 and 0 for all else. Simulators do not look at them.",
+    hint="Write 2 for ETC1 (not for ETC1A4) and 0 for other formats.",
+)
+def texture_etc1(record: N3dsRecord) -> Iterator[Found]:
+    for draw in record.draws:
+        for unit in draw.texture_units:
+            format = TEXTURE_FORMATS.get(draw(f"TEXUNIT{unit}_TYPE.format"))
+            mark, wanted = draw(f"TEXUNIT{unit}_PARAM.etc1"), _MARK * (format is not None and format.name == "ETC1")
+            if format is not None and mark != wanted:
+                yield draw.found(f"TEXUNIT{unit}_PARAM.etc1 is {mark} for a texture of format {format.name}")

@@ -1,0 +1,135 @@
+"""Rules about channels, memory and programs: what ends or breaks a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pocketgpu.inspect.rules.rule import Found, RuleSet
+from pocketgpu.inspect.rules.switch.record import SwitchRecord
+
+RULES = RuleSet("Switch")
+
+
+@RULES.rule(
+    "switch.deadlock",
+    "a channel waits for a semaphore or syncpoint that nothing releases",
+    severity="error",
+    confidence="documented",
+    source="class header clb06f.h, SEMAPHORED and SYNCPOINTB",
+    explanation="The channel stands still, and whoever waits for it as well.",
+    hint="Release the semaphore, or increment the syncpoint, in a submission that can run.",
+)
+def deadlock(record: SwitchRecord) -> Iterable[Found]:
+    return record.tells("channel.deadlock")
+
+
+@RULES.rule(
+    "switch.fence",
+    "a surface is shown before its fence is reached",
+    severity="warning",
+    confidence="documented",
+    source="libnx, NvMultiFence of a queued buffer",
+    explanation="The fence is never reached with what was submitted: the screen would wait, or show an old picture.",
+    hint="Increment the syncpoint at the end of the submission that draws the surface.",
+)
+def fence(record: SwitchRecord) -> Iterable[Found]:
+    return record.tells("present.fence")
+
+
+_IDS = (
+    "memory.unmapped", "engine.range", "channel.unmapped_pushbuffer", "channel.semaphore_unmapped",
+    "present.unmapped", "dma.transfer", "channel.constant_unmapped",
+)  # fmt: skip
+
+
+@RULES.rule(
+    "switch.unmapped",
+    "an engine reads or writes addresses where nothing is mapped",
+    severity="error",
+    confidence="documented",
+    source="Switchbrew, NV services (nvgpu address spaces); deko3d",
+    explanation="The GPU raises a fault, and the channel is put into its error state.",
+    hint="Map the memory before the submission, and keep it mapped until that has ended.",
+)
+def unmapped(record: SwitchRecord) -> Iterable[Found]:
+    return record.tells(*_IDS)
+
+
+@RULES.rule(
+    "switch.fault",
+    "a program reads or writes where it must not",
+    severity="error",
+    confidence="documented",
+    source="Switchbrew, NV services (error notifiers); envytools, GF100 traps",
+    explanation="Misaligned accesses and addresses that are not mapped end the program with an exception.",
+    hint="The message names the instruction and the thread.",
+)
+def fault(record: SwitchRecord) -> Iterable[Found]:
+    return record.tells("compute.fault", "draw.fault", "compute.launch", "draw.refused")
+
+
+_HANG_IDS = ("compute.hang", "draw.hang", "compute.chain", "mme.endless", "channel.words")
+
+
+@RULES.rule(
+    "switch.hang",
+    "a program, a macro or a pushbuffer does not come to an end",
+    severity="error",
+    confidence="documented",
+    source="Switchbrew, NV services (channel timeouts)",
+    explanation="The system resets the channel after some seconds.",
+    hint="Look at loops, and at barriers that not all warps reach.",
+)
+def hang(record: SwitchRecord) -> Iterable[Found]:
+    return record.tells(*_HANG_IDS)
+
+
+_ILLEGAL_IDS = (
+    "channel.illegal_entry", "channel.illegal_header", "channel.illegal_method", "channel.unknown_class",
+    "channel.semaphore", "inline.too_long", "draw.topology", "draw.outside", "draw.index_size", "draw.count",
+)  # fmt: skip
+
+
+@RULES.rule(
+    "switch.illegal",
+    "a pushbuffer has entries, classes or values that there are none of",
+    severity="error",
+    confidence="documented",
+    source="class headers of NVIDIA; Switchbrew, NV services",
+    explanation="The channel is put into its error state.",
+    hint="The message names the method.",
+)
+def illegal(record: SwitchRecord) -> Iterable[Found]:
+    return record.tells(*_ILLEGAL_IDS)
+
+
+@RULES.rule(
+    "switch.unknown-method",
+    "a pushbuffer writes methods that the class does not have",
+    severity="warning",
+    confidence="inferred",
+    source="class headers of NVIDIA, which leave some methods out",
+    explanation="They have no effect here. A header that is out of step with its data looks like that, too.",
+    hint="Compare the word with the class's header.",
+)
+def unknown_method(record: SwitchRecord) -> Iterable[Found]:
+    return record.tells("channel.unknown_method")
+
+
+_MACRO_IDS = (
+    "mme.missing_parameter", "mme.leftover_parameter", "mme.branch_in_slot", "mme.instruction", "mme.host_method",
+    "mme.nested_call", "mme.ram",
+)  # fmt: skip
+
+
+@RULES.rule(
+    "switch.macro",
+    "a macro gets too few or too many parameters, or does what the macro engine cannot",
+    severity="warning",
+    confidence="inferred",
+    source="class header clb197.h, CALL_MME_MACRO; envytools, MME instruction set",
+    explanation="A macro that waits for a parameter stops its channel; what else it does then is not known.",
+    hint="Send as many parameters as the macro fetches; `pocketgpu macro dis` shows it.",
+)
+def macro(record: SwitchRecord) -> Iterable[Found]:
+    return record.tells(*_MACRO_IDS)

@@ -1,0 +1,31 @@
+"""Rules about compute grids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pocketgpu.inspect.rules.rule import Found, RuleSet
+from pocketgpu.inspect.rules.switch.record import SwitchRecord
+
+RULES = RuleSet("Switch")
+
+
+@RULES.rule(
+    "switch.block-order",
+    "stores of compute blocks overlap, or one block reads what another writes",
+    severity="error",
+    confidence="documented",
+    source="CUDA C++ Programming Guide, Thread Hierarchy (blocks are independent)",
+    explanation=(
+        "Blocks run in any order and at once. The grid was run twice here, last block first and first block first, and "
+        "left other bytes. Blocks that store the same value to one place are not found."
+    ),
+    hint="Give each block memory of its own, or use atomics.",
+)
+def block_order(record: SwitchRecord) -> Iterator[Found]:
+    for grid in record.ordered:
+        where = f", such as at {grid.first:#x}" if grid.first is not None else ""
+        yield Found(
+            f"a grid of {grid.blocks} blocks (program {grid.program:#x}) leaves {grid.changed} bytes that depend on "
+            f"which block runs first{where}", grid.at,
+        )  # fmt: skip

@@ -1,0 +1,55 @@
+"""Floats with five bits of exponent in lanes: 16 bits with a sign, 11 and 10 bits without one.
+
+They have denormal numbers, infinities and NaN like IEEE floats, and rounding goes to the nearest even mantissa. Source:
+OpenGL and Direct3D 11 for the formats; no source tells how the chip rounds to 11 and 10 bits.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from pocketgpu.lanes import Lang, Value
+
+MANTISSA: Final = {16: 10, 11: 6, 10: 5}
+"""Bits of the mantissa, by bits of the float."""
+EXPONENT_BITS: Final = 5
+_SCALE = 2.0**112  # between the exponent's bias of f32 and that of five bits
+_LARGEST_EXPONENT = 31
+_F32_MANTISSA = 23
+_INFINITY = 0x7F800000
+
+
+def float_of(k: Lang, bits: Value, width: int) -> Value:
+    """The f32 of small floats of `width` bits; bits above them do not count."""
+    mantissa, signed = MANTISSA[width], width == 16
+    size = EXPONENT_BITS + mantissa
+    magnitude = (bits & ((1 << size) - 1)) << (_F32_MANTISSA - mantissa)
+    scaled = k.bits_i32(k.bits_f32(magnitude) * _SCALE)
+    special = magnitude >= _LARGEST_EXPONENT << _F32_MANTISSA
+    out = k.select(special, magnitude | _INFINITY, scaled)
+    if signed:
+        out = out | ((bits.lsr(size) & 1) << 31)
+    return k.bits_f32(out)
+
+
+def float_to(k: Lang, v: Value, width: int) -> Value:
+    """The bits of the nearest small float of `width` bits. Without a sign negative values become 0.
+
+    NaN becomes the one with only the highest bit of the mantissa, and its own sign.
+    """
+    mantissa, signed = MANTISSA[width], width == 16
+    word = k.bits_i32(v)
+    magnitude = word & 0x7FFFFFFF
+    drop = _F32_MANTISSA - mantissa
+    rounded = (magnitude + (magnitude.lsr(drop) & 1) + ((1 << (drop - 1)) - 1)).lsr(drop) - (112 << mantissa)
+    # Below the smallest normal number an addition rounds: the last place of this constant is the smallest step.
+    magic = 2.0 ** (_F32_MANTISSA - 14 - mantissa)
+    small = k.bits_i32(k.bits_f32(magnitude) + magic) - int(np.float32(magic).view(np.int32))
+    infinity = _LARGEST_EXPONENT << mantissa
+    code = k.select(magnitude < (113 << _F32_MANTISSA), small, k.min(rounded, infinity))
+    code = k.select(magnitude > _INFINITY, infinity | (1 << (mantissa - 1)), code)
+    if signed:
+        return code | (word.lsr(31) << (EXPONENT_BITS + mantissa))
+    return k.select((word < 0) & (magnitude <= _INFINITY), 0, code)

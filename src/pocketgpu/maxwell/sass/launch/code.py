@@ -1,0 +1,102 @@
+"""A program as it is launched: its bytes, and what running them needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from pocketgpu.maxwell.sass.isa.bundles import index_at, offset_of
+from pocketgpu.maxwell.sass.program.flow import Flow
+from pocketgpu.maxwell.sass.program.needs import Needs, commutes
+from pocketgpu.maxwell.sass.thread_memory.work import LANES
+from pocketgpu.maxwell.sass.warp.encoding import operations_of
+from pocketgpu.maxwell.sass.warp.functions import called
+from pocketgpu.maxwell.sass.warp.specialise import flow_of
+
+
+@dataclass(frozen=True)
+class Code:
+    """A program to launch: its bytes from the first control word on.
+
+    registers: of a thread. start: byte offset of the entry. indirect: code addresses that tables of jumps name.
+    origins: pairs of a byte offset in `data` and the offset that the program's owner knows this place by, ascending.
+    """
+
+    name: str
+    data: bytes
+    registers: int = LANES
+    start: int = 0
+    indirect: tuple[int, ...] = ()
+    origins: tuple[tuple[int, int], ...] = ((0, 0),)
+
+    def __repr__(self) -> str:
+        return f"<code {self.name}, {len(self.data)} bytes>"
+
+    def offset_at(self, index: int) -> str:
+        """Where an instruction is in the program, for people."""
+        offset = offset_of(index)
+        start, origin = max((pair for pair in self.origins if pair[0] <= offset), default=(0, 0))
+        return f"{origin + offset - start:#06x}"
+
+    @cached_property
+    def flow(self) -> Flow:
+        """Blocks of the program. Raises SassError."""
+        return flow_of(*self.key)
+
+    @cached_property
+    def key(self) -> tuple[bytes, int, tuple[int, ...]]:
+        """What specialised code is made from: the bytes, the first instruction, those that tables of jumps name."""
+        return self.data, index_at(self.start), tuple(sorted({index_at(a) for a in self.indirect}))
+
+    @cached_property
+    def possible(self) -> set[int]:
+        """Instructions that control can come to: all of them if a jump can go anywhere."""
+        return set(range(len(self.flow.steps))) if self.jumps else set(self.flow.reached)
+
+    @cached_property
+    def reached_needs(self) -> Needs:
+        """The needs of the instructions that are known to be reached."""
+        return Needs(self.flow.steps[i] for i in self.flow.reached)
+
+    @cached_property
+    def needs(self) -> Needs:
+        """The needs of all possible instructions."""
+        return Needs(self.flow.steps[i] for i in self.possible)
+
+    @property
+    def jumps(self) -> bool:
+        """See `Needs.jumps`."""
+        return self.reached_needs.jumps
+
+    @property
+    def used_registers(self) -> int:
+        """Registers that need room."""
+        return self.needs.registers
+
+    @property
+    def accesses(self) -> set[tuple[int, int, bool]]:
+        """See `Needs.accesses`."""
+        return self.reached_needs.accesses
+
+    @property
+    def textures(self) -> tuple[int, ...]:
+        """See `Needs.textures`."""
+        return self.needs.textures
+
+    @cached_property
+    def operations(self) -> set[str]:
+        """Operations that the interpreter needs for it."""
+        return operations_of(self.flow.steps, self.possible)
+
+    @cached_property
+    def functions(self) -> set[tuple[int, int]]:
+        """Functions that it calls: (number, whether the result is saturated)."""
+        return {(step.mods["fn"], step.mods["sat"]) for step in called(self.flow).values()}
+
+    @cached_property
+    def parallel(self) -> bool:
+        """Whether blocks may run at once."""
+        return all(commutes(step) for step in self.needs.steps)
+
+
+__all__ = ["Code"]

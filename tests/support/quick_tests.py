@@ -1,0 +1,51 @@
+"""What `pytest --quick` runs, by `tests/quick.txt`: files, without the functions behind them, and a few cases of each.
+
+A line of the list is a file, from the folder of tests on, and behind it the names of test functions that take too long.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parents[1]
+LIST = TESTS / "quick.txt"
+CASES = 4
+"""How many cases of a function run: the first, the last, and some between."""
+
+
+@cache
+def listed() -> dict[Path, frozenset[str]]:
+    """File -> names of functions in it that are left out."""
+    found: dict[Path, frozenset[str]] = {}
+    for line in LIST.read_text(encoding="utf-8").splitlines():
+        words = line.split("#")[0].split()
+        if words:
+            found[TESTS / words[0]] = frozenset(words[1:])
+    return found
+
+
+@cache
+def files() -> frozenset[Path]:
+    """Files that are looked at, those with fixtures included."""
+    return frozenset({*listed(), *TESTS.rglob("conftest.py")})
+
+
+def chosen(items: list[pytest.Item]) -> set[pytest.Item]:
+    """The tests of a collection that run."""
+    functions: dict[tuple[Path, str], list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        name = getattr(item, "originalname", item.name)
+        if name not in listed().get(item.path, frozenset()):
+            functions[item.path, name].append(item)
+    return {item for cases in functions.values() for item in few(cases)}
+
+
+def few(cases: list[pytest.Item]) -> list[pytest.Item]:
+    """At most CASES of them, from the first to the last."""
+    if len(cases) <= CASES:
+        return cases
+    return [cases[round(number * (len(cases) - 1) / (CASES - 1))] for number in range(CASES)]

@@ -12,21 +12,27 @@ from support.switch_scene import Scene as SwitchScene
 
 import pocketgpu
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
-from pocketgpu.inspect.n3ds.inspection import N3dsInspection
-from pocketgpu.inspect.switch.inspection import SwitchInspection
+from pocketgpu.maxwell.host.observer import Observer
 
 PLACES = ("f0/d0", "f0/d1", "f0/e0", "f0", "f0/p0", "f1/d0", "f1")
 """Draws, another event, the ends of a frame and of a pass; between the frames vertices, indices and texels change."""
 
 
-@pytest.fixture(scope="module", params=["3DS", "Switch"])
-def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("moments")
-    if request.param == "3DS":
-        return PicaScene(frames=2, spoil=True).save(folder / "scene.ctf.xz")
-    return SwitchScene(frames=2, spoil=True, indices=(2, 1, 0)).save(folder / "scene.mxcap.zip")
+@pytest.fixture(scope="module")
+def n3ds_path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return PicaScene(frames=2, spoil=True).save(tmp_path_factory.mktemp("moments") / "scene.ctf.xz")
+
+
+@pytest.fixture(scope="module")
+def switch_path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    scene = SwitchScene(frames=2, spoil=True, indices=(2, 1, 0))
+    return scene.save(tmp_path_factory.mktemp("moments") / "scene.mxcap.zip")
+
+
+@pytest.fixture(params=["3DS", "Switch"])
+def path(request: pytest.FixtureRequest, n3ds_path: str, switch_path: str) -> str:
+    return n3ds_path if request.param == "3DS" else switch_path
 
 
 @pytest.fixture
@@ -121,20 +127,17 @@ def test_what_a_moment_gave_away_keeps_its_meaning(run: Inspection) -> None:
     assert late == plain([again.target.array, {name: one.pictures() for name, one in again.textures.items()}])
 
 
-def test_the_depth_of_a_3ds_target(run: Inspection) -> None:
-    if not isinstance(run, N3dsInspection):
-        pytest.skip("a Switch has its depth target as a picture of its own")
+def test_the_depth_of_a_3ds_target(n3ds_path: str) -> None:
+    run = pocketgpu.debug(n3ds_path)
     target = run.seek("f0/d0").target
-    assert target is not None
     before = plain([target.rows, target.depth])
     run.seek("f1/d1")
     assert plain([target.rows, target.depth]) == before
 
 
-def test_the_record_of_a_switch_draw(run: Inspection) -> None:
+def test_the_record_of_a_switch_draw(switch_path: str) -> None:
     """It reads indices and attributes when they are asked for, and does not change with who asked before."""
-    if not isinstance(run, SwitchInspection):
-        pytest.skip("draws of a 3DS have no such record")
+    run: Any = pocketgpu.debug(switch_path)
     record = run.seek("f0/d1").draw
     later = run.seek("f1/d1").draw
     inputs = [plain(one.inputs) for one in (record, later)]
@@ -143,17 +146,32 @@ def test_the_record_of_a_switch_draw(run: Inspection) -> None:
     assert plain(record.indices) != plain(later.indices)
 
 
-def test_a_replay_that_was_broken_off_is_begun_anew(run: Inspection) -> None:
+def test_a_replay_of_a_3ds_that_was_broken_off_is_begun_anew(n3ds_path: str) -> None:
     """Whoever looks on may fail in the middle of a draw. The next question goes back then."""
 
     class Failing(DrawWatcher):
         def fragments(self, *_: object) -> None:
             raise ZeroDivisionError
 
-    if not isinstance(run, N3dsInspection):
-        pytest.skip("the player of a Switch is spoilt then, which other tests see to")
-    moment: Moment = run.seek("f0/d1")
+    run: Any = pocketgpu.debug(n3ds_path)
+    moment = run.seek("f0/d1")
     expected = answers(moment)
     with pytest.raises(ZeroDivisionError):
         run.watch(moment.event, Failing())
+    assert answers(moment) == expected
+
+
+def test_a_replay_of_a_switch_that_was_broken_off_is_begun_anew(switch_path: str) -> None:
+    class Failing(Observer):
+        def draw(self, draw: object, run: Callable[[], None]) -> None:
+            run()
+            raise ZeroDivisionError
+
+    run: Any = pocketgpu.debug(switch_path)
+    moment = run.seek("f0/d1")
+    expected, tick = answers(moment), run.tick_of("f0/d1")
+    player = run.player
+    player.go(player.at(tick - 1))
+    with pytest.raises(ZeroDivisionError):
+        player.play_to(player.at(tick), Failing())
     assert answers(moment) == expected

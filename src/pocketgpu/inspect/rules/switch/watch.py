@@ -49,7 +49,7 @@ class _Watch(Observer):
 
     def __init__(self) -> None:
         self.record = SwitchRecord()
-        self.frame = self.draw_number = 0
+        self.frame = self.draws = 0
         self._tried: set[Any] = set()
         self._seen: set[Any] = set()
 
@@ -128,10 +128,13 @@ class _Watch(Observer):
                 missing += end - start
         self.record.reads.append(SwitchRead(kind, what, range_, at, missing))
 
+    def draw_recorded(self, draw: Draw) -> None:
+        """Count all draws, also those without vertices: so events count them."""
+        self.draws += 1
+
     def draw(self, draw: Draw, run: Callable[[], None]) -> None:
         """Note what a draw reads, and what it draws to."""
-        at = f"f{self.frame}/d{self.draw_number}"
-        self.draw_number += 1
+        at = f"f{self.frame}/d{self.draws - 1}"
         self._note_inputs(draw, at)
         textures = self.machine.textures
         textures.forget()
@@ -223,7 +226,7 @@ def watch(capture: Capture, evaluator: str = "llvm", progress: Callable[[int], N
     driver, watch = drive(log, evaluator=evaluator), _Watch()
     driver.machine.observe(watch)
     for index in range(log.frame_count + bool(log.tail)):
-        watch.frame, watch.draw_number = index, 0
+        watch.frame, watch.draws = index, 0
         for _ in driver.steps():
             watch.take()
         watch.take()

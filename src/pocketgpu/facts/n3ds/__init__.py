@@ -1,4 +1,4 @@
-"""The tables of the 3DS, in the dialect of `facts/dialect/tables.py`; the modules above this folder show them to Python."""
+"""The tables of the 3DS, in the dialect that `facts/dialect/tables.py` reads; the modules above this folder use them."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ from collections.abc import Callable
 import numpy as np
 from common import Report, clock, run, turns
 
+from pocketgpu.facts.choices import choose
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import VERTEX
-from pocketgpu.facts.switches import choose
 from pocketgpu.lanes import I32, Engine, Lang, Value, kernel
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.input.vertex_input import InputShape, VertexInput

@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
+from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.external import EXTERNAL, LCD, USER_OFFSET
 from pocketgpu.facts.maxwell import CLASSES, Method
 from pocketgpu.facts.maxwell.headers import STRUCTURES, BitStructure
 from pocketgpu.facts.pica import PICA
-from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.inspect.registers.describe import CERTAINTY_TEXT, explain
 from pocketgpu.maxwell.sass.isa import reference
 
@@ -54,7 +54,7 @@ def generate(folder: Path) -> list[Path]:
         pages[f"switch-{block.name}"] = page(f"{block.engine[0].upper()}{block.engine[1:]} methods", intro, block)
     pages["switch-structures"] = structures()
     pages["switch-shaders"] = reference.page()
-    pages["switches"] = switches()
+    pages["choices"] = choices()
     written = []
     for name, text in pages.items():
         path = folder / f"{name}.md"
@@ -159,7 +159,7 @@ def access(register: Register) -> str:
     return words + (", a write sets something off" if register.trigger else "")
 
 
-def switches() -> str:
+def choices() -> str:
     """The page of doubtful behaviours."""
     lines = [
         "# Doubtful behaviour",
@@ -168,9 +168,9 @@ def switches() -> str:
         "`N3DS(switches={...})` choose; the first value is the default.",
         "",
     ]
-    for switch in SWITCHES.values():
-        lines += [f"## {switch.name}", "", escape(switch.doc), ""]
-        lines += [f"- `{value}`: {escape(switch.sources[value])}" for value in switch.values]
+    for choice in CHOICES.values():
+        lines += [f"## {choice.name}", "", escape(choice.doc), ""]
+        lines += [f"- `{value}`: {escape(choice.sources[value])}" for value in choice.values]
         lines.append("")
     return "\n".join(lines)
 

@@ -50,8 +50,8 @@ class Change:
 
 def close_ups() -> None:
     """Cut from one frame of the sample, enlarged without smoothing."""
-    for kind, switches in KINDS.items():
-        (frame,) = pocketgpu.open(SAMPLE).render(frames=range(FRAME, FRAME + 1), switches=switches)
+    for kind, choices in KINDS.items():
+        (frame,) = pocketgpu.open(SAMPLE).render(frames=range(FRAME, FRAME + 1), switches=choices)
         for name, (screen, x, y) in CLOSE_UPS.items():
             part = frame.screens[screen].array[y : y + HEIGHT, x : x + WIDTH]
             path = IMAGES / f"filtering-{name}-{kind}.png"
@@ -61,7 +61,7 @@ def close_ups() -> None:
 
 def measure(path: Path) -> Change:
     change = Change()
-    pairs = zip(*(pocketgpu.open(path).render(switches=switches) for switches in KINDS.values()), strict=True)
+    pairs = zip(*(pocketgpu.open(path).render(switches=choices) for choices in KINDS.values()), strict=True)
     for filtered, nearest in pairs:
         for name in sorted(set(filtered.screens) - {"bottom"}):
             change.add(filtered.screens[name].array, nearest.screens[name].array)

@@ -61,8 +61,8 @@ FILES = {"vertex.v.pica": VERTEX, "nan.v.pica": NAN, "code.sass": CODE, "macro.m
 # Commands without a capture. {out} is a folder of its own for each run, which has FILES.
 WITHOUT_CAPTURE = """
     demo --out {out}/demo
-    demo --console switch --out {out}/demo
-    switches
+    demo --console choice --out {out}/demo
+    choices
     doctor
     cache info
     check --list

@@ -92,7 +92,7 @@ class Render(Protocol):
         """What `screen` shows after `frame` of a capture.
 
         frame: from 0; a negative one counts from the end. screen: "top", "bottom" or "top-right" of a 3DS, "screen" of
-        a Switch; the top one if not given. threads, switches: as for `Capture.render`.
+        a Switch; the top one if not given. threads, choices: as for `Capture.render`.
 
         Raises CaptureError for a file that is no whole capture, NoPictureError for a frame or screen that is not there,
         UsageError for a frame that is no number.
@@ -177,7 +177,7 @@ class Replays:
         self._shown: dict[int, tuple[dict[str, Screen], tuple[Event, ...]]] = {}
 
     def picture(
-        self, path: Path, name: str, frame: int, screen: str | None, threads: int, switches: Mapping[str, str] | None
+        self, path: Path, name: str, frame: int, screen: str | None, threads: int, choices: Mapping[str, str] | None
     ) -> Picture:
         """As for `Render`; name: what the test calls the file."""
         import pocketgpu
@@ -186,10 +186,10 @@ class Replays:
             state = path.stat()
         except OSError as error:
             raise pocketgpu.CaptureError(f"cannot read the capture: {error.strerror or error}", file=name) from error
-        key = (path, state.st_mtime_ns, state.st_size, threads, tuple(sorted((switches or {}).items())))
+        key = (path, state.st_mtime_ns, state.st_size, threads, tuple(sorted((choices or {}).items())))
         if key != self._key:
             self.close()
-            self._driver, self._key = pocketgpu.open(path).driver(threads, switches), key
+            self._driver, self._key = pocketgpu.open(path).driver(threads, choices), key
         try:
             frame = operator.index(frame)  # of NumPy, too
         except TypeError:

@@ -34,10 +34,10 @@ def both(*rows: str) -> Any:
 
 
 class Console:
-    """A machine as gsp leaves it. switches: `group__name="value"`; `machine` holds other arguments of N3DS."""
+    """A machine as gsp leaves it. choices: `group__name="value"`; `machine` holds other arguments of N3DS."""
 
-    def __init__(self, machine: dict[str, Any] | None = None, **switches: str) -> None:
-        chosen = {name.replace("__", "."): value for name, value in switches.items()}
+    def __init__(self, machine: dict[str, Any] | None = None, **choices: str) -> None:
+        chosen = {name.replace("__", "."): value for name, value in choices.items()}
         self.n3ds = N3DS(switches=chosen, **(machine or {}))
         self.memory, self.gsp = self.n3ds.memory, self.n3ds.gsp
 

@@ -20,8 +20,8 @@ BLUE = 0xFF0000
 class Scan(Console):
     """A controller that shows a random picture of RGB8 in which no pixel is black or blue."""
 
-    def __init__(self, screen: tuple[int, str, str, int] = TOP, address: int = FCRAM, **switches: str) -> None:
-        super().__init__({"timing": "emulated"}, **switches)
+    def __init__(self, screen: tuple[int, str, str, int] = TOP, address: int = FCRAM, **choices: str) -> None:
+        super().__init__({"timing": "emulated"}, **choices)
         self.base, self.name, self.line, self.width = screen
         self.address = address
         self.data = np.random.default_rng(7).integers(1, 255, (self.width + 100, 240, 3), np.uint8)

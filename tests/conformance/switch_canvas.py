@@ -132,14 +132,14 @@ class Painting:
 
 
 def paint(
-    function: Callable[..., object], *args: Any, switches: Mapping[str, str] | None = None, tier: str = "general",
+    function: Callable[..., object], *args: Any, choices: Mapping[str, str] | None = None, tier: str = "general",
     evaluator: str = "llvm", canvas: Mapping[str, Any] | None = None, **more: Any,
 ) -> Painting:  # fmt: skip
     """Run a picture: function(canvas, *args, **more). canvas: options of the canvas."""
     made = Canvas(**(canvas or {}))
     function(made, *args, **more)
     made.submit()
-    entry = Entry("canvas", "", lambda: made, "", (), switches or {})
+    entry = Entry("canvas", "", lambda: made, "", (), choices or {})
     return Painting(made, show(entry, made, tier=tier, evaluator=evaluator))
 
 

@@ -23,8 +23,8 @@ INC, NON_INC, IMMEDIATE, ONCE = 1, 3, 4, 5
 
 
 @cache
-def _machine(**switches: str) -> GM20B:
-    return GM20B(switches={name.replace("__", "."): value.replace("_", "-") for name, value in switches.items()})
+def _machine(**choices: str) -> GM20B:
+    return GM20B(switches={name.replace("__", "."): value.replace("_", "-") for name, value in choices.items()})
 
 
 def header(kind: int, word: int, count: int, subchannel: int = 0) -> int:
@@ -40,8 +40,8 @@ def f32(value: float) -> int:
 class Client:
     """A GM20B that was just switched on, with memory for pushbuffers and data, and one channel."""
 
-    def __init__(self, bound: bool = True, **switches: str) -> None:
-        self.gpu = _machine(**switches)
+    def __init__(self, bound: bool = True, **choices: str) -> None:
+        self.gpu = _machine(**choices)
         self.gpu.reset()
         self.gpu.observe(Undrawn())  # draws are records here, without programs
         self.gpu.map(PUSH, PUSH_SIZE)

@@ -143,7 +143,7 @@ def test_the_window_moves_what_is_drawn(axis: str, value: int, picture: str) -> 
     plain = row("........", "2 x .BBB....", "5 x ........")
     assert paint(draw, False).picture == plain
     assert paint(draw, True).picture == picture
-    assert paint(draw, True, switches={"raster.window_offset": "ignore"}).picture == plain
+    assert paint(draw, True, choices={"raster.window_offset": "ignore"}).picture == plain
 
 
 # -- smooth edges -----------------------------------------------------------------------------------------------------

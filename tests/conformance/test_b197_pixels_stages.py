@@ -86,7 +86,7 @@ def test_triangles_have_the_winding_that_is_asked_for(front: int, seen: str, uns
     assert paint(draw, seen, canvas=NINE).picture == filled
     assert paint(draw, unseen, canvas=NINE).picture == empty(9)
     other = {"tessellation.winding": "v-up"}
-    assert paint(draw, unseen, canvas=NINE, switches=other).picture == filled
+    assert paint(draw, unseen, canvas=NINE, choices=other).picture == filled
 
 
 @pytest.mark.row("b197.0x0c8")
@@ -197,14 +197,14 @@ PASSING = "MOV32I R0, 0x3f800000\nAST a[0x84], R0\nAST a[0x88], R0\nEXIT"
     [(0, "program", "W"), (1, "program", "M"), (0, "vertex", "R"), (1, "vertex", "Y")],
 )
 def test_words_can_skip_a_program_that_passes_vertices_on(masked: int, by: str, letter: str) -> None:
-    """Of red vertices. The bit is that of green; the switch turns what it means."""
+    """Of red vertices. The bit is that of green; the choice turns what it means."""
 
     def draw(s: Canvas) -> None:
         s.programs(PIXEL, VERTEX, geometry=(PASSING, {**POINTS, "OUTPUT_TOPOLOGY": 7, "RESERVED_COMMON_A(3)": 1}))
         s.set(SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK=(1, masked << (0x84 // 4 - 32)))
         s.rect(RED)
 
-    painted = paint(draw, switches={"geometry.skip_mask": by})
+    painted = paint(draw, choices={"geometry.skip_mask": by})
     assert painted.picture == row(f"8 x {8 * letter}")
 
 

@@ -278,7 +278,7 @@ def test_indices_beyond_the_last_byte_are_zero() -> None:
 @pytest.mark.parametrize("topology", ["QUADS", "QUAD_STRIP"])
 @pytest.mark.parametrize(("cut", "middle"), [("first", 0.25), ("second", 0.6875)])
 def test_quads_are_cut_between_two_of_their_corners(topology: str, cut: str, middle: float) -> None:
-    """Two opposite corners are near, two are far; which are joined is a switch, as no document says it."""
+    """Two opposite corners are near, two are far; which are joined is a choice, as no document says it."""
     corners = [(0, 0, 0.25), (0, 8, 0.75), (8, 8, 0.25), (8, 0, 0.75)]
 
     def draw(s: Canvas) -> None:
@@ -286,9 +286,9 @@ def test_quads_are_cut_between_two_of_their_corners(topology: str, cut: str, mid
         order = (0, 1, 2, 3) if topology == "QUADS" else (0, 1, 3, 2)
         s.shape([corners[n] for n in order], topology=topology)
 
-    painted = paint(draw, switches={"draw.quad_diagonal": cut})
+    painted = paint(draw, choices={"draw.quad_diagonal": cut})
     assert painted.depth[4, 4] == pytest.approx(middle, abs=1e-6)
     assert painted.picture == row("8 x RRRRRRRR")
     outline = paint(lambda s: (s.set(SET_FRONT_POLYGON_MODE=0x1B01, SET_BACK_POLYGON_MODE=0x1B01), draw(s)),
-                    switches={"draw.quad_diagonal": cut})  # fmt: skip
+                    choices={"draw.quad_diagonal": cut})  # fmt: skip
     assert outline.picture.split()[3:5] == [".......R"] * 2  # none inside; the left one is beyond the target

@@ -41,7 +41,7 @@ def test_a_subchannel_feeds_its_class_and_no_other(subchannel: int) -> None:
     "subchannel", [pytest.param(n, marks=pytest.mark.row(f"channel.{c:04x}")) for n, c in enumerate(CLASSES)]
 )
 def test_binding_is_by_class_and_only_a_convention_of_drivers(subchannel: int) -> None:
-    """Any subchannel can have any class; without SET_OBJECT the page's order holds (switch channel.unbound)."""
+    """Any subchannel can have any class; without SET_OBJECT the page's order holds (choice channel.unbound)."""
     number = CLASSES[subchannel]
     client = Client()
     client.push(header(INC, 0, 1, 7), number)

@@ -31,7 +31,7 @@ def both_windings(gpu: Gpu) -> tuple[bool, bool]:
 def test_culling(make_gpu: Callable[..., Gpu], value: int, seen: tuple[bool, bool]) -> None:
     """Value 2 drops what runs clockwise, value 1 what runs the other way, and only bits 1-0 count, as the page says.
 
-    The page has 0 and 3 do what 2 does; they drop nothing. The switch raster.cull_0_3 knows the page's reading.
+    The page has 0 and 3 do what 2 does; they drop nothing. The choice raster.cull_0_3 knows the page's reading.
     """
     gpu = make_gpu()
     for unused in (0, 0xFFFFFFFC):

@@ -65,7 +65,7 @@ def test_a_frame_lasts_one_line_more_than_vtotal(screen: Any, total: int, hertz:
 @pytest.mark.parametrize("cut", [1, 2])
 def test_a_low_vstart_cuts_off_the_first_lines(screen: Any, cut: int) -> None:
     """The page counts from VTotal - VDisp, which its own start-up values do not fit: they would cut off nine lines. So
-    the line is counted from the start of the picture's range (0x64); the switch display.vstart has the other."""
+    the line is counted from the start of the picture's range (0x64); the choice display.vstart has the other."""
     scan = Scan(screen)
     scan.set(VSTART, FIRST[scan.name] - cut)
     assert np.array_equal(scan.settled(), scan.rows(cut))
@@ -236,7 +236,7 @@ def test_48_holds_the_polarity_of_the_syncs(scan: Scan) -> None:
 @pytest.mark.row("ext2.pdc.0x48")
 @pytest.mark.parametrize(("word", "lost"), [(0x001, "no-hsync"), (0x100, "no-vsync"), (0xFFFFFEFE, None)])
 def test_48_as_the_page_has_it_stops_the_syncs(word: int, lost: str | None) -> None:
-    """With switch display.sync_bits: bit 0 the line sync, bit 8 the frame sync; no other bit can be written."""
+    """With choice display.sync_bits: bit 0 the line sync, bit 8 the frame sync; no other bit can be written."""
     scan = Scan(display__sync_bits="disable")
     before = scan.settled().copy()
     scan.set(POLARITY, word)
@@ -399,7 +399,7 @@ def test_bit_16_of_control_is_the_output(scan: Scan) -> None:
 @pytest.mark.parametrize(("latch", "h", "line"), [("position", 0, 0), ("vblank", 0, None)])
 def test_the_next_framebuffer_is_taken_over_once_a_frame(screen: Any, latch: str, h: int, line: int | None) -> None:
     """After VBlank, says the page: where the latch register 0x9C names, which is the next frame's start (GBATEK), or at
-    VBlank itself (switch display.latch). Until then the picture stays, and bit 4 tells the one that is shown."""
+    VBlank itself (choice display.latch). Until then the picture stays, and bit 4 tells the one that is shown."""
     scan = Scan(screen, display__latch=latch)
     other = 0x20000000 + 0x100000
     scan.put(other, scan.data[::-1])

@@ -79,7 +79,7 @@ def test_framebuffer_addresses_until_the_system_software_changes_them(console: C
 @pytest.mark.parametrize(("value", "read"), [("zero", 0), ("stored", 1)])
 def test_a_1_is_written_to_select(value: str, read: int) -> None:
     """It reads as 0 afterwards, says the page; what later sources have is that the bit stays, which is the default
-    (switch display.select_read). Either way the second pair of addresses is shown from then on."""
+    (choice display.select_read). Either way the second pair of addresses is shown from then on."""
     console = Console(display__select_read=value)
     console.put(VRAM, b"\x55" * 720 * 400)
     console.n3ds.initialise("nngx")

@@ -169,7 +169,7 @@ def test_a_stride_of_0_repeats_a_row_and_a_negative_one_mirrors(console: Console
 @lcd("0x90")
 @pytest.mark.parametrize(("unit", "kept"), [("16", 0xFFFFFFF0), ("8", 0xFFFFFFF8)])
 def test_low_bits_of_the_stride_are_ignored(unit: str, kept: int) -> None:
-    """Three of them after the page, four after GBATEK, which is the default (switch display.stride_unit)."""
+    """Three of them after the page, four after GBATEK, which is the default (choice display.stride_unit)."""
     console = Console(display__stride_unit=unit)
     console.write(PDC0 + 0x90, 0xFFFFFFFF)
     assert console.read(PDC0 + 0x90) == kept

@@ -47,7 +47,7 @@ def test_bits_2_to_0_are_the_colour_format(console: Console, base: int, name: st
 @pytest.mark.parametrize("form", [5, 6, 7])
 def test_formats_5_to_7_are_kept_from_programs(console: Console, form: int) -> None:
     """The system software refuses them. Beyond it they are RGBA4 (GBATEK), or RGBA8 with each pixel twice, as the page
-    has it and the switch display.formats_5_7 can choose."""
+    has it and the choice display.formats_5_7 can choose."""
     entry = [0, 0x30000000, 0x30000000, 720, 0x340 | form, 0, 0]
     before = console.read(PDC0 + 0x70)
     assert console.gsp.set_buffer_swap(0, entry) != 0 and console.read(PDC0 + 0x70) == before
@@ -192,7 +192,7 @@ def test_system_software_sets_the_mode_that_the_bits_ask_for(
 @pytest.mark.parametrize("mode", [A, AA, AB, BA])
 def test_which_of_800_lines_comes_from_which_framebuffer(mode: int, interleave: str) -> None:
     """In emulated time, line by line. Of two framebuffers the lines take turns: every line of each (both 240x400), or
-    every other one (both 240x800), which the page leaves open: switch display.interleave."""
+    every other one (both 240x800), which the page leaves open: choice display.interleave."""
     scan = Scan(display__interleave=interleave)
     pictures = np.random.default_rng(3).integers(1, 255, (2, 800, 240, 3), np.uint8)
     for base, data in zip((LEFT, RIGHT), pictures, strict=True):
@@ -234,7 +234,7 @@ def test_bits_9_and_8_are_the_size_of_memory_accesses(console: Console, capsys: 
 @pytest.mark.row("ext.lcd-format.9-8", "ext2.pdc-format.9-8")
 @pytest.mark.parametrize(("value", "black"), [("show", False), ("black", True)])
 def test_size_3_can_be_what_main_memory_cannot_do(value: str, black: bool) -> None:
-    """As the pages have it, with switch display.dma_size_3: black from main memory, a picture from video memory."""
+    """As the pages have it, with choice display.dma_size_3: black from main memory, a picture from video memory."""
     console = Console({"timing": "emulated"}, display__dma_size_3=value)
     for address, dark in ((FCRAM, black), (VRAM, False)):
         console.put(address, b"\x77" * 720 * 400)

@@ -15,8 +15,8 @@ BANK = 0x300000
 """Bytes of a bank of video memory."""
 
 
-def timed(**switches: str) -> Console:
-    return Console({"timing": "emulated"}, **switches)
+def timed(**choices: str) -> Console:
+    return Console({"timing": "emulated"}, **choices)
 
 
 @pytest.mark.row("ext2.map.0x1EF00000")
@@ -24,7 +24,7 @@ def timed(**switches: str) -> Console:
     ("machine", "new"), [({}, False), ({"model": "new"}, True), ({"fcram": 256 << 20}, True), ({"model": "old"}, False)]
 )
 def test_bit_2_of_the_hardware_id_tells_the_new_model(machine: dict[str, Any], new: bool) -> None:
-    """The other bits are 0x00010002 (GBATEK, which found the word constant: switch external.hardware_id)."""
+    """The other bits are 0x00010002 (GBATEK, which found the word constant: choice external.hardware_id)."""
     console = Console(machine)
     assert console.read(HARDWARE_ID) == (0x00010006 if new else 0x00010002)
     console.write(HARDWARE_ID, 0xFFFFFFFF)
@@ -39,7 +39,7 @@ def test_bit_2_of_the_hardware_id_tells_the_new_model(machine: dict[str, Any], n
 @pytest.mark.parametrize("bank", range(4))
 def test_bits_8_to_11_disable_a_bank_of_video_memory(bank: int) -> None:
     """Unknown to the first revision. Bits 8 and 9 are the low and high eight bytes of every sixteen of bank A, 10 and
-    11 of bank B. What was held there is lost (GBATEK), and reads as zero here (switch vram.power_off)."""
+    11 of bank B. What was held there is lost (GBATEK), and reads as zero here (choice vram.power_off)."""
     console = Console()
     console.put(VRAM, b"\xff" * BANK * 2)
     console.write(BANKS, 1 << 8 + bank)
@@ -96,7 +96,7 @@ BITS = {"psc0": 26, "psc1": 27, "ppf": 30, "p3d": 31}
 @pytest.mark.row("ext2.map.0x1EF00034")
 @pytest.mark.parametrize("unit", BITS)
 def test_034_as_the_second_revision_has_it_is_busy_while_a_unit_works(unit: str) -> None:
-    """With switch external.status, in emulated time."""
+    """With choice external.status, in emulated time."""
     console = timed(external__status="busy", external__core_reads="at-once")
     assert console.read(BUSY) == 0
     started(console, unit)

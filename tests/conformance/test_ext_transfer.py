@@ -218,7 +218,7 @@ def test_output_lines_of_a_copy_are_in_units_of_sixteen_bytes(console: Console) 
 
 @pytest.mark.row("ext.transfer.0x1EF00C24", "ext.transfer.0x1EF00C28")
 def test_lines_of_a_copy_in_bytes_as_the_first_revision_has_them() -> None:
-    """What it says can be chosen: the switch texture_copy.units."""
+    """What it says can be chosen: the choice texture_copy.units."""
     console = Console(texture_copy__units="byte")
     console.put(VRAM, units(16))
     assert console.copy(VRAM, FCRAM, 64, (32, 16), (16, 48), flags=0xC) == DONE

@@ -54,7 +54,7 @@ def test_bit_0_turns_the_picture_upside_down(console: Console, layout: str) -> N
 @both("transfer-flags.0")
 def test_turning_a_cropped_picture_shifts_it(console: Console) -> None:
     """Unknown to the page (Azahar, after a console test): with crop the output begins later, by as many pixels as
-    were cut off from all rows but one. The switch transfer.flip_crop takes it away."""
+    were cut off from all rows but one. The choice transfer.flip_crop takes it away."""
     image = picture(32, 16)
     for value, start in (("skew", (32 - 24) * 15), ("plain", 0)):
         console = Console(transfer__flip_crop=value)
@@ -141,7 +141,7 @@ def test_bit_5_keeps_tiles(console: Console) -> None:
 
 @both("transfer-flags.5", "transfer-flags.1")
 def test_bits_1_and_5_do_not_go_together(console: Console) -> None:
-    """The page excludes rows to rows. One simulator does just that, which is the default; the switch
+    """The page excludes rows to rows. One simulator does just that, which is the default; the choice
     transfer.both_tiling_flags makes it the hang that an invalid transfer would be."""
     image = picture(16, 8)
     console.put(VRAM, image)
@@ -240,7 +240,7 @@ def test_bits_25_and_24_scale_down_by_a_box(console: Console, code: int, wide: i
 
 @both("transfer-flags.24-25")
 def test_the_mean_is_taken_of_eight_bits(console: Console) -> None:
-    """Of 5-bit channels 31 and 30: (255 + 247) / 2, not 30.5 of 31. The switch transfer.average_bits has the other."""
+    """Of 5-bit channels 31 and 30: (255 + 247) / 2, not 30.5 of 31. The choice transfer.average_bits has the other."""
     console.put(VRAM, np.array([31 << 11, 30 << 11] * 32, "<u2"))
     console.transfer(VRAM, FCRAM, (8, 8), (8, 8), 1 << 24 | 2 << 8)
     assert console.get(FCRAM, 4) == bytes([255, 0, 0, 251])

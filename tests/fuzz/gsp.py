@@ -21,9 +21,9 @@ if __name__ == "__main__":
     root = Path(__file__).resolve().parents[2]
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
+from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.gsp import BUSY, GX_COMMANDS, GX_QUEUE, INTERRUPT_QUEUE, RESULTS, SHARED_SIZE
-from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.pica.n3ds import N3DS
 
 EPISODE = 200
@@ -115,8 +115,8 @@ class Episode:
 
     def __init__(self, seed: int, number: int, counts: Counter[str]) -> None:
         self.r = r = random.Random(f"{seed}/{number}")
-        names = [name for name in SWITCHES if name.startswith("gsp.")]
-        chosen = {name: r.choice(SWITCHES[name].values) for name in names} if r.random() < 0.5 else {}
+        names = [name for name in CHOICES if name.startswith("gsp.")]
+        chosen = {name: r.choice(CHOICES[name].values) for name in names} if r.random() < 0.5 else {}
         self.gpu = N3DS(switches=chosen)
         self.gsp = self.gpu.gsp
         self.counts = counts
@@ -175,7 +175,7 @@ class Episode:
         info.present(entry)
         self.gpu.step_vblank()
         holder = self.gsp.clients.holder
-        if holder is not None and self.gpu.switches["gsp.swap_time"] == "vblank":
+        if holder is not None and self.gpu.choices["gsp.swap_time"] == "vblank":
             assert self.gsp.shared.framebuffer(holder, 0)["flag"] & 1 == 0
 
     def call(self) -> None:

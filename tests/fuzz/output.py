@@ -23,8 +23,8 @@ from support.output_random import random_case
 from support.reads import names_read
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.choices import choose
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.facts.switches import choose
 from pocketgpu.maxwell.graphics.output.state import OutputState
 
 

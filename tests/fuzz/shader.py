@@ -22,8 +22,8 @@ import numpy as np
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
+from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.shader_isa import OPCODES
-from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.pica.shader import Outputs, Program
 from pocketgpu.pica.shader.program import TooComplex
 from pocketgpu.pica.shader.translate import program_of
@@ -43,11 +43,11 @@ class Case:
     code: list[int]
     descriptors: list[int]
     entry: int
-    switches: dict[str, str]
+    choices: dict[str, str]
     run: dict[str, Any]
 
     def program(self, **kind: str) -> Program:
-        return Program(self.code, self.descriptors, self.entry, switches=self.switches, **kind)
+        return Program(self.code, self.descriptors, self.entry, switches=self.choices, **kind)
 
 
 def _flow_word(r: random.Random, code: int, at: int, length: int) -> int:
@@ -96,17 +96,17 @@ def make(seed: int, number: int) -> Case:
         return out
 
     uniforms = floats(96, 4)
-    switches = {}
+    choices = {}
     if r.random() < 0.3:
         names = [f"shader.{name}" for name in _RULES] + ["geometry.output_banks"]
         name = r.choice(names)
-        switches = {name: r.choice(SWITCHES[name].values)}
+        choices = {name: r.choice(CHOICES[name].values)}
     integers = values.integers(0, 256, (4, 4)) if r.random() < 0.3 else values.integers(0, 4, (4, 4))
     return Case(
         code,
         descriptors,
         0 if r.random() < 0.9 else r.randrange(600),
-        switches,
+        choices,
         {
             "inputs": floats(VERTICES, 16, 4),
             "uniforms": {i: uniforms[i] for i in range(96)},

@@ -29,8 +29,8 @@ CELLS = 3
 
 
 @lru_cache(maxsize=4)
-def _machine(quick: bool, threads: int, switches: tuple[tuple[str, str], ...]) -> GM20B:
-    return GM20B(threads, switches=dict(switches))
+def _machine(quick: bool, threads: int, choices: tuple[tuple[str, str], ...]) -> GM20B:
+    return GM20B(threads, switches=dict(choices))
 
 
 def _twice(log: ChannelLog, machine: GM20B, quick: bool) -> Iterator[Any]:
@@ -48,8 +48,8 @@ def _twice(log: ChannelLog, machine: GM20B, quick: bool) -> Iterator[Any]:
         yield {"memory": data, "written": (memory.page_versions > 0).tobytes(), **seen(machine, ())}
 
 
-def _compare(name: str, log: ChannelLog, threads: int = 1, switches: tuple[tuple[str, str], ...] = ()) -> None:
-    with_quick, without = (_machine(quick, threads, switches) for quick in (True, False))
+def _compare(name: str, log: ChannelLog, threads: int = 1, choices: tuple[tuple[str, str], ...] = ()) -> None:
+    with_quick, without = (_machine(quick, threads, choices) for quick in (True, False))
     pairs = zip(_twice(log, with_quick, True), _twice(log, without, False), strict=True)
     for number, (one, other) in enumerate(pairs):
         wrong = [key for key in other if one[key] != other[key]]
@@ -65,7 +65,7 @@ def test_a_scene(name: str) -> None:
     total = len(entry.make().cells)
     start = sum(name.encode()) % total
     chosen = sorted({(start + n * total // CELLS) % total for n in range(CELLS)})
-    _compare(name, entry.make(chosen).capture.log(), switches=tuple(sorted(entry.switches.items())))
+    _compare(name, entry.make(chosen).capture.log(), choices=tuple(sorted(entry.choices.items())))
 
 
 @pytest.mark.parametrize("name", ["points", "color_formats", "topologies", "depth_formats"])
@@ -75,7 +75,7 @@ def test_a_scene_that_threads_share(monkeypatch: pytest.MonkeyPatch, name: str) 
     monkeypatch.setattr(drawing, "SHARE_VERTICES", 1)
     monkeypatch.setattr(drawing, "SHARE_AREA", 0)
     entry = SCENES[name]
-    _compare(name, entry.make(list(range(CELLS))).capture.log(), 2, tuple(sorted(entry.switches.items())))
+    _compare(name, entry.make(list(range(CELLS))).capture.log(), 2, tuple(sorted(entry.choices.items())))
 
 
 @pytest.mark.parametrize("name", switch_index.names() or ["none"])
@@ -83,7 +83,7 @@ def test_a_recording(name: str) -> None:
     if name == "none":
         pytest.skip(recordings.REASON)
     trace = pocketgpu.open(switch_index.folder() / f"{name}.mxcap.zip").trace
-    assert isinstance(trace, ChannelLog) and SwitchDriver.make_machine(trace).switches == GM20B().switches
+    assert isinstance(trace, ChannelLog) and SwitchDriver.make_machine(trace).choices == GM20B().choices
     _compare(name, trace)
 
 

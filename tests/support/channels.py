@@ -54,8 +54,8 @@ def load_macro(number: int, code: Sequence[int], at: int = 0) -> list[int]:
 class Sender:
     """A machine whose channels get words from a ring of memory."""
 
-    def __init__(self, evaluator: str = "llvm", bare: bool = False, **switches: str) -> None:
-        self.gpu = GM20B(evaluator=evaluator, switches={k.replace("__", "."): v for k, v in switches.items()})
+    def __init__(self, evaluator: str = "llvm", bare: bool = False, **choices: str) -> None:
+        self.gpu = GM20B(evaluator=evaluator, switches={k.replace("__", "."): v for k, v in choices.items()})
         if bare:
             self.gpu.engine_classes = {}
         self.gpu.map(BUFFER, SIZE)

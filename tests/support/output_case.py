@@ -30,7 +30,7 @@ RECORD, TABLES, FRAGMENTS_AT, REGISTERS = 0x1000, 0x4000, 0x8000, 0xA000
 TARGETS, TARGET_ROOM = 0x10000, 0x10000
 SIZE = TARGETS + 9 * TARGET_ROOM
 GRIDS = {0: (1, 1), 1: (2, 1), 2: (2, 2), 3: (4, 2), 6: (4, 4)}
-SWITCHES = {"output.blend_index": "target", "output.alpha_equation": "flag", "output.depth_bounds": "first"}
+CHOICES = {"output.blend_index": "target", "output.alpha_equation": "flag", "output.depth_bounds": "first"}
 
 
 def sample_at(sample: int) -> tuple[int, int]:
@@ -63,7 +63,7 @@ class Case:
     cover: Sequence[int] = (0xFFFFFFFF,) * 16
     depth_range: tuple[float, float] = (0.0, 1.0)
     memory: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(9 * TARGET_ROOM, np.uint8))
-    switches: Mapping[str, str] = field(default_factory=lambda: SWITCHES)
+    choices: Mapping[str, str] = field(default_factory=lambda: CHOICES)
     layered: bool = False
 
     def state(self) -> State:
@@ -85,7 +85,7 @@ class Case:
         return Header(word)
 
     def output(self) -> OutputState:
-        return OutputState.of(self.state(), self.header(), self.switches, self.layered)
+        return OutputState.of(self.state(), self.header(), self.choices, self.layered)
 
 
 @dataclass

@@ -89,9 +89,9 @@ class Gpu:
 
     def __init__(
         self, width: int = 16, height: int = 16, evaluator: str = "llvm", threads: int = 1, tier: str = "auto",
-        **switches: str,
+        **choices: str,
     ) -> None:  # fmt: skip
-        chosen = {name.replace("__", "."): value for name, value in switches.items()}
+        chosen = {name.replace("__", "."): value for name, value in choices.items()}
         self.n3ds = N3DS(evaluator=evaluator, threads=threads, switches=chosen, tier=tier)
         self.memory, self.events = self.n3ds.memory, self.n3ds.events
         self.list: list[int] = []

@@ -10,8 +10,8 @@ import numpy as np
 from support.output_case import Case
 
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.choices import choose
 from pocketgpu.facts.maxwell import B197, Method
-from pocketgpu.facts.switches import choose
 from pocketgpu.maxwell.engines.common.state import RecordingState, State
 from pocketgpu.maxwell.engines.threed.draws import shaders_of
 from pocketgpu.maxwell.gm20b import GM20B
@@ -63,7 +63,7 @@ def names_read(*readers: Callable[[State], object], rounds: int = _ROUNDS) -> tu
 
 def names_of_draws() -> tuple[str, ...]:
     """Names of the methods that preparing a draw reads."""
-    switches, header = choose(), Case({}, outputs=(15,) * 8, kills=True, gives_mask=True).header()
+    choices, header = choose(), Case({}, outputs=(15,) * 8, kills=True, gives_mask=True).header()
     inputs = dict.fromkeys(range(0x80, 0x3A0, 4), PERSPECTIVE)
     everything = layout_of(range(0, ATTRIBUTE_SPACE, 4)).read
     raster, viewports = np.zeros(RASTER.size // 4, np.int32), np.zeros(VIEWPORT.size // 4 * VIEWPORT_COUNT, np.int32)
@@ -75,7 +75,7 @@ def names_of_draws() -> tuple[str, ...]:
 
     return names_read(
         shaders_of, plan, left_out,
-        lambda state: OutputState.of(state, header, switches, True),
-        lambda state: RasterEncoder(switches).encode(state, everything, raster, viewports),
+        lambda state: OutputState.of(state, header, choices, True),
+        lambda state: RasterEncoder(choices).encode(state, everything, raster, viewports),
         lambda state: pixel_inputs(state, inputs, everything),
     )  # fmt: skip

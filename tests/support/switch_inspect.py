@@ -27,4 +27,4 @@ def capture_of(scene: Scene, frames: int = 1) -> Capture:
 
 def look_into(name: str) -> SwitchInspection:
     """A scene of the zoo by name."""
-    return SwitchInspection(capture_of(SCENES[name].make()), SCENES[name].switches)
+    return SwitchInspection(capture_of(SCENES[name].make()), SCENES[name].choices)

@@ -55,7 +55,7 @@ class VertexSide:
         self.launch, self.slot, self.map, self.thread_room = start, start + 4096, start + 28672, start + 32768
         self.room = VertexRoom(start + 131072, capacity, page_vectors)
         assert self.room.size < bench.host.scratch[1] - 131072
-        self.input = VertexInput(bench.memory, self.engine, self.room, bench.host.switches)
+        self.input = VertexInput(bench.memory, self.engine, self.room, bench.host.choices)
 
     def words(self, at: int, count: int) -> NDArray[np.int32]:
         return self.arena[at : at + 4 * count].view(np.int32)

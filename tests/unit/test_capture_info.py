@@ -15,9 +15,9 @@ import pocketgpu
 from pocketgpu.capture.formats.citrace import InitialState
 from pocketgpu.capture.formats.citrace_write import Load, RecordedEvent, Write, write_citrace
 from pocketgpu.cli import main
+from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.pica import PICA
-from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.inspect.n3ds import doubts, features
 from pocketgpu.inspect.n3ds.capture_info import CaptureInfo, examine
 from pocketgpu.inspect.n3ds.draw_state import DrawState, DrawStates
@@ -96,7 +96,7 @@ def texts(info: CaptureInfo) -> dict[str, set[str]]:
 
 
 def doubts_of(info: CaptureInfo, certain: bool = True) -> set[str]:
-    return {doubt.switch for doubt in info.doubts if doubt.certain == certain}
+    return {doubt.choice for doubt in info.doubts if doubt.certain == certain}
 
 
 def drawn(tmp_path: Path, **changes: Any) -> CaptureInfo:
@@ -268,9 +268,9 @@ def test_features(tmp_path: Path, changes: dict[str, Any], feature: str, text: s
         ),
     ],
 )  # fmt: skip
-def test_doubts_of_draws(tmp_path: Path, changes: dict[str, Any], switch: str) -> None:
-    assert switch in doubts_of(drawn(tmp_path, **changes))
-    assert switch not in doubts_of(drawn(tmp_path))
+def test_doubts_of_draws(tmp_path: Path, changes: dict[str, Any], choice: str) -> None:
+    assert choice in doubts_of(drawn(tmp_path, **changes))
+    assert choice not in doubts_of(drawn(tmp_path))
 
 
 def test_doubts_of_immediate_vertices_and_triggers(tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ def test_doubts_of_immediate_vertices_and_triggers(tmp_path: Path) -> None:
     }  # fmt: skip
     assert texts(info)["vertices.immediate"] == {"2 attributes a vertex"}
     assert info.frames[0].vertices == 3 + 3
-    ignored = next(use for doubt, use in info.doubts.items() if doubt.switch == "list.private_ids")
+    ignored = next(use for doubt, use in info.doubts.items() if doubt.choice == "list.private_ids")
     assert (ignored.count, ignored.first) == (2, "f0")
 
 
@@ -339,7 +339,7 @@ SIZES = {"PPF_INPUT_SIZE__width": 240, "PPF_OUTPUT_SIZE__width": 240, "PPF_OUTPU
 )  # fmt: skip
 def test_doubts_of_transfers(fields: dict[str, int], expected: set[str]) -> None:
     words = unit_words("PPF", **fields)
-    assert {doubt.switch for doubt in doubts.of_unit("PPF", words)} == expected
+    assert {doubt.choice for doubt in doubts.of_unit("PPF", words)} == expected
     assert len(list(features.of_unit("PPF", words))) == 1
 
 
@@ -352,7 +352,7 @@ def test_doubts_of_transfers(fields: dict[str, int], expected: set[str]) -> None
 )  # fmt: skip
 def test_doubts_of_fills(start: int, end: int, width: int, expected: set[str]) -> None:
     words = unit_words("PSC1", PSC1_START__address=start, PSC1_END__address=end, PSC1_CONTROL__width=width)
-    assert {doubt.switch for doubt in doubts.of_unit("PSC1", words)} == expected
+    assert {doubt.choice for doubt in doubts.of_unit("PSC1", words)} == expected
 
 
 def test_displays(tmp_path: Path) -> None:
@@ -400,19 +400,19 @@ def test_every_doubt_is_a_switch_and_no_state_is_too_odd() -> None:
     names = set()
     for state in states:
         assert state.draws == 1
-        names |= {doubt.switch for doubt in doubts.of_draw(state)}
+        names |= {doubt.choice for doubt in doubts.of_draw(state)}
         assert all(feature.id and feature.text for feature in features.of_draw(state))
     chance = random.Random(1)
     for _ in range(300):
         words = {register.name: chance.getrandbits(32) for register in EXTERNAL}
         for unit in ("PSC0", "PSC1", "PPF"):
-            names |= {doubt.switch for doubt in doubts.of_unit(unit, words)}
+            names |= {doubt.choice for doubt in doubts.of_unit(unit, words)}
             assert len(list(features.of_unit(unit, words))) == 1
         for unit_number in range(2):
-            names |= {doubt.switch for doubt in doubts.of_display(words, unit_number)}
+            names |= {doubt.choice for doubt in doubts.of_display(words, unit_number)}
             list(features.of_display(words, unit_number))
-        names |= {doubt.switch for doubt in doubts.of_program(chance.randbytes(256), geometry=True)}
-    assert names <= set(SWITCHES) and len(names) > 45
+        names |= {doubt.choice for doubt in doubts.of_program(chance.randbytes(256), geometry=True)}
+    assert names <= set(CHOICES) and len(names) > 45
 
 
 def test_a_field_that_states_do_not_keep_apart_cannot_be_asked_for() -> None:
@@ -495,6 +495,6 @@ def test_both_recordings_of_a_run_tell_the_same(shared_dir: Path) -> None:
             for ending in ("gx.json", "ctf")
         )
         assert texts(log) == texts(trace)
-        assert [doubt.switch for doubt in log.doubts] == [doubt.switch for doubt in trace.doubts]
+        assert [doubt.choice for doubt in log.doubts] == [doubt.choice for doubt in trace.doubts]
         for key in ("draws", "vertices", "lists", "list_words", "fills", "transfers", "load_bytes"):
             assert log.totals()[key] == trace.totals()[key], key

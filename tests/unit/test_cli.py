@@ -98,10 +98,10 @@ class FakeCapture:
     calls: list[tuple[range, int, dict[str, str]]] = field(default_factory=list)
     made: object = None
 
-    def driver(self, threads: int, switches: Mapping[str, str]) -> FakeDriver:
+    def driver(self, threads: int, choices: Mapping[str, str]) -> FakeDriver:
         assert self.made is None, "one machine is enough"
-        self.made = ("machine", threads, switches)
-        return FakeDriver(self, threads, switches)
+        self.made = ("machine", threads, choices)
+        return FakeDriver(self, threads, choices)
 
     def render(
         self,
@@ -114,7 +114,7 @@ class FakeCapture:
     ) -> Iterator[FakeFrame]:
         assert frames is not None and evaluator == "llvm"
         assert machine is None
-        self.calls.append((frames, threads, dict(switches or {})))
+        self.calls.append((frames, threads, dict(choices or {})))
         for index in frames:
             yield self.make(index) if self.make else two_screens(index)
 
@@ -125,14 +125,14 @@ class FakeDriver:
 
     capture: FakeCapture
     threads: int
-    switches: Mapping[str, str]
+    choices: Mapping[str, str]
     measure = N3DSDriver.measure
 
     def begin(self) -> None:
         """Switched off and on."""
 
     def frames(self, wanted: range, pictures: bool = True) -> Iterator[FakeFrame]:
-        return self.capture.render(wanted, self.threads, self.switches)
+        return self.capture.render(wanted, self.threads, self.choices)
 
 
 def two_screens(index: int, **more: Any) -> FakeFrame:
@@ -408,7 +408,7 @@ def test_bench_for_people(capture: FakeCapture, capsys: Any) -> None:
         assert word in text
 
 
-# switches
+# choices
 
 
 def test_switches_are_listed_with_default_and_alternatives(capsys: Any) -> None:

@@ -42,12 +42,12 @@ class Console:
         self.set(PDC0_ADDRESS_A0=address, PDC0_FORMAT=mode | form, PDC0_SELECT=0)
         self.set(PDC0_STRIDE=(240 * bpp if stride is None else stride) & 0xFFFFFFFF)
 
-    def screens(self, **switches: str) -> dict[str, Screen]:
-        named = {f"display.{name}": value for name, value in switches.items()}
+    def screens(self, **choices: str) -> dict[str, Screen]:
+        named = {f"display.{name}": value for name, value in choices.items()}
         return scan_out(self.memory, lambda pa: self.words.get(pa, 0), self.luts, self.events, "f0/e1", named)
 
-    def top(self, **switches: str) -> np.ndarray:
-        screen = self.screens(**switches)["top"]
+    def top(self, **choices: str) -> np.ndarray:
+        screen = self.screens(**choices)["top"]
         assert screen.array.dtype == np.uint8
         assert screen.array.shape == (screen.height, screen.width, 3)
         return screen.array

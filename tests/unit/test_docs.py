@@ -21,9 +21,9 @@ import pytest
 
 from pocketgpu.cli import main
 from pocketgpu.cli.app import COMMANDS
+from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.lookup import BLOCKS
 from pocketgpu.facts.maxwell import CLASSES
-from pocketgpu.facts.switches import SWITCHES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 GUIDES = sorted((DOCS / "guides").glob("*.md"))
@@ -164,7 +164,7 @@ def test_a_register_page_says_what_the_table_says(generate: Callable[[Path], lis
         in lighting
     )
     doubts = (tmp_path / "switches.md").read_text(encoding="utf-8")
-    assert re.findall(r"^## (\S+)$", doubts, re.MULTILINE) == list(SWITCHES)
+    assert re.findall(r"^## (\S+)$", doubts, re.MULTILINE) == list(CHOICES)
     assert "- `16-byte`: 3dbrew, Azahar, Panda3DS, 3Beans" in doubts
 
 

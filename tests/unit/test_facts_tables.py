@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pocketgpu.facts import formats, memory_map, switches
+from pocketgpu.facts import choices, formats, memory_map
 from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.lookup import BLOCKS, physical, register_at, register_named, search
@@ -308,26 +308,26 @@ def test_registers_lie_in_the_device_ranges() -> None:
 
 
 def test_switches_are_complete() -> None:
-    for name, switch in switches.SWITCHES.items():
+    for name, switch in choices.CHOICES.items():
         assert name == switch.name and re.fullmatch(r"[a-z0-9_]+\.[a-z0-9_]+", name)
         assert switch.default not in switch.alternatives
         assert len(set(switch.values)) == len(switch.values) >= 2
         assert set(switch.sources) == set(switch.values) and all(switch.sources.values())
         assert switch.doc.endswith(".")
-    assert switches.SWITCHES["texture.filter"].values == ("as-programmed", "nearest", "linear")
-    assert switches.SWITCHES["texture_copy.units"].values == ("16-byte", "byte")
+    assert choices.CHOICES["texture.filter"].values == ("as-programmed", "nearest", "linear")
+    assert choices.CHOICES["texture_copy.units"].values == ("16-byte", "byte")
 
 
 def test_switches_are_parsed() -> None:
-    assert switches.parse("texture.filter=linear") == ("texture.filter", "linear")
-    chosen = switches.choose({"fill.tail_24": "half-words"})
+    assert choices.parse("texture.filter=linear") == ("texture.filter", "linear")
+    chosen = choices.choose({"fill.tail_24": "half-words"})
     assert chosen["fill.tail_24"] == "half-words" and chosen["texture.filter"] == "as-programmed"
-    assert set(chosen) == set(switches.SWITCHES)
+    assert set(chosen) == set(choices.CHOICES)
     with pytest.raises(ValueError, match=r"did you mean 'texture.filter'"):
-        switches.parse("texture.filtre=linear")
+        choices.parse("texture.filtre=linear")
     with pytest.raises(ValueError, match="its values are as-programmed, nearest, linear"):
-        switches.parse("texture.filter=cubic")
+        choices.parse("texture.filter=cubic")
     with pytest.raises(ValueError, match="NAME=VALUE"):
-        switches.parse("texture.filter")
+        choices.parse("texture.filter")
     with pytest.raises(ValueError, match="no value"):
-        switches.choose({"texture.filter": "cubic"})
+        choices.choose({"texture.filter": "cubic"})

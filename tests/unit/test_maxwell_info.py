@@ -7,8 +7,8 @@ import pytest
 
 from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, PushBuffer, Surface, size_of
 from pocketgpu.builder.maxwell.packets import header
+from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.maxwell import B06F, B197
-from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.inspect.switch import doubts as maxwell_doubts
 from pocketgpu.inspect.switch import method_use
 from pocketgpu.inspect.switch.capture_info import MaxwellInfo, examine
@@ -45,7 +45,7 @@ def test_packets_of_every_form() -> None:
         "immediate": 1, "increment_once": 1, "incrementing": 2, "non_incrementing": 1, "nop_word_0": 1
     }  # fmt: skip
     assert list(info.headers) == sorted(info.headers)
-    unbound = {doubt.switch: use for doubt, use in info.doubts.items()}["channel.unbound"]
+    unbound = {doubt.choice: use for doubt, use in info.doubts.items()}["channel.unbound"]
     assert (unbound.count, unbound.first) == (4, "s0/e0+0")
     assert info.classes["b06f"].subchannels == {6} and info.classes["b197"].subchannels == {0}
 
@@ -83,7 +83,7 @@ def test_objects_are_followed() -> None:
     words = [bound, 0xB0B5, header("immd", 5, 0x100, 1), bound, 0x1234, header("immd", 5, 0x100, 1)]
     info = told(PushBuffer().raw(words), bind=False)
     assert writes(info) == {("b06f", 0): 2, ("b0b5", 0x100): 1, ("unknown", 0x100): 1}
-    assert not any(doubt.switch == "channel.unbound" for doubt in info.doubts)
+    assert not any(doubt.choice == "channel.unbound" for doubt in info.doubts)
 
 
 def test_many_words_are_told_apart_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,27 +172,27 @@ DOUBTS = [
 @pytest.mark.parametrize(("switch", "disputed", "plain"), DOUBTS, ids=[switch for switch, _, _ in DOUBTS])
 def test_doubts_that_methods_tell_of(switch: str, disputed: object, plain: object) -> None:
     assert callable(disputed) and callable(plain)
-    assert switch in {doubt.switch for doubt in told(disputed(PushBuffer())).doubts}
-    assert switch not in {doubt.switch for doubt in told(plain(PushBuffer())).doubts}
+    assert switch in {doubt.choice for doubt in told(disputed(PushBuffer())).doubts}
+    assert switch not in {doubt.choice for doubt in told(plain(PushBuffer())).doubts}
 
 
 def test_doubts_of_what_is_done() -> None:
     unbound = told(PushBuffer().method("WAIT_FOR_IDLE"), bind=False)
-    assert {doubt.switch for doubt in unbound.doubts} == {"channel.unbound"}
+    assert {doubt.choice for doubt in unbound.doubts} == {"channel.unbound"}
     made = MaxwellCaptureBuilder()
     made.submit(PushBuffer().bind("3D").semaphore_acquire(made.allocate(4096), 1))
     stuck = examine(made.log())
-    assert "channel.deadlock" in {doubt.switch for doubt in stuck.doubts}
+    assert "channel.deadlock" in {doubt.choice for doubt in stuck.doubts}
     made = MaxwellCaptureBuilder()
     one, two = (Surface(made.allocate(4096), 12, 8, pitch=64) for _ in range(2))
     pb = PushBuffer().bind("2D").blit(one, two, (0, 0, 7, 5), filter="BILINEAR")
     pb.method("SET_OPERATION", "SRCCOPY_AND").method("PIXELS_FROM_MEMORY_SRC_Y0_INT", 0)
-    doubts = {doubt.switch: doubt for doubt in examine(made.submit(pb).log()).doubts}
+    doubts = {doubt.choice: doubt for doubt in examine(made.submit(pb).log()).doubts}
     assert not doubts["twod.weights"].certain and doubts["twod.and_operations"].certain
 
 
 def test_every_doubt_is_a_switch_and_every_watched_method_exists() -> None:
-    named = {doubt.switch for block in ("b197", "b1c0", "a140", "b0b5", "b06f") for watches in
+    named = {doubt.choice for block in ("b197", "b1c0", "a140", "b0b5", "b06f") for watches in
              maxwell_doubts.watched(block).values() for _, doubt in watches}  # fmt: skip
-    assert len(named) >= 10 and named <= SWITCHES.keys()
+    assert len(named) >= 10 and named <= CHOICES.keys()
     assert B06F["SEMAPHORED"].word in maxwell_doubts.watched("b06f") and maxwell_doubts.watched("902d") == {}

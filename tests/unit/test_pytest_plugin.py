@@ -247,7 +247,7 @@ def test_frames_in_any_order_are_those_of_a_replay(scene: Path, monkeypatch: pyt
     # Only so many pictures are kept; what is gone is rendered again.
     assert [value(frame) for frame in range(80)] == list(range(80)) and len(starts) == 3
     assert value(0) == 0 and len(starts) == 4
-    # Another file under the same name, and other switches, are another replay.
+    # Another file under the same name, and other choices, are another replay.
     plain_scene(scene, [0x505050])
     os.utime(scene, ns=(1, 1))
     assert value(0) == 0x50 and len(starts) == 5

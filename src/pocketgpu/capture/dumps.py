@@ -69,14 +69,14 @@ def run_list(
     memory: Sequence[Dump],
     registers: Sequence[Dump] = (),
     threads: int = 1,
-    switches: Mapping[str, str] | None = None,
+    choices: Mapping[str, str] | None = None,
     evaluator: str = "llvm",
 ) -> ListRun:
     """Run the command list of `size` bytes at `address` on a machine that holds the dumps `memory`; later dumps lie
     over earlier ones, the rest of memory is zero.
 
     registers: words of the GPU's (0x10400000), the 3D core's (0x10401000) or the LCDs' (0x10202000) registers to start
-    with, as if they had been there before; without them, what start-up code leaves. threads, switches, evaluator: as
+    with, as if they had been there before; without them, what start-up code leaves. threads, choices, evaluator: as
     for `pocketgpu.N3DS`.
 
     Raises UsageError if a dump lies where no memory (or register) is, or none holds the list; NoPictureError if the
@@ -104,7 +104,7 @@ def run_list(
     machine = N3DS(
         fcram=FCRAM.size if max(ends) <= FCRAM.end else FCRAM_NEW_SIZE,
         threads=threads,
-        switches=switches,
+        switches=choices,
         evaluator=evaluator,
     )
     machine.load_initial(**vars(state))

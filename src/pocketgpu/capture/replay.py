@@ -48,7 +48,7 @@ class Capture:
         """Replay from the start and yield the frames in `frames` (all if None) in rising order.
 
         Frames before and between them run too, because each builds on the last; what comes after is left alone.
-        threads, switches, evaluator: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`. machine: one that `self.machine`
+        threads, choices, evaluator: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`. machine: one that `self.machine`
         made, to be used again instead of a new one; it is switched off and on first, and the three others do not count.
         pictures: whether frames keep theirs when the machine moves on, for which every one is scanned out.
 

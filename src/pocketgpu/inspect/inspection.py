@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def debug(
     capture: Capture | str | os.PathLike[str], switches: Mapping[str, str] | None = None, evaluator: str = "llvm"
 ) -> Inspection:
-    """Look into a capture, or the file of one. switches, evaluator: as for the machines.
+    """Look into a capture, or the file of one. choices, evaluator: as for the machines.
 
     :raises CaptureError: the file is none, or damaged.
     """

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.events import EventKind, EventLog
-from pocketgpu.facts.switches import choose, departures
+from pocketgpu.facts.choices import choose, departures
 from pocketgpu.lanes import Engine as LanesEngine
 from pocketgpu.maxwell.checkpoint import Checkpoint
 from pocketgpu.maxwell.engines import ENGINE_CLASSES
@@ -99,14 +99,14 @@ class GM20B(Observed[Observer]):
     """A Tegra X1's GPU as far as its channels and the engines behind them go.
 
     threads: how many an engine may use; any number gives the same bytes. evaluator: "llvm" (machine code) or "numpy"
-    (the oracle, slow). switches: chosen values of named switches; the others have their defaults.
+    (the oracle, slow). choices: chosen values of named choices; the others have their defaults.
 
     `submit` runs what can run and leaves channels waiting that must wait: a later submission, or the caller by writing
     memory or `syncpoints`, may release them. `finish` is the moment of truth: who still waits then is in a deadlock,
     which is an event naming both sides. `events` tells what the guest did wrong, `log` what was done, in order.
     `observed` lets an observer look on (observer.py).
 
-    :raises UsageError: an unknown switch or value of an argument, or less than one thread.
+    :raises UsageError: an unknown choice or value of an argument, or less than one thread.
     """
 
     def __init__(self, threads: int = 1, evaluator: str = "llvm", switches: Mapping[str, str] | None = None) -> None:
@@ -115,7 +115,7 @@ class GM20B(Observed[Observer]):
         if evaluator not in ("llvm", "numpy"):
             raise UsageError(f"evaluator must be 'llvm' or 'numpy', not {evaluator!r}")
         try:
-            self.switches: Mapping[str, str] = choose(switches)
+            self.choices: Mapping[str, str] = choose(switches)
         except ValueError as error:
             raise UsageError(str(error), hint="See: pocketgpu switches") from error
         self.threads = threads
@@ -132,11 +132,11 @@ class GM20B(Observed[Observer]):
         self.engine_classes = ENGINE_CLASSES
         self.macro_budget = MACRO_BUDGET
         """Instructions that the macros of one submission may take before that is called a hang."""
-        self.ram_words = int(self.switches["mme.instruction_ram"])
+        self.ram_words = int(self.choices["mme.instruction_ram"])
         self.inline_places = 0
         """Arena offset of where the parser notes the places of inline data (`layout.inline_places`); 0: nowhere."""
         self.parse = self._parser()
-        self._code_table = code_table(self.switches)
+        self._code_table = code_table(self.choices)
         self._power_on()
 
     def _power_on(self) -> None:
@@ -162,7 +162,7 @@ class GM20B(Observed[Observer]):
 
     def _parser(self) -> Callable[..., None]:
         """The parser of pushbuffers for who looks on now."""
-        choices = tuple(name for name, _ in departures(self.switches, *pushbuffer.PARSE_CHOICES))
+        choices = tuple(name for name, _ in departures(self.choices, *pushbuffer.PARSE_CHOICES))
         return self.engine.get(
             pushbuffer.parse, start=self.memory.work_offset, ram_words=self.ram_words, choices=choices,
             inline_places=self.inline_places,
@@ -271,7 +271,7 @@ class GM20B(Observed[Observer]):
             if not stuck:
                 return
             self._tell_deadlock(stuck)
-            if self.switches["channel.deadlock"] == "stop":
+            if self.choices["channel.deadlock"] == "stop":
                 for channel in stuck:
                     channel.drop()
             else:
@@ -349,7 +349,7 @@ class GM20B(Observed[Observer]):
         """What handles of textures mean to shaders. Whoever runs shaders sets its `pools` first."""
         from pocketgpu.maxwell.sampling.store import Textures
 
-        return Textures(self.memory, self.engine, self.areas.textures, self.switches, self)
+        return Textures(self.memory, self.engine, self.areas.textures, self.choices, self)
 
     @cached_property
     def grids(self) -> Grids:

@@ -18,10 +18,10 @@ import numpy as np
 
 from pocketgpu.errors import UsageError
 from pocketgpu.events import EventLog
+from pocketgpu.facts.choices import choose
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.external_init import CORE_START, INITS, InitSet
 from pocketgpu.facts.memory_map import VRAM
-from pocketgpu.facts.switches import choose
 from pocketgpu.facts.timing import CPU_CLOCK
 from pocketgpu.lanes import Engine
 from pocketgpu.observer import Observed
@@ -64,8 +64,8 @@ class N3DS(Observed[Observer]):
     """A Nintendo 3DS as far as its GPU goes.
 
     fcram: bytes of main memory (128 MiB, or 256 MiB for the new model). threads: how many draw; any number gives the
-    same bytes. evaluator: "llvm" (machine code) or "numpy" (the oracle, slow). switches: chosen values of named
-    switches (`pocketgpu switches` lists them); the others have their defaults. tier: "general" or "specialised" code
+    same bytes. evaluator: "llvm" (machine code) or "numpy" (the oracle, slow). choices: chosen values of named
+    choices (`pocketgpu switches` lists them); the others have their defaults. tier: "general" or "specialised" code
     only, for tests and measurements; by default whatever is at hand sooner. model: "old" or "new", which HARDWARE_ID
     tells; by default new with more than 128 MiB.
 
@@ -76,7 +76,7 @@ class N3DS(Observed[Observer]):
     `events` tells what the guest did wrong or what is not drawn yet. `observe` lets somebody hear what the machine
     does, as it does it; see `pica.observer`.
 
-    :raises UsageError: an unknown switch or value of an argument, or less than one thread.
+    :raises UsageError: an unknown choice or value of an argument, or less than one thread.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class N3DS(Observed[Observer]):
         if threads < 1:
             raise UsageError(f"threads must be at least 1, not {threads}")
         try:
-            self.switches = choose(switches)
+            self.choices = choose(switches)
         except ValueError as error:
             raise UsageError(str(error), hint="See: pocketgpu switches") from error
         if evaluator not in ("llvm", "numpy"):
@@ -110,18 +110,18 @@ class N3DS(Observed[Observer]):
         self.stats = Stats()
         self._engine = Engine(self.memory.arena, evaluator)
         new = model == "new" or (model is None and fcram > 128 * MIB)
-        self._core = Core3D(self.memory, self._engine, self.events, self.stats, threads, self.switches)
+        self._core = Core3D(self.memory, self._engine, self.events, self.stats, threads, self.choices)
         self._core.runner.tier = tier
         # Both remember what they worked out, as the core does, when the machine is switched off and on.
-        self._fill = MemoryFill(self.memory, self._engine, self.switches)
-        self._transfer = TransferEngine(self.memory, self._engine, self.switches)
+        self._fill = MemoryFill(self.memory, self._engine, self.choices)
+        self._transfer = TransferEngine(self.memory, self._engine, self.choices)
         self._power_on(timing, new)
 
     def _power_on(self, timing: str, new: bool) -> None:
         """Everything around the core, and the registers as they are at first."""
         self._switched_on = (timing, new)
         units = (self._core, self._fill, self._transfer)
-        parts = (self.memory, self._engine, *units, self.events, self.stats, self.switches)
+        parts = (self.memory, self._engine, *units, self.events, self.stats, self.choices)
         self._timed = TimedRegisters(*parts) if timing == "emulated" else None
         self._external = self._timed or ExternalRegisters(*parts)
         self._external.set_model(new)
@@ -365,7 +365,7 @@ class N3DS(Observed[Observer]):
         """The timing that the registers of the "top" or "bottom" screen's controller describe now."""
         prefix = f"PDC{self._unit(screen)}_"
         words = {name: self._external.peek(EXTERNAL[prefix + name].address) for name in WORDS}
-        return display_mode(screen, words, self.switches)
+        return display_mode(screen, words, self.choices)
 
     @property
     def backlights(self) -> dict[str, Backlight]:

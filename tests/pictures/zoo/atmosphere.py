@@ -59,9 +59,9 @@ def clouds(s: Scene, kind: str | int) -> int:
     return address
 
 
-@scene(4, 2, 32, events=["pica.gas"], switches={"gas.hypothesis": "density"})
+@scene(4, 2, 32, events=["pica.gas"], choices={"gas.hypothesis": "density"})
 def gas(s: Scene) -> None:
-    """A guess, by the switch gas.hypothesis: three nested triangles of gas before a slope of depths that grows to the
+    """A guess, by the choice gas.hypothesis: three nested triangles of gas before a slope of depths that grows to the
     right. Upper row, the depth density for each class of depth function: never (nothing), always, greater, other. Lower
     row: the plain density; half the scale; half the attenuation (alpha); colours by light instead of density."""
     buffers = [clouds(s, kind) for kind in ("never", "always", "greater", "other")]

@@ -95,7 +95,7 @@ def list_entries(s: Scene) -> None:
 
 @scene(2, 2, 32, gap=0, events=["pica.block32"])
 def blocks_of_32(s: Scene) -> None:
-    """A target in blocks of 32x32 pixels, in an order that is a guess (switch transfer.block32), and what a transfer in
+    """A target in blocks of 32x32 pixels, in an order that is a guess (choice transfer.block32), and what a transfer in
     such blocks makes of it: a linear copy. Four quads and triangles, whole in both pictures."""
     s.surfaces = [s.surface("color", s.color, "RGBA8", blocks32=True)]
     s.cl.write("FRAMEBUFFER_BLOCK32", enable=True)

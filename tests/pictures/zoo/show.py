@@ -105,7 +105,7 @@ def _index(s: Surface) -> Array:
 def show(entry: Entry, scene: Scene | None = None, **how: Any) -> Shown:
     """Draw a scene on a new machine. how: evaluator, threads, tier."""
     scene = scene or entry.make()
-    machine = N3DS(fcram=MEMORY, switches=entry.switches, **how)
+    machine = N3DS(fcram=MEMORY, switches=entry.choices, **how)
     data = {}
     for number, frame in enumerate(scene.capture.frames):
         for event in frame:

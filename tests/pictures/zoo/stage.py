@@ -110,7 +110,7 @@ class List(CommandList):
 class Scene:
     """A scene under construction: `columns` x `rows` cells of `cell` pixels (one side, or width and height).
 
-    cl: the command list being written. capture: what came before it. switches: choices of the machine that shows it.
+    cl: the command list being written. capture: what came before it. choices: choices of the machine that shows it.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Scene:
         self.color_format, self.depth_format = color_format, depth_format
         self.capture = CaptureBuilder()
         self.cells: list[Cell] = []
-        self.switches: dict[str, str] = {}
+        self.choices: dict[str, str] = {}
         self._stored: dict[bytes, int] = {}
         self._pool = self.capture.allocate(ROOM * VERTEX_SIZE)
         self._meshes: dict[bytes, int] = {}
@@ -353,7 +353,7 @@ class Entry:
     group: str
     events: tuple[str, ...] = ()
     """Ids of the events that it must cause."""
-    switches: Mapping[str, str] = field(default_factory=dict)
+    choices: Mapping[str, str] = field(default_factory=dict)
     alike: bool = False
     """Whether all cells must look the same."""
 
@@ -363,7 +363,7 @@ SCENES: dict[str, Entry] = {}
 
 def scene(
     columns: int, rows: int, cell: int | tuple[int, int], *, events: Sequence[str] = (),
-    switches: Mapping[str, str] | None = None, alike: bool = False, **options: Any,
+    choices: Mapping[str, str] | None = None, alike: bool = False, **options: Any,
 ) -> Callable[[Callable[[Scene], object]], Callable[[Scene], object]]:  # fmt: skip
     """Register a function as a scene of so many cells; its docstring says what to look for."""
 
@@ -380,7 +380,7 @@ def scene(
         assert doc and function.__name__ not in SCENES
         group = function.__module__.rpartition(".")[2]
         SCENES[function.__name__] = Entry(
-            function.__name__, doc, make, group, tuple(events), dict(switches or {}), alike
+            function.__name__, doc, make, group, tuple(events), dict(choices or {}), alike
         )
         return function
 

@@ -111,7 +111,7 @@ def show(
 ) -> Shown:  # fmt: skip
     """Draw a scene on a machine that was just switched on. tier: as for `Drawing`."""
     scene = scene or entry.make()
-    machine = _machine(threads, evaluator, tuple(sorted(entry.switches.items())))
+    machine = _machine(threads, evaluator, tuple(sorted(entry.choices.items())))
     machine.reset()
     machine.drawing.tier = tier
     SwitchDriver(scene.capture.log(), machine).play_rest()
@@ -122,7 +122,7 @@ def show(
 
 
 @lru_cache(maxsize=8)
-def _machine(threads: int, evaluator: str, switches: tuple[tuple[str, str], ...]) -> GM20B:
+def _machine(threads: int, evaluator: str, choices: tuple[tuple[str, str], ...]) -> GM20B:
     """One machine for all scenes that want the same: code that was made once is there for all."""
-    chosen: Mapping[str, str] = dict(switches)
+    chosen: Mapping[str, str] = dict(choices)
     return GM20B(threads=threads, evaluator=evaluator, switches=chosen)

@@ -467,7 +467,7 @@ class Entry:
     make: Callable[..., Scene]
     group: str
     events: tuple[str, ...] = ()
-    switches: Mapping[str, str] = field(default_factory=dict)
+    choices: Mapping[str, str] = field(default_factory=dict)
     alike: bool = False
 
 
@@ -476,7 +476,7 @@ SCENES: dict[str, Entry] = {}
 
 def scene(
     columns: int, rows: int, cell: int | tuple[int, int], *, events: Iterable[str] = (),
-    switches: Mapping[str, str] | None = None, alike: bool = False, **options: Any,
+    choices: Mapping[str, str] | None = None, alike: bool = False, **options: Any,
 ) -> Callable[[Callable[[Scene], object]], Callable[[Scene], object]]:  # fmt: skip
     """Register a function as a scene of so many cells; its docstring says what to look for."""
 
@@ -491,7 +491,7 @@ def scene(
         assert doc and function.__name__ not in SCENES
         group = function.__module__.rpartition(".")[2]
         SCENES[function.__name__] = Entry(
-            function.__name__, doc, make, group, tuple(events), dict(switches or {}), alike
+            function.__name__, doc, make, group, tuple(events), dict(choices or {}), alike
         )
         return function
 

@@ -22,7 +22,7 @@ def gsp(gpu: N3DS) -> Gsp:
 
 @pytest.fixture
 def switched() -> Callable[..., N3DS]:
-    """A machine with switches: switched(gsp_alignment="ignore")."""
+    """A machine with choices: switched(gsp_alignment="ignore")."""
 
     def make(**values: str) -> N3DS:
         return N3DS(switches={name.replace("_", ".", 1): value for name, value in values.items()})

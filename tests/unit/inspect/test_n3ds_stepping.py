@@ -41,9 +41,9 @@ class Comparing(DrawWatcher):
         work, runner = self.machine.work, self.machine.runner
         layout = work.layout
         handle = runner.engine.handle(
-            vertex_interpreter, control=layout.control, rules=rules_of(dict(self.machine.switches))
+            vertex_interpreter, control=layout.control, rules=rules_of(dict(self.machine.choices))
         )
-        shade = runner.engine.get(shade_vertices, **runner.static, switches=runner.fetch_choices)
+        shade = runner.engine.get(shade_vertices, **runner.static, choices=runner.fetch_choices)
         for place, number in enumerate(numbers):
             for vertex in (0, 4):
                 trace = trace_draw(self.machine, packets, place, Address(0, draw=number, vertex=vertex), 4096)

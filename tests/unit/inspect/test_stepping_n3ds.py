@@ -85,7 +85,7 @@ def test_random_programs_end_as_they_do_elsewhere_and_stay_on_the_graph() -> Non
         elif len(trace):
             holds_to(trace, fast)
             whole += 1
-        if not case.switches and len(case.code) <= 512:
+        if not case.choices and len(case.code) <= 512:
             looked += on_the_graph(trace, tuple(case.code), tuple(case.descriptors), case.entry)
     assert whole > 90 and looked > 500
 

@@ -35,9 +35,9 @@ class Upload(Recorder):
     class_id = 0xA140
 
 
-def recorded(evaluator: str = "llvm", **switches: str) -> Sender:
+def recorded(evaluator: str = "llvm", **choices: str) -> Sender:
     """A machine whose classes only take notes."""
-    sender = Sender(evaluator, bare=True, **switches)
+    sender = Sender(evaluator, bare=True, **choices)
     sender.gpu.engine_classes = {0xB197: Recorder, 0xA140: Upload}
     return sender
 

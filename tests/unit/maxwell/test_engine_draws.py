@@ -133,7 +133,7 @@ def test_restart() -> None:
 
 
 def test_vertex_numbers_of_arrays() -> None:
-    """Arrays count vertex ids from 0 unless told otherwise, and do not know a base vertex (a switch)."""
+    """Arrays count vertex ids from 0 unless told otherwise, and do not know a base vertex (a choice)."""
     for choice, first in (("ignore", 5), ("add", 105)):
         b = bench(draw__array_base_vertex=choice)
         b(SET_VERTEX_ARRAY_START=5, SET_GLOBAL_BASE_VERTEX_INDEX=100, SET_VERTEX_ID_BASE=1000)

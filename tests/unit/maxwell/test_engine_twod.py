@@ -289,7 +289,7 @@ def test_factors(evaluator: str, operation: int) -> None:
 
 
 def test_weights_of_eight_bits() -> None:
-    """The switch cuts weights off after eight bits."""
+    """The choice cuts weights off after eight bits."""
     source = bytes([0] * 4 + [255] * 4)
     for choice, wanted in (("exact", 0.3), ("8-bits", 76 / 256)):
         b = Bench(TwoD, twod__weights=choice)

@@ -30,7 +30,7 @@ def bench(evaluator: str = "llvm", **choices: str) -> Bench:
 
 def last_draw(b: Bench) -> Draw:
     draw = [record for record in b.host.log if isinstance(record, Draw)][-1]
-    draw.switches = b.host.switches
+    draw.choices = b.host.choices
     return draw
 
 

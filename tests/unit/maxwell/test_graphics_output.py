@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.output_case import GRIDS, SWITCHES, TARGET_ROOM, Case, Model, Result, run
+from support.output_case import CHOICES, GRIDS, TARGET_ROOM, Case, Model, Result, run
 from support.output_random import COLOR_CODES, DEPTH_CODES, FUNCTIONS, distance, random_case
 from support.slow_formats import encode
 
@@ -286,7 +286,7 @@ def test_switches_choose_the_other_reading() -> None:
     memory = np.full(9 * TARGET_ROOM // 4, 0.5, np.float32).view(np.uint8)
     value = np.ones((8, 4, 32), np.float32)
     for reading, red in (("target", 1.0), ("output", 1.5)):
-        case = Case(blend, memory=memory, colours=value, switches={**SWITCHES, "output.blend_index": reading})
+        case = Case(blend, memory=memory, colours=value, choices={**CHOICES, "output.blend_index": reading})
         assert run(case, "numpy").memory.view(np.float32)[TARGET_ROOM // 4] == red
     alpha = {
         **target(0, 0x42), "SET_BLEND:0": 1, "SET_BLEND_COLOR_OP": 1, "SET_BLEND_COLOR_SOURCE_COEFF": 2,
@@ -294,7 +294,7 @@ def test_switches_choose_the_other_reading() -> None:
         "SET_BLEND_ALPHA_DEST_COEFF": 2,
     }  # fmt: skip
     for reading, expected in (("flag", 1.5), ("always", 0.5)):
-        case = Case(alpha, memory=memory, colours=value, switches={**SWITCHES, "output.alpha_equation": reading})
+        case = Case(alpha, memory=memory, colours=value, choices={**CHOICES, "output.alpha_equation": reading})
         assert run(case, "numpy").memory.view(np.float32)[0] == expected
     bounds = {
         **zeta(0x14), "SET_DEPTH_BOUNDS_TEST": 1, "SET_DEPTH_BOUNDS_MIN": 0.5, "SET_DEPTH_BOUNDS_MAX": 1.0,
@@ -303,7 +303,7 @@ def test_switches_choose_the_other_reading() -> None:
     }  # fmt: skip
     for reading, stencil in (("first", 0), ("depth", 255)):
         for general in (False, True):
-            found = run(Case(bounds, switches={**SWITCHES, "output.depth_bounds": reading}), "numpy", general)
+            found = run(Case(bounds, choices={**CHOICES, "output.depth_bounds": reading}), "numpy", general)
             assert found.memory[8 * TARGET_ROOM] == stencil
             assert found.passed == 0
 

@@ -92,10 +92,10 @@ def test_what_raster_leaves_out_is_told() -> None:
 
 
 def test_switches() -> None:
-    def read(switches: dict[str, str], **values: object) -> tuple[float, int, float]:
+    def read(choices: dict[str, str], **values: object) -> tuple[float, int, float]:
         raster = np.zeros(RASTER.size // 4, np.int32)
         viewports = np.zeros(VIEWPORT.size // 4 * VIEWPORT_COUNT, np.int32)
-        RasterEncoder(switches).encode(registers(**values), MAP, raster, viewports)
+        RasterEncoder(choices).encode(registers(**values), MAP, raster, viewports)
         scale = viewports[VIEWPORT.SCALE // 4 + 1 : VIEWPORT.SCALE // 4 + 2].view(np.float32)[0]
         step = raster[RASTER.OFFSET_STEP // 4 : RASTER.OFFSET_STEP // 4 + 1].view(np.float32)[0]
         return float(scale), int(raster[RASTER.WINDOWS // 4 + 2]), float(step)

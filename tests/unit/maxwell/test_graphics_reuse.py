@@ -12,8 +12,8 @@ from support.output_case import Case
 
 from pocketgpu.builder.maxwell import PushBuffer, Surface, shader
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.choices import choose
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.facts.switches import choose
 from pocketgpu.maxwell.engines.common.state import RecordingState, State
 from pocketgpu.maxwell.engines.threed.draws import shaders_of
 from pocketgpu.maxwell.gm20b import GM20B
@@ -184,7 +184,7 @@ def _fixed(found: object) -> object:
 @pytest.mark.parametrize("seed", range(8))
 def test_what_is_not_read_does_not_count(seed: int) -> None:
     """Parts of a plan, from registers of any value: words that were not read may hold anything."""
-    switches, header = choose(), Case({}, outputs=(15,) * 8, kills=True, gives_mask=True).header()
+    choices, header = choose(), Case({}, outputs=(15,) * 8, kills=True, gives_mask=True).header()
     inputs = dict.fromkeys(range(0x80, 0x3A0, 4), PERSPECTIVE)
     read_by = layout_of(range(0, ATTRIBUTE_SPACE, 4)).read
     vertex_input = GM20B().drawing.vertex_input
@@ -194,7 +194,7 @@ def test_what_is_not_read_does_not_count(seed: int) -> None:
             np.zeros(RASTER.size // 4, np.int32),
             np.zeros(VIEWPORT.size // 4 * VIEWPORT_COUNT, np.int32),
         )
-        RasterEncoder(switches).encode(state, read_by, record, viewports)
+        RasterEncoder(choices).encode(state, read_by, record, viewports)
         return record, viewports, pixel_inputs(state, inputs, read_by).table, left_out(state)
 
     def vertex(state: State) -> object:
@@ -207,7 +207,7 @@ def test_what_is_not_read_does_not_count(seed: int) -> None:
         raster,
         vertex,
         InputShape.of,
-        lambda state: OutputState.of(state, header, switches, True),
+        lambda state: OutputState.of(state, header, choices, True),
     ):
         for _ in range(6):
             registers = reads.wild_registers(r)

@@ -13,10 +13,10 @@ from support import recordings
 from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.mxcap import parse
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.choices import choose
 from pocketgpu.facts.maxwell import B0B5, B197
 from pocketgpu.facts.maxwell.formats import TEXTURE
 from pocketgpu.facts.maxwell.headers import TIC
-from pocketgpu.facts.switches import choose
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.formats.arrays import picture
 from pocketgpu.maxwell.formats.srgb import srgb_to_linear
@@ -180,8 +180,8 @@ def test_volumes(memory: GpuMemory, engine: Engine) -> None:
     keep = choose({"memory.block_depth_base": "keep"})
     put(memory, 0, pixels, 1, 5)
     for z in range(6):
-        assert np.array_equal(found.picture(memory, engine, z=z, switches=keep), pixels[z])
-    level, address = found.surface(1, switches=keep)
+        assert np.array_equal(found.picture(memory, engine, z=z, choices=keep), pixels[z])
+    level, address = found.surface(1, choices=keep)
     assert address == BASE + 512 * 2 * 32 * 2 * 2 and level.layout.block_depth == 4
 
 

@@ -59,8 +59,8 @@ def program(text: str) -> Any:
 class Scene:
     """A machine with a target of SIZE x SIZE pixels, and lists for it."""
 
-    def __init__(self, evaluator: str = "llvm", tier: str = "auto", **switches: str) -> None:
-        chosen = {name.replace("__", "."): value for name, value in switches.items()}
+    def __init__(self, evaluator: str = "llvm", tier: str = "auto", **choices: str) -> None:
+        chosen = {name.replace("__", "."): value for name, value in choices.items()}
         self.machine = pocketgpu.N3DS(evaluator=evaluator, tier=tier, switches=chosen)
         self._next = DATA
         self.clear()
@@ -787,12 +787,12 @@ def variable(scene: Scene) -> None:
     scene.elements([3, 0, 1, 2, 4, 9, 8, 7, 6, 3, 20, 21, 22])
 
 
-@pytest.mark.parametrize("switches", [{}, {"shader__precision": "f24", "geometry__winding": "reverse"}])
+@pytest.mark.parametrize("choices", [{}, {"shader__precision": "f24", "geometry__winding": "reverse"}])
 @pytest.mark.parametrize("paint", [indexed, points, variable])
-def test_evaluators_and_tiers_draw_the_same(paint: Callable[[Scene], None], switches: dict[str, str]) -> None:
+def test_evaluators_and_tiers_draw_the_same(paint: Callable[[Scene], None], choices: dict[str, str]) -> None:
     pictures = []
     for choice in ({}, {"tier": "general"}, {"evaluator": "numpy"}):
-        scene = Scene(**choice, **switches)
+        scene = Scene(**choice, **choices)
         paint(scene)
         pictures.append(scene.picture())
         assert scene.events == []

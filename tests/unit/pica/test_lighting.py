@@ -2,7 +2,7 @@
 
 Most tests run the unit alone, with vectors and texture colours of their own for each pixel; the last ones draw with
 the whole machine. Sources: 3dbrew GPU/Internal Registers ("Fragment lighting registers"); what it leaves open is as the
-public software models have it (see the switches).
+public software models have it (see the choices).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.pica import PICA
-from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.lanes import F32, I32, Engine, Lang, Type, Value, kernel
 from pocketgpu.pica.core.layout import BANK_INDEX, PACKET, PACKET_REGISTERS
 from pocketgpu.pica.core.registers import LiveRegisters, StaticRegisters
@@ -92,24 +92,24 @@ def turn(q: Sequence[float], v: Sequence[float]) -> list[float]:
 
 
 class Model:
-    """One configuration of the unit: register words by name, the 24 tables, and switches that differ."""
+    """One configuration of the unit: register words by name, the 24 tables, and choices that differ."""
 
-    def __init__(self, words: Mapping[str, int], tables: np.ndarray, switches: Mapping[str, str]) -> None:
-        self.words, self.tables, self.switches = words, tables, switches
+    def __init__(self, words: Mapping[str, int], tables: np.ndarray, choices: Mapping[str, str]) -> None:
+        self.words, self.tables, self.choices = words, tables, choices
         self.layer = self.bits("LIGHTING_CONFIG0", 4, 4)
 
     def bits(self, name: str, lo: int, width: int = 1) -> int:
         return self.words.get(name, 0) >> lo & (1 << width) - 1
 
     def color(self, name: str) -> list[float]:
-        width = int(self.switches.get("lighting.color_bits", "10"))
+        width = int(self.choices.get("lighting.color_bits", "10"))
         return [self.bits(name, lo, width) / 255 for lo in (20, 10, 0)]
 
     def on(self, table: int) -> bool:
         if table == SP:
             return SP in LAYERS[self.layer]
         off = dict(OFF)
-        if self.switches.get("lighting.off_bits") == "rr-rg-rb":
+        if self.choices.get("lighting.off_bits") == "rr-rg-rb":
             off[RR], off[RB] = 20, 22
         return table in LAYERS[self.layer] and not self.bits("LIGHTING_CONFIG1", off[table])
 
@@ -120,7 +120,7 @@ class Model:
 
     def read(self, table: int, x: float) -> float:
         """A table over 0..1."""
-        if self.switches.get("lighting.lut") == "nearest":
+        if self.choices.get("lighting.lut") == "nearest":
             return self.entry(table, min(max(int(255 * x), 0), 255), 0)
         index = min(max(math.floor(256 * x), 0), 255)
         return self.entry(table, index, 256 * x - index)
@@ -131,7 +131,7 @@ class Model:
         x = inputs[select] if select < len(inputs) else 0.0
         if not self.bits("LIGHTING_LUTINPUT_ABS", at + 1):
             value = self.read(table + number, abs(x) if two_sided else max(x, 0.0))
-        elif self.switches.get("lighting.lut") == "nearest":
+        elif self.choices.get("lighting.lut") == "nearest":
             value = self.entry(table + number, min(max(int(127 * x), -128), 127) & 255, 0)
         else:
             index = min(max(math.floor(128 * x), -128), 127)
@@ -191,7 +191,7 @@ class Model:
                 specular[c] += shine * hl * factor * (dark[c] if config0(17) else 1.0)
             fresnel = table[FR]
             total += fresnel
-        alpha = (total if self.switches.get("lighting.fresnel") == "sum" else fresnel) if by_fresnel else 1.0
+        alpha = (total if self.choices.get("lighting.fresnel") == "sum" else fresnel) if by_fresnel else 1.0
         if config0(0) and config0(19):
             alpha *= shadow[3]
         alphas = [alpha if config0(2 + i) else 1.0 for i in range(2)]
@@ -204,13 +204,13 @@ class Model:
 @kernel()
 def shade(
     k: Lang, *, words: tuple[tuple[int, int], ...], general: bool, used: tuple[int, ...],
-    switches: tuple[tuple[str, str], ...],
+    choices: tuple[tuple[str, str], ...],
 ) -> None:  # fmt: skip
     """Light PIXELS pixels with vectors and colours from INPUT, rows of PIXELS numbers each."""
     packet = k.i64(PACKET_AT)
     live = LiveRegisters(k, packet + PACKET_REGISTERS)
     state = LiveRegisters(k, k.i64(FORM_AT)) if general else StaticRegisters(dict(words))
-    lighting = Lighting(k, state, live, packet, set(used), dict(switches), k.i64(LIGHTS_AT))
+    lighting = Lighting(k, state, live, packet, set(used), dict(choices), k.i64(LIGHTS_AT))
     rows = {slot: row for row, slot in enumerate((*QUATERNION_SLOTS, *VIEW_SLOTS))}
     for n in k.range(0, PIXELS, k.lanes):
 
@@ -231,10 +231,10 @@ def shade(
 class Unit:
     """The lighting unit with registers, tables and pixels to be set."""
 
-    def __init__(self, **switches: str) -> None:
+    def __init__(self, **choices: str) -> None:
         self.words: dict[str, int] = {"LIGHTING_CONFIG0": 0, "LIGHTING_CONFIG1": 0xFF00FF00}
         self.tables = np.zeros((24, 256), np.uint32)
-        self.switches = {f"lighting.{name}": value for name, value in switches.items()}
+        self.choices = {f"lighting.{name}": value for name, value in choices.items()}
         self.q = np.tile(np.float32(UP), (PIXELS, 1))
         self.v = np.tile(np.float32(AHEAD), (PIXELS, 1))
         self.colors = np.zeros((PIXELS, 4, 4), np.int32)
@@ -244,7 +244,7 @@ class Unit:
 
     def form(self, used: set[int]) -> dict[str, int]:
         registers = StaticRegisters({PICA[name].offset: word for name, word in self.words.items()})
-        return normal_form(registers, used, {**DEFAULTS, **self.switches})
+        return normal_form(registers, used, {**DEFAULTS, **self.choices})
 
     def run(self, evaluator: str = "llvm", general: bool = True, used: tuple[int, ...] = (1, 2)) -> np.ndarray:
         """(PIXELS, 8): primary r, g, b, a and secondary r, g, b, a."""
@@ -269,7 +269,7 @@ class Unit:
         at(INPUT + 4 * vectors.size, np.int32)[: colors.size] = colors.ravel()
         static = () if general else tuple(sorted(words.items()))
         run = Engine(arena, evaluator).get(
-            shade, words=static, general=general, used=used, switches=tuple(sorted(self.switches.items()))
+            shade, words=static, general=general, used=used, choices=tuple(sorted(self.choices.items()))
         )
         run()
         return at(OUTPUT, np.int32)[: 8 * PIXELS].reshape(8, PIXELS).T.copy()
@@ -282,7 +282,7 @@ class Unit:
         return got[0, :4].tolist(), got[0, 4:].tolist()
 
     def expected(self, which: slice = slice(None)) -> np.ndarray:
-        model = Model(self.words, self.tables, self.switches)
+        model = Model(self.words, self.tables, self.choices)
         pixels = zip(self.q[which].tolist(), self.v[which].tolist(), self.colors[which].tolist(), strict=True)
         return np.array([model.shade(q, v, c) for q, v, c in pixels])
 
@@ -291,9 +291,9 @@ class Unit:
         self.set(LIGHT0_XY=f16(math.sqrt(1 - cosine * cosine)), LIGHT0_Z=f16(cosine), LIGHT0_CONFIG=1)
 
 
-def on_top(**switches: str) -> Unit:
+def on_top(**choices: str) -> Unit:
     """One white directional light straight above a surface that is seen from straight above; all tables hold 1."""
-    lamp = Unit(**switches)
+    lamp = Unit(**choices)
     lamp.set(**LIGHT_ON_TOP, LIGHT0_DIFFUSE=gray(255), LIGHT0_SPECULAR0=gray(255))
     lamp.tables[:] = 4095
     return lamp
@@ -548,9 +548,9 @@ def test_shadows() -> None:
     assert lamp.one() == (bright, white)
 
 
-def two_lights(**switches: str) -> Unit:
+def two_lights(**choices: str) -> Unit:
     """Light 5, then light 2, both above; the Fresnel table over L.N tells 1 from 0.5."""
-    lamp = Unit(**switches)
+    lamp = Unit(**choices)
     lamp.set(LIGHTING_NUM_LIGHTS=1, LIGHTING_LIGHT_PERMUTATION=0x25, LIGHTING_LUTINPUT_SELECT=L_N << NIBBLE[FR])
     for number, cosine in ((5, 1.0), (2, 0.5)):
         name = f"LIGHT{number}_"
@@ -577,9 +577,9 @@ def test_fresnel_of_all_lights_is_a_switch() -> None:
     assert lamp.one()[0][3] == pytest.approx((128 + 255) * 4 / 4095 * 255, abs=1)
 
 
-@pytest.mark.parametrize(("switches", "tables"), [({}, (RB, RG, RR)), ({"off_bits": "rr-rg-rb"}, (RR, RG, RB))])
-def test_bits_that_switch_tables_off(switches: dict[str, str], tables: tuple[int, ...]) -> None:
-    lamp = on_top(**switches)
+@pytest.mark.parametrize(("choices", "tables"), [({}, (RB, RG, RR)), ({"off_bits": "rr-rg-rb"}, (RR, RG, RB))])
+def test_bits_that_switch_tables_off(choices: dict[str, str], tables: tuple[int, ...]) -> None:
+    lamp = on_top(**choices)
     lamp.set(LIGHTING_CONFIG0=4 << 4, LIGHT0_SPECULAR0=0, LIGHT0_SPECULAR1=gray(255))
     lamp.tables[RR], lamp.tables[RG], lamp.tables[RB] = 1000, 2000, 3000
     level = {RR: 1000, RG: 2000, RB: 3000}

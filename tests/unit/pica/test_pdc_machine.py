@@ -25,8 +25,8 @@ MODE_TABLE = {FLAT: "top-flat", TWICE: "top-wide", STEREO: "top-stereo", SWAPPED
 class Console:
     """A machine in emulated time (or not), with names for registers. Both screens read RGB8 from FCRAM."""
 
-    def __init__(self, timing: str = "emulated", switches: dict[str, str] | None = None) -> None:
-        self.gpu = N3DS(timing=timing, switches=switches)
+    def __init__(self, timing: str = "emulated", choices: dict[str, str] | None = None) -> None:
+        self.gpu = N3DS(timing=timing, switches=choices)
         self.memory = self.gpu.memory
         for unit in range(2):
             pdc = {"ADDRESS_A0": FCRAM, "ADDRESS_B0": FCRAM, "STRIDE": ROW, "SELECT": 0}
@@ -111,11 +111,11 @@ def test_strides(noise: np.ndarray, stride: int) -> None:
         assert np.array_equal(console.top()[:, x], row.reshape(240, 3)[::-1, ::-1])
 
 
-@pytest.mark.parametrize("switches", [{"display.formats_5_7": "doubled"}, {"display.expand": "scale"}])
-def test_switches_of_formats(noise: np.ndarray, switches: dict[str, str]) -> None:
+@pytest.mark.parametrize("choices", [{"display.formats_5_7": "doubled"}, {"display.expand": "scale"}])
+def test_switches_of_formats(noise: np.ndarray, choices: dict[str, str]) -> None:
     shown = []
     for timing in ("instant", "emulated"):
-        console = Console(timing, switches)
+        console = Console(timing, choices)
         console.memory.write(FCRAM, noise)
         console.set(PDC0_FORMAT=0x80346, PDC0_STRIDE=480, PDC1_FORMAT=0x80302, PDC1_STRIDE=480)
         console.frames()
@@ -182,7 +182,7 @@ def test_the_latch_may_be_elsewhere(console: Console, noise: np.ndarray) -> None
 
 
 def test_the_latch_at_vblank(noise: np.ndarray) -> None:
-    console = Console(switches={"display.latch": "vblank"})
+    console = Console(choices={"display.latch": "vblank"})
     console.memory.write(FCRAM, noise)
     console.gpu.run_until("PDC0")
     console.set(PDC0_ADDRESS_A0=FCRAM + 300 * ROW)  # too late by a moment
@@ -352,9 +352,9 @@ def test_odd_timings_cost_little(console: Console) -> None:
 # -- the timing's registers --------------------------------------------------------------------------------------------
 
 
-def shown(noise: np.ndarray, switches: dict[str, str] | None = None, **registers: int) -> np.ndarray:
+def shown(noise: np.ndarray, choices: dict[str, str] | None = None, **registers: int) -> np.ndarray:
     """The top screen after registers of PDC0 were set; untouched lines are white, the border is (1, 2, 3)."""
-    console = Console(switches=switches)
+    console = Console(choices=choices)
     console.memory.write(FCRAM, b"\xff" * noise.size)
     console.frames()
     console.memory.write(FCRAM, noise)
@@ -388,9 +388,9 @@ def test_more_lines_than_the_screen_has_are_left_out(noise: np.ndarray) -> None:
 @pytest.mark.parametrize("cut", [1, 2, 3])
 def test_pairs_of_pixels_may_be_cut(noise: np.ndarray, cut: int) -> None:
     """Formats that show a pixel twice, with a picture that starts in front of its window."""
-    switches = {"display.formats_5_7": "doubled"}
-    whole = shown(noise, switches, FORMAT=0x80345, STRIDE=480, SIZE=400 << 16 | 242)[::-1]
-    top = shown(noise, switches, FORMAT=0x80345, STRIDE=480, SIZE=400 << 16 | 242, HSTART=209 - cut)[::-1]
+    choices = {"display.formats_5_7": "doubled"}
+    whole = shown(noise, choices, FORMAT=0x80345, STRIDE=480, SIZE=400 << 16 | 242)[::-1]
+    top = shown(noise, choices, FORMAT=0x80345, STRIDE=480, SIZE=400 << 16 | 242, HSTART=209 - cut)[::-1]
     assert np.array_equal(top[: 240 - cut], whole[cut:])
 
 
@@ -459,7 +459,7 @@ def test_output_and_controller_off_are_black(noise: np.ndarray) -> None:
 def test_interleaved_framebuffers(noise: np.ndarray) -> None:
     """Lines of A and B by turns; halves: 400 lines of each, skip: every other line of 800."""
     for reading, left, right in (("halves", 1, 301), ("skip", 2, 303)):
-        console = Console(switches={"display.interleave": reading})
+        console = Console(choices={"display.interleave": reading})
         console.memory.write(FCRAM, noise)
         console.gpu.initialise("top-stereo")
         console.set(PDC0_FORMAT=0x80321, PDC0_ADDRESS_B0=FCRAM + 300 * ROW)
@@ -514,7 +514,7 @@ def test_burst_size_3_and_main_memory(noise: np.ndarray) -> None:
         ("always-black", VRAM, True),
         ("black", VRAM, False),
     ):
-        console = Console(switches={"display.dma_size_3": reading})
+        console = Console(choices={"display.dma_size_3": reading})
         console.memory.write(address, noise)
         console.set(PDC0_ADDRESS_A0=address, PDC1_FORMAT=0x80201)
         console.frames()

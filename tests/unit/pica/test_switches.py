@@ -1,7 +1,7 @@
-"""Every switch of the 3D core, the list walk and the transfer engine that is no other file's: each value does what the
+"""Every choice of the 3D core, the list walk and the transfer engine that is no other file's: each value does what the
 documents say it does.
 
-A scene gets a machine with one switch set and tells what came out; a table says what each value has to give. Switches
+A scene gets a machine with one choice set and tells what came out; a table says what each value has to give. Choices
 of fragment code are tried three ways: specialised machine code, and general code under the NumPy evaluator.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from pocketgpu.builder import Buffer, CommandList, assemble
-from pocketgpu.facts.switches import SWITCHES
+from pocketgpu.facts.choices import CHOICES
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.shader.translate import program_of
 
@@ -27,10 +27,10 @@ BUFFER, CONSTANT, PREVIOUS = 13, 14, 15
 
 
 def case(name: str, *values: Any) -> Callable[[Scene], Scene]:
-    """Register a scene: what it has to give for each value of the switch, the default first."""
+    """Register a scene: what it has to give for each value of the choice, the default first."""
 
     def register(scene: Scene) -> Scene:
-        CASES[name] = scene, dict(zip(SWITCHES[name].values, values, strict=True))
+        CASES[name] = scene, dict(zip(CHOICES[name].values, values, strict=True))
         return scene
 
     return register
@@ -428,7 +428,7 @@ def _(gpu: Any) -> list[int]:
     status = gpu.peek("STATUS")
     gpu.poke("PPF_COPY_SIZE", 0)
     transfer(gpu, 16, 16, 8)
-    timed = N3DS(timing="emulated", switches=gpu.n3ds.switches)
+    timed = N3DS(timing="emulated", switches=gpu.n3ds.choices)
     timed.write_register(0x10400014, SOURCE + (1 << 16) >> 3)
     timed.write_register(0x10400010, SOURCE >> 3)
     timed.write_register(0x1040001C, 1)
@@ -513,7 +513,7 @@ def _(gpu: Any) -> list[str]:
     gpu.run()
     words = np.frombuffer(gpu.memory.read(COLOR, 4 * 4096), "<u4")
     out = ["?"] * 3
-    for rule in SWITCHES["transfer.block32"].values:
+    for rule in CHOICES["transfer.block32"].values:
         order = block_order(rule)
         if (written[order].ravel() == numbers).all():
             out[0] = rule
@@ -558,7 +558,7 @@ def test_general_code_and_the_other_evaluator_agree(make_gpu: Callable[..., Any]
 )  # fmt: skip
 def test_numpy_and_machine_code_agree(make_gpu: Callable[..., Any], name: str) -> None:
     scene, results = CASES[name]
-    value = SWITCHES[name].alternatives[0]
+    value = CHOICES[name].alternatives[0]
     assert scene(make_gpu(evaluator="numpy", **{name.replace(".", "__"): value})) == results[value]
 
 

@@ -71,8 +71,8 @@ def test_levels_are_mixed_by_the_fraction_when_asked(gpu: Any) -> None:
 
 
 def test_levels_may_be_switched_off(make_gpu: Callable[..., Any]) -> None:
-    for switches in ({"texture__levels": "base"}, {"texture__filter": "nearest"}):
-        gpu = make_gpu(**switches)
+    for choices in ({"texture__levels": "base"}, {"texture__filter": "nearest"}):
+        gpu = make_gpu(**choices)
         levels(gpu, 64, SHADES)
         gpu.span(0, 1, 0, 1)
         gpu.run()

@@ -20,8 +20,8 @@ LIST = struct.pack("<2I", 7, 0x000F0100) * 99 + FINISH
 
 
 class Console:
-    def __init__(self, **switches: str) -> None:
-        self.gpu = N3DS(timing="emulated", switches={name.replace("__", "."): v for name, v in switches.items()})
+    def __init__(self, **choices: str) -> None:
+        self.gpu = N3DS(timing="emulated", switches={name.replace("__", "."): v for name, v in choices.items()})
 
     def set(self, **values: int) -> None:
         for name, value in values.items():

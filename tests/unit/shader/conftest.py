@@ -39,16 +39,16 @@ def same(a: Outputs, b: Outputs) -> bool:
 
 @pytest.fixture(scope="session")
 def run() -> Run:
-    """run(text, v0, v1, ..., n=vertices, numpy=whether also slowly, switches=..., **what Program.run takes)."""
+    """run(text, v0, v1, ..., n=vertices, numpy=whether also slowly, choices=..., **what Program.run takes)."""
 
     def go(
-        text: str, *inputs: Any, n: int = 1, numpy: bool = True, switches: Mapping[str, str] | None = None, **more: Any
+        text: str, *inputs: Any, n: int = 1, numpy: bool = True, choices: Mapping[str, str] | None = None, **more: Any
     ) -> Outputs:
         words = assemble(text)
         uniforms = {**words.constants, **more.pop("uniforms", {})}
         results = []
         for kind in KINDS if numpy else KINDS[:2]:
-            program = Program(words.code, words.descriptors, words.entry, switches=switches, **kind)
+            program = Program(words.code, words.descriptors, words.entry, switches=choices, **kind)
             results.append(program.run(vectors(*inputs, n=n), uniforms, **more))
         for kind, result in zip(KINDS[1:], results[1:], strict=False):
             assert same(results[0], result), f"{kind} differs from the interpreter:\n{results[0]}\n{result}"

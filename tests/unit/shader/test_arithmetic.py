@@ -105,7 +105,7 @@ def test_light(run: Run) -> None:
         assert result.conditions[0].tolist() == [source[0] >= 0, source[3] >= 0]
     zero = run("litp o0, v0 \n end", NAN)
     assert zero[0, 0].tolist() == [0, -bound, 0, 0] and not zero.conditions.any()
-    kept = run("litp o0, v0 \n end", NAN, switches={"shader.litp_nan": "keep"})
+    kept = run("litp o0, v0 \n end", NAN, choices={"shader.litp_nan": "keep"})
     assert np.isnan(kept[0, 0, [0, 1, 3]]).all() and kept[0, 0, 2] == 0
 
 
@@ -158,11 +158,11 @@ def test_swizzles_negation_and_masks(run: Run) -> None:
 
 def test_disputed_results_follow_their_switches(run: Run) -> None:
     assert run("max o0, v0, v1 \n end", 0.0, -INF)[0, 0, 0] == 0
-    assert run("max o0, v0, v1 \n end", 0.0, -INF, switches={"shader.max_infinity": "result"})[0, 0, 0] == -INF
+    assert run("max o0, v0, v1 \n end", 0.0, -INF, choices={"shader.max_infinity": "result"})[0, 0, 0] == -INF
     signed = {"shader.reciprocal_zero": "signed"}
     for name in ("rcp", "rsq"):
-        assert run(f"{name} o0, v0 \n end", -0.0, switches=signed)[0, 0, 0] == -INF
-        assert run(f"{name} o0, v0 \n end", 0.0, switches=signed)[0, 0, 0] == INF
+        assert run(f"{name} o0, v0 \n end", -0.0, choices=signed)[0, 0, 0] == -INF
+        assert run(f"{name} o0, v0 \n end", 0.0, choices=signed)[0, 0, 0] == INF
 
 
 @pytest.mark.parametrize(
@@ -201,19 +201,19 @@ def f24(x: float) -> float:
 
 
 def test_24_bits(run: Run) -> None:
-    switches = {"shader.precision": "f24"}
+    choices = {"shader.precision": "f24"}
     values = [1.0, 1 / 3, -2 / 3, 1e-19, 2.0**-62, 2.0**-63, -1e-25, 1e19, 1.8446e19, 1e20, -3e38, 0.1, NAN, INF, -0.0]
     for x in values:
         single = float(np.float32(x))
-        assert equal(run("mov o0, v0 \n end", x, switches=switches, numpy=False)[0, 0, 0], f24(single)), x
+        assert equal(run("mov o0, v0 \n end", x, choices=choices, numpy=False)[0, 0, 0], f24(single)), x
         for y in (3.0, 1 / 3, 1e10, 1e-10):
             a, b = f24(single), f24(float(np.float32(y)))
             result = run(
-                "mul o0, v0, v1 \n add o1, v0, v1 \n mad o2, v0, v1, v1 \n end", x, y, switches=switches, numpy=False
+                "mul o0, v0, v1 \n add o1, v0, v1 \n mad o2, v0, v1, v1 \n end", x, y, choices=choices, numpy=False
             )
             product = cut(a * b)
             expected = [product, cut(a + b), cut(product + b)]
             for i, value in enumerate(expected):
                 assert equal(float(result[0, i, 0]), value), (x, y, i)
-    third = run("rcp o0, v0 \n end", 3.0, switches=switches)
+    third = run("rcp o0, v0 \n end", 3.0, choices=choices)
     assert third[0, 0, 0] == f24(1 / 3) and run("rcp o0, v0 \n end", 3.0)[0, 0, 0] == np.float32(1 / 3)

@@ -48,22 +48,22 @@ def test_nested_loops(run: Run) -> None:
     """
     restored = run(text, uniforms={**COUNTING, **ONES}, int_uniforms=LOOPS)
     assert total(restored) == 15 and restored[0, 1, 0] == 10 + 12 + 14 + 16 + 18 and restored.address[0, 2] == 20
-    kept = run(text, uniforms={**COUNTING, **ONES}, int_uniforms=LOOPS, switches={"shader.nested_loop_counter": "kept"})
+    kept = run(text, uniforms={**COUNTING, **ONES}, int_uniforms=LOOPS, choices={"shader.nested_loop_counter": "kept"})
     # After each inner loop aL is 53; the outer loop adds 2, and the inner one starts anew.
     assert total(kept) == 15 and kept[0, 1, 0] == 5 * 53 and kept.address[0, 2] == 55
 
 
 @pytest.mark.parametrize("switches", [{}, {"shader.stacks": "single"}])
-def test_loops_that_end_at_one_instruction(run: Run, switches: dict[str, str]) -> None:
+def test_loops_that_end_at_one_instruction(run: Run, choices: dict[str, str]) -> None:
     text = "loop i0, after \n loop i1, after \n add r0, c90, r0 \n after: \n mov o0, r0 \n end"
-    both = run(text, uniforms=ONES, int_uniforms=LOOPS, switches=switches)
+    both = run(text, uniforms=ONES, int_uniforms=LOOPS, choices=choices)
     assert total(both) == 15 and both.address[0, 2] == 20
 
 
 def test_three_loops_that_end_at_one_instruction(run: Run) -> None:
     text = "loop i1, after \n loop i1, after \n loop i1, after \n add r0, c90, r0 \n after: \n mov o0, r0 \n end"
     assert total(run(text, uniforms=ONES, int_uniforms=LOOPS)) == 27
-    one = run(text, uniforms=ONES, int_uniforms=LOOPS, switches={"shader.loop_ends": "one"})
+    one = run(text, uniforms=ONES, int_uniforms=LOOPS, choices={"shader.loop_ends": "one"})
     assert total(one) == 3
 
 
@@ -176,7 +176,7 @@ def test_calls_that_end_together_return_together_but_not_four(run: Run) -> None:
     assert total(run(text(3), uniforms=ONES)) == 1
     # The fourth return gets lost: the program goes on behind the call of the third procedure, at 3, and calls again.
     assert run(text(4), uniforms=ONES, numpy=False)[0, 0, 0] != 1
-    assert total(run(text(4), uniforms=ONES, switches={"shader.stacks": "single"})) == 1
+    assert total(run(text(4), uniforms=ONES, choices={"shader.stacks": "single"})) == 1
 
 
 def test_a_full_call_stack_forgets_its_oldest_entry(run: Run) -> None:
@@ -188,7 +188,7 @@ def test_a_full_call_stack_forgets_its_oldest_entry(run: Run) -> None:
     # on for ever. With a single stack of sixteen entries nothing is forgotten.
     text = procs + "\n main: \n call p1 \n mov o0, r0 \n end"
     assert run(text, uniforms=ONES, numpy=False).hung.all()
-    assert total(run(text, uniforms=ONES, switches={"shader.stacks": "single"})) == 55
+    assert total(run(text, uniforms=ONES, choices={"shader.stacks": "single"})) == 55
 
 
 @pytest.mark.parametrize("b0", [0, 1])
@@ -282,7 +282,7 @@ def test_a_jump_counts_only_if_no_block_ends_behind_it(run: Run) -> None:
         end
     """
     assert total(run(text, uniforms=ONES, bool_uniforms=[1] + [0] * 15)) == 101
-    single = run(text, uniforms=ONES, bool_uniforms=[1] + [0] * 15, switches={"shader.stacks": "single"})
+    single = run(text, uniforms=ONES, bool_uniforms=[1] + [0] * 15, choices={"shader.stacks": "single"})
     assert total(single) == 1
     assert total(run(text, uniforms=ONES)) == 110
 

@@ -1,4 +1,4 @@
-"""Vertex programs inside of draws: what the translator does not take runs on the interpreter, and switches arrive."""
+"""Vertex programs inside of draws: what the translator does not take runs on the interpreter, and choices arrive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PASS = "dp4 o0.x, c0, v0 \n dp4 o0.y, c1, v0 \n dp4 o0.z, c2, v0 \n dp4 o0.w, c3
 MAZE = "".join(f"ifu b{n % 16}, {2 * n + 90}, {2 * n + 90 + n % 7} \n jmpc cmp.x, {n * 7 % 80} \n" for n in range(40))
 
 
-def picture(text: str, tmp_path: Path, switches: dict[str, str] | None = None) -> np.ndarray:
+def picture(text: str, tmp_path: Path, choices: dict[str, str] | None = None) -> np.ndarray:
     program = assemble(HEAD + text)
     capture = CaptureBuilder()
     corners = [[-0.8, -0.8, -0.5, 1, 0, 0], [0.8, -0.8, -0.5, 0, 1, 0], [0.0, 0.8, -0.5, 0, 0, 1]]
@@ -30,7 +30,7 @@ def picture(text: str, tmp_path: Path, switches: dict[str, str] | None = None) -
     capture.clear(target, 240, 400, 0x203040FF).submit(commands).present("top", target).end_frame()
     path = tmp_path / "draw.ctf.xz"
     capture.save(path)
-    (frame,) = pocketgpu.open(path).render(switches=switches)
+    (frame,) = pocketgpu.open(path).render(switches=choices)
     assert not frame.warnings
     return np.asarray(frame.top.image).copy()
 

@@ -121,7 +121,7 @@ def test_emission(run: Run) -> None:
     assert (third == first).all() and (double[:, 1] == vectors).all() and not double[:, 0].any()
     assert double.emit.winding.tolist() == [1, 1] and double.emit["prim_emit"].tolist() == [1, 1]
     assert double.emit["vertex_id"].tolist() == [2, 2]
-    single = run(text, vectors, n=2, switches={"geometry.output_banks": "single"})
+    single = run(text, vectors, n=2, choices={"geometry.output_banks": "single"})
     assert (single.emit.vertices[:, 1, :2] == vectors[:, None]).all() and (single[:, :2] == vectors[:, None]).all()
     with pytest.raises(KeyError):
         double.emit["nothing"]

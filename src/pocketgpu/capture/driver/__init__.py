@@ -58,7 +58,7 @@ def drive(
 ) -> Driver[Any]:
     """A driver for a parsed capture, at its beginning.
 
-    threads, switches, evaluator: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`. machine: one that was made for a
+    threads, choices, evaluator: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`. machine: one that was made for a
     capture like this, to be used again instead of a new one; it is switched off and on, and the others do not count.
     """
     chosen = provider(trace)

@@ -159,7 +159,7 @@ class Driver(ABC, Generic[M]):
     @staticmethod
     @abstractmethod
     def make_machine(
-        trace: Any, threads: int = 1, switches: Mapping[str, str] | None = None, evaluator: str = "llvm"
+        trace: Any, threads: int = 1, choices: Mapping[str, str] | None = None, evaluator: str = "llvm"
     ) -> M:
         """A machine for a parsed capture: the model that it is of, with as much memory as it needs."""
 

@@ -48,11 +48,11 @@ class N3DSDriver(Driver[N3DS]):
 
     @staticmethod
     def make_machine(
-        trace: N3DSTrace, threads: int = 1, switches: Mapping[str, str] | None = None, evaluator: str = "llvm",
+        trace: N3DSTrace, threads: int = 1, choices: Mapping[str, str] | None = None, evaluator: str = "llvm",
         tier: str = "auto",
     ) -> N3DS:  # fmt: skip
         fcram = FCRAM_NEW_SIZE if trace.needs_new_model else FCRAM.size
-        return N3DS(fcram=fcram, threads=threads, evaluator=evaluator, switches=switches, tier=tier)
+        return N3DS(fcram=fcram, threads=threads, evaluator=evaluator, switches=choices, tier=tier)
 
     def _begin(self) -> None:
         trace, machine = self.trace, self.machine

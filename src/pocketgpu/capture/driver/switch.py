@@ -70,9 +70,9 @@ class SwitchDriver(Driver[GM20B]):
 
     @staticmethod
     def make_machine(
-        trace: ChannelLog, threads: int = 1, switches: Mapping[str, str] | None = None, evaluator: str = "llvm"
+        trace: ChannelLog, threads: int = 1, choices: Mapping[str, str] | None = None, evaluator: str = "llvm"
     ) -> GM20B:
-        return GM20B(threads=threads, evaluator=evaluator, switches=dict(switches or {}))
+        return GM20B(threads=threads, evaluator=evaluator, switches=dict(choices or {}))
 
     def _begin(self) -> None:
         machine = self.machine

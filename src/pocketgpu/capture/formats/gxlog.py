@@ -23,11 +23,11 @@ from pocketgpu.capture.formats.citrace import InitialState, LoadRun, Words, Writ
 from pocketgpu.capture.formats.documents import Document, kind_of
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
+from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.external import EXTERNAL, EXTERNAL_BANK, LCD, LCD_BANK
 from pocketgpu.facts.external_init import CORE_START, START_WRITES
 from pocketgpu.facts.gsp import ENTRY_WORDS, AddressRange, command_of
 from pocketgpu.facts.pica import PICA
-from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.pica.gsp.addresses import AddressMap
 from pocketgpu.pica.gsp.framebuffers import swap_writes
 from pocketgpu.pica.gsp.machine import Refused, Translator

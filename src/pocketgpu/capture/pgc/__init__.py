@@ -50,7 +50,7 @@ def write(
 ) -> Contents:
     """Write any capture as a `.pgc`; returns what was written.
 
-    pictures: replay it and put the digests of all pictures in; without, those that it knows stay. threads, switches:
+    pictures: replay it and put the digests of all pictures in; without, those that it knows stay. threads, choices:
     as for `Capture.render`. packing: "stored", "zstd", "lzma", or "smallest" of them for each section.
 
     Raises UsageError if the file cannot be written.

@@ -53,14 +53,14 @@ _INSTANCES = _BEGIN["INSTANCE_ID"].values
 
 
 def one_draw(
-    contents: Contents, frame: int, draw: int, log: PgcLog, switches: Mapping[str, str] | None = None
+    contents: Contents, frame: int, draw: int, log: PgcLog, choices: Mapping[str, str] | None = None
 ) -> tuple[Contents, list[Span]]:
     """A capture of one frame that draws only draw `draw` of frame `frame`, then shows what that frame shows.
 
     log: of the contents. Also returns the ranges (GPU address, bytes) of the targets that the draw writes. Raises
     NoPictureError if there is no such draw.
     """
-    watcher = _OneDraw(log, frame, draw, switches)
+    watcher = _OneDraw(log, frame, draw, choices)
     watcher.watch()
     if watcher.state is None:
         raise no_such_draw(frame, draw, watcher.draws)
@@ -87,9 +87,9 @@ class _OneDraw(Observer):
 
     wants_draws = True
 
-    def __init__(self, log: PgcLog, frame: int, draw: int, switches: Mapping[str, str] | None) -> None:
+    def __init__(self, log: PgcLog, frame: int, draw: int, choices: Mapping[str, str] | None) -> None:
         self.frame, self.wanted = frame, draw
-        self.driver = drive(log, switches=switches)
+        self.driver = drive(log, switches=choices)
         self.driver.machine.observe(self)
         self.counting = False
         self.draws = 0

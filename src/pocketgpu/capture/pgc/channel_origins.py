@@ -77,7 +77,7 @@ class Origins(Observer):
 
     wants_draws = wants_pages = wants_inline = True
 
-    def __init__(self, log: PgcLog, switches: Mapping[str, str] | None = None) -> None:
+    def __init__(self, log: PgcLog, choices: Mapping[str, str] | None = None) -> None:
         self.log = log
         sizes = [len(chunk.data) for chunk in log.chunks]
         starts = np.cumsum([0, *sizes])
@@ -87,7 +87,7 @@ class Origins(Observer):
         self.uses: list[Use] = []
         self.textures: set[TextureHeader] = set()
         self.conversions: list[tuple[Origin, PixelLayout | None]] = []
-        machine = SwitchDriver.make_machine(log, switches=switches)
+        machine = SwitchDriver.make_machine(log, choices=choices)
         machine.observe(self)
         # A replay never gives memory back, so it lies without gaps from the beginning on.
         self.origins = np.zeros(sum(-(-size // PAGE_SIZE) * PAGE_SIZE for size in log.handles.values()), np.uint32)
@@ -184,7 +184,7 @@ class Origins(Observer):
             assert a.format is not None
             stream = draw.streams[a.stream]
             chosen = vertices.elements(
-                stream, numbers, draw.instance, draw.base_instance, draw.switches["draw.zero_frequency"]
+                stream, numbers, draw.instance, draw.base_instance, draw.choices["draw.zero_frequency"]
             )
             low, high = int(chosen.min()), int(chosen.max())
             start = stream.address + low * stream.stride + a.offset

@@ -33,9 +33,9 @@ class Replaced:
     lost: int
 
 
-def replace_textures(contents: Contents, log: PgcLog, switches: Mapping[str, str] | None = None) -> Replaced:
+def replace_textures(contents: Contents, log: PgcLog, choices: Mapping[str, str] | None = None) -> Replaced:
     """The same events with noise for textures; pictures are not those of the result yet."""
-    origins = Origins(log, switches)
+    origins = Origins(log, choices)
     origins.watch()
     found = _Noise(origins)
     for use in origins.uses:

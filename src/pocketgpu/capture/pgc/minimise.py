@@ -100,7 +100,7 @@ def minimise(
     if keep is not None and contents.console == "3DS":
         contents, targets = _keep_3ds(contents, keep, cast("N3DS", machine))
     elif keep is not None:
-        contents, targets = _keep_switch(contents, keep, cast("GM20B", machine), switches)
+        contents, targets = _keep_choice(contents, keep, cast("GM20B", machine), switches)
     contents = replace(contents, tail=())
     single = keep is not None and keep.draw is not None
     search = _Search(contents, machine, targets, replays, progress, single)
@@ -121,15 +121,15 @@ def _keep_3ds(contents: Contents, keep: Keep, machine: N3DS) -> tuple[Contents, 
     return replace(contents, frames=frames, state=snapshot.state_of(machine)), []
 
 
-def _keep_switch(
-    contents: Contents, keep: Keep, machine: GM20B, switches: Mapping[str, str] | None
+def _keep_choice(
+    contents: Contents, keep: Keep, machine: GM20B, choices: Mapping[str, str] | None
 ) -> tuple[Contents, list[tuple[int, int]]]:
     if keep.draw is None:
         return _keep_frames(contents, keep, machine), []
     from pocketgpu.capture.pgc import channel_one_draw
 
     return channel_one_draw.one_draw(
-        contents, keep.first, keep.draw, cast(PgcLog, trace_of(contents)), switches
+        contents, keep.first, keep.draw, cast(PgcLog, trace_of(contents)), choices
     )  # fmt: skip
 
 

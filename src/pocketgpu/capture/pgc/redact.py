@@ -52,7 +52,7 @@ class Redacted:
 
 def redact(capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | None = None) -> Redacted:
     """A capture with noise for textures; its digests are those of what it shows then. The same bytes become the same
-    noise. switches: as for `Capture.render`."""
+    noise. choices: as for `Capture.render`."""
     contents = contents_of(capture.trace)
     if contents.console == "3DS":
         found = _redact_3ds(contents)

@@ -53,10 +53,10 @@ def with_pictures(
     return replace(contents, frames=frames, coverage=contents.coverage | F.PICTURES_COVERED)
 
 
-def _render(capture: Capture, threads: int, switches: Mapping[str, str] | None) -> Iterator[Frame]:
+def _render(capture: Capture, threads: int, choices: Mapping[str, str] | None) -> Iterator[Frame]:
     if not capture.frame_count:
         return iter(())
-    return capture.render(threads=threads, switches=switches, pictures=False)
+    return capture.render(threads=threads, switches=choices, pictures=False)
 
 
 def check(capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | None = None) -> Iterator[FrameCheck]:
@@ -72,9 +72,9 @@ def check(capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | N
 
 
 def _check(
-    capture: Capture, trace: PgcTrace | PgcLog, threads: int, switches: Mapping[str, str] | None
+    capture: Capture, trace: PgcTrace | PgcLog, threads: int, choices: Mapping[str, str] | None
 ) -> Iterator[FrameCheck]:
     names, size = F.SCREENS[capture.console], trace.contents.digest_size
-    for frame in _render(capture, threads, switches):
+    for frame in _render(capture, threads, choices):
         found = {names[n]: value.hex() for n, value in pictures_of(frame, capture.console, size).items()}
         yield FrameCheck(frame, trace.expected[frame.index], found)

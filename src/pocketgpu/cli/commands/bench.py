@@ -68,7 +68,7 @@ class _Samples:
 @json_option
 @debug_option
 @click.pass_obj
-def bench(outcome: Outcome, capture: str, repeat: int, threads: int, switches: dict[str, str]) -> None:
+def bench(outcome: Outcome, capture: str, repeat: int, threads: int, choices: dict[str, str]) -> None:
     """Measure replay time per frame and phase.
 
     Every pass starts from power-on of the same machine. No pictures are written.
@@ -78,7 +78,7 @@ def bench(outcome: Outcome, capture: str, repeat: int, threads: int, switches: d
     frames: dict[int, dict[str, Any]] = {}
     samples: dict[int, _Samples] = {}
     outcome.add_events(opened.warnings)
-    driver = opened.driver(threads=threads, switches=dict(switches))
+    driver = opened.driver(threads=threads, switches=dict(choices))
     measure = driver.measure
     total = _Samples(measure)
     progress = terminal.Progress()

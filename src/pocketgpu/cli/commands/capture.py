@@ -32,7 +32,7 @@ def capture() -> None:
 @json_option
 @debug_option
 @click.pass_obj
-def verify(outcome: Outcome, capture: str, threads: int, switches: dict[str, str]) -> None:
+def verify(outcome: Outcome, capture: str, threads: int, choices: dict[str, str]) -> None:
     """Replay a .pgc and compare each frame with what the file says that it shows.
 
     Exit code 1 if a frame shows something else, 4 if the file does not know what any frame shows.
@@ -44,7 +44,7 @@ def verify(outcome: Outcome, capture: str, threads: int, switches: dict[str, str
     progress = terminal.Progress()
     different = unknown = 0
     try:
-        for number, found in enumerate(pgc.check(opened, threads=threads, switches=switches)):
+        for number, found in enumerate(pgc.check(opened, threads=threads, switches=choices)):
             entry = describe_frame(found.frame)
             entry["screens"] = {
                 name: {"expected": (found.expected or {}).get(name), "digest": digest}
@@ -152,7 +152,7 @@ def minimise(
     keep: object,
     replays: int,
     threads: int,
-    switches: Mapping[str, str],
+    choices: Mapping[str, str],
 ) -> None:
     """Leave out the memory that no kept event needs.
 
@@ -174,7 +174,7 @@ def minimise(
             pgc.contents_of(opened.trace),
             cast("Keep | None", keep),
             threads=threads,
-            switches=switches,
+            switches=choices,
             replays=replays,
             progress=lambda count: progress.show(f"replay {count}"),
         )
@@ -204,7 +204,7 @@ def minimise(
 @json_option
 @debug_option
 @click.pass_obj
-def redact(outcome: Outcome, capture: str, out: str, threads: int, switches: Mapping[str, str]) -> None:
+def redact(outcome: Outcome, capture: str, out: str, threads: int, choices: Mapping[str, str]) -> None:
     """Put noise of the same format and size in the place of textures, so that a capture may be shared.
 
     Memory that also holds vertices, indices or commands is left alone there. The capture then shows, and expects, the
@@ -216,7 +216,7 @@ def redact(outcome: Outcome, capture: str, out: str, threads: int, switches: Map
     check_name(out)
     opened = open_capture(capture)
     outcome.add_events(opened.warnings)
-    found = make_noise(opened, threads=threads, switches=switches)
+    found = make_noise(opened, threads=threads, switches=choices)
     size = pgc.save(out, found.contents)
     outcome.extra |= {
         "file": out,

@@ -32,7 +32,7 @@ PACKINGS = ("smallest", "zstd", "lzma", "stored")
 @debug_option
 @click.pass_obj
 def convert(
-    outcome: Outcome, capture: str, out: str, no_pictures: bool, packing: str, threads: int, switches: dict[str, str]
+    outcome: Outcome, capture: str, out: str, no_pictures: bool, packing: str, threads: int, choices: dict[str, str]
 ) -> None:
     """Write a capture as a .pgc.
 
@@ -44,7 +44,7 @@ def convert(
     check_name(out)
     opened = open_capture(capture)
     outcome.add_events(opened.warnings)
-    contents = pgc.write(out, opened, pictures=not no_pictures, threads=threads, switches=switches, packing=packing)
+    contents = pgc.write(out, opened, pictures=not no_pictures, threads=threads, switches=choices, packing=packing)
     before, after = os.path.getsize(capture), os.path.getsize(out)
     outcome.extra |= {"file": out, "bytes": after, "bytes_before": before, "frame_count": len(contents.frames)}
     noun = "frame" if len(contents.frames) == 1 else "frames"

@@ -74,7 +74,7 @@ def decode(
     changed: bool,
     words: bool,
     macros: bool,
-    switches: dict[str, str],
+    choices: dict[str, str],
 ) -> None:
     """List what a recording or dump tells the GPU, word by word.
 
@@ -90,7 +90,7 @@ def decode(
         for name, value in given.items():
             if value not in (None, False):
                 raise UsageError(f"{name} is for raw words", location=name, hint="Say what they are with --as.")
-    decoded = _decoded(capture, kind, base or 0, offset or 0, size, big_endian, strict, macros, switches)
+    decoded = _decoded(capture, kind, base or 0, offset or 0, size, big_endian, strict, macros, choices)
     chosen = places or filters or changed or no_garbage
     mask = decoded.select(places, filters, changed, no_garbage) if chosen else None
     if places and not decoded.select(places).any():
@@ -111,21 +111,21 @@ def _decoded(
     big_endian: bool,
     strict: bool,
     macros: bool,
-    switches: dict[str, str],
+    choices: dict[str, str],
 ) -> Decoded:
     from pocketgpu.cli.parts.replay import open_capture
     from pocketgpu.inspect.decode import decode as decode_capture
     from pocketgpu.inspect.decode import decode_file
 
     if kind is not None:
-        return decode_file(capture, kind, base, offset, size, big_endian, not strict, macros, switches)
+        return decode_file(capture, kind, base, offset, size, big_endian, not strict, macros, choices)
     try:
         opened = open_capture(capture)
     except CaptureError as error:
         if error.offset == 0:
             error.hint = f"{error.hint or ''} Raw words need --as pica, --as pushbuffer or --as gx.".strip()
         raise
-    return decode_capture(opened, macros, switches)
+    return decode_capture(opened, macros, choices)
 
 
 def _draws(decoded: Decoded) -> str:

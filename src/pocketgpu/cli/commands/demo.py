@@ -27,7 +27,7 @@ SAMPLES = {"3ds": "sample.ctf.xz", "switch": "sample_switch.mxcap.zip"}
 @json_option
 @debug_option
 @click.pass_obj
-def demo(outcome: Outcome, console: str, out: str, threads: int, switches: dict[str, str]) -> None:
+def demo(outcome: Outcome, console: str, out: str, threads: int, choices: dict[str, str]) -> None:
     """Render a sample that comes with the program."""
     from importlib import resources
 
@@ -37,7 +37,7 @@ def demo(outcome: Outcome, console: str, out: str, threads: int, switches: dict[
             raise CaptureError(
                 "the sample is missing from this installation", file=str(path), hint="Install pocketgpu again."
             )
-        render_capture(outcome, str(path), out, None, threads, switches)
+        render_capture(outcome, str(path), out, None, threads, choices)
         shown = _shortest(path)
     outcome.show = lambda: terminal.say(_report(outcome, shown, out, console))
 

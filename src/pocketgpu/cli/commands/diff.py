@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pocketgpu.cli.parts import terminal
-from pocketgpu.cli.parts.options import FrameSpan, debug_option, json_option, parse_frame_span, parsed, switches_of
+from pocketgpu.cli.parts.options import FrameSpan, choices_of, debug_option, json_option, parse_frame_span, parsed
 from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.cli.parts.replay import frames_of, make_directory, open_capture, write_file
 from pocketgpu.errors import UsageError
@@ -29,10 +29,20 @@ EVALUATORS = ("llvm", "numpy")
     help="Compare these frames only, both included: 0-4 or 3.",
 )  # fmt: skip
 @click.option(
-    "--switch-a", multiple=True, metavar="NAME=VALUE", callback=switches_of, help="A switch for A; may be repeated."
+    "--switch-a",
+    "choice_a",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=choices_of,
+    help="A choice for A; may be repeated.",
 )
 @click.option(
-    "--switch-b", multiple=True, metavar="NAME=VALUE", callback=switches_of, help="A switch for B; may be repeated."
+    "--switch-b",
+    "choice_b",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=choices_of,
+    help="A choice for B; may be repeated.",
 )
 @click.option("--evaluator-a", type=click.Choice(EVALUATORS), default="llvm", show_default=True, help="What runs A.")
 @click.option("--evaluator-b", type=click.Choice(EVALUATORS), default="llvm", show_default=True, help="What runs B.")
@@ -41,21 +51,21 @@ EVALUATORS = ("llvm", "numpy")
 @debug_option
 @click.pass_obj
 def diff(
-    outcome: Outcome, a: str, b: str | None, frames: FrameSpan | None, switch_a: dict[str, str],
-    switch_b: dict[str, str], evaluator_a: str, evaluator_b: str, out: str | None,
+    outcome: Outcome, a: str, b: str | None, frames: FrameSpan | None, choice_a: dict[str, str],
+    choice_b: dict[str, str], evaluator_a: str, evaluator_b: str, out: str | None,
 ) -> None:  # fmt: skip
     """Tell where two captures differ, or one under two settings.
 
     Events are aligned by what they do, so that an inserted draw shifts nothing. Told are events that only one has,
     memory, command words and registers that differ (A's value -> B's), the first vertex and the first pixel of a
     render target that come out differently, and pictures. Without B, A is run twice: give the two runs different
-    switches or evaluators. The exit code is 1 if anything differs.
+    choices or evaluators. The exit code is 1 if anything differs.
     """
     from pocketgpu.inspect.diff import diff as compare
     from pocketgpu.inspect.inspection import debug
 
     first = open_capture(a)
-    if b is None and (switch_a, evaluator_a) == (switch_b, evaluator_b):
+    if b is None and (choice_a, evaluator_a) == (choice_b, evaluator_b):
         raise UsageError(
             "there is nothing to compare with", location=a,
             hint="Give a second capture, or --switch-b NAME=VALUE to run this one under two settings.",
@@ -65,7 +75,7 @@ def diff(
         outcome.add_events(capture.warnings)
     wanted = None if frames is None else frames_of(first, frames)
     progress = terminal.Progress()
-    runs = debug(first, switch_a, evaluator_a), debug(second, switch_b, evaluator_b)
+    runs = debug(first, choice_a, evaluator_a), debug(second, choice_b, evaluator_b)
     try:
         report = compare(*runs, wanted, names=(a, b or a), progress=lambda frame: progress.show(f"frame {frame}"))
     finally:

@@ -50,7 +50,7 @@ from pocketgpu.errors import GuestMemoryError, UsageError
 @debug_option
 @click.pass_obj
 def dump(
-    outcome: Outcome, capture: str, at: int, memory: MemoryRange, out: str, threads: int, switches: dict[str, str]
+    outcome: Outcome, capture: str, at: int, memory: MemoryRange, out: str, threads: int, choices: dict[str, str]
 ) -> None:
     """Write guest memory after a frame to a file."""
     import hashlib
@@ -61,7 +61,7 @@ def dump(
     wanted = frames_of(opened, FrameSpan(at, at))
     outcome.add_events(opened.warnings)
     data = b""
-    for frame in replay(opened, wanted, threads, switches):
+    for frame in replay(opened, wanted, threads, choices):
         if finish := getattr(frame.machine, "finish", None):
             finish()
         try:

@@ -29,7 +29,7 @@ _MOST_FRAMES = 4
 @json_option
 @debug_option
 @click.pass_obj
-def events(outcome: Outcome, capture: str, address: str | None, draws: bool, switches: dict[str, str]) -> None:
+def events(outcome: Outcome, capture: str, address: str | None, draws: bool, choices: dict[str, str]) -> None:
     """Tell what happens in a capture, event by event: frames, passes, draws, fills, copies.
 
     ADDRESS is a frame (f3), a pass of it (f3/p1) or one event (f3/d17, f3/e412), which is then told in full, with its
@@ -40,7 +40,7 @@ def events(outcome: Outcome, capture: str, address: str | None, draws: bool, swi
 
     opened = open_capture(capture)
     outcome.add_events(opened.warnings)
-    run = debug(opened, switches)
+    run = debug(opened, choices)
     only = None
     if address is None:
         count = run.frame_count if outcome.json else min(run.frame_count, _MOST_FRAMES)

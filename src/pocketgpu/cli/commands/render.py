@@ -80,7 +80,7 @@ def render(
     junit: str | None,
     report: str | None,
     threads: int,
-    switches: dict[str, str],
+    choices: dict[str, str],
 ) -> None:
     """Render a capture into PNG files.
 
@@ -105,7 +105,7 @@ def render(
             raise click.UsageError("Memory dumps need --list ADDRESS:SIZE, --memory FILE@ADDRESS and --out DIR.")
         if given := [name for name, value in others.items() if value is not None]:
             raise click.UsageError(f"{given[0]} does not go with --list: there is one list and no frame.")
-        render_list(outcome, list_, memory, registers, out, threads, switches)
+        render_list(outcome, list_, memory, registers, out, threads, choices)
         return
     if capture is None:
         raise click.UsageError("Missing argument 'CAPTURE'.")
@@ -120,7 +120,7 @@ def render(
             if value is not None
         ]:
             raise click.UsageError(f"{given[0]} is for comparing: give --expect DIR as well.")
-        render_capture(outcome, capture, out, frames, threads, switches, layout=layout, animate=animate, fps=fps)
+        render_capture(outcome, capture, out, frames, threads, choices, layout=layout, animate=animate, fps=fps)
         outcome.show = lambda: terminal.say(summary(outcome, capture, out))
         return
     if out is not None and os.path.realpath(out) == os.path.realpath(expect):
@@ -129,7 +129,7 @@ def render(
     span = frames if frames or out or animate else expected.span
     try:
         render_capture(
-            outcome, capture, out, span, threads, switches, layout=layout, animate=animate, fps=fps, expected=expected
+            outcome, capture, out, span, threads, choices, layout=layout, animate=animate, fps=fps, expected=expected
         )
     except PocketGPUError as error:
         expected.stop(capture, error)
@@ -148,7 +148,7 @@ def render_capture(
     out: str | None,
     span: FrameSpan | None,
     threads: int,
-    switches: Mapping[str, str],
+    choices: Mapping[str, str],
     *,
     layout: str | None = None,
     animate: str | None = None,
@@ -170,7 +170,7 @@ def render_capture(
     directory = make_directory(out) if out is not None else None
     outcome.add_events(capture.warnings)
     pictures = 0
-    for frame in replay(capture, wanted, threads, switches):
+    for frame in replay(capture, wanted, threads, choices):
         entry = describe_frame(frame)
         screens: dict[str, Shown] = dict(frame.screens)
         if layout is not None:

@@ -45,7 +45,7 @@ _MOST_CONSTANTS = 64
 @click.pass_obj
 def state(
     outcome: Outcome, capture: str, address: str, against: str, textures: str | None, mesh: str | None, space: str,
-    vertices: str | None, shaders: bool, target: str | None, switches: dict[str, str],
+    vertices: str | None, shaders: bool, target: str | None, choices: dict[str, str],
 ) -> None:  # fmt: skip
     """Tell registers, textures, buffers, shaders and vertices at an event.
 
@@ -58,7 +58,7 @@ def state(
         raise click.UsageError(f"--mesh makes .glb and .obj files, not '{mesh}'.")
     opened = open_capture(capture)
     outcome.add_events(opened.warnings)
-    run = debug(opened, switches)
+    run = debug(opened, choices)
     moment = run.seek(address)
     at_end = moment.event is None or (moment.address.draw is None and moment.address.event is None)
     lines = [

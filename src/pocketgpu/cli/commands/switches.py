@@ -16,19 +16,19 @@ from pocketgpu.cli.parts.outcome import Outcome
 def switches(outcome: Outcome) -> None:
     """List what --set NAME=VALUE can choose.
 
-    A switch stands where the documents disagree or nobody knows, or offers a what-if. The default is named first.
+    A choice stands where the documents disagree or nobody knows, or offers a what-if. The default is named first.
     """
-    from pocketgpu.facts.switches import SWITCHES
+    from pocketgpu.facts.choices import CHOICES
 
     outcome.extra["switches"] = [
         {
-            "name": switch.name,
-            "default": switch.default,
-            "alternatives": [str(value) for value in switch.alternatives],
-            "doc": switch.doc,
-            "sources": {str(value): str(source) for value, source in switch.sources.items()},
+            "name": choice.name,
+            "default": choice.default,
+            "alternatives": [str(value) for value in choice.alternatives],
+            "doc": choice.doc,
+            "sources": {str(value): str(source) for value, source in choice.sources.items()},
         }
-        for switch in SWITCHES.values()
+        for choice in CHOICES.values()
     ]
     outcome.show = lambda: terminal.say(_listing(outcome))
 

@@ -47,7 +47,7 @@ def timing(
     at: int,
     screen: str | None,
     svg: str | None,
-    switches: dict[str, str],
+    choices: dict[str, str],
 ) -> None:
     """Tell what the display registers describe: refresh, scan, interrupts, format.
 
@@ -61,7 +61,7 @@ def timing(
         words |= _initial(name)
     for text in registers:
         _change(words, text)
-    modes = display_timing.modes_of(words, switches)
+    modes = display_timing.modes_of(words, choices)
     modes = {name: mode for name, mode in modes.items() if screen in (None, name)}
     outcome.extra["screens"] = {name: display_timing.to_dict(mode) for name, mode in modes.items()}
     if svg is not None:

@@ -20,7 +20,7 @@ from pocketgpu.errors import UsageError
 @json_option
 @debug_option
 @click.pass_obj
-def who(outcome: Outcome, capture: str, place: int, size: int, before: str | None, switches: dict[str, str]) -> None:
+def who(outcome: Outcome, capture: str, place: int, size: int, before: str | None, choices: dict[str, str]) -> None:
     """Tell who wrote an address last.
 
     That is a draw, a fill, a transfer, or the processor. ADDRESS is physical on a 3DS, as the GPU sees it on a Switch.
@@ -30,7 +30,7 @@ def who(outcome: Outcome, capture: str, place: int, size: int, before: str | Non
 
     opened = open_capture(capture)
     outcome.add_events(opened.warnings)
-    run = debug(opened, switches)
+    run = debug(opened, choices)
     if place + size > 1 << 40:
         raise UsageError("the range reaches past the 40-bit address space", location=f"{place:#x}")
     found, possible = run.who_changed(place, size, before), run.who_wrote(place, size, before)

@@ -17,7 +17,7 @@ from pocketgpu.cli.parts.replay import open_capture
 @json_option
 @debug_option
 @click.pass_obj
-def why(outcome: Outcome, capture: str, address: str, switches: dict[str, str]) -> None:
+def why(outcome: Outcome, capture: str, address: str, choices: dict[str, str]) -> None:
     """Tell why a pixel has its colour, with every value on the way; or what became of a draw.
 
     ADDRESS is a pixel of a screen as 'render' writes it (f1/px200,120 is one of the top screen, f1/bottom/px10,20), a
@@ -30,6 +30,6 @@ def why(outcome: Outcome, capture: str, address: str, switches: dict[str, str]) 
     wanted = Address.parse(address)
     opened = open_capture(capture)
     outcome.add_events(opened.warnings)
-    answer = debug(opened, switches).why(wanted)
+    answer = debug(opened, choices).why(wanted)
     outcome.extra["why"] = answer.to_json()
     outcome.show = lambda: terminal.say(str(answer))

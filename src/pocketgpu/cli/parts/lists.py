@@ -102,7 +102,7 @@ def render_list(
     registers: Sequence[PlacedFile],
     out: str,
     threads: int,
-    switches: Mapping[str, str],
+    choices: Mapping[str, str],
 ) -> None:
     """Run a list and write each colour buffer that it drew to as target0.png, target1.png, ... into `out`."""
     import hashlib
@@ -112,7 +112,7 @@ def render_list(
     from pocketgpu.pictures import to_image
 
     memory_dumps, register_dumps = _load(memory), _load(registers)
-    run = run_list(list_.address, list_.size, memory_dumps, register_dumps, threads, dict(switches))
+    run = run_list(list_.address, list_.size, memory_dumps, register_dumps, threads, dict(choices))
     directory = make_directory(out)
     targets: list[dict[str, Any]] = []
     for number, target in enumerate(run.targets):

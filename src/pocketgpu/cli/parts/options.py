@@ -102,12 +102,12 @@ def parsed(parse: Callable[[str], T]) -> Callable[[click.Context, click.Paramete
     return callback
 
 
-def _parse_switches(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    """Check each NAME=VALUE against the registry of switches; of two for the same name the last one counts."""
+def _parse_choices(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """Check each NAME=VALUE against the registry of choices; of two for the same name the last one counts."""
     chosen: dict[str, str] = {}
     if values:
         # Loaded only when asked for: the registry is not needed to print --help.
-        from pocketgpu.facts.switches import parse
+        from pocketgpu.facts.choices import parse
 
         for text in values:
             try:
@@ -124,7 +124,7 @@ def _parse_switches(ctx: click.Context, param: click.Parameter, values: tuple[st
     return chosen
 
 
-switches_of = _parse_switches
+choices_of = _parse_choices
 """The callback of an option that takes NAME=VALUE several times."""
 
 
@@ -183,10 +183,10 @@ def threads_option(command: F) -> F:
 def set_option(command: F) -> F:
     return click.option(
         "--set",
-        "switches",
+        "choices",
         multiple=True,
         metavar="NAME=VALUE",
-        callback=_parse_switches,
+        callback=_parse_choices,
         help="Choose a doubtful behaviour or a what-if; may be repeated. See 'pocketgpu switches'.",
     )(command)
 

@@ -56,12 +56,12 @@ def frames_of(capture: Capture, span: FrameSpan | None) -> range:
     return range(span.first, count if span.last is None else min(span.last + 1, count))
 
 
-def replay(capture: Capture, frames: range, threads: int, switches: Mapping[str, str]) -> Iterator[Frame]:
+def replay(capture: Capture, frames: range, threads: int, choices: Mapping[str, str]) -> Iterator[Frame]:
     """Replay from the start of the capture and yield the asked-for frames, with progress on a terminal."""
     progress = Progress()
     try:
         progress.show("preparing")
-        for done, frame in enumerate(capture.render(frames=frames, threads=threads, switches=dict(switches)), 1):
+        for done, frame in enumerate(capture.render(frames=frames, threads=threads, switches=dict(choices)), 1):
             yield frame
             progress.show(f"frame {done} of {len(frames)}")
     finally:

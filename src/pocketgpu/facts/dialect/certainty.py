@@ -17,7 +17,7 @@ class Certainty(StrEnum):
     PEERS = "peers agree"
     """Other simulators do the same."""
     DIFFER = "peers differ"
-    """Other simulators disagree; facts/switches/ may name the choice."""
+    """Other simulators disagree; facts/choices/ may name the choice."""
     ONE_PEER = "one peer"
     """A single simulator does it."""
     UNKNOWN = "unknown"

@@ -1,4 +1,4 @@
-"""The tables of the 3DS, in the dialect that `facts/dialect/tables.py` reads; the modules above this folder use them."""
+"""The tables of the 3DS, in the dialect that `facts/dialect/tables.py` reads; the modules above it use them."""
 
 from __future__ import annotations
 

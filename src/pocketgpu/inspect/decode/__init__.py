@@ -6,7 +6,7 @@
     lines = decoded.json_lines(decoded.select(["f1/d0..d3"], ["TEXENV*"]))
     decode_words(words, kind="pica", base=0x20000000)   # no capture: a list, a pushbuffer, GX commands
 
-`pica_kernel` and `maxwell_kernel` are the machines' own parsers, made to tell of each word; `n3ds` and `switch` find
+`pica_kernel` and `maxwell_kernel` are the machines' own parsers, made to tell of each word; `n3ds` and `choice` find
 the words of a capture, `listing` and `jsonl` write what was found.
 """
 

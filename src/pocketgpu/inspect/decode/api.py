@@ -99,7 +99,7 @@ class Decoded:
 
 
 _streams: WeakKeyDictionary[Any, dict[tuple[tuple[str, str], ...], Stream]] = WeakKeyDictionary()
-"""Streams of captures that were decoded before, by their switches."""
+"""Streams of captures that were decoded before, by their choices."""
 
 
 def decode(
@@ -111,7 +111,7 @@ def decode(
     """Decode all commands of a capture, or of the file of one. The stream is kept with the capture: only the first
     decode of it replays its memory. So are rows of a stream of up to `KEPT_WORDS` words: later calls give copies.
 
-    macros: rows also for the methods that macros of a Switch issue. switches: of the machine that runs the commands.
+    macros: rows also for the methods that macros of a Switch issue. choices: of the machine that runs the commands.
 
     :raises CaptureError: the file is none, or damaged.
     :raises UsageError: it has more command words than can be decoded at once (2^25).
@@ -124,7 +124,7 @@ def decode(
     how = (macros, tuple(sorted((switches or {}).items())), evaluator)
     rows = stream.decoded.get(how)
     if rows is None:
-        rows = _trace(stream, macros=macros, switches=switches, evaluator=evaluator)
+        rows = _trace(stream, macros=macros, choices=switches, evaluator=evaluator)
         if len(stream.words) <= KEPT_WORDS:
             stream.decoded[how] = rows.copy()
     else:
@@ -180,7 +180,7 @@ def decode_words(
     flags = RECORDED if segment == GX else SUBMISSION if segment == PUSHBUFFER else 0
     builder.add(segment, as_words(words), 0, 0, base, flags)
     stream = builder.build()
-    rows = _trace(stream, tolerant=tolerant, macros=macros, switches=switches, evaluator=evaluator)
+    rows = _trace(stream, tolerant=tolerant, macros=macros, choices=switches, evaluator=evaluator)
     return Decoded(stream, rows, kind)
 
 
@@ -256,13 +256,13 @@ def _trace(
     stream: Stream,
     tolerant: bool = False,
     macros: bool = False,
-    switches: Mapping[str, str] | None = None,
+    choices: Mapping[str, str] | None = None,
     evaluator: str = "llvm",
 ) -> Rows:
     if stream.console == "Switch":
         from pocketgpu.inspect.decode.maxwell_tracer import MaxwellTracer
 
-        return MaxwellTracer(stream, tolerant, macros, switches, evaluator).trace()
+        return MaxwellTracer(stream, tolerant, macros, choices, evaluator).trace()
     from pocketgpu.inspect.decode.pica_tracer import PicaTracer
 
-    return PicaTracer(stream, tolerant, switches, evaluator).trace()
+    return PicaTracer(stream, tolerant, choices, evaluator).trace()

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.facts.switches import DEFAULTS, departures
+from pocketgpu.facts.choices import DEFAULTS, departures
 from pocketgpu.inspect.decode import maxwell_kernel as kernel
 from pocketgpu.inspect.decode.maxwell_effects import effect_table
 from pocketgpu.inspect.decode.rows import ROW, Rows
@@ -54,11 +54,11 @@ def channel_bytes(block: NDArray[np.uint8], ram_words: int) -> tuple[bytes, ...]
 
 
 @cache
-def power_on(switches: tuple[tuple[str, str], ...] = ()) -> MaxwellState:
+def power_on(choices: tuple[tuple[str, str], ...] = ()) -> MaxwellState:
     """What a machine that was just switched on has; every channel begins like its first."""
     from pocketgpu.maxwell.gm20b import GM20B
 
-    machine = GM20B(switches=dict(switches))
+    machine = GM20B(switches=dict(choices))
     held = channel_bytes(machine.channel(0).block, machine.ram_words)
     return MaxwellState(machine.codes.copy(), {0: held}, machine.ram_words)
 
@@ -74,11 +74,11 @@ class MaxwellTracer:
         stream: Stream,
         tolerant: bool = False,
         macros: bool = False,
-        switches: Mapping[str, str] | None = None,
+        choices: Mapping[str, str] | None = None,
         evaluator: str = "llvm",
     ) -> None:
-        chosen = {**DEFAULTS, **(switches or {})}
-        start = power_on(tuple(sorted((switches or {}).items())))
+        chosen = {**DEFAULTS, **(choices or {})}
+        start = power_on(tuple(sorted((choices or {}).items())))
         state = stream.state if isinstance(stream.state, MaxwellState) else start
         self.stream, self._ram_words = stream, state.ram_words
         self.arena = Arena(_AREA.end, _AREA.control, _AREA.rows, stream)

@@ -98,7 +98,7 @@ class StreamNotes(Undrawn):
             return
         self._note(LIST, memory.arena[offset : offset + size].view(np.uint32), address)
         jumps = Jumps(PicaState(registers.copy(), np.zeros(0, np.uint32), np.zeros(0, np.uint32)))
-        for target, words in jumps.follow(self.builder.parts[-1], self.words_at, dict(self.machine.switches)):
+        for target, words in jumps.follow(self.builder.parts[-1], self.words_at, dict(self.machine.choices)):
             self.builder.add(LIST, words, self._frame, self._numbers - 1, target, JUMPED)
 
 
@@ -111,7 +111,7 @@ class Jumps:
         self.state = state
 
     def follow(
-        self, words: Words, fetch: Callable[[int, int], Words | None], switches: Mapping[str, str]
+        self, words: Words, fetch: Callable[[int, int], Words | None], choices: Mapping[str, str]
     ) -> list[tuple[int, Words]]:
         """Addresses and words of what a list jumps to, in order. Lists in a circle are left at some time."""
         found: list[tuple[int, Words]] = []
@@ -119,7 +119,7 @@ class Jumps:
         while self._may_jump(words) and len(found) < MOST_JUMPS:
             builder = StreamBuilder("3DS")
             builder.add(LIST, words, 0, 0)
-            tracer = PicaTracer(builder.build(state), switches=switches)
+            tracer = PicaTracer(builder.build(state), choices=choices)
             wanted = tracer.wanted_jump()
             target = fetch(*wanted) if wanted is not None else None
             if wanted is None or target is None or size + len(target) > WORD_LIMIT:
@@ -134,9 +134,9 @@ class Jumps:
         return any(bool(((ids <= id) & (id <= last)).any()) for id in self._IDS)
 
 
-def gather(trace: Trace | GxLog | PgcTrace, switches: Mapping[str, str] | None = None) -> Stream:
+def gather(trace: Trace | GxLog | PgcTrace, choices: Mapping[str, str] | None = None) -> Stream:
     """The whole stream of a capture."""
-    driver, notes = drive(trace, switches=switches), StreamNotes()
+    driver, notes = drive(trace, switches=choices), StreamNotes()
     driver.machine.observe(notes)
     driver.play_rest()
     initial = trace.initial
@@ -144,6 +144,6 @@ def gather(trace: Trace | GxLog | PgcTrace, switches: Mapping[str, str] | None =
     return notes.builder.build(state, frame_count=trace.frame_count)
 
 
-def trace_rows(stream: Stream, switches: Mapping[str, str] | None = None, evaluator: str = "llvm") -> Rows:
+def trace_rows(stream: Stream, choices: Mapping[str, str] | None = None, evaluator: str = "llvm") -> Rows:
     """The rows of a stream that `gather` found."""
-    return PicaTracer(stream, switches=switches, evaluator=evaluator).trace()
+    return PicaTracer(stream, choices=choices, evaluator=evaluator).trace()

@@ -85,8 +85,8 @@ class Area:
 class _Traced(Walk):
     """The walk without its packets: draws are only counted, jumps are left to the host."""
 
-    def __init__(self, k: Lang, layout: WorkLayout, switches: Mapping[str, str], rows: Rows) -> None:
-        super().__init__(k, layout, switches)
+    def __init__(self, k: Lang, layout: WorkLayout, choices: Mapping[str, str], rows: Rows) -> None:
+        super().__init__(k, layout, choices)
         self.rows = rows
 
     def record(self, kind: int) -> Value:
@@ -108,10 +108,10 @@ class _Traced(Walk):
 class _Tracer:
     """The pieces of the kernel."""
 
-    def __init__(self, k: Lang, layout: WorkLayout, area: Area, switches: Mapping[str, str]) -> None:
+    def __init__(self, k: Lang, layout: WorkLayout, area: Area, choices: Mapping[str, str]) -> None:
         self.k, self.layout, self.area = k, layout, area
         self.rows = Rows(k, area.control, area.rows)
-        self.walk = _Traced(k, layout, switches, self.rows)
+        self.walk = _Traced(k, layout, choices, self.rows)
         self.status = k.var(RUNNING)
         self.row = k.var(self.rows.get("ROW"))
         self.segment = k.var(self.rows.get("SEGMENT"))
@@ -181,7 +181,7 @@ class _Tracer:
         outside: it comes from the processor. Below 0x40 registers are plain then, and so are those that start lists.
         """
         k, walk, rows = self.k, self.walk, self.rows
-        wraps = "list.high_ids" in walk.switches
+        wraps = "list.high_ids" in walk.choices
         number = id & (ID_SPACE - 1) if wraps else k.select(id.below(ID_SPACE), id, ID_SPACE - 1)
         at = k.to_i64(number << 2) + self.layout.registers
         code = k.load(U8, k.to_i64(number) + self.layout.effects)
@@ -412,13 +412,13 @@ class _Tracer:
 
 @kernel(1)
 def trace(
-    k: Lang, *, layout_start: int, layout_size: int, area_start: int, switches: tuple[tuple[str, str], ...] = ()
+    k: Lang, *, layout_start: int, layout_size: int, area_start: int, choices: tuple[tuple[str, str], ...] = ()
 ) -> None:
     """Tell of all segments from SEGMENT on; ends with STATUS set: DONE, ROWS_FULL or WANT_JUMP.
 
     After ROWS_FULL it can go on once ROW is 0; after WANT_JUMP once PENDING is 0 or the next segment is there.
     """
-    tracer = _Tracer(k, WorkLayout(layout_start, layout_size), Area(area_start), dict(switches))
+    tracer = _Tracer(k, WorkLayout(layout_start, layout_size), Area(area_start), dict(choices))
     rows, status = tracer.rows, tracer.status
     for _ in k.loop(lambda: status.value == RUNNING):
         there = tracer.segment.value < rows.get("SEGMENTS")

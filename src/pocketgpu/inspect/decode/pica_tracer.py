@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.facts.choices import DEFAULTS, departures
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.pica import COUNT, PICA
-from pocketgpu.facts.switches import DEFAULTS, departures
 from pocketgpu.inspect.decode import pica_kernel as kernel
 from pocketgpu.inspect.decode.rows import Rows, Words
 from pocketgpu.inspect.decode.stream import Stream
@@ -69,10 +69,10 @@ class PicaTracer:
         self,
         stream: Stream,
         tolerant: bool = False,
-        switches: Mapping[str, str] | None = None,
+        choices: Mapping[str, str] | None = None,
         evaluator: str = "llvm",
     ) -> None:
-        chosen = {**DEFAULTS, **(switches or {})}
+        chosen = {**DEFAULTS, **(choices or {})}
         self.stream = stream
         self.arena = Arena(_AREA.end, _AREA.control, _AREA.rows, stream)
         state = stream.state if isinstance(stream.state, PicaState) else power_on()
@@ -95,7 +95,7 @@ class PicaTracer:
             layout_start=_START,
             layout_size=_SIZE,
             area_start=_START + _SIZE,
-            switches=departures(chosen, *WALK_CHOICES),
+            choices=departures(chosen, *WALK_CHOICES),
         )
 
     def wanted_jump(self) -> tuple[int, int] | None:

@@ -61,9 +61,9 @@ class _Noting(Undrawn):
         self.drawn.append(draw.place)
 
 
-def gather(log: ChannelLog, switches: Mapping[str, str] | None = None) -> Stream:
+def gather(log: ChannelLog, choices: Mapping[str, str] | None = None) -> Stream:
     """The whole stream of a recording; what comes after the last present is frame -1."""
-    driver, noting = drive(log, switches=switches), _Noting()
+    driver, noting = drive(log, switches=choices), _Noting()
     machine = driver.machine
     machine.observe(noting)
     for frame in (*range(log.frame_count), -1):
@@ -73,13 +73,13 @@ def gather(log: ChannelLog, switches: Mapping[str, str] | None = None) -> Stream
     machine.log.clear()
     state = MaxwellState(machine.codes.copy(), dict(noting.first), machine.ram_words)
     stream = noting.builder.build(state, max(len(machine.channels), 1), log.frame_count)
-    _note_drawn(stream, noting.drawn, switches)
+    _note_drawn(stream, noting.drawn, choices)
     return stream
 
 
-def _note_drawn(stream: Stream, drawn: list[str], switches: Mapping[str, str] | None) -> None:
+def _note_drawn(stream: Stream, drawn: list[str], choices: Mapping[str, str] | None) -> None:
     """Say which triggers drew, where not all of them did: a condition was not met, or state was broken."""
-    rows = MaxwellTracer(stream, macros=True, switches=switches).trace()
+    rows = MaxwellTracer(stream, macros=True, choices=choices).trace()
     fired = rows[(rows["effect"] & EFFECTS["draw"]) != 0]
     if len(fired) == len(drawn):
         return
@@ -97,7 +97,7 @@ def _note_drawn(stream: Stream, drawn: list[str], switches: Mapping[str, str] | 
 
 
 def trace_rows(
-    stream: Stream, macros: bool = False, switches: Mapping[str, str] | None = None, evaluator: str = "llvm"
+    stream: Stream, macros: bool = False, choices: Mapping[str, str] | None = None, evaluator: str = "llvm"
 ) -> Rows:
     """The rows of a stream that `gather` found."""
-    return MaxwellTracer(stream, macros=macros, switches=switches, evaluator=evaluator).trace()
+    return MaxwellTracer(stream, macros=macros, choices=choices, evaluator=evaluator).trace()

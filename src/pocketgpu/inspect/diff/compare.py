@@ -40,7 +40,7 @@ def diff(
     if isinstance(a, N3dsInspection) and isinstance(b, N3dsInspection):
         logs = (DrawLog(), DrawLog())
         a, b = (
-            N3dsInspection(run.capture, run.switches, run.evaluator, log) for run, log in zip((a, b), logs, strict=True)
+            N3dsInspection(run.capture, run.choices, run.evaluator, log) for run, log in zip((a, b), logs, strict=True)
         )
     elif not (isinstance(a, SwitchInspection) and isinstance(b, SwitchInspection)):
         report.notes.append("vertices are not compared: these inspections do not tell what programs made")
@@ -55,7 +55,7 @@ def diff(
             raise UsageError(f"the captures have {counts[0]} and {counts[1]} frames", location=f"f{frame}")
     structure = Structure(a, b)
     if isinstance(a, SwitchInspection) and isinstance(b, SwitchInspection):
-        structure.switch = SwitchSides(a, b)
+        structure.sides = SwitchSides(a, b)
     found: list[Difference] = []
     for frame in frames:
         progress(frame)

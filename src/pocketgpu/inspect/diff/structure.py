@@ -43,15 +43,15 @@ class Structure:
     looked: int = 0
     sought: bool = False
     lists: tuple[Sequence[Range], Sequence[Range]] = ((), ())
-    switch: SwitchSides | None = None
+    sides: SwitchSides | None = None
     """What recordings of a Switch tell; None for others."""
 
     def frame(
         self, mine: Sequence[Event], others: Sequence[Event], logs: tuple[FrameLog, FrameLog] | None
     ) -> tuple[list[Pair], list[Difference]]:
         """The pairs of a frame's events, and what differs. logs: what draws saw, if that is known."""
-        if self.switch is not None:
-            keys = [self.switch.keys(side, events) for side, events in enumerate((mine, others))]
+        if self.sides is not None:
+            keys = [self.sides.keys(side, events) for side, events in enumerate((mine, others))]
         else:
             keys = [
                 _keys(mine, None if logs is None else logs[0]), _keys(others, None if logs is None else logs[1]),
@@ -66,7 +66,7 @@ class Structure:
                 text = f"only in {'A' if j is None else 'B'}: {event.title}"
                 first, second = (event.address if side is None else None for side in (j, i))
                 found.append(Difference("events", first, second, text, {"kind": event.kind}))
-            elif keys[0][i][0] != keys[1][j][0] or logs is not None or self.switch is not None:
+            elif keys[0][i][0] != keys[1][j][0] or logs is not None or self.sides is not None:
                 same = keys[0][i][0] == keys[1][j][0]
                 # Behind a draw that the other run lacks, commands lead to the same state by another way.
                 if behind_gap and keys[0][i][1] == keys[1][j][1] and mine[i].facts.get("kind") != "immediate":
@@ -80,10 +80,10 @@ class Structure:
         self, a: Event, b: Event, same: bool, logs: tuple[FrameLog, FrameLog] | None
     ) -> Iterator[Difference]:  # fmt: skip
         changes: list[Change] = []
-        if self.switch is not None:
-            changes = self.switch.changes(a, b)
+        if self.sides is not None:
+            changes = self.sides.changes(a, b)
             if not changes and not same:
-                changes = list(_facts(*self.switch.facts(a, b)))
+                changes = list(_facts(*self.sides.facts(a, b)))
         elif a.draw is not None and b.draw is not None and logs is not None:
             changes = [*self._registers(a.draw, b.draw, logs), *self._tables(a.draw, b.draw, logs)]
         elif not same and a.kind != "list":  # what is in a list is told by its draws
@@ -93,12 +93,12 @@ class Structure:
         command = None
         if not same and a.words is not None:
             command = self._command(a.words, b.words, bool(changes), self._numbers(a, a.words, logs is not None))
-        if self.switch is not None and a.kind == "load":
-            found = None if same else self.switch.memory(a, b)
+        if self.sides is not None and a.kind == "load":
+            found = None if same else self.sides.memory(a, b)
             if found is not None:
                 yield found
             return
-        if not changes and self.switch is None and command is not None and logs is None and not self.sought:
+        if not changes and self.sides is None and command is not None and logs is None and not self.sought:
             self.sought = True  # the first is the one that matters, and going there takes a while
             changes = changes_between(self.a.seek(a.by_number).registers(), self.b.seek(b.by_number).registers())
         if a.kind == "load" and "digest" in a.facts and a.facts["digest"] != b.facts.get("digest"):
@@ -116,8 +116,8 @@ class Structure:
 
     def _numbers(self, event: Event, words: Words, of_list: bool) -> NDArray[Any]:
         """The register or method that each word of A's event is for, -1: not known."""
-        if self.switch is not None:
-            return self.switch.methods(event)
+        if self.sides is not None:
+            return self.sides.methods(event)
         # Entries of a 3DS's lists name registers.
         return registers_of(words.values) if of_list else np.full(len(words.values), -1)
 
@@ -131,7 +131,7 @@ class Structure:
         shorter = min(len(a.values), len(b.values))
         wrong = np.flatnonzero(a.values[:shorter] != b.values[:shorter])
         if len(a.values) != len(b.values):
-            if not told and (self.registers or self.tables or (self.switch is not None and self.switch.registers)):
+            if not told and (self.registers or self.tables or (self.sides is not None and self.sides.registers)):
                 return None
             wrong = np.append(wrong, shorter)
         elif not told:
@@ -150,12 +150,12 @@ class Structure:
         return found
 
     def _name(self, number: int) -> str:
-        return _NAMES.get(number, f"register {number:#05x}") if self.switch is None else self.switch.name(number)
+        return _NAMES.get(number, f"register {number:#05x}") if self.sides is None else self.sides.name(number)
 
     def _is_known(self, number: int) -> bool:
         """Whether a register differs at the draw at hand, or a memory that it feeds."""
-        if self.switch is not None:
-            return self.switch.is_known(number)
+        if self.sides is not None:
+            return self.sides.is_known(number)
         if number in self.registers or (0 <= number < len(PLAIN) and not PLAIN[number] and bool(self.tables)):
             return True
         return _NAMES.get(number, "").startswith("CMDBUF_")

@@ -90,7 +90,7 @@ class _Names:
     def _decoded(self) -> tuple[NDArray[np.int64], NDArray[np.uint32], dict[tuple[int, int], int]]:
         """Of all words of pushbuffers in the order of submissions: FILE_WORDS * file + word or -1, and the words; and
         which of them is the first of a segment, by submission and entry."""
-        decoded = decode(self._run.capture, switches=self._run.switches)
+        decoded = decode(self._run.capture, switches=self._run.choices)
         rows, table = decoded.rows, decoded.stream.table
         rows = rows[table["kind"][rows["segment"]] == PUSHBUFFER]
         rows = rows[np.argsort(rows["list"], kind="stable")]

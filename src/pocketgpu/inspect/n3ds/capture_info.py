@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.events import Event
+from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
-from pocketgpu.facts.switches import SWITCHES
 from pocketgpu.inspect.n3ds import doubts, features
 from pocketgpu.inspect.n3ds.doubts import Doubt
 from pocketgpu.inspect.n3ds.draw_state import DrawStates
@@ -103,9 +103,9 @@ class CaptureInfo:
             "programs": [vars(program) for program in self.programs],
             "doubts": [
                 {
-                    "switch": doubt.switch,
-                    "default": SWITCHES[doubt.switch].default,
-                    "alternatives": list(SWITCHES[doubt.switch].alternatives),
+                    "switch": doubt.choice,
+                    "default": CHOICES[doubt.choice].default,
+                    "alternatives": list(CHOICES[doubt.choice].alternatives),
                     "certain": doubt.certain,
                     "reason": doubt.reason,
                     "count": use.count,
@@ -185,7 +185,7 @@ class _Collector(Undrawn):
         info.programs = list(self._programs.values())
         info.states = len(self._states)
         info.features = dict(sorted(info.features.items(), key=lambda item: item[0].id))
-        info.doubts = dict(sorted(info.doubts.items(), key=lambda item: (not item[0].certain, item[0].switch)))
+        info.doubts = dict(sorted(info.doubts.items(), key=lambda item: (not item[0].certain, item[0].choice)))
         if self._states.overflow:
             message = f"more than {len(self._states)} different draw states: the rest is only counted"
             info.events.append(Event("warning", "info.states", message, count=self._states.overflow))

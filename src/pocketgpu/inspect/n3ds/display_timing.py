@@ -21,7 +21,7 @@ AREAS: Mapping[str, tuple[str, str, str]] = {
 """Part of the scan: its character, its name in the legend, its colour."""
 
 
-def modes_of(words: Mapping[int, int], switches: Mapping[str, str] | None = None) -> dict[str, DisplayMode]:
+def modes_of(words: Mapping[int, int], choices: Mapping[str, str] | None = None) -> dict[str, DisplayMode]:
     """The modes of both screens. words: register words by physical address; what is missing has its reset value."""
     modes = {}
     for unit, screen in enumerate(("top", "bottom")):
@@ -30,7 +30,7 @@ def modes_of(words: Mapping[int, int], switches: Mapping[str, str] | None = None
             for register in EXTERNAL
             if register.name.startswith(f"PDC{unit}_") and register.address in words
         }
-        modes[screen] = display_mode(screen, named, switches)
+        modes[screen] = display_mode(screen, named, choices)
     return modes
 
 
@@ -40,7 +40,7 @@ def _named(field: Field, value: int) -> str:
 
 def to_dict(mode: DisplayMode) -> dict[str, Any]:
     """Plain data for JSON. Frequencies in Hz, times in CPU cycles, spans as name, start, length."""
-    data = {name: value for name, value in asdict(mode).items() if name != "switches"}
+    data = {name: value for name, value in asdict(mode).items() if name != "choices"}
     beats = {name: None if beat is None else asdict(beat) for name, beat in _beats(mode).items()}
     derived = ("divider", "clocks", "lines", "pixel_clock", "line_rate", "refresh", "line_cycles", "frame_cycles")
     return {

@@ -1,7 +1,7 @@
-"""Which doubtful behaviour a draw, fill, transfer or display depends on: one small test for each switch.
+"""Which doubtful behaviour a draw, fill, transfer or display depends on: one small test for each choice.
 
-"certain" means that the disputed case itself occurs: another value of the switch means another result, unless the data
-hide it. "possible" means that only the data can tell (a NaN, an exact tie, a coordinate just below 0). Switches that no
+"certain" means that the disputed case itself occurs: another value of the choice means another result, unless the data
+hide it. "possible" means that only the data can tell (a NaN, an exact tie, a coordinate just below 0). Choices that no
 register can tell anything about are not here.
 """
 
@@ -39,11 +39,16 @@ from pocketgpu.pica.texture.units import SHADOW_TYPES
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A switch that matters here, and why."""
+    """A choice that matters here, and why."""
 
-    switch: str
+    choice: str
     reason: str
     certain: bool = True
+
+    @property
+    def switch(self) -> str:
+        """The name of the choice, as JSON has it."""
+        return self.choice
 
 
 _ORDERED = COMPARE.numbers("LESS", "LESS_OR_EQUAL", "GREATER", "GREATER_OR_EQUAL")

@@ -159,7 +159,7 @@ class PixelWatch(DrawWatcher):
         color, _ = self._formats(get)
         number = (self.offset - int(head[_HEAD["COLOR"]])) // (color.bits // 8)
         width, height = int(head[_HEAD["WIDTH"]]), int(head[_HEAD["HEIGHT"]])
-        blocks = self.machine.switches["transfer.block32"] if get("FRAMEBUFFER_BLOCK32.enable") else ""
+        blocks = self.machine.choices["transfer.block32"] if get("FRAMEBUFFER_BLOCK32.enable") else ""
         if number < 0 or width < 8:
             return None
         x, row = untiled(number, width >> 3, blocks)

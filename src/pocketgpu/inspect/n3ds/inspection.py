@@ -84,7 +84,7 @@ class N3dsMoment(Moment):
     @property
     def target(self) -> Target | None:
         machine = self.machine
-        return target_of(_Memory(self), machine.registers, machine.switches)
+        return target_of(_Memory(self), machine.registers, machine.choices)
 
     @property
     def screens(self) -> dict[str, Screen]:
@@ -161,23 +161,23 @@ class N3dsMoment(Moment):
 class N3dsInspection(Inspection):
     """Looks into a capture of a 3DS.
 
-    switches, evaluator: as for `pocketgpu.N3DS`. recorder: who notes the events, if it shall note more than usual.
+    choices, evaluator: as for `pocketgpu.N3DS`. recorder: who notes the events, if it shall note more than usual.
     judge: says what is odd about a draw's registers and program; without one nothing is.
     """
 
     def __init__(
-        self, capture: Capture, switches: Mapping[str, str] | None = None, evaluator: str = "llvm",
+        self, capture: Capture, choices: Mapping[str, str] | None = None, evaluator: str = "llvm",
         recorder: Recorder | None = None, judge: Judge | None = None,
     ) -> None:  # fmt: skip
         self.capture, self.judge = capture, judge
         self._trace = cast("N3DSTrace", capture.trace)
-        self.switches, self.evaluator = switches or {}, evaluator
+        self.choices, self.evaluator = choices or {}, evaluator
         self._recorder = recorder or Recorder()
 
     # -- events -------------------------------------------------------------------------------------------------------
     @cached_property
     def _recording(self) -> N3DSDriver:
-        driver = drive(self._trace, switches=self.switches)
+        driver = drive(self._trace, switches=self.choices)
         driver.machine.observe(self._recorder)
         return driver
 
@@ -208,7 +208,7 @@ class N3dsInspection(Inspection):
     @cached_property
     def player(self) -> N3DSPlayer:
         """The machine that goes to events."""
-        return N3DSPlayer(drive(self._trace, switches=self.switches, evaluator=self.evaluator))
+        return N3DSPlayer(drive(self._trace, switches=self.choices, evaluator=self.evaluator))
 
     def watch(self, event: Event, watcher: DrawWatcher) -> None:
         """Play the frame of an event up to that event, while somebody looks at its draws."""

@@ -60,7 +60,7 @@ def shown_at(machine: N3DS, screen: str, x: int, y: int) -> Shown:
         return Shown(screen, x, y, None, "the display controller is off")
     if not base:
         return Shown(screen, x, y, None, "no framebuffer was ever given")
-    size = pixel_bits(get("FORMAT", "color_format"), machine.switches) // 8
+    size = pixel_bits(get("FORMAT", "color_format"), machine.choices) // 8
     place = (HEIGHT - 1 - y) >> int(bool(unit and doubling))
     address = base + x * get("STRIDE", "stride") + place * size
     if machine.memory.offset_of(address, size) is None:
@@ -95,7 +95,7 @@ def sources_of(machine: N3DS, move: Move, wanted: Range) -> list[Source]:
     y = (height - 1 - row if flip else row) << how["scale_y"]
     x = column << how["scale_x"]
     # A linear source takes its pixels in a row, if it takes several at all.
-    in_a_row = how["scale_x"] and not how["tiled_in"] and machine.switches["transfer.linear_scale"] == "as_tiled"
+    in_a_row = how["scale_x"] and not how["tiled_in"] and machine.choices["transfer.linear_scale"] == "as_tiled"
     found = []
     for j in range(1 + how["scale_y"]):
         for i in range(1 + how["scale_x"]):

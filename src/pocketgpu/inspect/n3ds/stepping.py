@@ -206,13 +206,13 @@ class _Primitives:
 
 def _program(machine: N3DS, packets: DrawPackets, place: int, unit: str) -> Program:
     """The program of a draw's vertex unit (V) or geometry unit (G)."""
-    registers, switches = packets.registers[place], dict(machine.switches)
+    registers, choices = packets.registers[place], dict(machine.choices)
     low = unit.lower()
     code, descriptors = (packets.seen(f"{low}s_{bank}", place) for bank in ("code", "opdescs"))
     end = _get(registers, f"{unit}SH_ENTRYPOINT.end")
-    words = np.frombuffer(with_end(code, end, rules_of(switches)), np.uint32)
+    words = np.frombuffer(with_end(code, end, rules_of(choices)), np.uint32)
     entry = _get(registers, f"{unit}SH_ENTRYPOINT.entry")
-    return Program(words, np.frombuffer(descriptors, np.uint32), entry, switches=switches)
+    return Program(words, np.frombuffer(descriptors, np.uint32), entry, switches=choices)
 
 
 def _integers(registers: np.ndarray[Any, Any], unit: str) -> list[int]:
@@ -247,7 +247,7 @@ def _inputs(machine: N3DS, packet: int, vertex: int) -> np.ndarray[Any, Any]:
         stage[0] = before & ~part.mask  # the fetch is the same, but would look for what the geometry unit left
         run_once(
             shade_vertices, arena, MOST_LANES, work.packet(packet), vertex, 1, 1, functions={1: program},
-            **runner.static, switches=runner.fetch_choices,
+            **runner.static, choices=runner.fetch_choices,
         )  # fmt: skip
     finally:
         control[:] = kept

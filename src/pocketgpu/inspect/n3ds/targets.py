@@ -92,12 +92,12 @@ class Target:
         return to_png(self.array[..., :3])
 
 
-def target_of(memory: Readable, registers: NDArray[np.uint32], switches: Mapping[str, str]) -> Target | None:
+def target_of(memory: Readable, registers: NDArray[np.uint32], choices: Mapping[str, str]) -> Target | None:
     """The render target that registers (0x300 words) describe; None if it has no size or leaves memory."""
     get = StaticRegisters(RegisterWords(registers))
     width, height = get("FRAMEBUFFER_DIM.width"), get("FRAMEBUFFER_DIM.height") + 1
     format = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
-    blocks = switches["transfer.block32"] if get("FRAMEBUFFER_BLOCK32.enable") else ""
+    blocks = choices["transfer.block32"] if get("FRAMEBUFFER_BLOCK32.enable") else ""
     # Draws look at no lower bits of an address.
     place, depth = ((get(f"{name}_LOC.address") << 3) & ~63 for name in ("COLORBUFFER", "DEPTHBUFFER"))
     if width < 8 or memory.offset_of(place, (width & ~7) * ((height + 7) & ~7) * format.bits // 8) is None:

@@ -67,7 +67,7 @@ def why(run: N3dsInspection, address: Address) -> Answer:
 def _of_target(run: N3dsInspection, address: Address, x: int, y: int) -> Why:
     moment = run.seek(address.place)
     machine = run.player.machine
-    target = target_of(machine.memory, machine.registers, machine.switches)
+    target = target_of(machine.memory, machine.registers, machine.choices)
     if target is None or not (x < target.width and y < target.height):
         what = "no target" if target is None else f"a target of {target.width}x{target.height}"
         raise UsageError(f"the draw has {what}; there is no pixel ({x}, {y})", location=str(address))

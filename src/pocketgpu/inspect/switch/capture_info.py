@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.events import Event
-from pocketgpu.facts.switches import SWITCHES
+from pocketgpu.facts.choices import CHOICES
 from pocketgpu.inspect.n3ds.capture_info import Use
 from pocketgpu.inspect.n3ds.doubts import Doubt
 from pocketgpu.inspect.n3ds.features import Feature
@@ -94,9 +94,9 @@ class MaxwellInfo:
             ],
             "doubts": [
                 {
-                    "switch": doubt.switch,
-                    "default": SWITCHES[doubt.switch].default,
-                    "alternatives": list(SWITCHES[doubt.switch].alternatives),
+                    "switch": doubt.choice,
+                    "default": CHOICES[doubt.choice].default,
+                    "alternatives": list(CHOICES[doubt.choice].alternatives),
                     "certain": doubt.certain,
                     "reason": doubt.reason,
                     "count": use.count,
@@ -142,7 +142,7 @@ class _Collector(Observer):
         info.headers, info.classes, info.unknown = methods.headers, methods.classes, methods.unknown
         info.open_words = methods.open_words
         info.features = dict(sorted(info.features.items(), key=lambda item: item[0].id))
-        info.doubts = dict(sorted(info.doubts.items(), key=lambda item: (not item[0].certain, item[0].switch)))
+        info.doubts = dict(sorted(info.doubts.items(), key=lambda item: (not item[0].certain, item[0].choice)))
         return info
 
 

@@ -1,7 +1,7 @@
 """Which doubtful behaviour of the Switch's GPU a recording depends on: small tests of what is written and done.
 
 "certain" means that the disputed case itself occurs; "possible" that only the data can tell. Most tests look at method
-writes, so they are one table: class, method, which values matter, which switch, why.
+writes, so they are one table: class, method, which values matter, which choice, why.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def _set(word: int) -> bool:
 
 
 def _watches() -> Iterator[_Watch]:
-    def watch(block: MethodBlock, method: str, matters: Test, switch: str, reason: str, certain: bool = True) -> _Watch:
-        return _Watch(block, method, matters, Doubt(switch, reason, certain))
+    def watch(block: MethodBlock, method: str, matters: Test, choice: str, reason: str, certain: bool = True) -> _Watch:
+        return _Watch(block, method, matters, Doubt(choice, reason, certain))
 
     geq = _is(B06F, "SEMAPHORED.OPERATION", "ACQ_GEQ")
     yield watch(B06F, "SEMAPHORED", geq, "channel.acquire_geq", "a semaphore is waited for as greater or equal", False)

@@ -35,19 +35,19 @@ if TYPE_CHECKING:
 class SwitchInspection(Inspection):
     """Looks into a recording of a Switch. Frames are replayed when something of them is first asked.
 
-    switches, evaluator: as for `pocketgpu.GM20B`.
+    choices, evaluator: as for `pocketgpu.GM20B`.
 
     :raises UsageError: the capture is of another console, or there is no such switch.
     """
 
-    def __init__(self, capture: Capture, switches: Mapping[str, str] | None = None, evaluator: str = "llvm") -> None:
+    def __init__(self, capture: Capture, choices: Mapping[str, str] | None = None, evaluator: str = "llvm") -> None:
         if not isinstance(capture.trace, ChannelLog):
             raise UsageError("this is no recording of a Switch", location=capture.path)
         self.capture = capture
         self.log = capture.trace
-        self.switches, self.evaluator = switches or {}, evaluator
+        self.choices, self.evaluator = choices or {}, evaluator
         self.recorder = Recorder(self.log)
-        driver = drive(self.log, switches=switches, evaluator=evaluator)
+        driver = drive(self.log, switches=choices, evaluator=evaluator)
         self.player = SwitchPlayer(driver, self.recorder.hear)
         self.recorder.machine = self.player.machine
         self._pixels = PixelAnswers(self)

@@ -15,9 +15,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.facts.choices import CHOICES, departures
 from pocketgpu.facts.maxwell import B06F, CLASSES, WORDS, MethodBlock
 from pocketgpu.facts.maxwell.pushbuffers import FORMS, HEADER, header_columns, segment_of
-from pocketgpu.facts.switches import SWITCHES, departures
 from pocketgpu.inspect.decode import rows as what_is
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellState, MaxwellTracer, channel_bytes
 from pocketgpu.inspect.decode.rows import Rows
@@ -133,7 +133,7 @@ class MethodUse:
         state = MaxwellState(machine.codes, self._channels, machine.ram_words)
         stream = self._builder.build(state, max(self._channels, default=0) + 1)
         self._builder = StreamBuilder("Switch")
-        tracer = MaxwellTracer(stream, switches=dict(departures(machine.switches, *SWITCHES)))
+        tracer = MaxwellTracer(stream, choices=dict(departures(machine.choices, *CHOICES)))
         told = _Rows(tracer.trace(), stream.table)
         self._channels = {channel: tracer.channel(channel) for channel in self._channels}
         self.open_words = sum(tracer.open_words(channel) for channel in self._channels)

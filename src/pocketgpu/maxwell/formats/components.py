@@ -156,7 +156,7 @@ def encode(
 def _possible(
     case: Callable[[int], Value], types: Collection[int], zero: Callable[[], Value]
 ) -> Sequence[Callable[[], Value]]:  # fmt: skip
-    """The cases of a switch over types of which only some occur; the rest costs no code."""
+    """The cases of a `switch` over types of which only some occur; the rest costs no code."""
     return [partial(case, type) if type in types else zero for type in range(max(types) + 1)]
 
 

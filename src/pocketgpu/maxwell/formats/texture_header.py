@@ -18,9 +18,9 @@ import numpy as np
 
 from pocketgpu.arena import Bytes
 from pocketgpu.errors import UsageError
+from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.maxwell.formats import TEXTURE, PixelLayout
 from pocketgpu.facts.maxwell.headers import TIC, Data, as_number, tic_of
-from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.formats import arrays
 from pocketgpu.maxwell.formats.channels import texture_types
@@ -146,14 +146,14 @@ class TextureHeader:
 
     @cached_property
     def mips(self) -> MipLayout:
-        """Where levels and layers of a block-linear texture lie, by the default of the switch memory.block_depth_base.
+        """Where levels and layers of a block-linear texture lie, by the default of the choice memory.block_depth_base.
 
         :raises UsageError: the texture is not block-linear, its format has no description, or blocks are too large.
         """
         return self.mips_with(DEFAULTS)
 
-    def mips_with(self, switches: Mapping[str, str]) -> MipLayout:
-        """`mips` by the given switches."""
+    def mips_with(self, choices: Mapping[str, str]) -> MipLayout:
+        """`mips` as the given choices have it."""
         if self.layout != "block-linear":
             raise UsageError(f"a {self.layout} texture has no blocks")
         if not self.format.bytes:
@@ -169,10 +169,10 @@ class TextureHeader:
             block_height_log2=self.block_height_log2,
             block_depth_log2=self.block_depth_log2,
             tile_width_log2=self.tile_width_log2,
-            reduce_base_depth=switches["memory.block_depth_base"] == "reduce",
+            reduce_base_depth=choices["memory.block_depth_base"] == "reduce",
         )
 
-    def surface(self, level: int = 0, layer: int = 0, switches: Mapping[str, str] = DEFAULTS) -> tuple[Level, int]:
+    def surface(self, level: int = 0, layer: int = 0, choices: Mapping[str, str] = DEFAULTS) -> tuple[Level, int]:
         """One level of one layer, and the GPU address where it begins. Levels count from the first of the view.
 
         :raises UsageError: there is no such level or layer, or as `mips`.
@@ -181,7 +181,7 @@ class TextureHeader:
         if level < 0 or number > self.last_level or not 0 <= layer < self.layers:
             raise UsageError(f"the texture has no level {level} of layer {layer}")
         if self.layout == "block-linear":
-            mips = self.mips_with(switches)
+            mips = self.mips_with(choices)
             return mips.levels[number], self.address + mips.offset_of(number, layer)
         if not self.format.bytes:
             raise UsageError(f"the texture format {self.format.name} has no description")
@@ -196,13 +196,13 @@ class TextureHeader:
         level: int = 0,
         layer: int = 0,
         z: int = 0,
-        switches: Mapping[str, str] = DEFAULTS,
+        choices: Mapping[str, str] = DEFAULTS,
     ) -> tuple[Bytes, int]:
         """Rows of elements of one slice, uint8 (rows, bytes), and how many bytes of them nothing is mapped for.
 
         :raises UsageError: there is no such slice, it has more than 512 MiB, or as `mips`.
         """
-        found, address = self.surface(level, layer, switches)
+        found, address = self.surface(level, layer, choices)
         if not 0 <= z < found.depth:
             raise UsageError(f"the texture has no slice {z}")
         rows, row = found.layout.height, found.layout.width_bytes
@@ -221,7 +221,7 @@ class TextureHeader:
         level: int = 0,
         layer: int = 0,
         z: int = 0,
-        switches: Mapping[str, str] = DEFAULTS,
+        choices: Mapping[str, str] = DEFAULTS,
     ) -> arrays.Numbers:
         """Texels of one slice as a shader gets them, (height, width, 4): converted, linear, swizzled. Unmapped is 0.
 
@@ -229,9 +229,9 @@ class TextureHeader:
 
         :raises UsageError: as `read`, or there is no decoder for the format.
         """
-        rows, _ = self.read(memory, engine, level, layer, z, switches)
+        rows, _ = self.read(memory, engine, level, layer, z, choices)
         values = arrays.decode(rows, self.format, self.types, self.srgb)
-        return self._swizzled(self._cropped(values, level, switches), 1)
+        return self._swizzled(self._cropped(values, level, choices), 1)
 
     def picture(
         self,
@@ -240,19 +240,19 @@ class TextureHeader:
         level: int = 0,
         layer: int = 0,
         z: int = 0,
-        switches: Mapping[str, str] = DEFAULTS,
+        choices: Mapping[str, str] = DEFAULTS,
     ) -> Bytes:
         """Texels of one slice as RGBA of 8 bits, (height, width, 4), swizzled. sRGB stays sRGB, as screens want it.
 
         :raises UsageError: as `decode`.
         """
-        rows, _ = self.read(memory, engine, level, layer, z, switches)
+        rows, _ = self.read(memory, engine, level, layer, z, choices)
         values = arrays.picture(rows, self.format, self.types, self.srgb)
-        return self._swizzled(self._cropped(values, level, switches), 255)
+        return self._swizzled(self._cropped(values, level, choices), 255)
 
-    def _cropped(self, values: Any, level: int, switches: Mapping[str, str]) -> Any:
+    def _cropped(self, values: Any, level: int, choices: Mapping[str, str]) -> Any:
         """Without the texels that fill a compressed texture's last blocks."""
-        found, _ = self.surface(level, 0, switches)
+        found, _ = self.surface(level, 0, choices)
         return values[: found.height, : found.width]
 
     def _swizzled(self, values: Any, one: int) -> Any:

@@ -144,7 +144,7 @@ class Channel:
         self.submission = 0
         self._queue: deque[Submission] = deque()
         self._fresh = True
-        convention = machine.switches["channel.unbound"] == "convention"
+        convention = machine.choices["channel.unbound"] == "convention"
         for subchannel in range(8):
             usual = SUBCHANNELS.get(subchannel) if convention else None
             self.put("BINDINGS", CLASS_FILES.index(usual.class_id) if usual else OTHER_FILE, subchannel)
@@ -352,7 +352,7 @@ class Channel:
         self.yielded = False
         while True:
             if self.waiting is not None:
-                if not self.waiting.over(machine.memory, machine.syncpoints, machine.switches):
+                if not self.waiting.over(machine.memory, machine.syncpoints, machine.choices):
                     return worked
                 self.waiting, worked = None, True
             elif self.yielded:

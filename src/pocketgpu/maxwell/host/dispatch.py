@@ -55,7 +55,7 @@ def block_of(file: int) -> MethodBlock | None:
     return CLASSES.get(CLASS_OF_FILE[file])
 
 
-def code_table(switches: Mapping[str, str]) -> NDArray[np.uint8]:
+def code_table(choices: Mapping[str, str]) -> NDArray[np.uint8]:
     """What each word does before any engine has asked to hear of it, as (files, words)."""
     table = np.full((FILES, FILE_WORDS), CODE["unknown"], np.uint8)
     for file in range(FILES):
@@ -71,7 +71,7 @@ def code_table(switches: Mapping[str, str]) -> NDArray[np.uint8]:
                 if word < HOST_WORDS and file != HOST_FILE:
                     continue
                 stored = code
-                exempt = word < FIRST_TRACKED and switches["mme.shadow_exempt"] == "low-words"
+                exempt = word < FIRST_TRACKED and choices["mme.shadow_exempt"] == "low-words"
                 if code == "plain" and file < FRONT_END_FILES and not exempt:
                     stored = "tracked"
                 table[file, word] = CODE[stored]

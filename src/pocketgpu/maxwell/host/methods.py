@@ -38,7 +38,7 @@ class HostMethods:
     def __init__(self, channel: Channel) -> None:
         self.channel, self.machine = channel, channel.machine
         self.registers = channel.host_registers
-        narrow = self.machine.switches["channel.syncpoint_index"] == "8-bits"
+        narrow = self.machine.choices["channel.syncpoint_index"] == "8-bits"
         self._index_mask = _SHORT_INDEX if narrow else -1
         named: dict[str, Callable[[int], None]] = {
             "SET_OBJECT": self._bind,

@@ -30,14 +30,14 @@ class SemaphoreWait:
     operation: str
     place: str
 
-    def over(self, memory: GpuMemory, syncpoints: Syncpoints, switches: Mapping[str, str]) -> bool:
+    def over(self, memory: GpuMemory, syncpoints: Syncpoints, choices: Mapping[str, str]) -> bool:
         """Whether it is."""
         word = read_word(memory, self.address)
         if self.operation == "equal":
             return word == self.payload
         if self.operation == "and":
             return word & self.payload != 0
-        if switches["channel.acquire_geq"] == "unsigned":
+        if choices["channel.acquire_geq"] == "unsigned":
             return word >= self.payload
         return signed(word - self.payload) >= 0
 
@@ -56,7 +56,7 @@ class SyncpointWait:
     threshold: int
     place: str
 
-    def over(self, memory: GpuMemory, syncpoints: Syncpoints, switches: Mapping[str, str]) -> bool:
+    def over(self, memory: GpuMemory, syncpoints: Syncpoints, choices: Mapping[str, str]) -> bool:
         """Whether it has."""
         return syncpoints.reached(self.index, self.threshold)
 

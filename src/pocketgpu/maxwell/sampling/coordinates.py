@@ -19,9 +19,9 @@ LOWEST = -1000.0
 """The level of detail where nothing changes from pixel to pixel."""
 
 
-def places(k: Lang, scaled: Value, linear: Value, switches: Mapping[str, str]) -> Value:
+def places(k: Lang, scaled: Value, linear: Value, choices: Mapping[str, str]) -> Value:
     """Places in 1/256 texel of coordinates counted in texels; lanes that are not linear have no fraction."""
-    shift = 0.5 if switches["texture.fraction"] == "round" else 0.0
+    shift = 0.5 if choices["texture.fraction"] == "round" else 0.0
     smooth = k.to_i32(k.floor(scaled * float(ONE) - (ONE / 2 - shift)), -_FARTHEST, _FARTHEST)
     near = k.to_i32(k.floor(scaled), -_FAR_TEXEL, _FAR_TEXEL) << 8
     return k.select(linear, smooth, near)

@@ -64,13 +64,13 @@ def kind_of(texture: TextureHeader) -> int:
     return r.FLOAT
 
 
-def storage_of(texture: TextureHeader, switches: Mapping[str, str]) -> tuple[int, int]:
+def storage_of(texture: TextureHeader, choices: Mapping[str, str]) -> tuple[int, int]:
     """(address, bytes) of all memory that the texels of a texture are read from.
 
     :raises UsageError: it is too much, or more than the chip can have.
     """
     if texture.layout == "block-linear":
-        size = texture.mips_with(switches).size
+        size = texture.mips_with(choices).size
     elif texture.layout == "pitch":
         across, down = texture.format.block
         row = -(-texture.width // across) * texture.format.bytes
@@ -85,7 +85,7 @@ def storage_of(texture: TextureHeader, switches: Mapping[str, str]) -> tuple[int
 
 
 def canonical(
-    texture: TextureHeader, memory: GpuMemory, engine: Engine, switches: Mapping[str, str]
+    texture: TextureHeader, memory: GpuMemory, engine: Engine, choices: Mapping[str, str]
 ) -> tuple[int, list[NDArray[Any]]]:
     """(storage, an array (slices, height, width, 4) for each level of the view): uint8, float32 or 32-bit integers.
 
@@ -98,25 +98,25 @@ def canonical(
         [
             (level, layer, z)
             for layer in range(texture.layers)
-            for z in range(texture.surface(level, 0, switches)[0].depth)
+            for z in range(texture.surface(level, 0, choices)[0].depth)
         ]
         for level in range(texture.last_level - texture.first_level + 1)
     ]
 
     def read(at: tuple[int, int, int]) -> NDArray[Any]:
         level, layer, z = at
-        return texture.decode(memory, engine, level, layer, z, switches)
+        return texture.decode(memory, engine, level, layer, z, choices)
 
     if kind == r.SRGB8 and texture.format.compressed and not _whole_alpha(read(at) for level in slices for at in level):
         kind = r.FLOAT
     dtype: Any = np.uint8 if kind in (r.UNORM8, r.SRGB8) else np.int32 if kind == r.INTEGER else np.float32
     levels = []
     for places in slices:
-        found, _ = texture.surface(places[0][0], 0, switches)
+        found, _ = texture.surface(places[0][0], 0, choices)
         texels = np.empty((len(places), found.height, found.width, 4), dtype)
         for n, at in enumerate(places):
             if kind in (r.UNORM8, r.SRGB8):
-                texels[n] = texture.picture(memory, engine, *at, switches)
+                texels[n] = texture.picture(memory, engine, *at, choices)
             else:
                 one = read(at)
                 texels[n] = one.view(np.int32) if kind == r.INTEGER else one

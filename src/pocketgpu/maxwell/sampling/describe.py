@@ -39,7 +39,7 @@ def _pair(value: int) -> list[int]:
     return [value & 0xFFFFFFFF, value >> 32 & 0xFFFFFFFF]
 
 
-def describe(texture: TextureHeader, header: bytes, sampler: bytes, switches: Mapping[str, str]) -> dict[str, Any]:
+def describe(texture: TextureHeader, header: bytes, sampler: bytes, choices: Mapping[str, str]) -> dict[str, Any]:
     """The words of a record by name, without LEVEL; f32 as floats.
 
     :raises UsageError: as `TextureHeader.surface`.
@@ -48,7 +48,7 @@ def describe(texture: TextureHeader, header: bytes, sampler: bytes, switches: Ma
     first = texture.first_level
     size = [max(1, side >> first) for side in (texture.width, texture.height, texture.depth)]
     levels = texture.last_level - first + 1
-    values = _sampling(texture, header, sampler, switches, integer)
+    values = _sampling(texture, header, sampler, choices, integer)
     flags = r.GOOD
     if all(side & (side - 1) == 0 for side in size):
         flags |= r.POWERS
@@ -68,7 +68,7 @@ def describe(texture: TextureHeader, header: bytes, sampler: bytes, switches: Ma
         flags |= r.FAST
     if texture.layout != "block-linear":
         flags |= r.PITCH_LINEAR
-    return values | _surface(texture, switches) | {
+    return values | _surface(texture, choices) | {
         "KIND": kind, "TARGET": _TARGETS[texture.kind], "WIDTH": size[0], "HEIGHT": size[1], "DEPTH": size[2],
         "LAYERS": texture.layers, "LEVELS": levels, "FLAGS": flags,
         "SAMPLES": [_log2(n) for n in texture.samples],
@@ -76,7 +76,7 @@ def describe(texture: TextureHeader, header: bytes, sampler: bytes, switches: Ma
 
 
 def _sampling(
-    texture: TextureHeader, header: bytes, sampler: bytes, switches: Mapping[str, str], integer: bool
+    texture: TextureHeader, header: bytes, sampler: bytes, choices: Mapping[str, str], integer: bool
 ) -> dict[str, Any]:  # fmt: skip
     """Everything that the sampler decides."""
     form, words, number = tic_of(header), as_number(header), as_number(sampler)
@@ -88,7 +88,7 @@ def _sampling(
     most = 1
     if least == _MIN_FILTERS.MIN_ANISO:
         codes = [get("MAX_ANISOTROPY")]
-        if switches["texture.anisotropy"] == "least":
+        if choices["texture.anisotropy"] == "least":
             codes.append(form["MAX_ANISOTROPY"].raw(words) if "MAX_ANISOTROPY" in form else 0)
         most = r.ANISOTROPIES[min(codes)]
     lowest = max(lod("MIN_LOD_CLAMP"), of_header("MIN_LOD_CLAMP"))
@@ -124,11 +124,11 @@ def _border(texture: TextureHeader, get: Any, integer: bool) -> list[int]:
     return [sources.get(code, 0) for code in texture.swizzle]
 
 
-def _surface(texture: TextureHeader, switches: Mapping[str, str]) -> dict[str, Any]:
+def _surface(texture: TextureHeader, choices: Mapping[str, str]) -> dict[str, Any]:
     """Where texels lie in guest memory, and what their bits are."""
-    level, address = texture.surface(0, 0, switches)
+    level, address = texture.surface(0, 0, choices)
     layout = level.layout
-    stride = texture.mips_with(switches).layer_stride if texture.layout == "block-linear" else 0
+    stride = texture.mips_with(choices).layer_stride if texture.layout == "block-linear" else 0
     return {
         "ADDRESS": _pair(address), "STRIDE": _pair(stride), "BLOCK_HEIGHT": layout.block_height_log2,
         "BLOCK_DEPTH": layout.block_depth_log2, "BLOCK_SIZE": layout.block_size, "ROW_SIZE": layout.row_size,

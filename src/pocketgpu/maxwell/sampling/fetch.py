@@ -20,11 +20,11 @@ def _same(word: Value) -> Value:
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32, handle=I32)
 def fetch(
     k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, handle: Value,
-    *, switches: tuple[tuple[str, str], ...],
+    *, choices: tuple[tuple[str, str], ...],
 ) -> None:  # fmt: skip
-    """Texels by number. What is outside of the texture reads as zero, or as the switch texture.fetch_outside says."""
+    """Texels by number. What is outside of the texture reads as zero, or as the choice texture.fetch_outside says."""
     request = Request(k, launch, slot, warp, instruction, what)
-    clamps = dict(switches)["texture.fetch_outside"] == "clamp"
+    clamps = dict(choices)["texture.fetch_outside"] == "clamp"
 
     def run(record: Record, lanes: Value) -> None:
         offsets = texel_offsets(request)
@@ -65,13 +65,13 @@ def fetch(
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32, handle=I32)
 def gather(
     k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, handle: Value,
-    *, switches: tuple[tuple[str, str], ...],
+    *, choices: tuple[tuple[str, str], ...],
 ) -> None:  # fmt: skip
     """One component of the four texels that a bilinear filter of level 0 takes: (0, 1), (1, 1), (1, 0), (0, 0)."""
     request = Request(k, launch, slot, warp, instruction, what)
 
     def run(record: Record, lanes: Value) -> None:
-        sampling = Sampling(request, record, lanes, dict(switches))
+        sampling = Sampling(request, record, lanes, dict(choices))
         cube = sampling.cube
         xyz = [k.bits_f32(request.take(n)) for n in (r.V_X, r.V_Y, r.V_Z)]
         face, s, t, major = c.face_of(k, *xyz)
@@ -86,7 +86,7 @@ def gather(
         pairs = [request.take(r.V_OFFSETS), request.take(r.V_SAMPLE)]
         whole = []
         for axis in range(2):
-            fixed = c.places(k, at[axis] * scale[axis], always, sampling.switches) + (offsets[axis] << 8)
+            fixed = c.places(k, at[axis] * scale[axis], always, sampling.choices) + (offsets[axis] << 8)
             whole.append(c.confined(k, fixed, sizes[axis], record.word("WRAP", axis), always) >> 8)
         component = request.bits(Call.COMPONENT)
         out = [k.var(k.splat(0)) for _ in range(4)]
@@ -123,7 +123,7 @@ DIMENSION, TEXTURE_TYPE, SAMPLE_POSITION, FILTER, LOD, WRAPPING, BORDER_COLOUR, 
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32, handle=I32)
 def query(
     k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, handle: Value,
-    *, switches: tuple[tuple[str, str], ...],
+    *, choices: tuple[tuple[str, str], ...],
 ) -> None:  # fmt: skip
     """Sizes of a level, and what header and sampler say (TXQ); the level of detail in 1/256 (TMML)."""
     request = Request(k, launch, slot, warp, instruction, what)
@@ -146,7 +146,7 @@ def query(
             return word("TARGET"), zero, k.splat(samples), zero
 
         def detail() -> tuple[Value, ...]:
-            sampling = Sampling(request, record, lanes, dict(switches))
+            sampling = Sampling(request, record, lanes, dict(choices))
             raw = c.level_of(k, *sampling.gradients(sampling.scale()))
             fixed = lambda v: k.to_i32(k.floor(v * 256.0 + 0.5), -32768.0, 32767.0)
             last = k.to_f32(record.word("LEVELS") - 1)

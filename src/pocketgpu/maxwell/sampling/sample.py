@@ -26,9 +26,9 @@ _FULL = 255.0 * 65536.0
 class Sampling:
     """One call, for the lanes that mean one texture."""
 
-    def __init__(self, request: Request, record: Record, lanes: Value, switches: Mapping[str, str]) -> None:
+    def __init__(self, request: Request, record: Record, lanes: Value, choices: Mapping[str, str]) -> None:
         self.k, self.request, self.record, self.lanes = request.k, request, record, lanes
-        self.switches = switches
+        self.choices = choices
         self.k.probe("texture.lanes", lanes)
         request_bits = request.bits
         self.cube = request_bits(Call.CUBE) != 0
@@ -56,7 +56,7 @@ class Sampling:
 
         def given() -> tuple[Value, ...]:
             four = [self._f32(r.V_GRADIENTS + n) for n in range(4)]
-            if self.switches["texture.gradient_order"] == "pairs":
+            if self.choices["texture.gradient_order"] == "pairs":
                 return four[0], four[1], zero, four[2], four[3], zero
             return four[0], four[2], zero, four[1], four[3], zero
 
@@ -183,8 +183,8 @@ class Sampling:
         k, record = self.k, self.record
         width, height = size
         powers = record.flag(r.POWERS)
-        u = c.places(k, s * k.to_f32(width), linear, self.switches)
-        v = c.places(k, t * k.to_f32(height), linear, self.switches)
+        u = c.places(k, s * k.to_f32(width), linear, self.choices)
+        v = c.places(k, t * k.to_f32(height), linear, self.choices)
         wide = k.splat(width) if width.lanes == 1 else width
         high = k.splat(height) if height.lanes == 1 else height
         around = lambda x, n, axis: c.wrap(k, x, n, record.word("WRAP", axis), powers)[0]
@@ -312,7 +312,7 @@ class Sampling:
         offsets = texel_offsets(request)
         for axis in range(3):
             scaled = at[axis] * k.select(normalized, k.to_f32(sizes[axis]), 1.0)
-            fixed = c.places(k, scaled, linear, self.switches) + (offsets[axis] << 8)
+            fixed = c.places(k, scaled, linear, self.choices) + (offsets[axis] << 8)
             place.append(c.confined(k, fixed, sizes[axis], record.word("WRAP", axis), linear))
         whole, parts = [p >> 8 for p in place], [p & 255 for p in place]
         # Axes that a target has not got hold one texel.
@@ -350,13 +350,13 @@ class Sampling:
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32, handle=I32)
 def sample(
     k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, handle: Value,
-    *, switches: tuple[tuple[str, str], ...],
+    *, choices: tuple[tuple[str, str], ...],
 ) -> None:  # fmt: skip
     """Filtered reads for the lanes of a mask. what, handle: see calls.py; vectors in and out: records.py."""
     request = Request(k, launch, slot, warp, instruction, what)
 
     def run(record: Record, lanes: Value) -> None:
-        one = Sampling(request, record, lanes, dict(switches))
+        one = Sampling(request, record, lanes, dict(choices))
         plain = (Call.DIMENSIONS, 2), (Call.CUBE, 0), (Call.COMPARE, 0), (Call.OFFSETS, 0)
         quick = record.flag(r.FAST)
         for field, value in plain:

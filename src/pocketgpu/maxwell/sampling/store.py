@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import PocketGPUError, UsageError
+from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.maxwell.headers import numbers_of
-from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.lanes import I32, Engine
 from pocketgpu.maxwell.formats.srgb import CODES, linear_words
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
@@ -44,7 +44,7 @@ from pocketgpu.observer import Observed
 HEADER_BYTES = SAMPLER_BYTES = 32
 MAX_RECORDS = 4096
 KERNELS = (sample, fetch, gather, query, surface)
-SWITCHES = (
+CHOICES = (
     "texture.fraction", "texture.gradient_order", "texture.fetch_outside", "texture.anisotropy",
     "memory.block_depth_base",
 )  # fmt: skip
@@ -115,10 +115,10 @@ class Textures:
         memory: GpuMemory,
         engine: Engine,
         area: tuple[int, int],
-        switches: Mapping[str, str] = DEFAULTS,
+        choices: Mapping[str, str] = DEFAULTS,
         machine: Observed[Observer] | None = None,
     ) -> None:
-        self.memory, self.engine, self.switches = memory, engine, switches
+        self.memory, self.engine, self.choices = memory, engine, choices
         self._machine: Observed[Observer] = Observed() if machine is None else machine
         self.book = (area[0] + 63) & -64
         end = area[0] + area[1]
@@ -138,8 +138,8 @@ class Textures:
         self._copies: dict[bytes, _Copy] = {}
         self._lock = threading.RLock()
         self.errors: list[BaseException] = []
-        chosen = tuple((name, switches[name]) for name in _OF_KERNELS)
-        self._static: dict[str, Any] = {"switches": chosen}
+        chosen = tuple((name, choices[name]) for name in _OF_KERNELS)
+        self._static: dict[str, Any] = {"choices": chosen}
         self._write_book()
 
     def _words(self, at: int, count: int) -> NDArray[np.int32]:
@@ -297,7 +297,7 @@ class Textures:
             if not self._free_records:
                 self._drop_records()
             self._known[key] = self._free_records.pop()
-            values = describe(texture, header, sampler, self.switches)
+            values = describe(texture, header, sampler, self.choices)
             self._put_record(self._known[key], values)
         at = self._known[key]
         if copy is not None:
@@ -316,7 +316,7 @@ class Textures:
         """Tell of a texture that was looked up."""
         texels = None
         with suppress(UsageError):  # of those that are too large, nothing is read
-            texels = storage_of(texture, self.switches)
+            texels = storage_of(texture, self.choices)
         found = TextureRead(texture, entries, texels)
         for one in self._machine.observers:
             one.texture_read(found)
@@ -358,7 +358,7 @@ class Textures:
         """Texels of a header as they are now."""
         memory = self.memory
         known = self._copies.get(header)
-        span = storage_of(texture, self.switches) if known is None else known.span
+        span = storage_of(texture, self.choices) if known is None else known.span
         stamp = self._newest(span)
         if known is not None:
             known.used = self.generation
@@ -373,7 +373,7 @@ class Textures:
         if known is not None and known.digest == digest:
             known.stamp, known.sure = stamp, sure
             return known
-        kind, levels = canonical(texture, memory, self.engine, self.switches)
+        kind, levels = canonical(texture, memory, self.engine, self.choices)
         size = sum((level.nbytes + 63) & -64 for level in levels)
         if known is not None and known.size == size:
             at = known.offset

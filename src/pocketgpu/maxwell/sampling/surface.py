@@ -170,7 +170,7 @@ class _Surface:
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32, handle=I32)
 def surface(
     k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, handle: Value,
-    *, switches: tuple[tuple[str, str], ...],
+    *, choices: tuple[tuple[str, str], ...],
 ) -> None:  # fmt: skip
     """Loads, stores and atomic operations on surfaces for the lanes of a mask."""
     request = Request(k, launch, slot, warp, instruction, what)

@@ -20,11 +20,11 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from pocketgpu.events import EventLog
+from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.dialect.registers import BoundField
 from pocketgpu.facts.external import EXTERNAL, shows_both
 from pocketgpu.facts.formats import EXTERNAL_FORMATS, RGBA4, RGBA8, PixelFormat
 from pocketgpu.facts.pica_enums import INTERLACE, TRANSFER_FORMAT
-from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.pica.display.lcd import fill_colour
 from pocketgpu.pica.memory import surface
 from pocketgpu.pica.memory.guest import GuestMemory
@@ -125,21 +125,21 @@ def scan_out(
     luts: tuple[ColorTable, ColorTable] | None = None,
     events: EventLog | None = None,
     at: str = "",
-    switches: Mapping[str, str] | None = None,
+    choices: Mapping[str, str] | None = None,
 ) -> dict[str, Screen]:
     """The pictures of both screens as the registers stand now: "top", "bottom", perhaps "top-right".
 
     :param read: gives the 32-bit word of an external or LCD register by physical address.
     :param luts: colour tables of PDC0 and PDC1; none: identity.
     :param events: gets "display.unmapped" and "display.mode"; `at` is the place that they name.
-    :param switches: chosen values of "display.expand" and "display.formats_5_7"; the rest by default.
+    :param choices: chosen values of "display.expand" and "display.formats_5_7"; the rest by default.
 
     "top" has 400 columns, or 800 when neither line mode nor scan doubling is on. In the stereo modes it is the picture
     of the left eye, and "top-right" is there if the right eye's comes from another address. A screen that is off
     is black; the fill colour of the LCD covers everything.
     """
     log = EventLog() if events is None else events
-    reader = _Reader(memory, read, log, at, {**DEFAULTS, **(switches or {})})
+    reader = _Reader(memory, read, log, at, {**DEFAULTS, **(choices or {})})
     tables = (ColorTable(), ColorTable()) if luts is None else luts
     screens: dict[str, Screen] = {}
     for unit, name in enumerate(("top", "bottom")):
@@ -175,9 +175,9 @@ class _Reader:
     """One scan-out: where to read, and where to complain."""
 
     def __init__(
-        self, memory: GuestMemory, read: ReadRegister, events: EventLog, at: str, switches: Mapping[str, str]
+        self, memory: GuestMemory, read: ReadRegister, events: EventLog, at: str, choices: Mapping[str, str]
     ) -> None:
-        self.memory, self.read, self.events, self.at, self.switches = memory, read, events, at, switches
+        self.memory, self.read, self.events, self.at, self.choices = memory, read, events, at, choices
 
     def value(self, name: str) -> int:
         field = _field(name)
@@ -217,35 +217,35 @@ class _Reader:
         """Upright RGB (240, width, 3) of a framebuffer. twice: each pixel of a row fills two, and half of them do."""
         if base == 0:
             return _plain(width)  # no framebuffer was ever given: dark, and nobody's fault
-        row_bytes = HEIGHT * pixel_bits(color_format, self.switches) // 8 // (1 + twice)
+        row_bytes = HEIGHT * pixel_bits(color_format, self.choices) // 8 // (1 + twice)
         rows, missing = fetch_rows(self.memory, base, stride, width, row_bytes)
         if missing:
             message = f"{name}: {missing} of {width} columns from {base:#010x}, stride {stride}, lie outside memory"
             self.events.report("fault", "display.unmapped", message, self.at)
-        colors = row_colors(rows, color_format, self.switches)
+        colors = row_colors(rows, color_format, self.choices)
         if twice:
             colors = np.repeat(colors, 2, axis=1)
         return np.ascontiguousarray(colors.transpose(1, 0, 2)[::-1])
 
 
-def _doubled(color_format: int, switches: Mapping[str, str]) -> bool:
+def _doubled(color_format: int, choices: Mapping[str, str]) -> bool:
     """Formats past the table may show every pixel twice."""
-    return color_format not in TRANSFER_FORMAT and switches["display.formats_5_7"] == "doubled"
+    return color_format not in TRANSFER_FORMAT and choices["display.formats_5_7"] == "doubled"
 
 
-def pixel_bits(color_format: int, switches: Mapping[str, str]) -> int:
+def pixel_bits(color_format: int, choices: Mapping[str, str]) -> int:
     """Bits of memory for each pixel that is shown (display.formats_5_7 decides of the codes 5 to 7)."""
-    if _doubled(color_format, switches):
+    if _doubled(color_format, choices):
         return RGBA8.bits // 2
     return EXTERNAL_FORMATS.get(color_format, RGBA4).bits
 
 
-def row_colors(rows: Bytes, color_format: int, switches: Mapping[str, str]) -> Bytes:
+def row_colors(rows: Bytes, color_format: int, choices: Mapping[str, str]) -> Bytes:
     """RGB (rows, pixels, 3) of framebuffer rows, an array (rows, bytes)."""
-    double = _doubled(color_format, switches)
+    double = _doubled(color_format, choices)
     format: PixelFormat = EXTERNAL_FORMATS.get(color_format, RGBA8 if double else RGBA4)
     texels = surface.decode_texels(rows, format).reshape(len(rows), -1, 4)
-    if switches["display.expand"] == "scale":
+    if choices["display.expand"] == "scale":
         texels = _rescaled(texels, format)
     if double:
         texels = np.repeat(texels, 2, axis=1)

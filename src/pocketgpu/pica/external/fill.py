@@ -1,6 +1,6 @@
 """Memory fill (PSC0, PSC1): a pattern of two, three or four bytes over a range.
 
-Source: 3dbrew GPU/External Registers, "Memory Fill"; the end of a 24-bit fill is a switch (fill.tail_24).
+Source: 3dbrew GPU/External Registers, "Memory Fill"; the end of a 24-bit fill is a choice (fill.tail_24).
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class _Plan:
 class MemoryFill:
     """Runs fills. What one does is worked out once: programs clear the same buffers every frame."""
 
-    def __init__(self, memory: GuestMemory, engine: Engine, switches: Mapping[str, str]) -> None:
+    def __init__(self, memory: GuestMemory, engine: Engine, choices: Mapping[str, str]) -> None:
         self.memory, self._engine = memory, engine
-        self._whole_groups = switches["fill.tail_24"] == "whole-groups"
+        self._whole_groups = choices["fill.tail_24"] == "whole-groups"
         self._plans: dict[tuple[int, int, int, int], _Plan] = {}
 
     @cached_property

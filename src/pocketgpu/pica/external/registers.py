@@ -154,12 +154,12 @@ class ExternalRegisters:
         transfer: TransferEngine,
         events: EventLog,
         stats: Stats,
-        switches: Mapping[str, str],
+        choices: Mapping[str, str],
     ) -> None:
-        self.memory, self.core, self.events, self.stats, self.switches = memory, core, events, stats, switches
+        self.memory, self.core, self.events, self.stats, self.choices = memory, core, events, stats, choices
         self._engine = engine
         self.fill, self.transfer = fill, transfer
-        self.vram = VramPower(memory, switches["vram.power_off"])
+        self.vram = VramPower(memory, choices["vram.power_off"])
         layout = core.layout
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         part = lambda offset, size: memory.arena[offset : offset + size]
@@ -181,8 +181,8 @@ class ExternalRegisters:
             self._writable[register.offset // 4] = register.writable
             self.words[register.offset // 4] = register.reset
         for unit in range(2):
-            self._writable[_address(f"PDC{unit}_STRIDE")] = 0x100000000 - int(switches["display.stride_unit"])
-            if switches["display.sync_bits"] == "disable":
+            self._writable[_address(f"PDC{unit}_STRIDE")] = 0x100000000 - int(choices["display.stride_unit"])
+            if choices["display.sync_bits"] == "disable":
                 self._writable[_address(f"PDC{unit}_POLARITY")] = _SYNC_OFF
         for register in LCD:
             self.lcd[register.offset // 4] = register.reset
@@ -216,7 +216,7 @@ class ExternalRegisters:
 
     def set_model(self, new: bool) -> None:
         """Say in HARDWARE_ID which model this is."""
-        if self.switches["external.hardware_id"] == "model":
+        if self.choices["external.hardware_id"] == "model":
             self._put("HARDWARE_ID", "new_model", int(new))
 
     @cached_property
@@ -259,7 +259,7 @@ class ExternalRegisters:
         word = int(self.words[index])
         if index in _TRAFFIC:
             return (word + self.moved[_TRAFFIC[index]]) & 0xFFFFFFFF
-        if index in _SELECTS and self.switches["display.select_read"] == "zero":
+        if index in _SELECTS and self.choices["display.select_read"] == "zero":
             word &= ~EXTERNAL["PDC0_SELECT"]["next"].mask
         return word
 
@@ -371,7 +371,7 @@ class ExternalRegisters:
 
     def _status(self) -> int:
         """The STATUS register: interrupts that are pending, or units at work (external.status)."""
-        reading = self.switches["external.status"]
+        reading = self.choices["external.status"]
         if reading == "interrupt":
             on = [unit for unit, (index, _, finished) in _CONTROLS.items() if int(self.words[index]) & finished]
             on += [f"PDC{unit}" for unit, index in enumerate(_SELECTS) if int(self.words[index]) & _SELECT_FLAGS]
@@ -436,7 +436,7 @@ class ExternalRegisters:
         _, index, name = FILLS[unit]
         self._fill_memory(unit, start, end, value, width)
         word = int(self.words[index]) & ~FILL_START
-        if start or self.switches["fill.null_start"] == "finish":
+        if start or self.choices["fill.null_start"] == "finish":
             word |= FILL_FINISHED
         self.words[index] = word
         self.interrupt(name, int(start > 0))
@@ -554,4 +554,4 @@ class ExternalRegisters:
     # -- screens ------------------------------------------------------------------------------------------------------
     def screens(self) -> dict[str, Screen]:
         """What both screens show."""
-        return scan_out(self.memory, self.peek, self.luts, self.events, self.core.place, self.switches)
+        return scan_out(self.memory, self.peek, self.luts, self.events, self.core.place, self.choices)

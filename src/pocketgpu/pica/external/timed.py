@@ -94,9 +94,9 @@ class TimedRegisters(ExternalRegisters):
         transfer: TransferEngine,
         events: EventLog,
         stats: Stats,
-        switches: Mapping[str, str],
+        choices: Mapping[str, str],
     ) -> None:
-        super().__init__(memory, engine, core, fill, transfer, events, stats, switches)
+        super().__init__(memory, engine, core, fill, transfer, events, stats, choices)
         self.clock = Clock()
         self.on_vblank: Callable[[int], None] = lambda unit: None
         self.raised: set[str] = set()
@@ -107,7 +107,7 @@ class TimedRegisters(ExternalRegisters):
         first = lambda unit: _PDC_FIRST + unit * _PDC_WORDS
         self.displays = tuple(
             DisplayController(
-                unit, self.words[first(unit) : first(unit) + _PDC_WORDS], memory, self.luts[unit], self, switches
+                unit, self.words[first(unit) : first(unit) + _PDC_WORDS], memory, self.luts[unit], self, choices
             )
             for unit in range(2)
         )
@@ -201,7 +201,7 @@ class TimedRegisters(ExternalRegisters):
 
     def _read_core(self, number: int) -> int:
         if self._list.due is not None:
-            if self.switches["external.core_reads"] == "at-once":
+            if self.choices["external.core_reads"] == "at-once":
                 if number in LIST_STARTS:
                     return START_LIST
             elif number in range(FIRST_REQUEST, PICA["IRQ_CMP0"].offset) or number >= FIRST_STATE:

@@ -1,7 +1,7 @@
 """The transfer engine (PPF): display transfer with its conversions, and raw texture copy.
 
 Source: 3dbrew GPU/External Registers, "Transfer Engine"; GBATEK for strides and allowed formats. What the sources
-leave open is a switch (transfer.*, texture_copy.*).
+leave open is a choice (transfer.*, texture_copy.*).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from pocketgpu.facts.choices import departures
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import EXTERNAL_FORMATS, PixelFormat
 from pocketgpu.facts.pica_enums import TRANSFER_FORMAT, TRANSFER_SCALE
-from pocketgpu.facts.switches import departures
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
 from pocketgpu.pica.fragment.state import BLOCK32
 from pocketgpu.pica.memory.guest import GuestMemory
@@ -49,7 +49,7 @@ def _extent(width: int, height: int, pitch: int, tiled: bool, block: int) -> int
 def tile_order(x: Any, y: Any, tiles: Any, block: str = "") -> Any:
     """Texel number of (x, y) in 8x8 Morton tiles, `tiles` to a row; of values of lanes, or of plain numbers.
 
-    block: how it is in blocks of 32x32, "morton" or "tiles" (the switch transfer.block32).
+    block: how it is in blocks of 32x32, "morton" or "tiles" (the choice transfer.block32).
     """
     spread = lambda v: (v & 1) | ((v & 2) << 1) | ((v & 4) << 2)
     if not block:
@@ -76,7 +76,7 @@ def _mean(texels: list[Value], format: PixelFormat) -> Value:
 def convert_rows(
     k: Lang, source: Value, target: Value, stride: Value, width: Value, height: Value, flip: Value,
     *, input: int, output: int, tiled_in: bool, tiled_out: bool, scale_x: int, scale_y: int, block: str = "",
-    switches: tuple[tuple[str, str], ...] = (),
+    choices: tuple[tuple[str, str], ...] = (),
 ) -> None:  # fmt: skip
     """Write `width` x `height` pixels from a source of `stride` pixels a line.
 
@@ -84,7 +84,7 @@ def convert_rows(
     block: the order of pixels in 32x32 blocks; "" for the usual tiles.
     """
     read, write = external_format(input), external_format(output)
-    chosen = dict(switches)
+    chosen = dict(choices)
     narrow = contract_by_scale if "transfer.contract" in chosen and read.bits >= 24 else contract
     native = "transfer.average_bits" in chosen and read.bits == write.bits == 16
     in_a_row = "transfer.linear_scale" in chosen and not tiled_in
@@ -200,9 +200,9 @@ def _address(words: Mapping[str, int], side: str) -> int:
 class TransferEngine:
     """Runs transfers as the PPF registers describe them."""
 
-    def __init__(self, memory: GuestMemory, engine: Engine, switches: Mapping[str, str]) -> None:
-        self.memory, self.engine, self.switches = memory, engine, switches
-        self._choices = departures(switches, "transfer.contract", "transfer.average_bits", "transfer.linear_scale")
+    def __init__(self, memory: GuestMemory, engine: Engine, choices: Mapping[str, str]) -> None:
+        self.memory, self.engine, self.choices = memory, engine, choices
+        self._choices = departures(choices, "transfer.contract", "transfer.average_bits", "transfer.linear_scale")
         self._moves: dict[bytes, Move] = {}
 
     def run(self, words: np.ndarray) -> Outcome:
@@ -250,32 +250,32 @@ class TransferEngine:
         scale_x = int(flags["scale"] != TRANSFER_SCALE.NONE)
         scale_y = int(flags["scale"] not in (TRANSFER_SCALE.NONE, TRANSFER_SCALE.TWO_BY_ONE))
         width, height = out_width >> scale_x, out_height >> scale_y
-        cropped = flags["crop"] or self.switches["transfer.uncropped_stride"] == "input"
+        cropped = flags["crop"] or self.choices["transfer.uncropped_stride"] == "input"
         stride = in_width if cropped else out_width
         if not (width and height and stride):
-            finish = self.switches["transfer.zero_size"] == "finish"
+            finish = self.choices["transfer.zero_size"] == "finish"
             return Outcome(finish, f"display transfer of size {width}x{height}, input width {in_width}: nothing moves")
-        if flags["no_tiling"] and flags["linear_to_tiled"] and self.switches["transfer.both_tiling_flags"] == "hang":
+        if flags["no_tiling"] and flags["linear_to_tiled"] and self.choices["transfer.both_tiling_flags"] == "hang":
             return Outcome(False, "display transfer with both tiling flags never ends", hang=True)
         tiled_in = not flags["linear_to_tiled"]
         tiled_out = bool(flags["linear_to_tiled"]) != bool(flags["no_tiling"])
-        if flags["no_tiling"] and self.switches["transfer.no_tiling"] == "raw":
+        if flags["no_tiling"] and self.choices["transfer.no_tiling"] == "raw":
             tiled_in = tiled_out = False
         read, write = external_format(flags["input_format"]), external_format(flags["output_format"])
-        if self.switches["transfer.odd_formats"] == "hang" and read.bits not in (32, write.bits):
+        if self.choices["transfer.odd_formats"] == "hang" and read.bits not in (32, write.bits):
             return Outcome(False, f"display transfer from {read.name} to {write.name} never ends", hang=True)
         least = LEAST_16_BIT if read.bits == write.bits == 16 else 0
-        if self.switches["transfer.small"] == "hang" and min(out_width, out_height) < least:
+        if self.choices["transfer.small"] == "hang" and min(out_width, out_height) < least:
             told = f"display transfer of {out_width}x{out_height} 16-bit pixels, fewer than {least}x{least}, never ends"
             return Outcome(False, told, hang=True)
-        if scale_x and not tiled_in and self.switches["transfer.linear_scale"] == "refuse":
+        if scale_x and not tiled_in and self.choices["transfer.linear_scale"] == "refuse":
             return Outcome(True, "display transfer of a linear picture cannot scale it down: nothing moves")
-        block = self.switches["transfer.block32"] if flags["block32"] and (tiled_in or tiled_out) else ""
+        block = self.choices["transfer.block32"] if flags["block32"] and (tiled_in or tiled_out) else ""
         edge = 32 if block else 8
         rows, columns = height << scale_y, width << scale_x
         needed = _extent(columns, rows, stride, tiled_in, edge) * (read.bits // 8)
         skew = 0
-        if flags["flip"] and flags["crop"] and in_width > out_width and self.switches["transfer.flip_crop"] == "skew":
+        if flags["flip"] and flags["crop"] and in_width > out_width and self.choices["transfer.flip_crop"] == "skew":
             skew = (in_width - out_width) * (out_height - 1) * (write.bits // 8)
         made = _extent(width, height, width, tiled_out, edge) * (write.bits // 8)
         start, place = self.memory.offset_of(source, needed), self.memory.offset_of(target + skew, made)
@@ -291,7 +291,7 @@ class TransferEngine:
         if tiled_in and not tiled_out and not scale_x and whole and not (block or self._choices):
             run = self.engine.get(detile_rows, **formats)
         else:
-            run = self.engine.get(convert_rows, **how, switches=self._choices)
+            run = self.engine.get(convert_rows, **how, choices=self._choices)
         taken, given = rows * columns * read.bits // 8, width * height * write.bits // 8
         done = Outcome(True, moved=True, read=taken, written=given)
         if block and (out_width | out_height) & 31:
@@ -305,7 +305,7 @@ class TransferEngine:
         return Move(done, run, (start, place, stride, width, height, flags["flip"]), (place, made), how)
 
     def _copy(self, words: Mapping[str, int]) -> Outcome | Move:
-        unit = 1 if self.switches["texture_copy.units"] == "byte" else COPY_UNIT
+        unit = 1 if self.choices["texture_copy.units"] == "byte" else COPY_UNIT
         part = lambda name, field: EXTERNAL[name][field].raw(words[name]) * unit // COPY_UNIT
         units = words["PPF_COPY_SIZE"] // COPY_UNIT
         if not units:
@@ -314,7 +314,7 @@ class TransferEngine:
         for side in ("PPF_COPY_INPUT", "PPF_COPY_OUTPUT"):
             width, gap = part(side, "width"), part(side, "gap")
             if gap and not width:
-                if self.switches["texture_copy.zero_width"] == "hang":
+                if self.choices["texture_copy.zero_width"] == "hang":
                     return Outcome(
                         False, "texture copy with a gap but no line width never ends on the console", hang=True
                     )

@@ -1,7 +1,7 @@
 """Power of video memory: the register that switches off halves of its two banks.
 
 Each bank is 128 bits wide. A half is its lower or upper 64 bits: 8 bytes of every 16. What is switched off loses what
-it held (switch vram.power_off), and what is written there meanwhile is lost as well.
+it held (choice vram.power_off), and what is written there meanwhile is lost as well.
 
 Source: 3dbrew GPU/External Registers (VRAM bank control); GBATEK.
 """

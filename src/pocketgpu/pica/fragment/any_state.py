@@ -67,13 +67,13 @@ def unit_settings(state: FragmentState, unit: int, power_of_two: bool) -> list[i
 class AnyState:
     """The colour sources and combiners of one draw."""
 
-    def __init__(self, draw: Draw, state: StateWords, switches: dict[str, str], lights: Value) -> None:
-        self.k, self.draw, self.state, self.switches = draw.k, draw, state, switches
+    def __init__(self, draw: Draw, state: StateWords, choices: dict[str, str], lights: Value) -> None:
+        self.k, self.draw, self.state, self.choices = draw.k, draw, state, choices
         k, live = draw.k, draw.live
         self.sources = k.array(4 * SOURCES, I32)
-        self.combiners = GeneralCombiners(k, state.word, live, switches)
+        self.combiners = GeneralCombiners(k, state.word, live, choices)
         used = {TEXENV_SOURCE.FRAGMENT_PRIMARY, TEXENV_SOURCE.FRAGMENT_SECONDARY}
-        self.lighting = Lighting(k, state, live, draw.packet, used, switches, lights)
+        self.lighting = Lighting(k, state, live, draw.packet, used, choices, lights)
         self.procedural = ProcTex(k, state, live, draw.packet)
 
     def _put(self, code: int, color: Color) -> None:
@@ -90,7 +90,7 @@ class AnyState:
         """What the combiners make of a group of pixels."""
         k, state = self.k, self.state
         self._put(TEXENV_SOURCE.VERTEX_COLOR, pixels.primary())
-        fill_textures(pixels, self.draw.packet, self.sources, self.switches)
+        fill_textures(pixels, self.draw.packet, self.sources, self.choices)
         for _ in k.when(state("TEXUNIT_CONFIG.unit3_enable") != 0):
             slot = k.i32(TEXCOORD_SLOTS[0])
             for number, first in enumerate(TEXCOORD_SLOTS):

@@ -32,11 +32,11 @@ DOT_PRODUCTS = TEXENV_COMBINER.numbers("DOT3_RGB", "DOT3_RGBA")
 class Arithmetic:
     """The operations on operands of 0-255. What `combine` and `dot3` give is for `scaled` to finish."""
 
-    def __init__(self, k: Lang, switches: Mapping[str, str]) -> None:
+    def __init__(self, k: Lang, choices: Mapping[str, str]) -> None:
         self.k = k
-        self.middle = 127 if switches.get("combiner.add_signed") == "127" else 128
-        self.unlimited = switches.get("combiner.add_multiply") == "unlimited"
-        self.widest = 3 if switches.get("combiner.scale_3") == "x8" else 2
+        self.middle = 127 if choices.get("combiner.add_signed") == "127" else 128
+        self.unlimited = choices.get("combiner.add_multiply") == "unlimited"
+        self.widest = 3 if choices.get("combiner.scale_3") == "x8" else 2
         """The highest scale code that means anything: a shift by so many bits."""
 
     def combine(self, op: int, a: Value, b: Value, c: Value) -> Value:
@@ -114,18 +114,18 @@ class FloatArithmetic(Arithmetic):
         return k.to_i32(k.min(value * factor, 1.0) * 255.0 + 0.5, 0, 255)
 
 
-def arithmetic(k: Lang, switches: Mapping[str, str]) -> Arithmetic:
+def arithmetic(k: Lang, choices: Mapping[str, str]) -> Arithmetic:
     """The numbers that the stages compute with."""
-    return (FloatArithmetic if switches.get("combiner.arithmetic") == "float" else Arithmetic)(k, switches)
+    return (FloatArithmetic if choices.get("combiner.arithmetic") == "float" else Arithmetic)(k, choices)
 
 
-def first_previous(switches: Mapping[str, str], operand: int, code: int, third: int) -> int:
+def first_previous(choices: Mapping[str, str], operand: int, code: int, third: int) -> int:
     """The source that the first stage reads for an operand with source `code`; `third`: that of the third operand."""
-    borrowed = switches.get("combiner.first_previous") == "third-source" and operand < 2
+    borrowed = choices.get("combiner.first_previous") == "third-source" and operand < 2
     return third if borrowed and code == TEXENV_SOURCE.PREVIOUS else code
 
 
-def sources_used(state: StaticRegisters, switches: Mapping[str, str]) -> set[int]:
+def sources_used(state: StaticRegisters, choices: Mapping[str, str]) -> set[int]:
     """The source codes that the combiners read."""
     used = set()
     for stage in range(STAGES):
@@ -135,16 +135,16 @@ def sources_used(state: StaticRegisters, switches: Mapping[str, str]) -> set[int
         ):
             codes = [state(f"TEXENV{stage}_SOURCE.{part}{i}") for i in range(OPERANDS)]
             for i, code in enumerate(codes[: USES.get(op, 0)]):
-                used.add(code if stage else first_previous(switches, i, code, codes[2]))
+                used.add(code if stage else first_previous(choices, i, code, codes[2]))
     return used
 
 
 class Combiners:
     """All stages of one draw; constants are loaded before the fragment loops."""
 
-    def __init__(self, k: Lang, state: StaticRegisters, live: LiveRegisters, switches: Mapping[str, str]) -> None:
-        self.k, self.state, self.switches = k, state, switches
-        self.arithmetic = arithmetic(k, switches)
+    def __init__(self, k: Lang, state: StaticRegisters, live: LiveRegisters, choices: Mapping[str, str]) -> None:
+        self.k, self.state, self.choices = k, state, choices
+        self.arithmetic = arithmetic(k, choices)
         self.constants = [constant_color(k, live, f"TEXENV{stage}_COLOR") for stage in range(STAGES)]
         self.buffer = constant_color(k, live, "TEXENV_BUFFER_COLOR")
 
@@ -153,15 +153,15 @@ class Combiners:
         k, state = self.k, self.state
         zero = k.splat(0)
         previous = source(TEXENV_SOURCE.VERTEX_COLOR)
-        first = self.switches.get("combiner.first_previous")
+        first = self.choices.get("combiner.first_previous")
         if first is not None:
             previous = self.buffer if first == "buffer-color" else dict.fromkeys("rgba", zero)
         # Stage k reads the buffer as stage k-2 left it.
         buffer: Color = dict.fromkeys("rgba", zero)
         pending = self.buffer
-        if self.switches.get("combiner.first_buffer") == "buffer-color":
+        if self.choices.get("combiner.first_buffer") == "buffer-color":
             buffer = pending
-        at_once = self.switches.get("combiner.buffer_delay") == "none"
+        at_once = self.choices.get("combiner.buffer_delay") == "none"
         for stage in range(STAGES):
             colors: dict[int, Color] = {
                 TEXENV_SOURCE.BUFFER: buffer,
@@ -204,7 +204,7 @@ class Combiners:
                     continue
                 name, code = get(f"SOURCE.{part}{i}"), get(f"OPERAND.{part}{i}")
                 if stage == 0:
-                    name = first_previous(self.switches, i, name, get(f"SOURCE.{part}2"))
+                    name = first_previous(self.choices, i, name, get(f"SOURCE.{part}2"))
                 color = read(name)
                 operands.append({ch: self._operand(code, color, ch) for ch in channels})
                 for ch, value in operands[-1].items():

@@ -33,9 +33,9 @@ _WORDS = ("SOURCE", "OPERAND", "COMBINER", "COLOR", "SCALE")
 class GeneralCombiners:
     """All stages of one draw. `word(id)` gives the normal form of a state register at run time."""
 
-    def __init__(self, k: Lang, word: Callable[[int], Value], live: LiveRegisters, switches: Mapping[str, str]) -> None:
-        self.k, self.switches = k, switches
-        self.arithmetic = arithmetic(k, switches)
+    def __init__(self, k: Lang, word: Callable[[int], Value], live: LiveRegisters, choices: Mapping[str, str]) -> None:
+        self.k, self.choices = k, choices
+        self.arithmetic = arithmetic(k, choices)
         self.table = k.array(STAGES * len(_WORDS), I32, lanes=1)
         for stage, first in enumerate(_STAGE_IDS):
             for i, name in enumerate(_WORDS):
@@ -54,15 +54,15 @@ class GeneralCombiners:
         """`sources` holds the channels of source code c at 4c to 4c+3, for all but the three made here."""
         k = self.k
         put = lambda code, i, value: sources.__setitem__(4 * code + i, value)
-        at_once = self.switches.get("combiner.buffer_delay") == "none"
+        at_once = self.choices.get("combiner.buffer_delay") == "none"
         pending = [k.var(k.splat(self.buffer_color.bits(8 * i, 8))) for i in range(4)]
         for i in range(4):
-            first = self.switches.get("combiner.first_previous")
+            first = self.choices.get("combiner.first_previous")
             if first is None:
                 put(TEXENV_SOURCE.PREVIOUS, i, sources[4 * TEXENV_SOURCE.VERTEX_COLOR + i])
             else:
                 put(TEXENV_SOURCE.PREVIOUS, i, pending[i].value if first == "buffer-color" else 0)
-            filled = self.switches.get("combiner.first_buffer") == "buffer-color"
+            filled = self.choices.get("combiner.first_buffer") == "buffer-color"
             put(TEXENV_SOURCE.BUFFER, i, pending[i].value if filled else 0)
         for stage in k.range(0, STAGES):
             constant = self._register(stage, "COLOR")
@@ -98,7 +98,7 @@ class GeneralCombiners:
         values = []
         for part, channels in (("rgb", range(3)), ("alpha", range(3, 4))):
             codes = [(bits(source, f"SOURCE.{part}{n}"), bits(operand, f"OPERAND.{part}{n}")) for n in range(OPERANDS)]
-            if self.switches.get("combiner.first_previous") == "third-source":
+            if self.choices.get("combiner.first_previous") == "third-source":
                 borrowed = lambda n, code, third=codes[2][0]: (
                     k.select((stage == 0) & (code == TEXENV_SOURCE.PREVIOUS), third, code) if n < 2 else code
                 )

@@ -1,6 +1,6 @@
 """Fog: a colour mixed in by depth, through a table of 128 values and differences.
 
-Source: 3dbrew GPU/Internal Registers ("Fog registers"); the cut toward zero after mixing is a switch (fog.arithmetic).
+Source: 3dbrew GPU/Internal Registers ("Fog registers"); the cut toward zero after mixing is a choice (fog.arithmetic).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _SCALE = 1.0 / 2047.0
 class Fog:
     """Fog of one draw; does nothing unless the state asks for it."""
 
-    def __init__(self, k: Lang, state: State, live: LiveRegisters, packet: Value, switches: dict[str, str]) -> None:
+    def __init__(self, k: Lang, state: State, live: LiveRegisters, packet: Value, choices: dict[str, str]) -> None:
         self.k = k
         self.enabled: Flag = state("TEXENV_UPDATE_BUFFER.fog_mode") == FOG_MODE.FOG
         self.flip: Flag = state("TEXENV_UPDATE_BUFFER.z_flip") != 0
-        self.rounds = switches.get("fog.arithmetic") == "float"
+        self.rounds = choices.get("fog.arithmetic") == "float"
         self.color = constant_color(k, live, "FOG_COLOR", "rgb")
         self.table = k.load(I32, packet + (PACKET.VERSIONS + 4 * BANK_INDEX["fog_lut"]))
 

@@ -1,7 +1,7 @@
 """Gas: clouds whose density is added up in one pass and coloured in another.
 
 Registers, table and triggers are documented; what the unit computes is not, and no public simulator draws it. So the
-arithmetic is one switch, `gas.hypothesis`, and whatever uses gas is reported:
+arithmetic is one choice, `gas.hypothesis`, and whatever uses gas is reported:
 
 "none"     nothing is added up, and shaded gas is transparent black (as one simulator has it).
 
@@ -39,11 +39,11 @@ class Gas:
     """Gas of one draw; `base` is the colour buffer's arena offset."""
 
     def __init__(
-        self, k: Lang, state: State, live: LiveRegisters, packet: Value, base: Value, switches: Mapping[str, str]
+        self, k: Lang, state: State, live: LiveRegisters, packet: Value, base: Value, choices: Mapping[str, str]
     ) -> None:
         self.k, self.base, self.live = k, base, live
         self.shading: Flag = state("TEXENV_UPDATE_BUFFER.fog_mode") == FOG_MODE.GAS
-        self.guessing = switches.get("gas.hypothesis") == "density"
+        self.guessing = choices.get("gas.hypothesis") == "density"
         self.table = k.load(I32, packet + (PACKET.VERSIONS + 4 * BANK_INDEX["gas_lut"]))
         self.depth_density = live("TEXENV_UPDATE_BUFFER.shading_density") == SHADING_DENSITY.DEPTH
         self.writes: Flag = state("COLORBUFFER_WRITE.mask") != 0

@@ -40,7 +40,7 @@ class Draw:
 
     def __init__(
         self, k: Lang, packet: Value, state: StaticRegisters | StateWords, powers_of_two: tuple[bool, ...],
-        switches: dict[str, str], lights: Value,
+        choices: dict[str, str], lights: Value,
     ) -> None:  # fmt: skip
         self.k, self.state, self.packet = k, state, packet
         self.live = live = LiveRegisters(k, packet + PACKET_REGISTERS)
@@ -48,11 +48,11 @@ class Draw:
         self.tiles = head("WIDTH") >> 3
         self.rect = [head("RECT", i) for i in range(4)]
         color, depth = k.to_i64(head("COLOR")), k.to_i64(head("DEPTH"))
-        self.depth = DepthStencil(k, state, live, depth, switches)
-        self.color = ColorOutput(k, state, live, color, switches)
-        self.cuts_vertex_color = switches.get("combiner.vertex_color") == "truncate"
-        self.alpha_last = switches.get("test.order") == "depth-first"
-        self.fog = Fog(k, state, live, packet, switches)
+        self.depth = DepthStencil(k, state, live, depth, choices)
+        self.color = ColorOutput(k, state, live, color, choices)
+        self.cuts_vertex_color = choices.get("combiner.vertex_color") == "truncate"
+        self.alpha_last = choices.get("test.order") == "depth-first"
+        self.fog = Fog(k, state, live, packet, choices)
         self.depth_scale, self.depth_offset = live.float("DEPTHMAP_SCALE.value"), live.float("DEPTHMAP_OFFSET.value")
         self.alpha_reference = live("FRAGOP_ALPHA_TEST.reference")
         self.excluded = self._excluded(state("SCISSORTEST_MODE.mode") == SCISSOR.OUTSIDE, head("HEIGHT"))
@@ -67,23 +67,23 @@ class Draw:
         self.blocks: str | None = None
         """How 8x8 tiles lie in 32x32 blocks, if there are such blocks."""
         if isinstance(state, StateWords):
-            self.any = AnyState(self, state, switches, lights)
+            self.any = AnyState(self, state, choices, lights)
             return
         if state("FRAMEBUFFER_BLOCK32.enable"):
-            self.blocks = switches.get("transfer.block32", "morton")
-        self.combiners = Combiners(k, state, live, switches)
+            self.blocks = choices.get("transfer.block32", "morton")
+        self.combiners = Combiners(k, state, live, choices)
         self.samplers = {
-            unit: Sampler(k, unit, state, live, packet, powers_of_two[unit], switches)
+            unit: Sampler(k, unit, state, live, packet, powers_of_two[unit], choices)
             for unit in range(3)
             if state(f"TEXUNIT_CONFIG.unit{unit}_enable")
         }
         if state("LIGHTING_ENABLE0.enable"):
-            self.lighting = Lighting(k, state, live, packet, sources_used(state, switches), switches, lights)
+            self.lighting = Lighting(k, state, live, packet, sources_used(state, choices), choices, lights)
         if state("TEXUNIT_CONFIG.unit3_enable"):
             self.procedural = ProcTex(k, state, live, packet)
         if 0 in self.samplers and self.samplers[0].kind in SHADOW_TYPES:
-            self.shadow = ShadowLookup(k, state, live, self.samplers[0], switches)
-        self.gas = Gas(k, state, live, packet, color, switches)
+            self.shadow = ShadowLookup(k, state, live, self.samplers[0], choices)
+        self.gas = Gas(k, state, live, packet, color, choices)
         self.shadow_map = ShadowMap(k, state, live, color)
 
     def _excluded(self, wanted: Flag, height: Value) -> list[Value] | None:
@@ -195,7 +195,7 @@ def _tile(
 def draw_fragments(
     k: Lang, packet: Value, part: Value, parts: Value,
     *, words: tuple[tuple[int, int], ...] | None, powers_of_two: tuple[bool, ...],
-    switches: tuple[tuple[str, str], ...], layout_start: int, layout_size: int,
+    choices: tuple[tuple[str, str], ...], layout_start: int, layout_size: int,
 ) -> None:  # fmt: skip
     """Draw a packet's triangles into the tile rows that belong to `part` (row number modulo `parts`).
 
@@ -204,7 +204,7 @@ def draw_fragments(
     layout = WorkLayout(layout_start, layout_size)
     state = StaticRegisters(dict(words)) if words is not None else state_words(k, packet)
     lights = k.to_i64(part * LIGHTS_SIZE) + layout.lights
-    draw = Draw(k, packet, state, powers_of_two, dict(switches), lights)
+    draw = Draw(k, packet, state, powers_of_two, dict(choices), lights)
     first, last = (k.load(I32, packet + getattr(PACKET, name)) for name in ("FIRST_TRIANGLE", "LAST_TRIANGLE"))
     slots = slots_used(state)
     for t in k.range(first, last):

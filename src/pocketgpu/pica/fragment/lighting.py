@@ -96,7 +96,7 @@ _SHADOW, _SPOT, _DISTANCE = (1 << len(_CONFIG) + i for i in range(3))
 
 
 # -- state -------------------------------------------------------------------------------------------------------------
-def normal_form(get: State, used: set[int], switches: Mapping[str, str]) -> dict[str, int]:
+def normal_form(get: State, used: set[int], choices: Mapping[str, str]) -> dict[str, int]:
     """The fields of FIELDS that shape the code of a draw whose combiners read the sources `used`; others are 0.
 
     LIGHTING_ENABLE0.enable tells whether the draw is lit. A table takes part unless its bit of LIGHTING_CONFIG1 is
@@ -108,7 +108,7 @@ def normal_form(get: State, used: set[int], switches: Mapping[str, str]) -> dict
     shared = {name: get(f"LIGHTING_CONFIG0.{name}") for name in _SHARED}
     tables = set(LAYERS.get(get("LIGHTING_CONFIG0.layer"), SELECTED))
     # A choice: bits 20 and 22 may mean each other.
-    other = {"rr": "rb", "rb": "rr"} if switches["lighting.off_bits"] == "rr-rg-rb" else {}
+    other = {"rr": "rb", "rb": "rr"} if choices["lighting.off_bits"] == "rr-rg-rb" else {}
     tables -= {name for name in SELECTED if name != "sp" and get(_off(other.get(name, name)))}
     if not secondary:
         tables -= {"d0", "d1", "rr", "rg", "rb"}
@@ -342,11 +342,11 @@ def signed_place(k: Lang, x: Value, nearest: bool) -> _Place:
 
 
 class Lighting:
-    """The unit for one draw. used: sources that the combiners read. switches: choices that differ from the defaults.
+    """The unit for one draw. used: sources that the combiners read. choices: choices that differ from the defaults.
     lights: arena offset of LIGHTS records of LIGHT_SIZE bytes that nobody else writes."""
 
     def __init__(
-        self, k: Lang, state: State, live: LiveRegisters, packet: Value, used: set[int], switches: Mapping[str, str],
+        self, k: Lang, state: State, live: LiveRegisters, packet: Value, used: set[int], choices: Mapping[str, str],
         lights: Value,
     ) -> None:  # fmt: skip
         self.k, self.live, self.lights = k, live, lights
@@ -354,9 +354,9 @@ class Lighting:
         self.general = isinstance(self.get("fresnel"), Value)
         self.primary = TEXENV_SOURCE.FRAGMENT_PRIMARY in used
         self.secondary = TEXENV_SOURCE.FRAGMENT_SECONDARY in used
-        self.nearest = switches.get("lighting.lut") == "nearest"
-        self.fresnel_sum = switches.get("lighting.fresnel") == "sum"
-        self.color_bits = 8 if switches.get("lighting.color_bits") == "8" else 10
+        self.nearest = choices.get("lighting.lut") == "nearest"
+        self.fresnel_sum = choices.get("lighting.fresnel") == "sum"
+        self.color_bits = 8 if choices.get("lighting.color_bits") == "8" else 10
         self.part: dict[str, Flag] = {name: state(_off(name)) == 0 for name in SELECTED}
         self.select = {name: state(f"LIGHTING_LUTINPUT_SELECT.{name}") for name in SELECTED}
         self.signed: dict[str, Flag] = {name: state(f"LIGHTING_LUTINPUT_ABS.{name}") != 0 for name in SELECTED}
@@ -490,7 +490,7 @@ class Lighting:
         channels = lambda unit: tuple(texture(unit)[ch] for ch in "rgba")
         if isinstance(number, int):
             return channels(number)
-        units = [channels(unit) for unit in range(4)]  # sampled here, not inside of the switch
+        units = [channels(unit) for unit in range(4)]  # sampled here, not inside of the choice
         found: tuple[Value, ...] = self.k.switch(number, [lambda u=u: u for u in units])  # type: ignore[misc]
         return found
 

@@ -62,7 +62,7 @@ def compare(k: Lang, function: Number, incoming: Value, stored: Value) -> Value:
 class DepthStencil:
     """The depth and stencil buffer of one draw; `base` is its arena offset."""
 
-    def __init__(self, k: Lang, state: State, live: LiveRegisters, base: Value, switches: Mapping[str, str]) -> None:
+    def __init__(self, k: Lang, state: State, live: LiveRegisters, base: Value, choices: Mapping[str, str]) -> None:
         self.k, self.state, self.base = k, state, base
         self.code = state("DEPTHBUFFER_FORMAT.format")
         exists = (self.code == DEPTH_FORMAT.D16) | (self.code == DEPTH_FORMAT.D24) | (self.code == _D24S8)
@@ -71,11 +71,11 @@ class DepthStencil:
         self.writing: Flag = (
             exists & (state("DEPTH_COLOR_MASK.depth_write") != 0) & (state("DEPTHBUFFER_WRITE.depth") != 0)
         )
-        if switches.get("test.untested_depth_write") == "no":
+        if choices.get("test.untested_depth_write") == "no":
             self.writing = self.writing & self.testing
-        self.any_write = switches.get("test.stencil_write") == "any"
-        self.stored_first = switches.get("test.stencil_operands") == "stored"
-        self.short = switches.get("depth.bits") == "23"
+        self.any_write = choices.get("test.stencil_write") == "any"
+        self.stored_first = choices.get("test.stencil_operands") == "stored"
+        self.short = choices.get("depth.bits") == "23"
         self.function = state("DEPTH_COLOR_MASK.depth_function")
         self.needed: Flag = self.stencil | self.writing | (self.testing & (self.function != COMPARE.ALWAYS))
         self.reads: Flag = state("DEPTHBUFFER_READ.depth") != 0
@@ -196,10 +196,10 @@ class DepthStencil:
 class ColorOutput:
     """Blending or logic operation and masks of one draw; `base` is the colour buffer's arena offset."""
 
-    def __init__(self, k: Lang, state: State, live: LiveRegisters, base: Value, switches: Mapping[str, str]) -> None:
+    def __init__(self, k: Lang, state: State, live: LiveRegisters, base: Value, choices: Mapping[str, str]) -> None:
         self.k, self.state, self.base = k, state, base
-        self.plain_extremes = switches.get("blend.min_max") == "plain"
-        self.source_factor_15 = switches.get("blend.factor_15") == "source"
+        self.plain_extremes = choices.get("blend.min_max") == "plain"
+        self.source_factor_15 = choices.get("blend.factor_15") == "source"
         self.code = state("COLORBUFFER_FORMAT.format")
         self.blending: Flag = state("COLOR_OPERATION.blend_enable") != 0
         self.constant = constant_color(k, live, "BLEND_COLOR")

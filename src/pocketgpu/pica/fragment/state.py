@@ -64,7 +64,7 @@ KEY_IDS, KEY_MASKS = select_fields(FIELDS)
 """Register ids and masks of everything that can shape fragment code."""
 
 LINE_SKIP = 1 << 8  # in COLOR_OPERATION.line_config
-BLOCK32 = "how pixels lie in 32x32 blocks is not known: they lie as the switch transfer.block32 says"
+BLOCK32 = "how pixels lie in 32x32 blocks is not known: they lie as the choice transfer.block32 says"
 
 
 def keys_of(registers: np.ndarray) -> np.ndarray:
@@ -110,7 +110,7 @@ def _missing(get: _Words, used: set[int]) -> list[tuple[str, str]]:
     found = []
     fog, mode = get("TEXENV_UPDATE_BUFFER.fog_mode"), get("COLOR_OPERATION.fragment_mode")
     if fog == FOG_MODE.GAS or mode == FRAGMENT_MODE.GAS:
-        found.append(("pica.gas", "how gas looks is not known: it is drawn as the switch gas.hypothesis says"))
+        found.append(("pica.gas", "how gas looks is not known: it is drawn as the choice gas.hypothesis says"))
     if get("FRAMEBUFFER_BLOCK32.enable"):
         found.append(("pica.block32", BLOCK32))
     if get("PIXEL_SKIP.mode"):
@@ -122,7 +122,7 @@ def _missing(get: _Words, used: set[int]) -> list[tuple[str, str]]:
     return found
 
 
-def _procedural(get: _Words, used: set[int], switches: Mapping[str, str]) -> None:
+def _procedural(get: _Words, used: set[int], choices: Mapping[str, str]) -> None:
     """The normal form of texture unit 3. texture.filter leaves it alone but for its levels: the filter bits are about
     a table of colours."""
     if TEXENV_SOURCE.TEXTURE3 not in used or not get("TEXUNIT_CONFIG.unit3_enable"):
@@ -134,7 +134,7 @@ def _procedural(get: _Words, used: set[int], switches: Mapping[str, str]) -> Non
         get.put("TEXUNIT_CONFIG.unit3_coordinates", 0)
     if not get("TEXUNIT3_PROCTEX0.separate_alpha"):
         get.put("TEXUNIT3_PROCTEX0.alpha_function", 0)
-    levels = switches["texture.levels"] == "as-programmed" and switches["texture.filter"] != "nearest"
+    levels = choices["texture.levels"] == "as-programmed" and choices["texture.filter"] != "nearest"
     filtering = get("TEXUNIT3_PROCTEX4.filter")
     if not levels or filtering not in PROCTEX_FILTER or not get("TEXUNIT3_PROCTEX4.max_level"):
         get.put("TEXUNIT3_PROCTEX4.filter", filtering & PROCTEX_LINEAR)
@@ -158,27 +158,27 @@ def _mode(get: _Words) -> None:
         get.clear("DEPTHBUFFER_READ.depth", "DEPTHBUFFER_WRITE.depth", "DEPTHBUFFER_FORMAT.format")
 
 
-def normalise(raw: np.ndarray, switches: Mapping[str, str]) -> FragmentState:
+def normalise(raw: np.ndarray, choices: Mapping[str, str]) -> FragmentState:
     """The normal form of one raw key."""
-    return _normal_form(raw.tobytes(), tuple(switches.items()))
+    return _normal_form(raw.tobytes(), tuple(choices.items()))
 
 
 @lru_cache(maxsize=4096)
 def _normal_form(raw: bytes, chosen: tuple[tuple[str, str], ...]) -> FragmentState:
-    switches = dict(chosen)
+    choices = dict(chosen)
     words = np.frombuffer(raw, np.uint32).tolist()
     get = _Words({number: word for number, word in zip(KEY_IDS.tolist(), words, strict=True) if word})
-    used = combiners.sources_used(StaticRegisters(get.words), switches)
+    used = combiners.sources_used(StaticRegisters(get.words), choices)
     missing = _missing(get, used)
-    lit = lighting.normal_form(get, used, switches)
+    lit = lighting.normal_form(get, used, choices)
     used |= lighting.units_read(lit)
     get.clear(*lighting.FIELDS)
     for name, value in lit.items():
         get.put(name, value)
-    if get("TEXENV_UPDATE_BUFFER.fog_mode") == FOG_MODE.GAS and switches["gas.hypothesis"] == "density":
+    if get("TEXENV_UPDATE_BUFFER.fog_mode") == FOG_MODE.GAS and choices["gas.hypothesis"] == "density":
         used.add(TEXENV_SOURCE.TEXTURE0)
     units = []
-    filtering = switches["texture.filter"]
+    filtering = choices["texture.filter"]
     for unit in range(TEXTURE_UNITS):
         name = f"TEXUNIT{unit}"
         enabled = get(f"TEXUNIT_CONFIG.unit{unit}_enable") and TEXENV_SOURCE.TEXTURE0 + unit in used
@@ -188,10 +188,10 @@ def _normal_form(raw: bytes, chosen: tuple[tuple[str, str], ...]) -> FragmentSta
             get.clear(f"{name}_PARAM.wrap_s", f"{name}_LOD.max_level")
             continue
         units.append(unit)
-        if switches["texture.wrap_4_7"] == "as-0-3":
+        if choices["texture.wrap_4_7"] == "as-0-3":
             for axis in "st":
                 get.put(f"{name}_PARAM.wrap_{axis}", get(f"{name}_PARAM.wrap_{axis}") & WRAP.MIRRORED_REPEAT)
-        mipmapped = get(f"{name}_LOD.max_level") > 0 and switches["texture.levels"] == "as-programmed"
+        mipmapped = get(f"{name}_LOD.max_level") > 0 and choices["texture.levels"] == "as-programmed"
         if filtering != "as-programmed":
             linear = filtering == "linear"
             for which in ("mag", "min"):
@@ -219,7 +219,7 @@ def _normal_form(raw: bytes, chosen: tuple[tuple[str, str], ...]) -> FragmentSta
     get.clear("GEOSTAGE_CONFIG.mode", "COLORBUFFER_READ.mask")
     if not (0 in units and get("TEXUNIT0_PARAM.type") == TEXTURE_TYPE.SHADOW_2D):
         get.clear("TEXUNIT0_SHADOW.orthographic")
-    _procedural(get, used, switches)
+    _procedural(get, used, choices)
     if get("TEXENV_UPDATE_BUFFER.fog_mode") != FOG_MODE.FOG:
         if get("TEXENV_UPDATE_BUFFER.fog_mode") != FOG_MODE.GAS:
             get.put("TEXENV_UPDATE_BUFFER.fog_mode", FOG_MODE.OFF)

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from pocketgpu.events import EventKind, EventLog
+from pocketgpu.facts.choices import departures
 from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE
-from pocketgpu.facts.switches import departures
 from pocketgpu.lanes import Engine
 from pocketgpu.pica.core.layout import CONTROL as C
 from pocketgpu.pica.core.layout import (
@@ -72,7 +72,7 @@ _KEY, _TARGET = slice(0, len(KEY_IDS)), slice(len(KEY_IDS), len(KEY_IDS) + len(_
 MAX_PREPARED = 4096
 # Pixels (in the boxes of triangles) that one submission may draw before it is taken to hang: 2,800 screens.
 PIXEL_BUDGET = 1 << 28
-# Switches that shape fragment code.
+# Choices that shape fragment code.
 FRAGMENT_CHOICES = (
     "blend", "combiner", "depth", "fog", "gas", "lighting", "test", "texture.nearest", "texture.shadow_bias",
     "texture.shadow_equal", "texture.shadow_filter", "transfer.block32",
@@ -140,26 +140,26 @@ class DrawRunner:
 
     def __init__(
         self, memory: GuestMemory, engine: Engine, layout: WorkLayout, control: np.ndarray, events: EventLog,
-        stats: Stats, threads: int, switches: Mapping[str, str],
+        stats: Stats, threads: int, choices: Mapping[str, str],
     ) -> None:  # fmt: skip
         self.memory, self.engine, self.layout, self.events = memory, engine, layout, events
-        self.stats, self.switches = stats, switches
+        self.stats, self.choices = stats, choices
         # Only choices that differ from the default shape code.
-        self._chosen = departures(switches, *FRAGMENT_CHOICES)
-        self.fetch_choices = departures(switches, *FETCH_CHOICES)
-        self.assembly_choices = departures(switches, *ASSEMBLY_CHOICES)
+        self._chosen = departures(choices, *FRAGMENT_CHOICES)
+        self.fetch_choices = departures(choices, *FETCH_CHOICES)
+        self.assembly_choices = departures(choices, *ASSEMBLY_CHOICES)
         self._control = control
         self._words = control.data
         self.static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         self._workers = Workers(threads)
-        self.textures = TextureCache(memory, engine, layout, switches)
+        self.textures = TextureCache(memory, engine, layout, choices)
         self._states: dict[bytes, _State] = {}
         self._targets: dict[bytes, DrawTarget | str] = {}
         self.tier = "auto"
-        rules = rules_of(switches)
+        rules = rules_of(choices)
         self._vertex_programs = VertexPrograms(engine, memory.arena, layout, rules)
         self.geometry_programs = GeometryPrograms(engine, memory.arena, layout, rules)
-        self._geometry_choices = geometry_choices(switches)
+        self._geometry_choices = geometry_choices(choices)
         self._staged = False  # whether any draw had a geometry shader
         self._plans: dict[tuple[bytes, int], _Plan] = {}
         self._cycle = 0  # how often the machine was switched on again
@@ -214,7 +214,7 @@ class DrawRunner:
         raw = key.tobytes()
         known = self._states.get(raw)
         if known is None:
-            state = normalise(key, self.switches)
+            state = normalise(key, self.choices)
             known = self._states[raw] = _State(state, general_words(state))
         return known
 
@@ -233,7 +233,7 @@ class DrawRunner:
             words = np.frombuffer(raw, np.uint32).tolist()
             get = StaticRegisters(dict(zip(_TARGET_IDS.tolist(), words, strict=True)))
             start = get.bytes("COLORBUFFER_LOC.address") & ~63
-            blocks = self.switches["transfer.block32"] if target.block == 32 else ""
+            blocks = self.choices["transfer.block32"] if target.block == 32 else ""
             found.append(RenderTarget(start, target.width, target.height, color_format(get), blocks))
         return list(dict.fromkeys(found))
 
@@ -365,7 +365,7 @@ class DrawRunner:
         if known is not None:
             return known.handle(self.tier)
         special: dict[str, Any] = {
-            "words": state.state.words, "powers_of_two": powers_of_two, "switches": self._chosen, **self.static,
+            "words": state.state.words, "powers_of_two": powers_of_two, "choices": self._chosen, **self.static,
         }  # fmt: skip
         general = {**special, "words": None, "powers_of_two": ()}
         code = Tiered(self.engine, (draw_fragments, special), (draw_fragments, general), covers(state.state))
@@ -381,7 +381,7 @@ class DrawRunner:
             source = self.textures.describe(registers, unit)
             powers[unit] = source is None or source.power_of_two
         return {
-            "words": state.state.words, "powers_of_two": tuple(powers), "switches": self._chosen, **self.static,
+            "words": state.state.words, "powers_of_two": tuple(powers), "choices": self._chosen, **self.static,
         }  # fmt: skip
 
     def drawn(self, entry: int) -> int:
@@ -449,8 +449,8 @@ class DrawRunner:
     @cached_property
     def _vertex_side(self) -> tuple[Callable[..., None], int, int]:
         """The loop over draws, and the handles of what it calls."""
-        shade = self.engine.handle(shade_vertices, **self.static, switches=self.fetch_choices)
-        build = self.engine.handle(assemble, **self.static, switches=self.assembly_choices)
+        shade = self.engine.handle(shade_vertices, **self.static, choices=self.fetch_choices)
+        build = self.engine.handle(assemble, **self.static, choices=self.assembly_choices)
         return self.engine.get(driver.run_vertices, **self.static), shade, build
 
     @cached_property
@@ -463,7 +463,7 @@ class DrawRunner:
         self._set(C.VERTEX_STAGE, driver.SHADED)
 
     def _shade(self, packet: int, start: int, count: int, program: VertexProgram) -> None:
-        shade = self.engine.get(shade_vertices, **self.static, switches=self.fetch_choices)
+        shade = self.engine.get(shade_vertices, **self.static, choices=self.fetch_choices)
         shade(packet, start, count, program.handle(self.tier, exact=True))
 
     def shade_alone(self, packet: int, start: int, count: int) -> None:

@@ -94,10 +94,10 @@ def _effects() -> tuple[np.ndarray, list[str]]:
 EFFECT_TABLE, EFFECT_NAMES = _effects()
 
 
-def effect_table(switches: Mapping[str, str]) -> np.ndarray:
-    """What a write of each register id sets off, as the switches have it."""
+def effect_table(choices: Mapping[str, str]) -> np.ndarray:
+    """What a write of each register id sets off, as the choices have it."""
     table = EFFECT_TABLE.copy()
-    if switches["list.private_ids"] == "store":
+    if choices["list.private_ids"] == "store":
         table[: register_id("FINALIZE")] = EFFECT_NAMES.index("store")
         table[register_id("IRQ_CMP0") : register_id("FACECULLING_CONFIG")] = EFFECT_NAMES.index("store")
     return table
@@ -118,8 +118,8 @@ _GEOMETRY_BANKS = ("gs_uniforms", "gs_code", "gs_opdescs", "gs_uniform_marks")
 class Walk:
     """The pieces of the walk; `w` is the word being written, `number` its register id."""
 
-    def __init__(self, k: Lang, layout: WorkLayout, switches: Mapping[str, str]) -> None:
-        self.k, self.layout, self.switches = k, layout, switches
+    def __init__(self, k: Lang, layout: WorkLayout, choices: Mapping[str, str]) -> None:
+        self.k, self.layout, self.choices = k, layout, choices
         self.live = LiveRegisters(k, k.i64(layout.registers))
         self.status = k.var(RUNNING)
         self.position = k.var(self.get("POSITION"))
@@ -298,7 +298,7 @@ class Walk:
                 for i, v in enumerate(values):
                     k.store(I32, base + 4 * i, k.bits_i32(v))
                 self.mark("fixed_attributes")
-                if "vertex.fixed_index" not in self.switches:
+                if "vertex.fixed_index" not in self.choices:
                     self.set_register(register_id("FIXEDATTRIB_INDEX"), index + 1)
             for _ in k.when(self.status.value == RUNNING):
                 self.put("STAGED_FIXED", 0)
@@ -396,7 +396,7 @@ class Walk:
     def request(self, number: Value, w: Value) -> None:
         """P3D interrupt: some enabled byte of the request equals its compare byte. With autostop the list ends."""
         k, live = self.k, self.live
-        rule = self.switches.get("list.end_match")
+        rule = self.choices.get("list.end_match")
         if rule == "end-of-list":
             return
         stored = live.word(number)  # a byte that a mask kept counts as it stands (GBATEK, "P3D interrupt")
@@ -440,8 +440,8 @@ class Walk:
 
     # -- one write ----------------------------------------------------------------------------------------------
     def trigger(self, w: Value, switch: str) -> Value | bool:
-        """Whether a word written to a trigger sets it off; the switch knows "any" and "non-zero"."""
-        return w != 0 if switch in self.switches else True
+        """Whether a word written to a trigger sets it off; the choice knows "any" and "non-zero"."""
+        return w != 0 if switch in self.choices else True
 
     def draw(self, kind: int, w: Value) -> None:
         for _ in self.k.when(self.trigger(w, "draw.trigger_value")):
@@ -506,7 +506,7 @@ class Walk:
             for _ in k.when(code != EFFECT_NAMES.index("fixed_data")):
                 self.put("IMMEDIATE_OPEN", 0)
             for _ in k.when(code != EFFECT_NAMES.index("store")):
-                self.effect(code, number, w, w & ~keep if "list.fifo_mask" in self.switches else w)
+                self.effect(code, number, w, w & ~keep if "list.fifo_mask" in self.choices else w)
 
 
 def kept_bits(header: Value) -> Value:
@@ -516,13 +516,13 @@ def kept_bits(header: Value) -> Value:
 
 
 @kernel()
-def walk(k: Lang, *, layout_start: int, layout_size: int, switches: tuple[tuple[str, str], ...] = ()) -> None:
+def walk(k: Lang, *, layout_start: int, layout_size: int, choices: tuple[tuple[str, str], ...] = ()) -> None:
     """Walk from POSITION to END (arena offsets in the control block); ends with STATUS set and POSITION advanced.
 
     After FULL the walk can be resumed at the very word that found no room.
     """
     layout = WorkLayout(layout_start, layout_size)
-    chosen = dict(switches)
+    chosen = dict(choices)
     wraps = "list.high_ids" in chosen
     walk = Walk(k, layout, chosen)
     status, position, end = walk.status, walk.position, walk.end

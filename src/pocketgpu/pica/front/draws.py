@@ -13,8 +13,8 @@ import numpy as np
 
 from pocketgpu.errors import UsageError
 from pocketgpu.events import EventKind, EventLog
+from pocketgpu.facts.choices import departures
 from pocketgpu.facts.memory_map import MEMORY
-from pocketgpu.facts.switches import departures
 from pocketgpu.lanes import Engine
 from pocketgpu.pica.core.layout import (
     BANK_INDEX,
@@ -58,10 +58,10 @@ class Core3D:
         events: EventLog,
         stats: Stats,
         threads: int,
-        switches: Mapping[str, str],
+        choices: Mapping[str, str],
     ) -> None:
-        self.memory, self.engine, self.events, self.stats, self.switches = memory, engine, events, stats, switches
-        self._walk_choices = departures(switches, *walk.WALK_CHOICES)
+        self.memory, self.engine, self.events, self.stats, self.choices = memory, engine, events, stats, choices
+        self._walk_choices = departures(choices, *walk.WALK_CHOICES)
         self.place = ""
         self._observers: tuple[Observer, ...] = ()
         self.layout = WorkLayout(memory.work_offset, memory.work_size)
@@ -71,7 +71,7 @@ class Core3D:
         self.control = words(layout.control, C.size // 4)
         self.words = self.control.data  # gives and takes plain numbers, fast
         self.registers = words(layout.registers, REGISTER_COUNT).view(np.uint32)
-        arena[layout.effects : layout.effects + ID_SPACE] = walk.effect_table(switches)
+        arena[layout.effects : layout.effects + ID_SPACE] = walk.effect_table(choices)
         regions = words(layout.regions, 3 * len(memory.regions)).view(np.uint32)
         assert len(memory.regions) == len(MEMORY) == 4
         regions[:] = [v for region, offset in memory.regions for v in (region.base, region.size, offset)]
@@ -83,7 +83,7 @@ class Core3D:
         for half, column in enumerate((GROUP_IDS, GROUP_MASKS)):
             table[:, half].flat[: len(column)] = column.astype(np.uint32).view(np.int32)
         self._group_words = padded
-        self.runner = DrawRunner(memory, engine, self.layout, self.control, events, stats, threads, switches)
+        self.runner = DrawRunner(memory, engine, self.layout, self.control, events, stats, threads, choices)
         self.reset_control()
         for offset, size in self.layout.first_used:
             memory.populate(offset, size)
@@ -142,7 +142,7 @@ class Core3D:
 
     @cached_property
     def _walk(self) -> Callable[..., None]:
-        return self.engine.get(walk.walk, **self._static, switches=self._walk_choices)
+        return self.engine.get(walk.walk, **self._static, choices=self._walk_choices)
 
     # -- command lists ----------------------------------------------------------------------------------------------
     def run_list(self, offset: int, size: int, complete: bool = True) -> int:

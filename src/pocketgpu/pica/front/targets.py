@@ -19,7 +19,7 @@ _SCREEN_COLUMNS = (320, 400, 800)
 class RenderTarget:
     """A colour buffer in guest memory: 8x8 tiles from physical `address`; width and height in pixels.
 
-    blocks: how tiles lie in blocks of 32x32 ("morton" or "tiles", the switch transfer.block32), "" for no such blocks.
+    blocks: how tiles lie in blocks of 32x32 ("morton" or "tiles", the choice transfer.block32), "" for no such blocks.
     """
 
     address: int

@@ -102,9 +102,9 @@ class Gsp(Calls):
 
     def _run_command(self, command: tuple[int, ...], recorded: bool, at: str) -> int:
         known = command_of(command)
-        switches = self.machine.switches
+        choices = self.machine.choices
         double = known is MEMORY_FILL and all(MEMORY_FILL.values(command, "start0", "start1"))
-        if double and switches["gsp.double_fill"] == "first":
+        if double and choices["gsp.double_fill"] == "first":
             self._held_back = frozenset({"PSC1"})
         try:
             own_interrupt = self._gx.run(command, recorded)
@@ -115,7 +115,7 @@ class Gsp(Calls):
             self._held_back = frozenset()
         if own_interrupt is not None:
             self.clients.deliver(own_interrupt)
-        if known in (DISPLAY_TRANSFER, TEXTURE_COPY) and switches["gsp.swap_time"] == "transfer":
+        if known in (DISPLAY_TRANSFER, TEXTURE_COPY) and choices["gsp.swap_time"] == "transfer":
             self._swap()
         return 0
 
@@ -167,11 +167,11 @@ class Gsp(Calls):
 
     def before_vblank(self, screens: Iterable[int] = (0, 1)) -> None:
         """The machine is about to raise VBlank interrupts: show what clients have put into framebuffer infos."""
-        if self.machine.switches["gsp.swap_time"] == "vblank":
+        if self.machine.choices["gsp.swap_time"] == "vblank":
             self._swap(screens)
 
     def _swap(self, screens: Iterable[int] = (0, 1)) -> None:
-        everybody = self.machine.switches["gsp.swap_clients"] == "all"
+        everybody = self.machine.choices["gsp.swap_clients"] == "all"
         for client in sorted(self.clients.registered):
             if not everybody and client != self.clients.holder:
                 continue

@@ -2,7 +2,7 @@
 
 All checks of a command come before its first effect, so that a refused command changes nothing. What is checked
 follows the documentation (multiples of 8 for all but RequestDMA and FlushCacheRegions, ends above starts, addresses
-that the GPU can reach); the simulators check less, see the switches gsp.alignment and gsp.untranslatable.
+that the GPU can reach); the simulators check less, see the choices gsp.alignment and gsp.untranslatable.
 
 Source: 3dbrew GSP Shared Memory (GX commands), GPU/External Registers (what is written for them).
 """
@@ -82,7 +82,7 @@ class GxProcessor:
             raise Refused(BAD_VALUE, f"there is no GX command {command_number(words)}")
         if not recorded:
             self._check_busy(command, GX_HEADER["fail_if_busy"].decode(words[0]) is True)
-        strict = not recorded and self.translate.switches["gsp.alignment"] == "check"
+        strict = not recorded and self.translate.choices["gsp.alignment"] == "check"
         return self._run[command.id](command, words, strict)
 
     # -- checks -----------------------------------------------------------------------------------------------------

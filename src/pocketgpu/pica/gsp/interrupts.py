@@ -42,8 +42,8 @@ class Client:
 class Clients:
     """Up to four clients, one of which may hold the right."""
 
-    def __init__(self, shared: SharedMemory, switches: Mapping[str, str]) -> None:
-        self.shared, self.switches = shared, switches
+    def __init__(self, shared: SharedMemory, choices: Mapping[str, str]) -> None:
+        self.shared, self.choices = shared, choices
         self.registered: dict[int, Client] = {}
         self.holder: int | None = None
         self.waiting: deque[int] = deque()
@@ -109,7 +109,7 @@ class Clients:
     def deliver(self, name: str, count: int = 1) -> None:
         """Queue an interrupt, `count` times, for those whom it concerns, and wake those whose queue took it."""
         number = INTERRUPTS.index(name)
-        limited = self.switches["gsp.relay_limit"] == "limited"
+        limited = self.choices["gsp.relay_limit"] == "limited"
         for client in self.registered.values():
             if name not in ("PDC0", "PDC1") and client.index != self.holder:
                 continue

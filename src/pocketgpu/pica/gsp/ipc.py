@@ -82,8 +82,8 @@ class Calls:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.shared = SharedMemory()
-        self.translate = Translator(machine.switches)
-        self.clients = Clients(self.shared, machine.switches)
+        self.translate = Translator(machine.choices)
+        self.clients = Clients(self.shared, machine.choices)
         self.axi_mode = 0
         self.perf_log_mode = 0
         self.led_forced_off = False
@@ -147,7 +147,7 @@ class Calls:
         The data comes in a buffer of its own (static buffer 0), not among the words of the reply.
         """
         size &= 0xFFFFFFFF
-        if self.machine.switches["gsp.read_size"] == "clamp":
+        if self.machine.choices["gsp.read_size"] == "clamp":
             size = min(size, REGISTER_BYTES)
         words: list[int] = []
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Machine(Protocol):
     """The part of `pocketgpu.pica.n3ds.N3DS` that gsp drives."""
 
-    switches: dict[str, str]
+    choices: dict[str, str]
     frame: int
 
     @property
@@ -71,9 +71,9 @@ def write(machine: Machine, writes: Iterable[Write]) -> None:
 class Translator:
     """Virtual to physical for one gsp: a table that may change, and what an address outside of it means."""
 
-    def __init__(self, switches: Mapping[str, str]) -> None:
+    def __init__(self, choices: Mapping[str, str]) -> None:
         self.map = AddressMap()
-        self.switches = switches
+        self.choices = choices
 
     def __call__(self, virt: int, size: int = 1, what: str = "address") -> int:
         """Physical address of `size` bytes; 0 stands for "none" and stays 0. Raises Refused outside the table."""
@@ -81,7 +81,7 @@ class Translator:
             return 0
         phys = self.map.translate(virt, size)
         if phys is None:
-            if self.switches["gsp.untranslatable"] == "zero":
+            if self.choices["gsp.untranslatable"] == "zero":
                 return 0
             end = f"..{virt + size:#010x}" if size > 1 else ""
             raise Refused(BAD_ADDRESS, f"{what} {virt:#010x}{end} is not memory that the GPU can reach")

@@ -86,7 +86,7 @@ class InterruptQueue(Block):
         """gsp's side: append an interrupt; returns whether it was stored.
 
         Without room a VBlank raises its missed counter and any other interrupt sets `missed_other`. limited: False
-        stores always and clears `missed_other`, as one simulator does (switch gsp.relay_limit).
+        stores always and clears `missed_other`, as one simulator does (choice gsp.relay_limit).
         """
         vblank = number in (INTERRUPTS.index("PDC0"), INTERRUPTS.index("PDC1"))
         if limited:

@@ -1,7 +1,7 @@
 """A display controller of a machine in which time passes: it counts, takes over settings, reads lines, interrupts.
 
 The mode follows the timing registers at once, and the scan goes on from where it is. Addresses, stride, format and
-select are taken over once a frame (switch display.latch). Every line of the picture is read from memory when it begins,
+select are taken over once a frame (choice display.latch). Every line of the picture is read from memory when it begins,
 so that what is written while the scan is under way shows from there on.
 
 Source: 3dbrew GPU/External Registers (LCD source framebuffer setup); GBATEK for the latch and the status word.
@@ -100,7 +100,7 @@ class _Panel:
         panel.looks = self.looks
         return panel
 
-    def colors(self, switches: Mapping[str, str]) -> np.ndarray:
+    def colors(self, choices: Mapping[str, str]) -> np.ndarray:
         """RGB (lines, 240, 3)."""
         picture = np.zeros((len(self.look), PIXELS, 3), np.uint8)
         for number, look in enumerate(self.looks):
@@ -111,9 +111,9 @@ class _Panel:
             out = np.empty((len(lines), PIXELS, 3), np.uint8)
             out[:] = look.border
             shown = plan.pixel >= 0
-            size = plan.pixels * pixel_bits(look.color_format, switches) // 8
+            size = plan.pixels * pixel_bits(look.color_format, choices) // 8
             if plan.pixels:
-                colors = row_colors(np.ascontiguousarray(self.rows[lines, :size]), look.color_format, switches)
+                colors = row_colors(np.ascontiguousarray(self.rows[lines, :size]), look.color_format, choices)
                 out[:, shown] = colors[:, plan.pixel[shown] - plan.first_pixel]
                 out[self.plain[lines]] = look.border
             out[:, plan.pixel == DARK] = 0
@@ -132,10 +132,10 @@ class DisplayController:
         memory: GuestMemory,
         lut: ColorTable,
         host: Host,
-        switches: Mapping[str, str],
+        choices: Mapping[str, str],
     ) -> None:
         self.unit, self.name = unit, SCREENS[unit]
-        self.words, self.memory, self.lut, self.host, self.switches = words, memory, lut, host, switches
+        self.words, self.memory, self.lut, self.host, self.choices = words, memory, lut, host, choices
         self._registers = {name: EXTERNAL[f"PDC{unit}_{name}"] for name in (*WORDS, "SELECT")}
         self._index = {name: register.offset % 0x100 // 4 for name, register in self._registers.items()}
         self.error = self.dirty = False
@@ -157,7 +157,7 @@ class DisplayController:
         return int(self.words[self._index[name]])
 
     def _read_mode(self) -> DisplayMode:
-        return display_mode(self.name, {name: self._word(name) for name in WORDS}, self.switches)
+        return display_mode(self.name, {name: self._word(name) for name in WORDS}, self.choices)
 
     def _read_settings(self) -> Settings:
         selected = int(self._registers["SELECT"]["next"].raw(self._word("SELECT")))
@@ -294,7 +294,7 @@ class DisplayController:
             return
         panel.look[places] = panel.index(_Look(plan, settings.color_format, mode.border))
         panel.plain[places] = buffers == NOWHERE
-        bits = pixel_bits(settings.color_format, self.switches)
+        bits = pixel_bits(settings.color_format, self.choices)
         size, skip = plan.pixels * bits // 8, plan.first_pixel * bits // 8
         if not size:
             return
@@ -313,7 +313,7 @@ class DisplayController:
         dark = np.zeros((count, size), np.uint8)
         if base == 0:
             return dark
-        reading = self.switches["display.dma_size_3"]
+        reading = self.choices["display.dma_size_3"]
         unreadable = reading == "always-black" or (reading == "black" and not VRAM.contains(base))
         if self.mode.dma_size == DMA_SIZE.CODE_3 and unreadable:
             self._fail("display.dma-size", "the framebuffer cannot be read with DMA size 3: the screen is black")
@@ -335,7 +335,7 @@ class DisplayController:
     def screens(self) -> list[Screen]:
         """What the screen shows: one picture, or one for each eye."""
         mode, eyes = self.mode, [self.name]
-        lines = self.panel.colors(self.switches) if mode.enabled else np.zeros((mode.panel_lines, PIXELS, 3), np.uint8)
+        lines = self.panel.colors(self.choices) if mode.enabled else np.zeros((mode.panel_lines, PIXELS, 3), np.uint8)
         pictures = [self.lut.apply(lines)] if mode.enabled else [lines]
         if self.unit == 0 and shows_both(mode.interlace):
             pictures = [pictures[0][0::2], pictures[0][1::2]]

@@ -19,8 +19,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.external import EXTERNAL, shows_both
-from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.facts.timing import CPU_CLOCK, FAST_PIXEL_DIVIDER, PIXEL_DIVIDER
 from pocketgpu.pica.pdc.limits import problems
 from pocketgpu.pica.pdc.problem import Problem
@@ -136,7 +136,7 @@ class DisplayMode:
     v_irq_off: bool
     error_irq_off: bool
     sync_bits: int
-    switches: Mapping[str, str] = field(repr=False, compare=False, hash=False, default_factory=lambda: dict(DEFAULTS))
+    choices: Mapping[str, str] = field(repr=False, compare=False, hash=False, default_factory=lambda: dict(DEFAULTS))
 
     # -- clocks -------------------------------------------------------------------------------------------------------
     @property
@@ -180,13 +180,13 @@ class DisplayMode:
     @property
     def hsync_runs(self) -> bool:
         """Whether the line sync happens: the back porch has to come later, and nothing may stop it."""
-        stopped = self.switches["display.sync_bits"] == "disable" and bool(_POLARITY["h"].raw(self.sync_bits))
+        stopped = self.choices["display.sync_bits"] == "disable" and bool(_POLARITY["h"].raw(self.sync_bits))
         return self.hsync < self.hbp and self.hsync < self.clocks and not stopped
 
     @property
     def vsync_runs(self) -> bool:
         """Whether the frame sync happens."""
-        stopped = self.switches["display.sync_bits"] == "disable" and bool(_POLARITY["v8"].raw(self.sync_bits))
+        stopped = self.choices["display.sync_bits"] == "disable" and bool(_POLARITY["v8"].raw(self.sync_bits))
         return self.vsync != self.vbp and self.vsync < self.lines and not stopped
 
     @property
@@ -245,7 +245,7 @@ class DisplayMode:
         """Lines by which VSTART pushes the picture down; negative: cuts it off."""
         if self.vertical_sync_skipped:
             return 0
-        wiki = self.switches["display.vstart"] == "wiki"
+        wiki = self.choices["display.vstart"] == "wiki"
         return self.vstart - (self.vtotal - self.vsync if wiki else self.v_picture[0])
 
     @property
@@ -310,7 +310,7 @@ class DisplayMode:
         or, with display.latch=vblank, together with the frame's interrupt.
         """
         late = int(self.vclock > 0)  # VCount steps inside of a line, so a line's HCount 0 still has the count before
-        if what == "latch" and self.switches["display.latch"] == "vblank":
+        if what == "latch" and self.choices["display.latch"] == "vblank":
             what = "v_irq"
         if what == "h_irq":
             return Beat(self.line_cycles, self.h_irq[0] * self.divider) if self.h_irq_fires else None
@@ -374,12 +374,12 @@ WORDS = (
 
 
 def display_mode(
-    screen: str = "top", words: Mapping[str, int] | None = None, switches: Mapping[str, str] | None = None
+    screen: str = "top", words: Mapping[str, int] | None = None, choices: Mapping[str, str] | None = None
 ) -> DisplayMode:
     """The mode that register words describe.
 
     screen: "top" or "bottom". words: by name, with or without the prefix `PDC0_` or `PDC1_`; what is missing has its
-    reset value. switches: choices; the others have their defaults.
+    reset value. choices: choices; the others have their defaults.
 
     :raises ValueError: another screen, or the name of no such register.
     """
@@ -421,5 +421,5 @@ def display_mode(
         v_irq_off=value("CONTROL", "v_irq_off"),
         error_irq_off=value("CONTROL", "error_irq_off"),
         sync_bits=word["POLARITY"],
-        switches={**DEFAULTS, **(switches or {})},
+        choices={**DEFAULTS, **(choices or {})},
     )

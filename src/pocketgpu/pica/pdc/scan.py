@@ -86,7 +86,7 @@ def _sources(mode: DisplayMode, number: Ints) -> tuple[Ints, Ints]:
     if mode.interlace == INTERLACE.A_TWICE:
         return np.zeros_like(number), number >> 1
     buffer = odd if mode.interlace == INTERLACE.A_THEN_B else 1 - odd
-    return buffer, number if mode.switches["display.interleave"] == "skip" else number >> 1
+    return buffer, number if mode.choices["display.interleave"] == "skip" else number >> 1
 
 
 def _pixels(mode: DisplayMode) -> Ints:
@@ -111,7 +111,7 @@ def _pixels(mode: DisplayMode) -> Ints:
 
 
 @lru_cache(maxsize=16)
-def _plan(mode: DisplayMode, _switches: tuple[tuple[str, str], ...]) -> ScanPlan:
+def _plan(mode: DisplayMode, _choices: tuple[tuple[str, str], ...]) -> ScanPlan:
     panel, buffer, source = _lines(mode)
     pixel = _pixels(mode)
     read = pixel[pixel >= 0]
@@ -122,4 +122,4 @@ def _plan(mode: DisplayMode, _switches: tuple[tuple[str, str], ...]) -> ScanPlan
 
 def scan_plan(mode: DisplayMode) -> ScanPlan:
     """The plan of a mode."""
-    return _plan(mode, tuple(mode.switches.items()))
+    return _plan(mode, tuple(mode.choices.items()))

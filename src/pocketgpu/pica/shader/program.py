@@ -13,7 +13,7 @@ conditions and loop counters are left to run time. The interpreter follows the s
 * A loop that goes round wins over an if, an if over a call, a call over a jump.
 * A stack that is full forgets its oldest entry. BREAK takes an entry from the loop stack and leaves the others alone;
   without an entry the unit hangs.
-* With a single stack for all (a switch) only its top counts, and also where jumps lead.
+* With a single stack for all (a choice) only its top counts, and also where jumps lead.
 
 Source: 3dbrew GPU/Shader Instruction Set, "Control Flow"; what it leaves open is chosen so that a block may end where
 another one does.

@@ -1,4 +1,4 @@
-"""The open questions about the shader unit, answered: what the switches `shader.*` say, in a form that names code.
+"""The open questions about the shader unit, answered: what the choices `shader.*` say, in a form that names code.
 
 Specialised code and the interpreter are made for one set of answers each, so the set must be hashable and hold nothing
 that does not matter to them.
@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pocketgpu.facts.choices import choose
 from pocketgpu.facts.shader_isa import OPCODE_AT, number_of
-from pocketgpu.facts.switches import choose
 
 END_WORD = number_of("END") << OPCODE_AT
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Each field is the switch of its name, without the group; see facts/switches/ for what the values mean."""
+    """Each field is the choice of its name, without the group; see facts/choices/ for what the values mean."""
 
     precision: str = "f32"
     reciprocal_zero: str = "positive"
@@ -33,9 +33,9 @@ class Rules:
 DEFAULT_RULES = Rules()
 
 
-def rules_of(switches: Mapping[str, str] | None = None) -> Rules:
-    """The rules for these switches, the rest by default. ValueError for an unknown switch or value."""
-    chosen = choose(switches)
+def rules_of(choices: Mapping[str, str] | None = None) -> Rules:
+    """The rules for these choices, the rest by default. ValueError for an unknown choice or value."""
+    chosen = choose(choices)
     return Rules(
         precision=chosen["shader.precision"],
         reciprocal_zero=chosen["shader.reciprocal_zero"],

@@ -200,7 +200,7 @@ class Program:
 
     code: up to 4096 instruction words; memory behind them holds END. operand_descriptors: up to 128 words. entry_point:
     the address to start at. evaluator: "llvm", or "numpy" for the slow oracle. tier: "interpreter", "specialised" (code
-    of the program's own) or "auto". switches: choices such as {"shader.precision": "f24"}; see facts/switches/.
+    of the program's own) or "auto". choices: choices such as {"shader.precision": "f24"}; see facts/choices/.
 
     :raises UsageError: for words, names or sizes that do not fit.
     """

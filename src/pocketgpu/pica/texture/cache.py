@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pocketgpu.facts.choices import departures
 from pocketgpu.facts.formats import TEXTURE_FORMATS
 from pocketgpu.facts.pica_enums import TEXTURE_FORMAT
-from pocketgpu.facts.switches import departures
 from pocketgpu.lanes import Engine
 from pocketgpu.pica.core.layout import WorkLayout
 from pocketgpu.pica.core.registers import field
@@ -79,9 +79,9 @@ class TextureCache:
     When it is full everything is dropped; ask `fits` first while draws wait that use rows already handed out.
     """
 
-    def __init__(self, memory: GuestMemory, engine: Engine, layout: WorkLayout, switches: Mapping[str, str]) -> None:
-        self._choices = departures(switches, "texture.expand")
-        self._blank_at_null = switches["texture.null_address"] == "black"
+    def __init__(self, memory: GuestMemory, engine: Engine, layout: WorkLayout, choices: Mapping[str, str]) -> None:
+        self._choices = departures(choices, "texture.expand")
+        self._blank_at_null = choices["texture.null_address"] == "black"
         self.memory, self.engine, self.layout = memory, engine, layout
         self._top = layout.textures
         self.generation = 0  # how often everything was dropped

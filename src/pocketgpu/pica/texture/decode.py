@@ -38,30 +38,30 @@ def _etc1(k: Lang, low: Value, high: Value, x: Value, y: Value) -> dict[str, Val
     return out
 
 
-def _widen(switches: tuple[tuple[str, str], ...]) -> Widen:
-    return expand_by_scale if dict(switches).get("texture.expand") == "scale" else expand
+def _widen(choices: tuple[tuple[str, str], ...]) -> Widen:
+    return expand_by_scale if dict(choices).get("texture.expand") == "scale" else expand
 
 
 def decoder(
-    format: int, width: int, height: int, switches: tuple[tuple[str, str], ...]
+    format: int, width: int, height: int, choices: tuple[tuple[str, str], ...]
 ) -> tuple[Kernel, dict[str, Any]]:
     """The quickest kernel for a level, with its static values."""
     if (width | height) & 7 == 0:
         if TEXTURE_FORMATS[format].kind != "etc1":
-            return decode_tiles, {"format": format, "switches": switches}
+            return decode_tiles, {"format": format, "choices": choices}
         if width % (4 * _BLOCKS) == 0:
             return decode_blocks, {"format": format}
-    return decode_texture, {"format": format, "switches": switches}
+    return decode_texture, {"format": format, "choices": choices}
 
 
 @kernel(8, source=I64, target=I64, width=I32, height=I32)
 def decode_tiles(
     k: Lang, source: Value, target: Value, width: Value, height: Value,
-    *, format: int, switches: tuple[tuple[str, str], ...] = (),
+    *, format: int, choices: tuple[tuple[str, str], ...] = (),
 ) -> None:  # fmt: skip
     """`decode_texture` for levels of whole tiles in formats without blocks: the same words, faster."""
     read, bottom_first = TEXTURE_FORMATS[format], k.i32(1)
-    detile(k, read, RGBA8, source, target, width, width, height, bottom_first, _widen(switches))
+    detile(k, read, RGBA8, source, target, width, width, height, bottom_first, _widen(choices))
 
 
 class _Blocks:
@@ -144,10 +144,10 @@ def decode_blocks(k: Lang, source: Value, target: Value, width: Value, height: V
 @kernel(source=I64, target=I64, width=I32, height=I32)
 def decode_texture(
     k: Lang, source: Value, target: Value, width: Value, height: Value,
-    *, format: int, switches: tuple[tuple[str, str], ...] = (),
+    *, format: int, choices: tuple[tuple[str, str], ...] = (),
 ) -> None:  # fmt: skip
     """One level: tiled texels at `source` to rows at `target` (4 * width bytes each, bottom row first)."""
-    widen = _widen(switches)
+    widen = _widen(choices)
     pixel = TEXTURE_FORMATS[format]
     tiles = width >> 3
     # Eight lanes cover a row of a tile; more lanes cover more tiles of the row.

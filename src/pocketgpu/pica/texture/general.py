@@ -69,13 +69,13 @@ class GeneralSampler(Sampler):
         return self.k.select(value, self.k.i32(1), self.k.i32(0))
 
 
-def fill_textures(pixels: Pixels, packet: Value, sources: Array, switches: Mapping[str, str]) -> None:
+def fill_textures(pixels: Pixels, packet: Value, sources: Array, choices: Mapping[str, str]) -> None:
     """Put the colours of all enabled units into the array of combiner sources."""
     k = pixels.k
     for unit in k.range(0, UNITS):
         enabled = k.load(I32, packet + k.to_i64(unit * UNIT_SIZE) + (PACKET.UNITS + UNIT.ENABLED)) != 0
         for _ in k.when(enabled):
-            sampler = GeneralSampler(pixels, packet, unit, switches.get("texture.nearest") == "truncate")
+            sampler = GeneralSampler(pixels, packet, unit, choices.get("texture.nearest") == "truncate")
             cube = k.select(sampler.kind == TEXTURE_TYPE.CUBE, 1, 0)
             s, t, sx, sy, tx, ty, face = k.switch(cube, [lambda: _flat(pixels, sampler), lambda: _cube(pixels)])
             low, high = sampler.sample_any(Ratio(s, lambda: (sx, sy)), Ratio(t, lambda: (tx, ty)), face)

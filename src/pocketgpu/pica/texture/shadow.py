@@ -5,7 +5,7 @@ each texel, the nearest solid depth and the least intensity of what is not quite
 the intensity where the stored depth is not nearer than the fragment, else 0.
 
 Source: 3dbrew GPU/Internal Registers ("GPUREG_TEXUNIT0_SHADOW", "GPUREG_FRAGOP_SHADOW"); where the two shadow models of
-one simulator differ there are switches (texture.shadow_*). Masks of channels do not touch shadow maps: not measured.
+one simulator differ there are choices (texture.shadow_*). Masks of channels do not touch shadow maps: not measured.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ class ShadowLookup:
     """Comparisons of one draw with the shadow map that a sampler knows; ready before the fragment loops."""
 
     def __init__(
-        self, k: Lang, state: State, live: LiveRegisters, sampler: Sampler, switches: Mapping[str, str]
+        self, k: Lang, state: State, live: LiveRegisters, sampler: Sampler, choices: Mapping[str, str]
     ) -> None:
         self.k, self.sampler = k, sampler
         self.orthographic: Flag = state("TEXUNIT0_SHADOW.orthographic") != 0
         """The coordinates of a flat map are not divided by w."""
         self.bias = live("TEXUNIT0_SHADOW.bias") << 1
-        self.linear = switches.get("texture.shadow_filter") == "linear"
-        self.equal_is_dark = switches.get("texture.shadow_equal") == "dark"
-        self.wraps = switches.get("texture.shadow_bias") == "wrap"
+        self.linear = choices.get("texture.shadow_filter") == "linear"
+        self.equal_is_dark = choices.get("texture.shadow_equal") == "dark"
+        self.wraps = choices.get("texture.shadow_bias") == "wrap"
 
     def _lit(self, number: Value, outside: Value, beyond: Value, depth: Value) -> Value:
         """Intensity of one texel for a fragment's depth; `beyond` is the word where `outside`."""

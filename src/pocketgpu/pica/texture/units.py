@@ -5,7 +5,7 @@ each other (texture_cache.py). So the sampler knows one format and one layout, w
 
 The level of detail comes from exact derivatives: coordinates are quotients of two planes over the triangle, so they
 need no neighbouring pixels. Source: 3dbrew GPU/Internal Registers ("Texture unit registers"); wrap codes 4-7, LOD and
-filter precision are not documented (see the switches).
+filter precision are not documented (see the choices).
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Sampler:
 
     def __init__(
         self, k: Lang, unit: int, state: State, live: LiveRegisters, packet: Value, power_of_two: Flag,
-        switches: Mapping[str, str],
+        choices: Mapping[str, str],
     ) -> None:  # fmt: skip
         name = f"TEXUNIT{unit}"
         settings = self.Settings(
@@ -129,7 +129,7 @@ class Sampler:
             min=state(f"{name}_PARAM.min_filter") == FILTER.LINEAR,
             trilinear=state(f"{name}_PARAM.mip_filter") == FILTER.LINEAR, mipmapped=state(f"{name}_LOD.max_level") != 0,
             kind=state(f"{name}_PARAM.type") if unit == 0 else TEXTURE_TYPE.FLAT, power_of_two=power_of_two,
-            truncates=switches.get("texture.nearest") == "truncate",
+            truncates=choices.get("texture.nearest") == "truncate",
         )  # fmt: skip
         at = lambda word, size=1: packet + (getattr(PACKET, word) + 4 * size * unit)
         load = lambda word: k.load(I32, at(word))

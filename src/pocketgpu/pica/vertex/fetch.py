@@ -53,9 +53,9 @@ _INPUT = field("VSH_ATTRIBUTES_PERMUTATION_LOW.input0")
 
 
 class _Fetch:
-    def __init__(self, k: Lang, layout: WorkLayout, packet: Value, switches: Mapping[str, str]) -> None:
-        self.k, self.layout, self.packet, self.switches = k, layout, packet, switches
-        self.alignment = switches.get("vertex.alignment", "element")
+    def __init__(self, k: Lang, layout: WorkLayout, packet: Value, choices: Mapping[str, str]) -> None:
+        self.k, self.layout, self.packet, self.choices = k, layout, packet, choices
+        self.alignment = choices.get("vertex.alignment", "element")
         self.live = LiveRegisters(k, packet + PACKET_REGISTERS)
         self.plans = k.var(0)
 
@@ -164,8 +164,8 @@ class _Fetch:
         k, live, layout = self.k, self.live, self.layout
         base, last = live.bytes("ATTRIBBUFFERS_LOC.base"), live("VSH_INPUTBUFFER_CONFIG.count")
         formats = [live.word("ATTRIBBUFFERS_FORMAT_LOW"), live.word("ATTRIBBUFFERS_FORMAT_HIGH")]
-        fixed_wins = "vertex.fixed_and_loaded" in self.switches
-        first_wins = "vertex.repeated_attribute" in self.switches
+        fixed_wins = "vertex.fixed_and_loaded" in self.choices
+        first_wins = "vertex.repeated_attribute" in self.choices
         # A bit for each attribute that comes from elsewhere and is not to be loaded again.
         mask = live("ATTRIBBUFFERS_FORMAT_HIGH.fixed_mask") if fixed_wins else 0
         provided = k.var(mask) if fixed_wins or first_wins else None
@@ -208,7 +208,7 @@ class _Fetch:
         k = self.k
         data = self.head("IMMEDIATE_DATA") + start * attributes * 16
         for a in k.range(0, attributes):
-            row = a << 2 if "vertex.immediate_inputs" in self.switches else self.permuted(a)
+            row = a << 2 if "vertex.immediate_inputs" in self.choices else self.permuted(a)
             self.add(DEST=row, TYPE=ATTRIBUTE_TYPE.F32, COUNT=4, START=data + (a << 4), STRIDE=attributes << 4,
                      ROOM=0x7FFFFFFF, SIZE=4)  # fmt: skip
 
@@ -322,7 +322,7 @@ def map_semantics(k: Lang, layout: WorkLayout, live: LiveRegisters, mask: Value,
 @kernel(packet=I64, start=I32, count=I32, program=I64)
 def shade_vertices(k: Lang, packet: Value, start: Value, count: Value, program: Value,
                    *, layout_start: int, layout_size: int,
-                   switches: tuple[tuple[str, str], ...] = ()) -> None:  # fmt: skip
+                   choices: tuple[tuple[str, str], ...] = ()) -> None:  # fmt: skip
     """Shade the vertices of a piece of a draw (primitive vertices start .. start+count-1) with a program's handle.
 
     Leaves records in the vertex area (all outputs in an area of their own if a geometry shader is to follow), the slot
@@ -330,7 +330,7 @@ def shade_vertices(k: Lang, packet: Value, start: Value, count: Value, program: 
     numbers of vertices, counted from LOWEST_VERTEX.
     """
     layout = WorkLayout(layout_start, layout_size)
-    fetch = _Fetch(k, layout, packet, dict(switches))
+    fetch = _Fetch(k, layout, packet, dict(choices))
     kind = fetch.head("KIND")
     attributes = fetch.live("VSH_NUM_ATTR.count") + 1
     geometry = fetch.live("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON

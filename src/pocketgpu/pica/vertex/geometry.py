@@ -57,12 +57,12 @@ _INPUT = field("GSH_ATTRIBUTES_PERMUTATION_LOW.input0")
 _TAILS = 4 * (CHUNK + MOST_LANES)
 
 
-def geometry_choices(switches: Mapping[str, str]) -> dict[str, int | bool]:
-    """What the switches say about the stage, as `geometry_step` takes it."""
+def geometry_choices(choices: Mapping[str, str]) -> dict[str, int | bool]:
+    """What the choices say about the stage, as `geometry_step` takes it."""
     return {
-        "buffers": int(switches["geometry.emit_buffers"]),
-        "reverse": switches["geometry.winding"] == "reverse",
-        "set_bool15": switches["geometry.bool15"] == "set",
+        "buffers": int(choices["geometry.emit_buffers"]),
+        "reverse": choices["geometry.winding"] == "reverse",
+        "set_bool15": choices["geometry.bool15"] == "set",
     }
 
 

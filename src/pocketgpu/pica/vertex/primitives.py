@@ -57,12 +57,12 @@ MAX_AREA = 1 << 27
 
 
 class Setup:
-    def __init__(self, k: Lang, layout: WorkLayout, packet: Value, switches: Mapping[str, str]) -> None:
-        self.k, self.layout, self.switches = k, layout, switches
+    def __init__(self, k: Lang, layout: WorkLayout, packet: Value, choices: Mapping[str, str]) -> None:
+        self.k, self.layout, self.choices = k, layout, choices
         live = LiveRegisters(k, packet + PACKET_REGISTERS)
         self.half = [live.float("VIEWPORT_WIDTH.value"), live.float("VIEWPORT_HEIGHT.value")]
         self.origin = [k.to_f32(live("VIEWPORT_XY.x")), k.to_f32(live("VIEWPORT_XY.y"))]
-        if switches.get("viewport.offset_sign") == "minus":
+        if choices.get("viewport.offset_sign") == "minus":
             self.origin = [-v for v in self.origin]
         self.cull = live("FACECULLING_CONFIG.mode")
         self.user_plane = live("FRAGOP_CLIP.enable") != 0
@@ -80,7 +80,7 @@ class Setup:
         self.area = k.var(k.load(I32, layout.control + C.AREA))  # pixels in the boxes of all triangles made
         self.corners = k.array(MAX_CORNERS, I32, lanes=1)
         self.corner_count = k.var(3)
-        self.whole_depth = switches.get("clip.depth_range") == "full"
+        self.whole_depth = choices.get("clip.depth_range") == "full"
         planes = list(PLANES[:USER_PLANE])
         if self.whole_depth:
             planes[DEPTH_PLANE] = (0.0, 0.0, -1.0, 1.0, 0.0)
@@ -212,7 +212,7 @@ class Setup:
     def culled(self, area: Value) -> Value:
         """Whether a side of a triangle is not drawn. Counter-clockwise (y up) is the front; the two codes that drop
         nothing are raster.cull_0_3's to choose."""
-        backs = self.cull != CULL.FRONT if "raster.cull_0_3" in self.switches else self.cull == CULL.BACK
+        backs = self.cull != CULL.FRONT if "raster.cull_0_3" in self.choices else self.cull == CULL.BACK
         return ((self.cull == CULL.FRONT) & (area > 0)) | (backs & (area < 0))
 
     def triangle(self, records: list[Value]) -> None:
@@ -302,7 +302,7 @@ INVERSE_W_SLOT = SEMANTIC.POSITION_W
 @kernel(packet=I64, count=I32)
 def assemble(
     k: Lang, packet: Value, count: Value,
-    *, layout_start: int, layout_size: int, switches: tuple[tuple[str, str], ...] = (),
+    *, layout_start: int, layout_size: int, choices: tuple[tuple[str, str], ...] = (),
 ) -> None:  # fmt: skip
     """Assemble `count` shaded vertices (slots in the slot list) from primitive NEXT_PRIMITIVE on.
 
@@ -310,7 +310,7 @@ def assemble(
     says where to go on. Otherwise it is -1 and the unfinished vertices have been carried over.
     """
     layout = WorkLayout(layout_start, layout_size)
-    chosen = dict(switches)
+    chosen = dict(choices)
     setup = Setup(k, layout, packet, chosen)
     live = LiveRegisters(k, packet + PACKET_REGISTERS)
     control = lambda name: k.load(I32, layout.control + getattr(C, name))

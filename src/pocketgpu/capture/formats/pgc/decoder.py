@@ -29,8 +29,8 @@ from pocketgpu.capture.formats.pgc.contents import (
     Writes,
 )
 from pocketgpu.errors import CaptureError
+from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.gsp import AddressRange
-from pocketgpu.facts.switches import DEFAULTS
 from pocketgpu.pica.gsp.addresses import AddressMap
 from pocketgpu.pica.gsp.framebuffers import swap_writes
 from pocketgpu.pica.gsp.machine import Refused, Translator

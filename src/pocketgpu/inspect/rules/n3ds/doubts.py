@@ -16,7 +16,7 @@ RULES = RuleSet("3DS")
     "the picture depends on behaviour that the sources leave open",
     severity="note",
     confidence="inferred",
-    source="facts/switches: each switch names who says what",
+    source="facts/choices: each choice names who says what",
     explanation="Documents or simulators disagree there. What a console shows may be the other thing.",
     hint="`pocketgpu switches` tells the alternatives; render with --set to see them.",
 )
@@ -24,8 +24,8 @@ def doubt(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:
         for doubt in doubts.of_draw(draw):
             if doubt.certain:
-                yield draw.found(f"{doubt.reason} (the switch {doubt.switch})")
+                yield draw.found(f"{doubt.reason} (the choice {doubt.choice})")
     for unit in record.units:
         for doubt in doubts.of_unit(unit.unit, unit.words):
             if doubt.certain:
-                yield Found(f"{doubt.reason} (the switch {doubt.switch})", unit.at)
+                yield Found(f"{doubt.reason} (the choice {doubt.choice})", unit.at)

@@ -108,7 +108,7 @@ def transfer_crop(record: N3dsRecord) -> Iterator[Found]:
     "a display transfer that flips and crops",
     severity="warning",
     confidence="seen on hardware",
-    source="Azahar, hardware test of flipped display transfers; the switch transfer.flip_crop",
+    source="Azahar, hardware test of flipped display transfers; the choice transfer.flip_crop",
     explanation="The output lies elsewhere than the address says, and part of it before or behind the picture.",
     hint="Flip in the viewport, or crop in another transfer.",
 )

@@ -15,7 +15,7 @@ RULES = RuleSet("Switch")
     "the picture depends on behaviour that the sources leave open",
     severity="note",
     confidence="inferred",
-    source="facts/switches: each switch names who says what",
+    source="facts/choices: each choice names who says what",
     explanation=(
         "Documents or simulators disagree there, or the data decide. What a console shows may be the other thing."
     ),
@@ -23,4 +23,4 @@ RULES = RuleSet("Switch")
 )
 def doubt(record: SwitchRecord) -> Iterator[Found]:
     for doubt, at in record.doubts:
-        yield Found(f"{doubt.reason} (the switch {doubt.switch})", at)
+        yield Found(f"{doubt.reason} (the choice {doubt.choice})", at)

@@ -42,7 +42,7 @@ class EngineHost(Protocol):
     engine: LanesEngine
     events: EventLog
     stats: ChannelStats
-    switches: Mapping[str, str]
+    choices: Mapping[str, str]
     syncpoints: Syncpoints
     workers: Workers
     """Threads of the computer, for work that can be cut into parts."""

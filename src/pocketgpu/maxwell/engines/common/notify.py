@@ -18,9 +18,9 @@ def notify(host: EngineHost, state: State, value: int) -> None:
     """NOTIFY was written: 16 bytes at SET_NOTIFY, a time in nanoseconds and a status of 0.
 
     The header gives address and types only; the form of the 16 bytes is that of the vendor's notifiers elsewhere, and
-    whether they are written at all is the switch notify.write.
+    whether they are written at all is the choice notify.write.
     """
-    if host.switches["notify.write"] == "now":
+    if host.choices["notify.write"] == "now":
         ns = host.timestamp() * TICKS_TO_NS[0] // TICKS_TO_NS[1]
         write(host, state.address("SET_NOTIFY_A"), struct.pack("<QIHH", ns, 0, 0, 0), "notification")
     if _TYPE.raw(value) & _TYPE.values.WRITE_THEN_AWAKEN:

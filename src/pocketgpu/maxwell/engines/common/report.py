@@ -1,7 +1,7 @@
 """Report semaphores: releases, queries of counters and waits, and the counters that they read.
 
 Counters run while they are switched on. Those of the vertex side that need no shading are counted (vertices and
-primitives that came in); the others keep what they had. How much a release writes is a switch (report.release_size).
+primitives that came in); the others keep what they had. How much a release writes is a choice (report.release_size).
 Source: class header B197 for fields and the two lists of numbers, which are not the same.
 """
 
@@ -160,7 +160,7 @@ class ReportUnit:
     def _release(self, value: int) -> None:
         host, address = self._host, self._address
         payload = self._state.word("SET_REPORT_SEMAPHORE_C")
-        four = self._four_words(value) and host.switches["report.release_size"] == "structure"
+        four = self._four_words(value) and host.choices["report.release_size"] == "structure"
         if self._method["REDUCTION_ENABLE"].raw(value):
             op = semaphores.reduction_name(self._method["REDUCTION_OP"], value)
             signed = semaphores.is_signed(self._method["REDUCTION_FORMAT"], value)

@@ -260,7 +260,7 @@ class DmaCopy(Engine):
         if pitch:
             return remap.Side(Plane.linear(va, state.signed(f"PITCH_{way}") if many else 0), 0, 0, element)
         block = lambda part: state.field(f"SET_{name}_BLOCK_SIZE", part)
-        layer = state.word(f"SET_{name}_LAYER") if self.host.switches["dma.layer"] == "slice" else 0
+        layer = state.word(f"SET_{name}_LAYER") if self.host.choices["dma.layer"] == "slice" else 0
         if block("GOB_HEIGHT") == _GOBS.GOB_HEIGHT_TESLA_4:
             self.host.report("warning", "dma.gob", f"SET_{name}_BLOCK_SIZE: GOBs of 4 lines are read as of 8")
         plane = Plane.blocks(

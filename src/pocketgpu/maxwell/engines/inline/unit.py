@@ -2,7 +2,7 @@
 
 The parser gathers the words that LAUNCH_DMA asks for; when the last one has come they are stored where the registers
 say. Every line is padded to 4 bytes in the data. Widths and origins count bytes. Whether an origin counts for a pitch
-target no source says (switch inline.pitch_origin). Source: class header cla140.h; padding and completion are what
+target no source says (choice inline.pitch_origin). Source: class header cla140.h; padding and completion are what
 simulators agree on.
 """
 
@@ -86,7 +86,7 @@ class InlineUnit:
         va = state.address("OFFSET_OUT_UPPER")
         x, y = state.field("SET_DST_ORIGIN_BYTES_X"), state.field("SET_DST_ORIGIN_SAMPLES_Y")
         if pitch:
-            if self._host.switches["inline.pitch_origin"] == "ignore":
+            if self._host.choices["inline.pitch_origin"] == "ignore":
                 x = y = 0
             return SurfaceSide(va, x, y, pitch=state.signed("PITCH_OUT"))
         plane = Plane.blocks(

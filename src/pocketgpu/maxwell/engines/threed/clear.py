@@ -4,7 +4,7 @@ The colour target is the slot that the method names, not one chosen by SET_CT_SE
 colour mask. The rectangle is the surface clip, cut by what SET_CLEAR_SURFACE_CONTROL names: the clear rectangle,
 scissor 0, viewport clip 0. It counts pixels; a multisampled target has all samples of a pixel cleared.
 Source: class header for fields and bits; simulators agree on the slot and the masks. What a rasteriser that is switched
-off does to clears is a switch (clear.raster_disabled).
+off does to clears is a choice (clear.raster_disabled).
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class ClearUnit:
     def _plan(self, value: int) -> _ClearPlan:
         state, bits = self._state, self._bits
         bit = lambda name: bits[name].raw(value)
-        if not state.field("SET_RASTER_ENABLE") and self._host.switches["clear.raster_disabled"] == "nothing":
+        if not state.field("SET_RASTER_ENABLE") and self._host.choices["clear.raster_disabled"] == "nothing":
             return _ClearPlan()
         left, top, right, bottom = rectangle = self._rectangle()
         slot, layer = bit("MRT_SELECT"), bit("RT_ARRAY_INDEX")

@@ -86,7 +86,7 @@ class DrawUnit:
         """Kernels have made draws; the last one needs help."""
         host, words = self._host, self._words
         records, wholes = host.take_drawn(count, self._counters)
-        drawn = Drawn(count, records, wholes, self._constants.bindings, host.memory, host.switches)
+        drawn = Drawn(count, records, wholes, self._constants.bindings, host.memory, host.choices)
         self._uncounted = drawn
         if words[_BEGUN]:
             self._skip, self._left, words[_BEGUN] = 0, -1, 0
@@ -224,7 +224,7 @@ class DrawUnit:
             return
         draw = Draw(
             host.place, name, topology_now, first, count, index_bytes, self._words[_INSTANCE], self._snapshots.take(),
-            self._constants.bindings, host.memory, host.switches, inline, self._next_primitive(),
+            self._constants.bindings, host.memory, host.choices, inline, self._next_primitive(),
         )  # fmt: skip
         self._uncounted, self._words[_DRAWN] = draw, 1
         host.stats.draws += 1

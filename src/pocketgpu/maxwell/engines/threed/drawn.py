@@ -34,7 +34,7 @@ class Drawn(Later):
     wholes: tuple[Registers, ...]
     constants: Bindings
     memory: GpuMemory
-    switches: Mapping[str, str]
+    choices: Mapping[str, str]
 
     def records(self) -> list[Draw]:
         """The draws."""
@@ -67,7 +67,7 @@ class Drawn(Later):
             f"s{get('SUBMISSION')}/e{get('SEGMENT')}+{get('WORD')}",
             "DRAW_INDEX_BUFFER" if size else "DRAW_VERTEX_ARRAY",
             get("TOPOLOGY"), get("FIRST"), get("COUNT"), size, get("INSTANCE"), snapshot,
-            self.constants, self.memory, self.switches, None, get("PRIMITIVE"),
+            self.constants, self.memory, self.choices, None, get("PRIMITIVE"),
         )  # fmt: skip
 
 

@@ -70,7 +70,7 @@ class Draw:
     snapshot: Snapshot
     constants: Bindings
     memory: PartlyReadable
-    switches: Mapping[str, str]
+    choices: Mapping[str, str]
     inline: NDArray[np.uint32] | None = None
     first_primitive: int = 0
     missed: int = field(default=0)
@@ -162,7 +162,7 @@ class Draw:
         """The element of a stream that each index means: base vertex included, 32 bits, restart indices left out."""
         parts = [run.astype(np.int64) for run in self.runs]
         numbers = np.concatenate(parts) if parts else np.empty(0, np.int64)
-        if self.indexed or self.switches["draw.array_base_vertex"] == "add":
+        if self.indexed or self.choices["draw.array_base_vertex"] == "add":
             numbers = (numbers + self.base_vertex) & 0xFFFFFFFF
         return numbers
 
@@ -198,7 +198,7 @@ class Draw:
             assert a.format is not None
             stream = self.streams[a.stream]
             chosen = vertices.elements(
-                stream, numbers, self.instance, self.base_instance, self.switches["draw.zero_frequency"]
+                stream, numbers, self.instance, self.base_instance, self.choices["draw.zero_frequency"]
             )
             at = stream.address + chosen * stream.stride + a.offset
             raw, missed = vertices.fetch(self.memory, at, a.format.bytes, stream.address, stream.limit)

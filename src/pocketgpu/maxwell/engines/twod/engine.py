@@ -239,7 +239,7 @@ class TwoD(Engine):
             return BlitPlan(tuple(events), record)
         first = state.signed(f"{base}DST_X0"), state.signed(f"{base}DST_Y0")
         sizes = (state.word("SET_SRC_WIDTH"), state.word("SET_SRC_HEIGHT"))
-        overrun = source.layout is None and self.host.switches["twod.pitch_overrun"] == "next-line"
+        overrun = source.layout is None and self.host.choices["twod.pitch_overrun"] == "next-line"
         across = self._axis(left - first[0], right - left, origin[0], steps[0], centre, bilinear, sizes[0], overrun)
         down = self._axis(top - first[1], bottom - top, origin[1], steps[1], centre, bilinear, sizes[1], False)
         same = formats[0].code == formats[1].code and operation == "SRCCOPY"
@@ -302,7 +302,7 @@ class TwoD(Engine):
             chosen = first if overrun else np.clip(first, 0, limit)
             return _Axis(chosen, chosen, np.zeros(count, np.float32))
         fraction = (at & (_ONE - 1)).astype(np.float64) / _ONE
-        if self.host.switches["twod.weights"] == "8-bits":
+        if self.host.choices["twod.weights"] == "8-bits":
             fraction = np.floor(fraction * 256) / 256
         if not overrun:
             return _Axis(np.clip(first, 0, limit), np.clip(first + 1, 0, limit), fraction.astype(np.float32))
@@ -355,7 +355,7 @@ class TwoD(Engine):
         for i, places in enumerate((out_rows, *lines)):
             rows[:, i] = places - min(int(p.min()) for p in ([out_rows] if i == 0 else lines))
         rows[:, 3] = down.weight.view(np.int32)
-        alpha_test = operation.endswith("_AND") and self.host.switches["twod.and_operations"] == "alpha"
+        alpha_test = operation.endswith("_AND") and self.host.choices["twod.and_operations"] == "alpha"
         code = self.host.engine.get(
             blit_rows, read=Channels.of(formats[0]), write=Channels.of(formats[1]), bilinear=bilinear,
             raw=same and not bilinear, operation=plain, alpha_test=alpha_test,

@@ -102,7 +102,7 @@ class Drawing:
         self.programs = Programs(self.memory, self.engine, host.events, programs, self.threads, textures)
         self.room = VertexRoom(take(0), CAPACITY, _PAGE_VECTORS)
         take(self.room.size)
-        self.vertex_input = VertexInput(self.memory, self.engine, self.room, host.switches)
+        self.vertex_input = VertexInput(self.memory, self.engine, self.room, host.choices)
         prepared = take(prepare.AREA_SIZE)
         self._region, self._scratch = take(REGION.size), take(setup.SCRATCH_SIZE)
         self._walk = take(native.WALK_SIZE)
@@ -112,7 +112,7 @@ class Drawing:
         self._rooms = [take(_THREAD_ROOM) for _ in range(self.threads)]
         late = take(late_stages.AREA_SIZE)
         self.late = LateStages(
-            self.memory, self.engine, self.programs.stages, host.workers, late, self._rooms, host.switches
+            self.memory, self.engine, self.programs.stages, host.workers, late, self._rooms, host.choices
         )
         self._fragments = [take(FRAGMENTS.size) for _ in range(self.threads)]
         shapes = take(REGION_SIZE)

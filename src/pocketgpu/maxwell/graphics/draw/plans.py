@@ -153,7 +153,7 @@ def _code(engine: Engine, special: Code, general: Code, tier: str) -> tuple[int,
 
 
 def make_plan(
-    memory: GpuMemory, at: int, state: State, programs: Mapping[int, StageProgram], switches: Mapping[str, str],
+    memory: GpuMemory, at: int, state: State, programs: Mapping[int, StageProgram], choices: Mapping[str, str],
     raster: RasterEncoder, places: Mapping[str, int],
 ) -> Plan:  # fmt: skip
     """A plan, with its records written from `at` on.
@@ -169,7 +169,7 @@ def make_plan(
     chain = Chain.of(programs, vertices)
     last = chain.output if chain is not None else vertices
     layered = any(state.word(name) for name in ("SET_RT_LAYER", "SET_OFFSET_RENDER_TARGET_INDEX"))
-    output = OutputState.of(state, header, switches, layered)
+    output = OutputState.of(state, header, choices, layered)
     inputs = raster_state.pixel_inputs(state, {} if header is None else header.inputs, last.read)
     area = memory.arena[at : at + PLAN_ROOM].view(np.int32)
     area[:] = 0

@@ -68,7 +68,7 @@ class Preparer:
         self.host, self.memory, self.engine = host, host.memory, host.engine
         self.programs, self.textures, self.vertex_input, self.late = programs, textures, vertex_input, late
         self.tier = "auto"
-        self._raster = RasterEncoder(host.switches)
+        self._raster = RasterEncoder(host.choices)
         self._srgb, self._given_up = srgb, given_up
         self._vertex_map, self._output_map, self._plans_at = at, at + 4 * MAP_WORDS, at + 8 * MAP_WORDS
         self._lists = vertex_input.vertices, vertex_input.primitives
@@ -122,7 +122,7 @@ class Preparer:
             self._plans.clear()
         at = self._plans_at + len(self._plans) * PLAN_ROOM
         pixel = self.programs.stages[PIXEL].record if PIXEL in programs else 0
-        return make_plan(self.memory, at, state, programs, self.host.switches, self._raster, {"PROGRAM": pixel})
+        return make_plan(self.memory, at, state, programs, self.host.choices, self._raster, {"PROGRAM": pixel})
 
     # -- what a draw needs every time ---------------------------------------------------------------------------------
     def prepare(

@@ -225,11 +225,11 @@ class VertexInput:
     :param room: where everything lies.
     """
 
-    def __init__(self, memory: GpuMemory, engine: Engine, room: VertexRoom, switches: Mapping[str, str]) -> None:
+    def __init__(self, memory: GpuMemory, engine: Engine, room: VertexRoom, choices: Mapping[str, str]) -> None:
         self.memory, self.engine, self.room = memory, engine, room
-        self._adds_base = switches["draw.array_base_vertex"] == "add"
-        self._quad_cut = int(switches["draw.quad_diagonal"] == "second")
-        self._per_vertex = switches["draw.zero_frequency"] == "per-vertex"
+        self._adds_base = choices["draw.array_base_vertex"] == "add"
+        self._quad_cut = int(choices["draw.quad_diagonal"] == "second")
+        self._per_vertex = choices["draw.zero_frequency"] == "per-vertex"
         words = lambda at, size: memory.arena[at : at + size].view(np.uint32)
         self._input = words(room.input, INPUT.size)
         self._entries = words(room.attributes, ATTRIBUTE.size * ATTRIBUTES)

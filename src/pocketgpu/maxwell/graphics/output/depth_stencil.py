@@ -1,7 +1,7 @@
 """Depth bounds, stencil and depth of one block, for all formats: what is left, and what is stored.
 
 Depth is compared as it is stored: unorm in the nearest steps, halves up, floats as they are. The bounds look at the
-stored depth; what they refuse changes no stencil, or counts as failed depth test (the switch output.depth_bounds).
+stored depth; what they refuse changes no stencil, or counts as failed depth test (the choice output.depth_bounds).
 Source: class header for the numbers of functions and operations, OpenGL for what they mean.
 """
 

@@ -221,21 +221,21 @@ class OutputState:
         record[places] = (state.values(sources) & masks).view(np.int32)
 
     @classmethod
-    def of(cls, state: State, header: Header | None, switches: Mapping[str, str], layered: bool = False) -> OutputState:
+    def of(cls, state: State, header: Header | None, choices: Mapping[str, str], layered: bool = False) -> OutputState:
         """From the registers and the header of the pixel program (None: there is none).
 
         :param layered: whether the draw may reach layers beyond the first.
         :raises UsageError: a target would not fit into the address space.
         """
         events: Events = []
-        return _Maker(state, header, switches, layered, events).made()
+        return _Maker(state, header, choices, layered, events).made()
 
 
 class _Maker:
     def __init__(
-        self, state: State, header: Header | None, switches: Mapping[str, str], layered: bool, events: Events
+        self, state: State, header: Header | None, choices: Mapping[str, str], layered: bool, events: Events
     ) -> None:
-        self.state, self.switches, self.layered, self.events = state, switches, layered, events
+        self.state, self.choices, self.layered, self.events = state, choices, layered, events
         self.reader = _Reader(state, events)
         self.program = _Program()
         if header is not None:
@@ -319,7 +319,7 @@ class _Maker:
             if key["depth_function"] == COMPARISONS.index("always") and not key["depth_write"]:
                 key["depth_function"] = NO_TEST
         if depth.type != ABSENT and on("SET_DEPTH_BOUNDS_TEST"):
-            key["bounds"] = BOUNDS_FIRST if self.switches["output.depth_bounds"] == "first" else BOUNDS_WITH_DEPTH
+            key["bounds"] = BOUNDS_FIRST if self.choices["output.depth_bounds"] == "first" else BOUNDS_WITH_DEPTH
         if stencil.type != ABSENT and on("SET_STENCIL_TEST"):
             key |= {"stencil_test": 1, "s_word": stencil.word, "s_low": stencil.low} | self._stencil()
         if key["depth_function"] == NO_TEST and not key["bounds"] and not key["stencil_test"]:
@@ -372,7 +372,7 @@ class _Maker:
             target = colour_target(self.state, slot, self.layered, self.events)
             if target is None or not self._aligned(target):
                 continue
-            place = slot if self.switches["output.blend_index"] == "target" else number
+            place = slot if self.choices["output.blend_index"] == "target" else number
             key = self._color_key(target, out, register, place)
             if any(key.bits):
                 found.append((target, key))
@@ -420,7 +420,7 @@ class _Maker:
         each = self.reader.on("SET_BLEND_STATE_PER_TARGET")
         prefix, index = ("SET_BLEND_PER_TARGET_", place) if each else ("SET_BLEND_", 0)
         separate = self.reader.on(f"{prefix}SEPARATE_FOR_ALPHA", index=index)
-        separate |= self.switches["output.alpha_equation"] == "always"
+        separate |= self.choices["output.alpha_equation"] == "always"
         key: dict[str, int] = {}
         for part in ("COLOR", "ALPHA"):
             of = f"{prefix}{part if separate else 'COLOR'}_"

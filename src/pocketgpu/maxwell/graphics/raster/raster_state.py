@@ -111,14 +111,14 @@ _MOST_KEPT = 4096
 class RasterEncoder:
     """Makes RASTER and VIEWPORT records of registers, and keeps what it made for the next draw in the same state.
 
-    :param switches: by name; what is not there has its default.
+    :param choices: by name; what is not there has its default.
     """
 
-    def __init__(self, switches: Mapping[str, str]) -> None:
-        self._control_step = switches.get("raster.offset_step") == "control"
-        self._window_clip_cut = int(switches.get("raster.window_clip_end") != "inclusive")
-        self._mirrors = switches.get("raster.lower_left") == "mirror"
-        self._moves = switches.get("raster.window_offset") != "ignore"
+    def __init__(self, choices: Mapping[str, str]) -> None:
+        self._control_step = choices.get("raster.offset_step") == "control"
+        self._window_clip_cut = int(choices.get("raster.window_clip_end") != "inclusive")
+        self._mirrors = choices.get("raster.lower_left") == "mirror"
+        self._moves = choices.get("raster.window_offset") != "ignore"
         self._rasters: ReadCache[Words] = ReadCache(_MOST_KEPT)
         self._viewports: list[ReadCache[Words]] = [ReadCache(_MOST_KEPT) for _ in range(VIEWPORT_COUNT)]
 

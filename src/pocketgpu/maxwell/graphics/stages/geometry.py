@@ -246,10 +246,10 @@ class GeometryStage:
     """
 
     def __init__(
-        self, memory: GpuMemory, engine: Engine, room: GeometryRoom, switches: Mapping[str, str] | None = None
+        self, memory: GpuMemory, engine: Engine, room: GeometryRoom, choices: Mapping[str, str] | None = None
     ) -> None:
         self.memory, self.engine, self.room = memory, engine, room
-        self._skips_vertices = (switches or {}).get("geometry.skip_mask") == "vertex"
+        self._skips_vertices = (choices or {}).get("geometry.skip_mask") == "vertex"
         self._words = memory.arena[room.record : room.record + GEOMETRY.size].view(np.int32)
         self.vertices, self.primitives = room.record + GEOMETRY.VERTICES, room.record + GEOMETRY.PRIMITIVES
         self.groups = 0
@@ -317,7 +317,7 @@ class GeometryStage:
 
     def _pass(self, state: State, header: Header, output: Layout, input_map: NDArray[np.int32]) -> None:
         """What each slot takes from the vertex: what the program does not write, and what it does if
-        SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK has the bit of the word (or, by the switch, what has no bit)."""
+        SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK has the bit of the word (or, by the choice, what has no bit)."""
         own = {address >> 2 for address in header.outputs}
         for n, address in enumerate(addresses_of(output), PAGE_SLOTS // VECTOR):
             word = address >> 2

@@ -119,13 +119,13 @@ class LateStages:
 
     def __init__(
         self, memory: GpuMemory, engine: Engine, stages: list[StageLaunch], workers: Workers, area: int,
-        rooms: list[int], switches: Mapping[str, str],
+        rooms: list[int], choices: Mapping[str, str],
     ) -> None:  # fmt: skip
         self.memory, self.engine, self.stages, self.workers, self.rooms = memory, engine, stages, workers, rooms
         start = (area + VECTOR - 1) & -VECTOR
         first = TessellationRoom(start, _VECTORS)
-        self.tessellation = TessellationStage(memory, engine, first, switches)
-        self.geometry = GeometryStage(memory, engine, GeometryRoom(start + first.size, _VECTORS), switches)
+        self.tessellation = TessellationStage(memory, engine, first, choices)
+        self.geometry = GeometryStage(memory, engine, GeometryRoom(start + first.size, _VECTORS), choices)
         self._chain: Chain | None = None
         self.vertices = self.primitives = 0
         """Offsets of the VERTICES and PRIMITIVES records of what comes out."""

@@ -254,10 +254,10 @@ class TessellationStage:
     """
 
     def __init__(
-        self, memory: GpuMemory, engine: Engine, room: TessellationRoom, switches: Mapping[str, str] | None = None
+        self, memory: GpuMemory, engine: Engine, room: TessellationRoom, choices: Mapping[str, str] | None = None
     ) -> None:
         self.memory, self.engine, self.room = memory, engine, room
-        self._turned = (switches or {}).get("tessellation.winding") == "v-up"
+        self._turned = (choices or {}).get("tessellation.winding") == "v-up"
         self._words = memory.arena[room.record : room.record + TESSELLATION.size].view(np.int32)
         self.vertices = room.record + TESSELLATION.VERTICES
         self.primitives = room.record + TESSELLATION.PRIMITIVES

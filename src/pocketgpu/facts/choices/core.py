@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pocketgpu.facts.switches.switch import Switch, named
+from pocketgpu.facts.choices.choice import Choice, named
 
 
-def _lists() -> Iterator[Switch]:
+def _lists() -> Iterator[Choice]:
     yield named(
         "list.high_ids",
         "What writing register ids from 0x300 up does.",
@@ -49,7 +49,7 @@ def _lists() -> Iterator[Switch]:
     )
 
 
-def _vertices() -> Iterator[Switch]:
+def _vertices() -> Iterator[Choice]:
     yield named(
         "vertex.alignment",
         "How components of a vertex are aligned inside a loader; alike for data laid out sanely.",
@@ -89,7 +89,7 @@ def _vertices() -> Iterator[Switch]:
     )
 
 
-def _shaders() -> Iterator[Switch]:
+def _shaders() -> Iterator[Choice]:
     yield named(
         "shader.precision",
         "Number format of shader arithmetic.",
@@ -164,7 +164,7 @@ def _shaders() -> Iterator[Switch]:
     )
 
 
-def _raster() -> Iterator[Switch]:
+def _raster() -> Iterator[Choice]:
     yield named(
         "clip.depth_range",
         "Which depths survive clipping.",
@@ -191,7 +191,7 @@ def _raster() -> Iterator[Switch]:
     )
 
 
-def _textures() -> Iterator[Switch]:
+def _textures() -> Iterator[Choice]:
     yield named(
         "texture.filter",
         "A what-if: filtering of all textures.",
@@ -249,7 +249,7 @@ def _textures() -> Iterator[Switch]:
     )
 
 
-def _lighting() -> Iterator[Switch]:
+def _lighting() -> Iterator[Choice]:
     yield named(
         "lighting.lut",
         "How lighting tables are read.",
@@ -276,7 +276,7 @@ def _lighting() -> Iterator[Switch]:
     )
 
 
-def _combiners() -> Iterator[Switch]:
+def _combiners() -> Iterator[Choice]:
     yield named(
         "combiner.arithmetic",
         "Numbers that the combiner stages compute with.",
@@ -341,7 +341,7 @@ def _combiners() -> Iterator[Switch]:
     )
 
 
-def _tests() -> Iterator[Switch]:
+def _tests() -> Iterator[Choice]:
     yield named(
         "test.order",
         "Which test comes first. Stencil and depth being first, a pixel that fails them changes the stencil whatever "
@@ -381,7 +381,7 @@ def _tests() -> Iterator[Switch]:
     )
 
 
-def switches() -> Iterator[Switch]:
-    """All switches of this file, group by group."""
+def choices() -> Iterator[Choice]:
+    """All choices of this file, group by group."""
     for group in (_lists, _vertices, _shaders, _raster, _textures, _lighting, _combiners, _tests):
         yield from group()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pocketgpu.facts.switches.switch import Switch, named
+from pocketgpu.facts.choices.choice import Choice, named
 
 
-def _external() -> Iterator[Switch]:
+def _external() -> Iterator[Choice]:
     yield named(
         "fill.tail_24",
         "How a fill with a 24-bit pattern ends when the length is no multiple of 3.",
@@ -48,7 +48,7 @@ def _external() -> Iterator[Switch]:
     )
 
 
-def _transfers() -> Iterator[Switch]:
+def _transfers() -> Iterator[Choice]:
     yield named(
         "transfer.uncropped_stride",
         "Row length of the input when the crop flag is off.",
@@ -116,7 +116,7 @@ def _transfers() -> Iterator[Switch]:
         morton="a guess from the 8x8 order; not measured",
         tiles="a guess: 8x8 tiles in rows; not measured",
     )
-    yield Switch(
+    yield Choice(
         "texture_copy.units",
         "16-byte",
         ("byte",),
@@ -131,7 +131,7 @@ def _transfers() -> Iterator[Switch]:
     )
 
 
-def _display() -> Iterator[Switch]:
+def _display() -> Iterator[Choice]:
     yield named(
         "display.expand",
         "How 5- and 6-bit channels become 8 bits on the screen.",
@@ -181,7 +181,7 @@ def _display() -> Iterator[Switch]:
         black="3dbrew: nothing, since main memory cannot do it",
         always_black="3dbrew in 2013: nothing, wherever the framebuffer is",
     )
-    yield Switch(
+    yield Choice(
         "display.stride_unit",
         "16",
         ("8",),
@@ -190,7 +190,7 @@ def _display() -> Iterator[Switch]:
     )
 
 
-def _gsp() -> Iterator[Switch]:
+def _gsp() -> Iterator[Choice]:
     yield named(
         "gsp.alignment",
         "Whether GX commands with addresses or sizes that are no multiples of 8 are refused.",
@@ -235,7 +235,7 @@ def _gsp() -> Iterator[Switch]:
     )
 
 
-def switches() -> Iterator[Switch]:
-    """All switches of this file, group by group."""
+def choices() -> Iterator[Choice]:
+    """All choices of this file, group by group."""
     for group in (_external, _transfers, _display, _gsp):
         yield from group()

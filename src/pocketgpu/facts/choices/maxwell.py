@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pocketgpu.facts.switches.switch import Switch, named
+from pocketgpu.facts.choices.choice import Choice, named
 
 
-def _channel() -> Iterator[Switch]:
+def _channel() -> Iterator[Choice]:
     yield named(
         "channel.deadlock",
         "What follows when a channel waits for something that nobody is left to release.",
@@ -40,7 +40,7 @@ def _channel() -> Iterator[Switch]:
     )
 
 
-def _memory() -> Iterator[Switch]:
+def _memory() -> Iterator[Choice]:
     yield named(
         "memory.block_depth_base",
         "Whether the depth of a texture's blocks shrinks for the largest level, too, where the level needs less.",
@@ -49,7 +49,7 @@ def _memory() -> Iterator[Switch]:
     )
 
 
-def _macros() -> Iterator[Switch]:
+def _macros() -> Iterator[Choice]:
     yield named(
         "mme.reads",
         "Which copy of a register a macro's read instruction sees.",
@@ -76,7 +76,7 @@ def _macros() -> Iterator[Switch]:
     )
 
 
-def _engines() -> Iterator[Switch]:
+def _engines() -> Iterator[Choice]:
     yield named(
         "inline.pitch_origin",
         "Whether SET_DST_ORIGIN counts when inline data goes to a pitch target.",
@@ -157,7 +157,7 @@ def _engines() -> Iterator[Switch]:
     )
 
 
-def _textures() -> Iterator[Switch]:
+def _textures() -> Iterator[Choice]:
     yield named(
         "texture.fraction",
         "How a place in a texture becomes one in 1/256 of a texel, which is what weights of filters have.",
@@ -184,7 +184,7 @@ def _textures() -> Iterator[Switch]:
     )
 
 
-def _raster() -> Iterator[Switch]:
+def _raster() -> Iterator[Choice]:
     yield named(
         "raster.lower_left",
         "What SET_WINDOW_ORIGIN with the origin at the lower left does to shapes, beside what programs read of it.",
@@ -211,7 +211,7 @@ def _raster() -> Iterator[Switch]:
     )
 
 
-def _output() -> Iterator[Switch]:
+def _output() -> Iterator[Choice]:
     yield named(
         "output.blend_index",
         "Which blend state and colour mask count for a colour that SET_CT_SELECT sends to a slot of another number.",
@@ -232,7 +232,7 @@ def _output() -> Iterator[Switch]:
     )
 
 
-def switches() -> Iterator[Switch]:
+def choices() -> Iterator[Choice]:
     """All of them."""
     yield from _channel()
     yield from _memory()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Switch:
+class Choice:
     """One choice. alternatives: the values besides `default`. sources: who holds each value."""
 
     name: str
@@ -22,8 +22,8 @@ class Switch:
         return (self.default, *self.alternatives)
 
 
-def named(name: str, doc: str, /, **sources: str) -> Switch:
-    """A switch whose first value is the default; underscores in value names stand for hyphens."""
+def named(name: str, doc: str, /, **sources: str) -> Choice:
+    """A choice whose first value is the default; underscores in value names stand for hyphens."""
     by_value = {value.lstrip("_").replace("_", "-"): source for value, source in sources.items()}
     default, *others = by_value
-    return Switch(name, default, tuple(others), doc, by_value)
+    return Choice(name, default, tuple(others), doc, by_value)

@@ -1,0 +1,59 @@
+"""Behaviour that the sources leave open, and what-ifs: each is one named choice with a default.
+
+Nothing of the kind is buried in the code. A choice stands where documents or simulators disagree, where only
+one source speaks, or where a picture with a different setting is of interest (`texture.filter`). Values are
+plain words; `sources` says for each who holds it. The short names of simulators: Azahar (SW: its software
+renderer, GL: its shader generator), Panda3DS, Mikage, 3Beans; all but the last have ancestors in common.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Final
+
+from pocketgpu.facts.choices import core, machine, maxwell
+from pocketgpu.facts.choices.choice import Choice
+
+__all__ = ["DEFAULTS", "SWITCHES", "Switch", "check", "choose", "departures", "parse"]
+
+CHOICES: Final[Mapping[str, Choice]] = {
+    choice.name: choice for choice in (*core.choices(), *machine.choices(), *maxwell.choices())
+}
+"""Every choice by its name."""
+
+DEFAULTS: Final[Mapping[str, str]] = {name: choice.default for name, choice in CHOICES.items()}
+"""The value of each choice that nobody sets."""
+
+
+def check(name: str, value: str) -> None:
+    """Raise ValueError, saying what there is instead, unless `value` can be chosen for the choice `name`."""
+    choice = CHOICES.get(name)
+    if choice is None:
+        close = difflib.get_close_matches(name, CHOICES, n=1)
+        raise ValueError(f"There is no choice {name!r}" + (f"; did you mean {close[0]!r}?" if close else "."))
+    if value not in choice.values:
+        raise ValueError(f"Choice {name!r} has no value {value!r}; its values are {', '.join(choice.values)}.")
+
+
+def parse(text: str) -> tuple[str, str]:
+    """("texture.filter", "linear") from "texture.filter=linear". ValueError if it is no such choice."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise ValueError(f"{text!r} is not of the form NAME=VALUE.")
+    check(name, value)
+    return name, value
+
+
+def departures(choices: Mapping[str, str], *names: str) -> tuple[tuple[str, str], ...]:
+    """The choices that differ from the default, sorted by name: of `names`, which are choices or whole groups
+    ("combiner"). Code is specialised for these, so that the usual code has one form."""
+    wanted = [name for name in CHOICES if name in names or name.partition(".")[0] in names]
+    return tuple(sorted((name, choices[name]) for name in wanted if choices[name] != DEFAULTS[name]))
+
+
+def choose(chosen: Mapping[str, str] | None = None) -> dict[str, str]:
+    """A value for every choice: the chosen ones, the rest defaults. ValueError for an unknown name or value."""
+    for name, value in (chosen or {}).items():
+        check(name, value)
+    return {**DEFAULTS, **(chosen or {})}

@@ -114,7 +114,7 @@ class FakeCapture:
     ) -> Iterator[FakeFrame]:
         assert frames is not None and evaluator == "llvm"
         assert machine is None
-        self.calls.append((frames, threads, dict(choices or {})))
+        self.calls.append((frames, threads, dict(switches or {})))
         for index in frames:
             yield self.make(index) if self.make else two_screens(index)
 

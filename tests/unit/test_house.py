@@ -161,6 +161,14 @@ def test_the_list_of_quick_tests_names_what_is_there() -> None:
     assert {path.name: listed()[path] - names[path] for path in names if listed()[path] - names[path]} == {}
 
 
+def test_tests_lie_where_their_subject_lies() -> None:
+    """tests/unit/pica/vertex has the tests of src/pocketgpu/pica/vertex. Promises are those of the whole package."""
+    unit, package = ROOT / "tests" / "unit", ROOT / "src" / "pocketgpu"
+    rooms = {path.parent.relative_to(unit) for path in unit.rglob("test_*.py")}
+    assert len(rooms) > 40
+    assert [str(room) for room in rooms if not (package / room).is_dir()] == ["promises"]
+
+
 # sizes
 
 

@@ -10,10 +10,9 @@ only shown to people (`__repr__`) are left alone. A fault is kept as text, old a
 when a file moves. No fault is left out because it changes nothing that can be seen: such faults count as missed.
 
 A run copies the tree (without .git) and the cache of compiled code into a temporary folder, so nothing here changes.
-Recordings of other programs are not used. First all quick tests run without a fault, and `tools/reached.py` notes which
-functions each file calls. With a fault, only files run that call the function with the fault, start processes, or lie
-in the folder for its module: so a fault that such a choice does not see counts as missed, though all tests might see
-it. Tests that fail, crash or need more than `--limit` seconds have caught the fault.
+Recordings of other programs are not used. Tests that fail, crash or need more than `--limit` seconds have caught the
+fault. The files that are nearest to its module go first; those for the other console are left out, as no import leads
+there. `--only` and `--nearest` are for a first look.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ import ast
 import json
 import os
 import random
-import re
 import shutil
 import signal
 import subprocess
@@ -69,6 +67,11 @@ ROOMS: dict[str, tuple[tuple[str, ...], int]] = {
     "diff": (("inspect/diff", "inspect/pictures"), 1),
     "cli": (("cli",), 1),
 }
+
+# Names of folders and files that are about one console, and those about the other one.
+N3DS_ONLY = {"pica", "n3ds", "n3ds.py", "gsp.py", "test_gsp.py"}
+SWITCH_ONLY = {"maxwell", "switch", "switch.py", "test_switch_sample.py"}
+OTHERS = ((N3DS_ONLY, SWITCH_ONLY), (SWITCH_ONLY, N3DS_ONLY))
 
 COMPARISONS = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not",
@@ -278,45 +281,22 @@ def listed(tree: Path) -> list[str]:
     return [f"tests/{words[0]}" for words in lines if words]
 
 
-def function_around(source: str, line: int) -> tuple[int, int]:
-    """First and last line of the innermost function that holds a line; (0, 0) where none does."""
-    found = (0, 0)
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.FunctionDef):
-            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-            if first <= line <= int(node.end_lineno or 0) and first > found[0]:
-                found = first, int(node.end_lineno or 0)
-    return found
-
-
-def that_can_see(tree: Path, path: Path, fault: Fault, reached: dict[str, list[str]]) -> list[str]:
-    """Files of tests for a fault, the nearest first.
-
-    Those that call the function with the fault, that start processes, or that lie in the folder for its module. A fault
-    outside of functions is for all.
-    """
+def that_can_see(tree: Path, path: Path) -> list[str]:
+    """Files of tests for a fault in a module, the nearest first, without those for the other console."""
     place = path.relative_to(tree / PACKAGE)
-    text = path.read_text(encoding="utf-8")
-    pairs = zip(fault.old.splitlines(), fault.new.splitlines(), strict=True)
-    before = next(number for number, (old, new) in enumerate(pairs) if old != new)
-    first, last = function_around(text, text[: text.index(fault.old)].count("\n") + 1 + before)
+    module = f"pocketgpu.{place.with_suffix('').as_posix().replace('/', '.')}"
+    others = next((other for own, other in OTHERS if own.intersection(place.parts)), set())
 
-    def sees(name: str) -> bool:
-        if (tree / name).parent == tree / "tests" / "unit" / place.parent:
-            return True
-        if re.search(r"\brun_program\b|\bsubprocess\b", (tree / name).read_text(encoding="utf-8")):
-            return True
-        called = (one.partition(":") for one in reached.get(name, ()))
-        return not last or any(file == place.as_posix() and first <= int(line) <= last for file, _, line in called)
+    def distance(name: str) -> tuple[int, int]:
+        text = (tree / name).read_text(encoding="utf-8")
+        near = len(Path(os.path.commonpath([name, (Path("tests") / "unit" / place).as_posix()])).parts)
+        return -near, -10 * text.count(f"{module} ") - text.count(f"{module.rpartition('.')[0]}.")
 
-    def distance(name: str) -> int:
-        return -len(os.path.commonpath([name, (Path("tests") / "unit" / place).as_posix()]))
-
-    return sorted(filter(sees, listed(tree)), key=distance)
+    return sorted((name for name in listed(tree) if not others.intersection(Path(name).parts)), key=distance)
 
 
-def run(faults: list[tuple[int, Fault]], limit: int, results: Path, notes: Path) -> None:
-    """Make one fault after the other and run the tests; a line of `results` for each. notes: of tools/reached.py."""
+def run(faults: list[tuple[int, Fault]], limit: int, results: Path, nearest: int) -> None:
+    """Make one fault after the other and run the tests; a line of `results` for each."""
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         copied(tree)
@@ -325,18 +305,11 @@ def run(faults: list[tuple[int, Fault]], limit: int, results: Path, notes: Path)
             shutil.copytree(cache, tree / "cache")
         (tree / "cache").mkdir(mode=0o700, exist_ok=True)
         (tree / "cache").chmod(0o700)
-        if not notes.is_file():
-            verdict, by = run_tests(tree, ["-p", "reached"], 10 * limit, REACHED=str(notes.absolute()))
-            if verdict != "missed":
-                notes.unlink(missing_ok=True)
-                raise SystemExit(f"the tests fail without any fault: {by}")
-        reached = json.loads(notes.read_text(encoding="utf-8"))
         for number, fault in faults:
             path = fault.place(tree)
             text = path.read_text(encoding="utf-8")
-            tests = that_can_see(tree, path, fault, reached)
             path.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
-            verdict, by = run_tests(tree, tests, limit)
+            verdict, by = run_tests(tree, that_can_see(tree, path)[: nearest or None], limit)
             path.write_text(text, encoding="utf-8")
             where = path.relative_to(tree / PACKAGE).as_posix()
             with results.open("a", encoding="utf-8") as file:
@@ -354,8 +327,7 @@ def main() -> None:
     parser.add_argument("--only", help="numbers of faults, with commas")
     parser.add_argument("--limit", type=int, default=300, help="seconds of processor time for the tests of one fault")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "mutations.tsv", help="where verdicts go")
-    notes = ROOT / "build" / "reached.json"
-    parser.add_argument("--reached", type=Path, default=notes, help="what the files of tests call; kept if it is there")
+    parser.add_argument("--nearest", type=int, default=0, help="run only so many files of tests for a fault")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--table", type=Path, default=TABLE, help="the faults")
     options = parser.parse_args()
@@ -368,7 +340,7 @@ def main() -> None:
         numbered = [(number, fault) for number, fault in numbered if number in wanted]
     if options.what == "run":
         options.results.parent.mkdir(parents=True, exist_ok=True)
-        run(numbered, options.limit, options.results, options.reached)
+        run(numbered, options.limit, options.results, options.nearest)
         verdicts = [line.split("\t")[2] for line in options.results.read_text(encoding="utf-8").splitlines()]
         print(f"{len(verdicts) - verdicts.count('missed')} of {len(verdicts)} in {options.results} are caught")
         return

@@ -439,10 +439,10 @@ class DrawRunner:
     @cached_property
     def _geometry_stage(self) -> int:
         """The handle of the geometry stage. Stores the handle of what EMIT calls in the geometry unit."""
-        self._tell_emit()
+        self._store_emit_handle()
         return self.engine.handle(geometry_step, **self._geometry_choices, **self.static)
 
-    def _tell_emit(self) -> None:
+    def _store_emit_handle(self) -> None:
         at = self.layout.geometry + GEOMETRY.EMIT
         self.memory.arena[at : at + 8].view(np.int64)[0] = self.engine.handle(emit_vertices, **self.static)
 
@@ -476,7 +476,7 @@ class DrawRunner:
     def emit_alone(self, packet: int, start: int) -> None:
         """Run one step of a packet's geometry stage on the last shaded piece; see `geometry_step`. The packet's mode
         must be a valid one."""
-        self._tell_emit()
+        self._store_emit_handle()
         self.geometry_programs.tier = self.tier
         # A skipped packet has not been prepared.
         handle = self.geometry_programs.handle(self._heads[packet], self._registers[packet])

@@ -389,19 +389,19 @@ class ExternalRegisters:
         return bool(((request == compare) & ~disabled).any())
 
     # -- units ------------------------------------------------------------------------------------------------------
-    def _tell_start(self, unit: str, word: int) -> None:
+    def _notify_start(self, unit: str, word: int) -> None:
         """Notify observers that PSC0, PSC1 or PPF starts: `word` was written to its control register."""
         if self.observers:
             words = {name: int(self.words[place]) for name, place in _UNIT_WORDS[unit].items()}
             words[f"{unit}_CONTROL"] = word
-            self._announce(unit, words)
+            self._notify_observers(unit, words)
 
-    def _announce(self, unit: str, words: Mapping[str, int]) -> None:
+    def _notify_observers(self, unit: str, words: Mapping[str, int]) -> None:
         self._at_work[unit] = words
         for one in self.observers:
             one.unit_starts(unit, words)
 
-    def _tell_end(self, unit: str) -> None:
+    def _notify_end(self, unit: str) -> None:
         words = self._at_work.pop(unit, None)
         if words is not None:
             for one in self.observers:
@@ -420,7 +420,7 @@ class ExternalRegisters:
         """A write to a fill's control register."""
         first, index, name = FILLS[unit]
         if word & FILL_START:
-            self._tell_start(name, word)
+            self._notify_start(name, word)
         self.words[index] = word = self._controlled(word, index, FILL_FINISHED)
         if word & FILL_START:
             self._run_fill(unit, *self._fill_range(first), FILL_WIDTH.raw(word))
@@ -441,7 +441,7 @@ class ExternalRegisters:
         self.words[index] = word
         self.interrupt(name, int(start > 0))
         self.stats.seconds["fill"] += perf_counter() - started
-        self._tell_end(name)
+        self._notify_end(name)
 
     def _fill_memory(self, unit: int, start: int, end: int, value: int, width: int) -> None:
         problem = self.fill.run(start, end, value, width)
@@ -458,7 +458,7 @@ class ExternalRegisters:
         """A write to the transfer engine's control register."""
         index = TRANSFER_CONTROL
         if word & TRANSFER_START:
-            self._tell_start("PPF", word)
+            self._notify_start("PPF", word)
         self.words[index] = word = self._controlled(word, index, TRANSFER_FINISHED)
         if word & TRANSFER_START:
             self._run_transfer(self.words[TRANSFER_WORDS])
@@ -481,7 +481,7 @@ class ExternalRegisters:
             self.words[index] = int(self.words[index]) & ~TRANSFER_START | TRANSFER_FINISHED
             self.interrupt("PPF")
         self.stats.seconds["transfer"] += perf_counter() - started
-        self._tell_end("PPF")
+        self._notify_end("PPF")
 
     def _vram_power(self, word: int) -> None:
         index = _address("VRAM_POWER")
@@ -523,7 +523,7 @@ class ExternalRegisters:
         """Run the list in a channel's registers; returns how often it raised the P3D interrupt."""
         if self.observers:
             names = [f"CMDBUF_{what}{channel}" for what in ("SIZE", "ADDR", "JUMP")]
-            self._announce("P3D", {name: int(self._core_words[PICA[name].offset]) for name in names})
+            self._notify_observers("P3D", {name: int(self._core_words[PICA[name].offset]) for name in names})
         words = self._core_words[_LISTS[channel][0][0]], self._core_words[_LISTS[channel][1][0]]
         known = self._lists.get(words)
         if known is None:
@@ -543,7 +543,7 @@ class ExternalRegisters:
     def list_done(self, fired: int) -> None:
         """A list ended and raised this many interrupts."""
         self.interrupt("P3D", fired)
-        self._tell_end("P3D")
+        self._notify_end("P3D")
 
     def submit(self, words: Sequence[int] | np.ndarray) -> int:
         """Run command words that are not in guest memory; returns how often they raised the P3D interrupt."""

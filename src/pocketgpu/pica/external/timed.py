@@ -234,7 +234,7 @@ class TimedRegisters(ExternalRegisters):
         if job.due is not None:
             self._stop_fill(unit)
             self.report("warning", "fill.aborted", f"PSC{unit} was started again before it was done")
-        self._tell_start(name, written)
+        self._notify_start(name, written)
         start, end, value = self._fill_range(first)
         self._filling[unit] = start, end, value, FILL_WIDTH.raw(word)
         self.words[index] = word
@@ -261,7 +261,7 @@ class TimedRegisters(ExternalRegisters):
                 )
             word |= TRANSFER_START
         elif word & TRANSFER_START:
-            self._tell_start("PPF", written)
+            self._notify_start("PPF", written)
             words = self.words[TRANSFER_WORDS].copy()
             job.start(self.clock.now, self._transfer_cycles(words), lambda: self._run_transfer(words))
         self.words[index] = word

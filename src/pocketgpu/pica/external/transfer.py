@@ -154,8 +154,7 @@ def copy_units(
 @dataclass(frozen=True)
 class Outcome:
     """finished: the unit raises its interrupt. problem: a message for the user. hang: a console would hang. moved:
-    bytes
-    were written. event: the id of the problem, if it is not the usual one. read, written: number of bytes."""
+    bytes were written. event: the id of the problem, if it is not the usual one. read, written: number of bytes."""
 
     finished: bool
     problem: str | None = None
@@ -267,8 +266,8 @@ class TransferEngine:
             return Outcome(False, f"display transfer from {read.name} to {write.name} never ends", hang=True)
         least = LEAST_16_BIT if read.bits == write.bits == 16 else 0
         if self.choices["transfer.small"] == "hang" and min(out_width, out_height) < least:
-            size = f"{out_width}x{out_height}"
-            message = f"display transfer of {size} 16-bit pixels, fewer than {least}x{least}, never ends"
+            pixels = f"{out_width}x{out_height}"
+            message = f"display transfer of {pixels} 16-bit pixels, fewer than {least}x{least}, never ends"
             return Outcome(False, message, hang=True)
         if scale_x and not tiled_in and self.choices["transfer.linear_scale"] == "refuse":
             return Outcome(True, "display transfer of a linear picture cannot scale it down: nothing moves")

@@ -67,9 +67,8 @@ def _spans(total: int, sync: int, back: int, border: int, low: int, high: int, f
     """The phases of a line or frame in order of time, from the sync pulse on.
 
     A register that is never reached starts nothing. If two are equal, the later one in the chain wins. Border and
-    picture
-    are thresholds: if their count passed before the back porch, they start as soon as the back porch does. Only the
-    back porch ends the sync pulse.
+    picture are thresholds: if their count passed before the back porch, they start as soon as the back porch does. Only
+    the back porch ends the sync pulse.
     """
     base = sync if sync < total else 0
     begin = max(back, border)
@@ -381,8 +380,7 @@ def display_mode(
     """The mode that register words describe.
 
     screen: "top" or "bottom". words: by name, with or without the prefix `PDC0_` or `PDC1_`; missing ones have their
-    reset
-    value. choices: chosen values; others have their defaults.
+    reset value. choices: chosen values; others have their defaults.
 
     :raises ValueError: another screen, or a name that is not a register of a mode.
     """

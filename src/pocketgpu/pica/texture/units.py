@@ -4,9 +4,8 @@ Textures have been decoded to rows of 0xRRGGBBAA words, bottom row first, levels
 sequence (cache.py). So the sampler has one format and one layout for all textures of the guest.
 
 The level of detail uses exact derivatives: coordinates are quotients of two planes over the triangle, so no
-neighbouring
-pixels are needed. Source: 3dbrew GPU/Internal Registers ("Texture unit registers"); wrap codes 4-7, LOD and filter
-precision are not documented (see the choices).
+neighbouring pixels are needed. Source: 3dbrew GPU/Internal Registers ("Texture unit registers"); wrap codes 4-7, LOD
+and filter precision are not documented (see the choices).
 """
 
 from __future__ import annotations

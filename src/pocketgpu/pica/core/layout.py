@@ -113,7 +113,7 @@ assert TRIANGLE.size <= TRIANGLE_SIZE
 
 assert PACKET.PROGRAM % 8 == PACKET.GEOMETRY % 8 == 0
 
-# The geometry unit's state between draws, and the stage's state during one piece of a draw; see geometry.py.
+# The geometry unit's state between draws, and the stage's state during one piece of a draw (primitives/geometry.py).
 GEOMETRY = Struct(
     "EMIT:2",  # handle of the kernel that EMIT calls
     "MODE", "FILLED", "WANTED", "PLACE", "BOOL15", "SEEN_BOOLS", "EMIT_BUFFERS:4",

@@ -4,7 +4,7 @@ It walks the tiles in a triangle's bounding box, one row of tiles after the othe
 two threads touch the same pixel), rejects tiles outside an edge, and shades eight texels at a time: 4x2 pixels, which
 are consecutive in the GPU's memory order.
 
-Source: 3dbrew GPU/Internal Registers; the fill rule is part of the edge functions (primitives.py).
+Source: 3dbrew GPU/Internal Registers; the fill rule is part of the edge functions (primitives/assembly.py).
 """
 
 from __future__ import annotations

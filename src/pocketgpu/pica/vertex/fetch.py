@@ -1,7 +1,7 @@
 """From a draw packet to shaded vertices: indices, attribute loaders, the vertex program, output semantics.
 
 In a draw with a geometry shader, vertices keep the outputs of the vertex program in register order; the geometry
-program gives them their semantics (geometry.py).
+program gives them their semantics (primitives/geometry.py).
 
 A draw is processed in pieces of at most MAX_PIECE vertices. If a piece's indices are in a narrow range, each vertex of
 the range is shaded once; otherwise every index is shaded separately.

@@ -476,9 +476,9 @@ class Lang(Primitives):
         return self._switch(selector, [partial(self._case, case) for case in cases], None)
 
     def graph(self, blocks: Sequence[Callable[[], Next]], start: int = 0) -> None:
-        """Run blocks of code, beginning with blocks[start], until one says that -1 comes next.
+        """Run blocks of code, beginning with blocks[start], until one returns -1.
 
-        A block is a function that says what comes after it: see `Next`. Values of one block are unknown in the others:
+        A block is a function that returns the next block: see `Next`. Values of one block do not exist in the others:
         carry them in a k.var.
         """
         if not 0 <= start < len(blocks):
@@ -493,7 +493,7 @@ class Lang(Primitives):
     def escape(self, c: Value, target: int, before: Callable[[], None] | None = None) -> None:
         """Leave a block of a graph in its middle if a scalar condition holds, which should be rare.
 
-        target: the block to go on with. before: what is to be done on the way, such as setting variables.
+        target: the block to continue with. before: runs first, for example to set variables.
         """
         c = self._scalar_condition("escape", c)
         depth, count = self._graphs[-1] if self._graphs else (-1, 0)
@@ -542,4 +542,4 @@ class Lang(Primitives):
         self._invoke(function, args)
 
     def probe(self, name: str, value: Value) -> None:
-        """Name an intermediate value for observers. Machine code has nothing of it."""
+        """Name an intermediate value for observers. Machine code ignores it."""

@@ -91,7 +91,7 @@ def fast_gather(lanes: int) -> bool:
 
 @cache
 def fused() -> bool:
-    """Whether this CPU multiplies and adds with one rounding: every 64-bit ARM does, others say so."""
+    """Whether this CPU multiplies and adds with one rounding: every 64-bit ARM CPU does, others report it."""
     with lock:
         _start()
         return "+fma" in _state["features"].split(",") or _state["triple"].startswith(("aarch64", "arm64"))

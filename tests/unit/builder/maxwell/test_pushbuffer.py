@@ -166,7 +166,7 @@ def test_arrays_take_their_element() -> None:
     ("call", "message"),
     [
         (lambda pb: pb.method("SET_COLOUR_TARGET_A", 0, 1), "Did you mean SET_COLOR_TARGET_A"),
-        (lambda pb: pb.method("SET_COLOR_TARGET_A"), "say which element"),
+        (lambda pb: pb.method("SET_COLOR_TARGET_A"), "give an element"),
         (lambda pb: pb.method("SET_COLOR_TARGET_A", 8, 0), "elements 0 to 7"),
         (lambda pb: pb.method("CLEAR_SURFACE", 1, R_ENABLE=1), "not both"),
         (lambda pb: pb.method("CLEAR_SURFACE", X_ENABLE=1), "no field 'X_ENABLE'"),
@@ -405,7 +405,7 @@ def test_recordings_refuse_what_they_cannot_hold() -> None:
     made = MaxwellCaptureBuilder()
     with pytest.raises(UsageError, match="nothing is mapped"):
         made.load(0x1000, b"x")
-    with pytest.raises(UsageError, match="are no memory"):
+    with pytest.raises(UsageError, match="cannot allocate"):
         made.allocate(0)
     address = made.allocate(4096)
     with pytest.raises(UsageError, match="nothing is mapped"):

@@ -33,7 +33,7 @@ def cases(shared_dir: Path) -> list[dict[str, Any]]:
 def explained() -> dict[str, tuple[str, str]]:
     """The disagreements that the page lists: case to (choice, value) that makes it pass."""
     rows = [match for line in DOCS.read_text(encoding="utf-8").splitlines() if (match := ROW.match(line))]
-    return {row["case"]: (row["switch"].partition("=")[0], row["switch"].partition("=")[2]) for row in rows}
+    return {row["case"]: (row["choice"].partition("=")[0], row["choice"].partition("=")[2]) for row in rows}
 
 
 def run(case: dict[str, Any], **options: Any) -> Outputs:

@@ -252,7 +252,7 @@ class Drawing:
         try:
             self._follow(plan, self._walk_data[native.STATUS >> 2])
         except _Stopped as stop:
-            self._tell(stop)
+            self._report(stop)
         self._finish(plan, place, counters)
 
     def _go(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
@@ -266,7 +266,7 @@ class Drawing:
             else:
                 self._stage_by_stage(plan, state, counters)
         except _Stopped as stop:
-            self._tell(stop)
+            self._report(stop)
         if region[_COME] and counters.any_running:
             counters.add("CLIPPER_INVOCATIONS", region[_COME])
             counters.add("CLIPPER_PRIMITIVES_GENERATED", region[_GONE])
@@ -277,7 +277,7 @@ class Drawing:
         observers = self.host.observers
         return bool(observers) and any(one.wants_shapes for one in observers)
 
-    def _tell(self, stop: _Stopped) -> None:
+    def _report(self, stop: _Stopped) -> None:
         if stop.args:
             self.host.report("hang", "draw.hang", f"{stop}: the rest of the draw is left out")
 

@@ -310,7 +310,7 @@ class RawKernel:
         :param limit: instructions after which a warp counts as hung.
         :param count: also count instructions times active lanes.
         :param tier: "interpreter" or "specialised" to use only one kind of code.
-        :param watch: an observer of warps (`sass/warp/observer.py`), as the stepping of `inspect` uses.
+        :param watch: observes the launch (see `Watch` in `sass/launch/launcher.py`), as the stepping of `inspect` does.
         :raises UsageError: arguments do not fit the kernel's parameters, or a size is out of range.
         """
         device = self.module.device

@@ -94,7 +94,7 @@ def run_list(
     if not _covered(list_start, size, [(place, len(d.data)) for place, d in zip(places, memory, strict=True)]):
         raise UsageError(
             f"no dump holds all of the list, {address:#010x} to {address + size - 1:#010x}",
-            hint="Dump the memory that the list lies in as well.",
+            hint="Dump the memory of the list as well.",
         )
     state = _with_registers(registers)
     # Imported late: checking the arguments must not wait for the machine and its compiler.

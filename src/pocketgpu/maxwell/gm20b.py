@@ -99,7 +99,7 @@ class GM20B(Observed[Observer]):
     """A Tegra X1's GPU: its channels and engines.
 
     threads: how many an engine may use; any number gives the same bytes. evaluator: "llvm" (machine code) or "numpy"
-    (the oracle, slow). choices: values of named choices; the others have their defaults.
+    (the oracle, slow). switches: values of named choices; the others have their defaults.
 
     `submit` runs what can run and leaves the other channels waiting: a later submission, or the caller by writing
     memory or `syncpoints`, may release them. After `finish`, a channel that still waits is in a deadlock, which is an
@@ -152,7 +152,7 @@ class GM20B(Observed[Observer]):
         self._spent = 0
 
     def reset(self) -> None:
-        """Switch the GPU off and on: no mappings, no channels, all counts zero."""
+        """Reset the GPU: no mappings, no channels, all counts zero."""
         self.memory.reset()
         self.__dict__.pop("drawing", None)  # its state refers to the old memory; grids and textures check memory
         self.events.drain()
@@ -168,7 +168,7 @@ class GM20B(Observed[Observer]):
             inline_places=self.inline_places,
         )  # fmt: skip
 
-    # -- who looks on -----------------------------------------------------------------------------------------------
+    # -- observers --------------------------------------------------------------------------------------------------
     def _observers_changed(self) -> None:
         for one in self.observers:
             one.machine = self
@@ -290,7 +290,7 @@ class GM20B(Observed[Observer]):
         assert first is not None
         self.events.report("hang", "channel.deadlock", "; ".join([*sides, others]), first.place)
 
-    # -- what engines are given -------------------------------------------------------------------------------------
+    # -- interface for engines --------------------------------------------------------------------------------------
     @property
     def running(self) -> Channel | None:
         """The current channel; None between submissions."""
@@ -458,7 +458,7 @@ class GM20B(Observed[Observer]):
             one.presented(gpu_va, surface, picture)
         return picture
 
-    # -- looking ----------------------------------------------------------------------------------------------------
+    # -- searching --------------------------------------------------------------------------------------------------
     def registers(self, class_id: int, channel: int = 0) -> NDArray[np.uint32]:
         """The live registers of a class on a channel: 0x1000 words, word N of the class at index N.
 

@@ -58,7 +58,7 @@ def drive(
 ) -> Driver[Any]:
     """A driver for a parsed capture, at its start.
 
-    threads, choices, evaluator: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`. machine: one that was made for such a
+    threads, switches, evaluator: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`. machine: one that was made for such a
     capture, used again instead of a new one; it is reset, and the other arguments are ignored.
     """
     chosen = provider(trace)

@@ -106,7 +106,7 @@ class Frame:
         one, "top-right"; on a Switch "screen". Read at first use, and kept when the replay continues."""
         if self._screens is None:
             if self._left:
-                hint = "Look at a frame before you ask for the next one, or render with pictures=True."
+                hint = "Read the pictures of a frame before you request the next one, or render with pictures=True."
                 raise NoPictureError("the machine has moved on without", location=f"f{self.index}", hint=hint)
             self._screens = self._driver.shown(self.index)
             self.warnings += self._driver.machine.events.drain()
@@ -255,7 +255,7 @@ class Player(ABC, Generic[D]):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.position.events} events of frame {self.position.frame} are over>"
 
-    # -- what consoles do in their way --------------------------------------------------------------------------------
+    # -- different for each console -----------------------------------------------------------------------------------
     @property
     @abstractmethod
     def position(self) -> Position:
@@ -286,7 +286,7 @@ class Player(ABC, Generic[D]):
         """The canonical form of a position that can be written in several ways."""
         return position
 
-    # -- going --------------------------------------------------------------------------------------------------------
+    # -- seeking ------------------------------------------------------------------------------------------------------
     def go(self, position: Position) -> None:
         """Go to a position, on the shortest way; positions beyond the end lead to the end of the last frame."""
         position = self.proper(position)

@@ -306,7 +306,7 @@ class SwitchPlayer(Player[SwitchDriver]):
         self.tick = self._tick(position)
         self._number, self._phase = mark
 
-    # -- going --------------------------------------------------------------------------------------------------------
+    # -- seeking ------------------------------------------------------------------------------------------------------
     def finish_frame(self, frame: int) -> None:
         """Continue from the last tick passed to `heard` until a frame has been shown."""
         if self.diverged or self.tick < self._heard_ticks:

@@ -35,7 +35,7 @@ class Document:
         self.data = data
         self.warnings: list[Event] = []
 
-    # -- complaints -------------------------------------------------------------------------------------------------
+    # -- errors -----------------------------------------------------------------------------------------------------
     def fail(self, message: str, place: str, hint: str = "") -> NoReturn:
         location = f"{self.file}, {place}" if self.file else place
         raise CaptureError(message, file=self.file, location=location, hint=hint or f"The {self.noun} is damaged.")
@@ -106,7 +106,7 @@ class Document:
             self.fail_at_byte(f"the {self.noun} is not UTF-8 text", error.start, "The file is damaged.")
 
         def constant(name: str) -> NoReturn:
-            self.fail(f"{name} is no number that a {self.noun} can hold", "the document")
+            self.fail(f"{name} is not a number that a {self.noun} can hold", "the document")
 
         try:
             return json.loads(text, parse_constant=constant)

@@ -326,7 +326,7 @@ class _Parser(Document):
             found.append(MappingRecord(va, size, kind, handle, start, end))
         if mapped > MAPPED_LIMIT or sum(self.handles.values()) > MEMORY_LIMIT:
             self.fail(
-                f"the mappings stand for {sum(self.handles.values()):,} bytes of memory and {mapped:,} of addresses",
+                f"the mappings have {sum(self.handles.values()):,} bytes of memory and {mapped:,} of addresses",
                 "mappings",
                 f"At most {MEMORY_LIMIT:,} and {MAPPED_LIMIT:,} are replayed.",
             )

@@ -139,7 +139,7 @@ class Origins(Observer):
                 start = (offset or 0) + first
                 self.keep(np.arange(start, start + min(length - first, _SLICE), dtype=np.int64))
 
-    # What the machine tells
+    # Notifications of the machine
 
     def segments_read(self, channel: Channel, number: int, segments: Sequence[Segment]) -> None:
         """All words are commands, unless `inline_read` marks them as data before later words are read."""

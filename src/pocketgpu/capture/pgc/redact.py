@@ -52,7 +52,7 @@ class Redacted:
 
 def redact(capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | None = None) -> Redacted:
     """A capture with noise for textures; its digests are those of its new pictures. The same bytes become the same
-    noise. choices: as for `Capture.render`."""
+    noise. switches: as for `Capture.render`."""
     contents = contents_of(capture.trace)
     if contents.console == "3DS":
         found = _redact_3ds(contents)
@@ -88,7 +88,7 @@ class _Textures(Undrawn):
         driver.machine.observe(self)
         driver.play_rest()
 
-    # What the machine tells
+    # Notifications of the machine
 
     def list_starts(self, offset: int, size: int) -> None:
         self.kept.add((offset, size))

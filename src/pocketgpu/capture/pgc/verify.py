@@ -67,7 +67,7 @@ def check(capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | N
     trace = capture.trace
     if not isinstance(trace, PgcTrace | PgcLog):
         hint = "'pocketgpu convert' makes a .pgc of it, with what it shows now."
-        raise CaptureError("the capture does not know what it must show", file=capture.path, hint=hint)
+        raise CaptureError("the capture has no digests of what it must show", file=capture.path, hint=hint)
     return _check(capture, trace, threads, switches)
 
 

@@ -142,7 +142,7 @@ SHAPE = Struct(
 )  # fmt: skip
 """A convex piece of a primitive that is drawn, at a multiple of 32 bytes."""
 
-# -- one block of pixels under way: a record for each thread -----------------------------------------------------------
+# -- the current block of pixels: a record for each thread -------------------------------------------------------------
 FRAGMENTS = Struct(
     "X", "Y",  # the upper left pixel of the block, in pixels of the target
     "LAYER", "VIEWPORT", "FRONT",  # of the primitive; FRONT: 1 or 0

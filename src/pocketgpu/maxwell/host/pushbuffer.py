@@ -237,7 +237,7 @@ class Parser:
         self.shadow_mode = k.var(self.state.get("SHADOW_MODE"))
         self.engine = k.var(self.state.get("MME_STATE"))
 
-    # -- telling Python ---------------------------------------------------------------------------------------------
+    # -- stops for Python -------------------------------------------------------------------------------------------
     def stop(self, status: int, file: Value, word: Value, value: Value) -> None:
         self.status.value = status
         self.state.put("EFFECT_FILE", file)

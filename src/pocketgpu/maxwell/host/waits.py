@@ -23,8 +23,8 @@ def read_word(memory: GpuMemory, address: int) -> int:
 
 @dataclass(frozen=True)
 class SemaphoreWait:
-    """A wait until the word at `address` compares with `payload` ("equal", "geq", "and"). `place`: where the wait
-    stands in the pushbuffer."""
+    """A wait until the word at `address` compares with `payload` ("equal", "geq", "and"). `place`: of the wait
+    in the pushbuffer."""
 
     address: int
     payload: int

@@ -230,10 +230,10 @@ class GpuMemory(Arena):
         found = self._find(mapping)
         del self._mappings[found.number]
         shown = [e for e in self._overlapping(found.address, found.size) if e.mapping is found]
-        beneath = [m for m in self._mappings.values() if found.covers and m.number < found.number]
+        covered = [m for m in self._mappings.values() if found.covers and m.number < found.number]
         for extent in shown:
             self._hide(extent.start, extent.end)
-            for other in beneath:
+            for other in covered:
                 start, end = max(extent.start, other.address), min(extent.end, other.end)
                 if start < end:
                     self._show(other, start, end)

@@ -195,7 +195,7 @@ def test_who_looks_on_sees_what_happens_from_here(sample: Capture) -> None:
     player.go(Position(1))
     player.play_to(Position(2), Looking())
     assert sum(seen) == list(sample.render(range(2)))[1].draws > 0 and player.position == Position(2)
-    with pytest.raises(UsageError, match="leads on"):
+    with pytest.raises(UsageError, match="cannot continue"):
         player.play_to(Position(1))
 
 

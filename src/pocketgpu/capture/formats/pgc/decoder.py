@@ -228,7 +228,7 @@ class _Decoder:
 
     def first(self) -> None:
         if self.begun:
-            raise _Bad("it must stand before all events")
+            raise _Bad("it must come before all events")
 
     # -- both consoles ----------------------------------------------------------------------------------------------
     def about(self) -> None:

@@ -198,7 +198,7 @@ class PgcLog(ChannelLog):
         mapped = sum(mapping.size for mapping in self.mappings)
         if mapped > MAPPED_LIMIT or sum(self.handles.values()) > MEMORY_LIMIT:
             message = (
-                f"the mappings stand for {sum(self.handles.values()):,} bytes of memory and {mapped:,} of addresses"
+                f"the mappings have {sum(self.handles.values()):,} bytes of memory and {mapped:,} of addresses"
             )
             hint = f"At most {MEMORY_LIMIT:,} and {MAPPED_LIMIT:,} are replayed."
             raise CaptureError(message, file=self.file, hint=hint)

@@ -344,7 +344,7 @@ class TwoD(Engine):
         reads = _extent(taps, lines, formats[0].bytes)
         writes = _extent([out_columns], [out_rows], formats[1].bytes)
         if max(reads[1] - reads[0], writes[1] - writes[0]) >= 1 << 31:
-            return BlitPlan((("fault", "engine.range", "blit: the pixels lie too far apart"),))
+            return BlitPlan((("fault", "engine.range", "blit: the pixels are too far apart"),))
         padded = (width + LANES - 1) & -LANES
         columns = np.zeros((4, padded), np.int32)
         rows = np.zeros((height, 4), np.int32)

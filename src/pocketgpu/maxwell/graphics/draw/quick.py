@@ -170,7 +170,7 @@ class _Draw:
     def need(self, condition: Value) -> None:
         self.good.value = self.good.value & condition
 
-    # -- what is to be drawn ------------------------------------------------------------------------------------------
+    # -- what is drawn ------------------------------------------------------------------------------------------------
     def begin(self) -> None:
         """Read the draw at which the walk has arrived."""
         k, quick = self.k, self.quick
@@ -205,9 +205,9 @@ class _Draw:
                 which = _field(value, B197["BEGIN"]["INSTANCE_ID"])
                 following = self.instance.value + k.select(which == _INSTANCES.SUBSEQUENT, 1, 0)
                 self.instance.value = k.select(which == _INSTANCES.FIRST, 0, following)
-                anew = _field(value, B197["BEGIN"]["PRIMITIVE_ID"]) == _PRIMITIVES.FIRST
-                self.primitive.value = k.select(anew, 0, self.primitive.value)
-                self.drawn.value = k.select(anew, 0, self.drawn.value)
+                restarts = _field(value, B197["BEGIN"]["PRIMITIVE_ID"]) == _PRIMITIVES.FIRST
+                self.primitive.value = k.select(restarts, 0, self.primitive.value)
+                self.drawn.value = k.select(restarts, 0, self.drawn.value)
                 self.begun.value = k.i32(1)
 
     def take_asked(self) -> None:

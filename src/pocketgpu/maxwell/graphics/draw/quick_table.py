@@ -221,7 +221,7 @@ class QuickTable:
         if self._map_changes != self.memory.map_changes or self._moves != self.programs.moves:
             self.clear()
 
-    # -- draws of Python ----------------------------------------------------------------------------------------------
+    # -- draws made in Python -----------------------------------------------------------------------------------------
     def find(self, draw: Draw, state: State) -> Plan | None:
         """Set up a draw that has an entry. Returns its plan; None: the draw must be prepared.
 
@@ -261,7 +261,7 @@ class QuickTable:
         """The plan of the entry that is set up."""
         return self._known[self._quick[_CURRENT]].plan
 
-    # -- what kernels have done ---------------------------------------------------------------------------------------
+    # -- draws made by kernels ----------------------------------------------------------------------------------------
     def take(self, count: int, counters: Counters) -> tuple[NDArray[np.uint32], tuple[Registers, ...]]:
         """The LOGGED records of draws that kernels made, and the register files that they refer to. Counts samples."""
         memory, self.made = self.memory, self.made + count

@@ -277,7 +277,7 @@ class _Maker:
         found.refresh(words, self.state)
         return found
 
-    # -- what the program's outputs take away -------------------------------------------------------------------------
+    # -- samples removed by the program's outputs ---------------------------------------------------------------------
     def _discards(self) -> dict[str, int]:
         """Fields of DiscardKey that do not have their default."""
         state, on, program = self.state, self.reader.on, self.program

@@ -87,7 +87,7 @@ class Batch:
         """A scratch f32 of the primitive in a lane."""
         return self.k.load(F32, self.scratch + (lane << 2) + vector * VECTOR)
 
-    # -- looking at 32 primitives -------------------------------------------------------------------------------------
+    # -- processing 32 primitives -------------------------------------------------------------------------------------
     def _column(self, column: int, first: Value, mask: Value) -> Value:
         k, at = self.k, self.columns + column * self.stride
         if self.masks:

@@ -124,7 +124,7 @@ class StageLaunch:
         """Whether the current code is final."""
         return self._final
 
-    # -- what a draw asks for ---------------------------------------------------------------------------------------
+    # -- set-up for a draw ------------------------------------------------------------------------------------------
     def bind(
         self,
         program: StageProgram,

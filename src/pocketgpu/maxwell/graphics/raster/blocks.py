@@ -223,7 +223,7 @@ class _Raster:
         for _ in k.when(self.fragment(FRAGMENTS.COVERED) != 0):
             self._call(RASTER.WRITE)
 
-    # -- what takes pixels away, wholly or in part ------------------------------------------------------------------
+    # -- pixels removed by masks or faded ---------------------------------------------------------------------------
     def _fade(self, shape: Value) -> None:
         """Multiply alpha by the fraction of a pixel that a smooth shape covers: of lines and points by a box filter one
         pixel wide, of polygons by their area."""

@@ -81,7 +81,7 @@ class Report:
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> Report:
-        """The report that `as_json` told of."""
+        """The report that `as_json` returned."""
         known = {f.name for f in fields(Figure)}
         figures = [Figure(**{k: v for k, v in figure.items() if k in known}) for figure in data["figures"]]
         return Report(data["name"], figures, data["notes"])

@@ -108,7 +108,7 @@ def output(k: Lang, packet: Value, record: Value, number: Value, **static: Any) 
 
 @kernel(packet=I64, part=I32, parts=I32)
 def chain(k: Lang, packet: Value, part: Value, parts: Value, **static: Any) -> None:
-    """`fragment.draw_fragments` with the stages behind handles."""
+    """`fragment.draw_fragments` with each stage called through a handle."""
     layout = WorkLayout(static["layout_start"], static["layout_size"])
     state = StaticRegisters(dict(static["words"]))
     lights = k.i64(layout.lights)

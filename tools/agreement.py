@@ -3,7 +3,7 @@
     python tools/agreement.py FOLDER [NAME ...]
 
 FOLDER holds NAME.ctf.xz, INDEX.md, and reference/NAME/ with pictures (f0.top.png) and bytes of guest memory
-(f0.memory-2018ac00.bin). Without names, all recordings are compared and the page is written anew. It ends with 1 if a
+(f0.memory-2018ac00.bin). Without names, all recordings are compared and the page is rewritten. It ends with 1 if a
 recording misses what is promised, or if the page has no section that says why one has pixels beyond CLOSE.
 """
 

@@ -334,7 +334,7 @@ def compare(name: str, capture: Path | None, kept: list[dict[str, Any]]) -> int:
     patterns: Counter[str] = Counter()
     for old, new in zip(kept, run_all([one["command"] for one in kept], capture), strict=True):
         group = old["command"].split()[0]
-        found = list(differences(masked(old["said"], group), new["said"]))  # masked anew: the rules may have grown
+        found = list(differences(masked(old["said"], group), new["said"]))  # masked again: the rules may have grown
         if old["code"] != new["code"]:
             found.insert(0, ("exit code", old["code"], new["code"]))
         if found:

@@ -57,7 +57,7 @@ NUMPY = Way("numpy", evaluator="numpy")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one frame left behind; drawn: whether it drew anything, pixels: of its largest picture."""
+    """What one frame left; drawn: whether it drew anything, pixels: of its largest picture."""
 
     pictures: str
     counts: tuple[tuple[str, int], ...]

@@ -3,7 +3,7 @@
     python tools/switch_agreement.py FOLDER [NAME ...]
 
 FOLDER holds NAME.mxcap.zip and reference/NAME.png or reference/NAME_fN.png. Without names, all recordings are compared
-and the page is written anew. It ends with 1 if a recording misses what is promised, or if the page has no section that
+and the page is rewritten. It ends with 1 if a recording misses what is promised, or if the page has no section that
 says why one has pixels beyond its limit.
 """
 

@@ -64,7 +64,7 @@ class Number:
 
 
 NAN = Number("nan", False)
-ZERO = Number("num", False)
+ZERO_VALUE = Number("num", False)
 ONE = Number("num", False, Fraction(1))
 
 

@@ -47,7 +47,7 @@ class Tile:
 
 
 class Stage:
-    """What every stage kernel knows of the draw, and its turn over the blocks of a tile."""
+    """What every stage kernel has of the draw, and its loop over the blocks of a tile."""
 
     def __init__(self, k: Lang, packet: Value, record: Value, static: dict[str, Any]) -> None:
         self.k, self.layout = k, WorkLayout(static["layout_start"], static["layout_size"])
@@ -186,7 +186,7 @@ class Chained(Machine):
 
 
 class Fixed:
-    """A handle that is there already."""
+    """A handle that already exists."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle

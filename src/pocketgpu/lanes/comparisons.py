@@ -15,7 +15,7 @@ from pocketgpu.lanes.values import Value
 Choice = int | Value
 
 _COMPARISONS: dict[str, Callable[[Value, Value], Value]] = {
-    # Not by constants: the result has the lanes of the operands, and integers and floats alike equal themselves.
+    # Not constants, because the result needs the operands' lanes. NaN works too.
     "never": lambda a, b: (a < b) & (b < a),
     "always": lambda a, b: (a < b) | ~(a < b),
     "equal": lambda a, b: a == b,

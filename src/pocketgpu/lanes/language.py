@@ -1,6 +1,6 @@
 """The words of lane code: types, values, variables, memory and control flow, shared by both evaluators.
 
-Everything that a kernel may say is checked here. So a mistake gives the same error under NumPy and under LLVM, and the
+Everything that a kernel calls is checked here. So a mistake gives the same error under NumPy and under LLVM, and the
 error names the line of the kernel. What an operation *does* is left to the evaluator (`primitives.py`).
 
 Rules that make both evaluators agree bit for bit:
@@ -40,7 +40,7 @@ ATOMICS = ("add", "and", "or", "xor", "min", "max", "umin", "umax", "xchg")
 
 
 class Lang(Primitives):
-    """What a kernel can say. `k.lanes` is the number of lanes; offsets are bytes into the arena that kernels see."""
+    """The operations of a kernel. `k.lanes` is the number of lanes; offsets are bytes into the arena that kernels see."""
 
     lanes: int
     numpy = False
@@ -381,7 +381,7 @@ class Lang(Primitives):
 
     # -- variables ----------------------------------------------------------------------------------------------
     def var(self, init: Operand, type: Type | None = None, lanes: int | None = None) -> Var:
-        """A variable with the first value `init`. type, lanes: needed where a number or a scalar does not tell them."""
+        """A variable with the first value `init`. type, lanes: those of `init` by default; a number has one lane."""
         if type is None:
             if isinstance(init, Value):
                 type = init.type

@@ -120,7 +120,7 @@ def _attributes(program: Program) -> tuple[dict[int, int], set[int]]:
             reads[place.offset] = min(mode, reads.get(place.offset, mode)) if mode != FLAT else mode
             continue
         count = _WORDS[modifiers["size"]]
-        if ".P" in instruction.form:  # of a patch: levels have bits, the rest is counted
+        if ".P" in instruction.form:  # of a patch: levels are flags in the header, the rest is a count
             continue
         addresses = range(place.offset, place.offset + 4 * count, 4)
         if instruction.op == "AST":

@@ -40,7 +40,7 @@ ATOMICS = ("add", "and", "or", "xor", "min", "max", "umin", "umax", "xchg")
 
 
 class Lang(Primitives):
-    """The operations of a kernel. `k.lanes` is the number of lanes; offsets are bytes into the arena that kernels see."""
+    """The operations of a kernel. `k.lanes` is the number of lanes; offsets are bytes from the start of the arena."""
 
     lanes: int
     numpy = False

@@ -1,7 +1,7 @@
 """What an evaluator provides: an operation for each word of lane code, on values that are checked already.
 
-`Lang` has the methods that kernels call, with their checks; the evaluators (`numpy_eval`, `llvm_eval`) are subclasses of
-it and implement these operations. Values have the types and lane counts that the operation needs.
+`Lang` has the methods that kernels call, with their checks. The evaluators (`numpy_eval`, `llvm_eval`) are its
+subclasses and implement these operations. Values have the types and lane counts that the operation needs.
 """
 
 from __future__ import annotations

@@ -175,7 +175,8 @@ def test_arrays_take_their_element() -> None:
         (lambda pb: pb.on("2D").method("SET_OPERATION", "MIX"), "'MIX' is no value"),
         (lambda pb: pb.address("SEMAPHOREA", 1 << 40), "40 bits"), (lambda pb: pb.bind("4D"), "no class '4D'"),
         (lambda pb: pb.bind(0xB197, 8), "0 to 7"), (lambda pb: pb.on("host"), "bound to no subchannel"),
-        (lambda pb: pb.write(0x1000, 0), "after the last method"), (lambda pb: pb.call_macro(128), "macros are 0 to 127"),
+        (lambda pb: pb.write(0x1000, 0), "after the last method"),
+        (lambda pb: pb.call_macro(128), "macros are 0 to 127"),
         (lambda pb: pb.semaphore_acquire(0, 0, compare="less"), "no comparison"),
     ],
 )  # fmt: skip

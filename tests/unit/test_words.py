@@ -17,7 +17,6 @@ ROOMS_NOT_DONE_YET = {
     "docs/architecture.md",
     "docs/guides/check.md",
     "docs/guides/diff-and-state.md",
-    "src/pocketgpu",
     "src/pocketgpu/capture",
     "src/pocketgpu/cli",
     "src/pocketgpu/inspect",

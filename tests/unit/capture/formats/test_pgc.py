@@ -194,7 +194,7 @@ WRONG: dict[str, tuple[str, bytes, str]] = {
     "endless number": ("3DS", b"\x02" + b"\xff" * 11, "more than ten bytes"),
     "state past its memory": ("3DS", b"\x03\x00\x00\x00" + varint(1024) + b"\x01" + bytes(4), "count of words"),
     "unknown state": ("3DS", b"\x03\x40\x00\x00\x00\x00", "no state 64"),
-    "state behind events": ("3DS", b"\x14" + bytes(32) + b"\x02\x00", "before all events"),
+    "state after events": ("3DS", b"\x14" + bytes(32) + b"\x02\x00", "before all events"),
     "screen 3": ("3DS", b"\x0f\x01\x03\x00", "a screen"),
     "picture as before": ("3DS", b"\x0f\x01\x00\x00", "where there was none"),
     "wrong check": ("3DS", b"\x0f\x00abcd", "check of a frame"),

@@ -94,7 +94,7 @@ def test_raw_words(tmp_path: Path) -> None:
         (["x"], 2, "no part of an address"),
         (["--filter", "NOTHING"], 2, "no register 'NOTHING'"),
         (["--base", "0x1000"], 2, "--base is for raw words"),
-        (["--as", "pica", "--base", "0x1001"], 2, "no word can lie at 0x1001"),
+        (["--as", "pica", "--base", "0x1001"], 2, "no word can be at 0x1001"),
         (["--as", "pica", "--base", "x"], 2, "no number"),
         (["--as", "pica", "--offset", "99999999"], 2, "the file has"),
         (["--as", "gpu"], 2, "gpu"),

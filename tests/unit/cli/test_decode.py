@@ -95,7 +95,7 @@ def test_raw_words(tmp_path: Path) -> None:
         (["--filter", "NOTHING"], 2, "no register 'NOTHING'"),
         (["--base", "0x1000"], 2, "--base is for raw words"),
         (["--as", "pica", "--base", "0x1001"], 2, "no word can be at 0x1001"),
-        (["--as", "pica", "--base", "x"], 2, "no number"),
+        (["--as", "pica", "--base", "x"], 2, "not a number"),
         (["--as", "pica", "--offset", "99999999"], 2, "the file has"),
         (["--as", "gpu"], 2, "gpu"),
     ],

@@ -2,8 +2,8 @@
 
     python docs/generate_registers.py FOLDER
 
-Registers that differ only in a number (the entries of a table, the lights) share one section. Nothing is written
-that the tables do not say, so a mistake found here is corrected in src/pocketgpu/facts.
+Registers that differ only in a number (the entries of a table, the lights) share one section. All text comes
+from the tables, so correct a mistake in src/pocketgpu/facts.
 """
 
 from __future__ import annotations
@@ -150,17 +150,17 @@ def places(group: list[Register]) -> str:
 
 def access(register: Register) -> str:
     if isinstance(register, Method):
-        return "a write sets something off" if register.trigger else ""
+        return "a write triggers an action" if register.trigger else ""
     words = {"rw": "read and write", "r": "read only", "w": "write only"}[register.access]
     if register.reset:
         words += f", reset value 0x{register.reset:08X}"
     if register.writable not in (0, 0xFFFFFFFF):
         words += f", writable bits 0x{register.writable:08X}"
-    return words + (", a write sets something off" if register.trigger else "")
+    return words + (", a write triggers an action" if register.trigger else "")
 
 
 def choices() -> str:
-    """The page of doubtful behaviours."""
+    """The page of doubtful behaviour."""
     lines = [
         "# Doubtful behaviour",
         "",

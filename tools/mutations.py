@@ -4,7 +4,7 @@
     python tools/mutations.py check                                each fault can still be made
     python tools/mutations.py choose [--seed N]                    draw faults anew, into mutations.json
 
-The faults are drawn by lot, so many in each room: a comparison that is off by one or turned round, a constant that is
+The faults are drawn at random, a number for each room: a comparison that is off by one or reversed, a constant that is
 one more, plus for minus, a branch that is taken when it should not be. Docstrings, annotations, messages and what is
 only shown to people (`__repr__`) are left alone. A fault is kept as text, old and new, and found by it, so it survives
 when a file moves. No fault is left out because it changes nothing that can be seen: such faults count as missed.
@@ -86,7 +86,7 @@ FOR_PEOPLE = {"__repr__", "__str__", "_repr_html_", "_repr_png_"}
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of a room: `old` stands once in one file of the package, `file` when it was drawn, and becomes `new`."""
+    """A fault of a room: `old` occurs once in one file of the package, `file` when it was drawn, and becomes `new`."""
 
     room: str
     file: str
@@ -122,7 +122,7 @@ def places(tree: ast.Module, tables: bool) -> Iterator[ast.AST]:
 
 
 def inside(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and what is in it, without text, messages, annotations and inner functions (which come by themselves)."""
+    """A node and what is in it, without text, messages, annotations and inner functions (which are separate)."""
     if isinstance(node, ast.Raise | ast.JoinedStr | ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
         return
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -144,7 +144,7 @@ def is_text(node: ast.AST) -> bool:
 
 
 def changed(node: ast.AST, source: str) -> tuple[str, str] | None:
-    """(kind, text in the place of the node's text), or None if it offers nothing to change."""
+    """(kind, text that replaces the node's text), or None if nothing in it can be changed."""
 
     def text(part: ast.AST) -> str:
         return str(ast.get_source_segment(source, part))
@@ -164,7 +164,7 @@ def changed(node: ast.AST, source: str) -> tuple[str, str] | None:
 
 
 def negated(node: ast.AST, source: str) -> tuple[ast.expr, str] | None:
-    """A branch that goes the other way: its test, and the text in its place."""
+    """A branch that goes the other way: its test, and the text that replaces it."""
     if isinstance(node, ast.If | ast.IfExp | ast.While) and "TYPE_CHECKING" not in ast.dump(node.test):
         return node.test, f"not ({ast.get_source_segment(source, node.test)})"
     return None
@@ -172,7 +172,7 @@ def negated(node: ast.AST, source: str) -> tuple[ast.expr, str] | None:
 
 @dataclass(frozen=True)
 class Change:
-    """Something that can be changed in a file: a node and the text in its place."""
+    """Something that can be changed in a file: a node and the text that replaces it."""
 
     kind: str
     node: ast.expr
@@ -180,7 +180,7 @@ class Change:
 
 
 def changes_of(source: str, facts: bool) -> list[Change]:
-    """All that a file offers. facts: also in its tables."""
+    """All that can be changed in a file. facts: also in its tables."""
     found: list[Change] = []
     for node in places(ast.parse(source), facts):
         branch, other = negated(node, source), changed(node, source)
@@ -192,7 +192,7 @@ def changes_of(source: str, facts: bool) -> list[Change]:
 
 
 def as_fault(room: str, path: Path, change: Change) -> Fault | None:
-    """The fault as old and new text: whole lines, with lines before them until they stand in the file once."""
+    """The fault as old and new text: whole lines, with lines before them until they occur in the file once."""
     source = path.read_text(encoding="utf-8")
     first, last = change.node.lineno - 1, int(change.node.end_lineno or 0)
     lines = source.splitlines(keepends=True)
@@ -213,7 +213,7 @@ def as_fault(room: str, path: Path, change: Change) -> Fault | None:
 
 
 def drawn(room: str, path: Path, r: random.Random) -> Fault | None:
-    """A fault in a file by lot: first the kind, then the place."""
+    """A random fault in a file: first the kind, then the place."""
     source = path.read_text(encoding="utf-8")
     offered = changes_of(source, "facts" in path.parts)
     kinds = sorted({change.kind for change in offered})
@@ -226,7 +226,7 @@ def drawn(room: str, path: Path, r: random.Random) -> Fault | None:
 
 
 def choose(seed: int) -> list[Fault]:
-    """So many faults in each room, by lot; no file twice in a room."""
+    """A number of random faults in each room; no file twice in a room."""
     chosen: list[Fault] = []
     for room, (folders, count) in ROOMS.items():
         r = random.Random(f"{seed} {room}")

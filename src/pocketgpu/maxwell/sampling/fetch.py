@@ -1,4 +1,4 @@
-"""Single texels by their numbers (TLD, TLDS), four around a place (TLD4, TLD4S), and questions about textures."""
+"""Single texels by their numbers (TLD, TLDS), four around a position (TLD4, TLD4S), and queries (TXQ, TMML)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.lookup import Record, Request, each_texture
 from pocketgpu.maxwell.sampling.records import Call
 from pocketgpu.maxwell.sampling.sample import Sampling
-from pocketgpu.maxwell.sampling.texels import compared, hand_over, level_start, load_texel, texel, texel_offsets
+from pocketgpu.maxwell.sampling.texels import compared, level_start, load_texel, return_words, texel, texel_offsets
 
 
 def _same(word: Value) -> Value:
@@ -22,7 +22,7 @@ def fetch(
     k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, handle: Value,
     *, choices: tuple[tuple[str, str], ...],
 ) -> None:  # fmt: skip
-    """Texels by number. What is outside of the texture reads as zero, or as the choice texture.fetch_outside says."""
+    """Texels by number. Outside of the texture they are zero, or what the choice texture.fetch_outside selects."""
     request = Request(k, launch, slot, warp, instruction, what)
     clamps = dict(choices)["texture.fetch_outside"] == "clamp"
 
@@ -57,7 +57,7 @@ def fetch(
             k.probe(f"texture.texel.{'rgba'[n]}", w)
         if not clamps:
             words = tuple(k.select(inside, w, 0) for w in words)  # type: ignore[assignment]
-        hand_over(request, words, lanes, record.word("KIND") == r.INTEGER)
+        return_words(request, words, lanes, record.word("KIND") == r.INTEGER)
 
     each_texture(request, mask, handle, r.SAMPLED, run)
 
@@ -102,7 +102,7 @@ def gather(
             value = k.switch(component, [partial(_same, word) for word in found])
             for i in range(4):
                 out[i].value = k.select(n == i, value, out[i].value)
-        hand_over(request, [v.value for v in out], lanes, record.word("KIND") == r.INTEGER)
+        return_words(request, [v.value for v in out], lanes, record.word("KIND") == r.INTEGER)
 
     each_texture(request, mask, handle, r.SAMPLED, run)
 
@@ -117,7 +117,7 @@ DIMENSION, TEXTURE_TYPE, SAMPLE_POSITION, FILTER, LOD, WRAPPING, BORDER_COLOUR, 
     22,
     63,
 )
-"""What can be asked: numbers of TXQ, and one of ours for TMML."""
+"""The queries: numbers of TXQ, and one of ours for TMML."""
 
 
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32, handle=I32)
@@ -125,7 +125,7 @@ def query(
     k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, handle: Value,
     *, choices: tuple[tuple[str, str], ...],
 ) -> None:  # fmt: skip
-    """Sizes of a level, and what header and sampler say (TXQ); the level of detail in 1/256 (TMML)."""
+    """Sizes of a level, and fields of header and sampler (TXQ); the level of detail in 1/256 (TMML)."""
     request = Request(k, launch, slot, warp, instruction, what)
     question = request.bits(Call.QUESTION)
 
@@ -162,7 +162,7 @@ def query(
         }  # fmt: skip
         number = k.select(question == LEVEL_OF_DETAIL, 23, k.min(question, 24))
         cases = [answers.get(n, nothing) for n in range(23)] + [detail, nothing]
-        hand_over(request, k.switch(number, cases), lanes, None)
+        return_words(request, k.switch(number, cases), lanes, None)
 
     each_texture(request, mask, handle, r.HEADER, run)
 

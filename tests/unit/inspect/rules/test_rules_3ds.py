@@ -47,7 +47,7 @@ def listed(edit: Callable[[Scene, CommandList], Any], **more: Any) -> Made:
 
 
 def then(work: Callable[[Scene, CaptureBuilder], Any]) -> Made:
-    """The scene, and more work of the capture behind it."""
+    """The scene, and more work of the capture after it."""
     return lambda: Scene(after=work).capture()
 
 
@@ -126,19 +126,19 @@ GEOMETRY = """
 
 
 def geometry(edit: Callable[[CommandList], Any] = lambda cl: None, late: bool = False) -> Made:
-    """The triangle through a geometry program. late: another draw without one comes behind it."""
+    """The triangle through a geometry program. late: another draw without one comes after it."""
 
     def before_draw(scene: Scene, cl: CommandList) -> None:
         cl.geometry_shader(assemble(GEOMETRY), outputs=3, inputs=9)
         edit(cl)
 
-    def behind(scene: Scene, cl: CommandList) -> None:
+    def second(scene: Scene, cl: CommandList) -> None:
         cl.no_geometry_shader()
         if late:
             cl.shader(assemble(PROGRAM)).draw_arrays(3)
 
     return lambda: Scene(edit=before_draw, draw=lambda s, cl: cl.draw_arrays(3, primitive="geometry"),
-                         late=behind).capture()  # fmt: skip
+                         late=second).capture()  # fmt: skip
 
 
 LIST, OTHER = 0x20000100, 0x20001000
@@ -188,7 +188,7 @@ CASES = [
     Case("shader.output-missing", program(PROGRAM.replace("mov o2.xy, v2", "nop")), "o2.x, o2.y"),
     Case("shader.two-inputs", patched(in_main("add r0, v0, r1"), lambda code: [code[0] & ~(0x1F << 7) | 1 << 7,
                                                                              *code[1:]]), "v0 and v1"),
-    Case("shader.mova-pair", program(in_main("mova a0.x, v1", "mova a0.y, v1")), "right behind",
+    Case("shader.mova-pair", program(in_main("mova a0.x, v1", "mova a0.y, v1")), "right after",
          program(in_main("mova a0.x, v1", "nop", "mova a0.y, v1"))),
     Case("uniform.nan", lambda: Scene(matrix=np.full((4, 4), np.nan)).capture(), "uniform c0.x"),
     Case("vertex.stride", register("ATTRIBBUFFER0_CONFIG2", stride=28, count=3), "stride is 28"),

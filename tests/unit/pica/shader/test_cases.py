@@ -77,7 +77,7 @@ def test_the_named_choice_makes_each_of_them_pass(cases: list[dict[str, Any]]) -
     for name, (choice, value) in table.items():
         assert value in CHOICES[choice].alternatives
         for tier in TIERS:
-            assert meets(by_name[name], run(by_name[name], tier=tier, switches={switch: value})), name
+            assert meets(by_name[name], run(by_name[name], tier=tier, choices={choice: value})), name
 
 
 def test_disputed_cases_follow_their_choices(cases: list[dict[str, Any]]) -> None:
@@ -86,14 +86,14 @@ def test_disputed_cases_follow_their_choices(cases: list[dict[str, Any]]) -> Non
     assert len(nested) == 6 and len(zeros) == 2
     for case in nested:
         # What Azahar's interpreter gave is 3dbrew's rule of one loop at a time.
-        one = run(case, tier="interpreter", switches={"shader.loop_ends": "one"})
+        one = run(case, tier="interpreter", choices={"shader.loop_ends": "one"})
         observed = case["observed"]["azahar_interp"]
         assert one[0, 0].tolist() == observed["o0"] and one.address[0].tolist() == observed["addr"]
-        assert meets(case, run(case, tier="interpreter", switches={"shader.stacks": "single"}))
-    kept = [run(case, tier="interpreter", switches={"shader.nested_loop_counter": "kept"}) for case in nested]
+        assert meets(case, run(case, tier="interpreter", choices={"shader.stacks": "single"}))
+    kept = [run(case, tier="interpreter", choices={"shader.nested_loop_counter": "kept"}) for case in nested]
     assert sum(meets(case, result) for case, result in zip(nested, kept, strict=True)) < len(nested)
     for case in zeros:
-        assert run(case, switches={"shader.reciprocal_zero": "signed"})[0, 0, 0] == -np.inf
+        assert run(case, choices={"shader.reciprocal_zero": "signed"})[0, 0, 0] == -np.inf
 
 
 def test_the_slow_evaluator_gives_the_same_bits(cases: list[dict[str, Any]]) -> None:

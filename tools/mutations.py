@@ -10,7 +10,7 @@ only shown to people (`__repr__`) are left alone. A fault is kept as text, old a
 when a file moves. No fault is left out because it changes nothing that can be seen: such faults count as missed.
 
 A run copies the tree (without .git) and the cache of compiled code into a temporary folder, so nothing here changes.
-Recordings of other programs are not used. Tests that fail, crash or need more than `--limit` seconds have caught the
+Recordings of other programs are used where POCKETGPU_RECORDINGS names them. Tests that fail, crash or need more than `--limit` seconds have caught the
 fault. The files that are nearest to its module go first; those for the other console are left out, as no import leads
 there. `--only` and `--nearest` are for a first look.
 """
@@ -261,7 +261,6 @@ def run_tests(tree: Path, tests: list[str], limit: int, **more: str) -> tuple[st
     paths = {"PYTHONPATH": f"{tree / 'src'}{os.pathsep}{tree / 'tools'}", "PYTHONPYCACHEPREFIX": str(tree / "bytecode")}
     environment = {**os.environ, "POCKETGPU_CACHE": str(tree / "cache"), **paths, **more}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    environment.pop("POCKETGPU_RECORDINGS", None)
     done = subprocess.run(
         ["/bin/sh", "-c", f'ulimit -t {limit}; exec "$@"', "sh", *command], cwd=tree, env=environment,
         capture_output=True, text=True, stdin=subprocess.DEVNULL,

@@ -407,7 +407,7 @@ def test_time_passes() -> None:
 def test_builder_refuses() -> None:
     with pytest.raises(UsageError, match="one to three"):
         Grid(CODE, (), (1,)).qmd()
-    with pytest.raises(UsageError, match="no QMD"):
+    with pytest.raises(UsageError, match="does not fit a QMD"):
         Grid(CODE, (1 << 32,), (1,)).qmd()
     with pytest.raises(UsageError, match="no QMD can be at"):
         PushBuffer().bind("compute").launch(QMD + 16)

@@ -16,7 +16,6 @@ from typing import Final
 
 from pocketgpu.facts.dialect.registers import Certainty
 from pocketgpu.facts.dialect.tables import Entry
-from pocketgpu.facts.external import USER_OFFSET
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE, KIB, MIB, VRAM
 from pocketgpu.facts.n3ds import TABLES
 from pocketgpu.facts.n3ds.structures import structure
@@ -54,8 +53,6 @@ VIRT_TO_PHYS: Final[tuple[AddressRange, ...]] = (
 
 REGISTERS_VIRT: Final = 0x1EB00000
 """Register offsets of the service calls count from this virtual address, which is physical 0x10000000."""
-
-REGISTERS_PHYS: Final = REGISTERS_VIRT - USER_OFFSET
 
 
 # Shared memory

@@ -56,7 +56,6 @@ LARGEST_SIDE = 1 << 14
 _CENTRAL = b"PK\x01\x02"
 _CHUNK = 1 << 20
 _HANDLES = 1 << 32
-_DIFFERS = "capture.entry-differs"
 _ENTRY_FLAGS = {"not_main": "LEVEL=SUBROUTINE", "no_prefetch": "SYNC=WAIT"}
 """Flags of an entry, and what each means in the hardware's form."""
 

@@ -183,10 +183,10 @@ def _line(group: list[_Row], single: bool) -> str:
         return f"{'':12}  {'->':{_RAW}}  {_write(first)}   {place}"
     at = f"{first.address:#010x}" if first.address else f"+{first.position}"
     raw = " ".join(f"{row.word:08x}" for row in group)
-    return f"{at:12}  {raw:{_RAW}}  {_text(group, single)}   {place}"
+    return f"{at:12}  {raw:{_RAW}}  {_text(group)}   {place}"
 
 
-def _text(group: list[_Row], single: bool) -> str:
+def _text(group: list[_Row]) -> str:
     """What the words of a line mean."""
     first = group[0]
     writes = [row for row in group if row.what in (PARAMETER, IMMEDIATE)]

@@ -39,7 +39,6 @@ class Structure:
     b: Inspection
     registers: Known = field(default_factory=dict)
     tables: Known = field(default_factory=dict)
-    seen_tables: set[tuple[bytes, bytes]] = field(default_factory=set)
     looked: int = 0
     sought: bool = False
     lists: tuple[Sequence[Range], Sequence[Range]] = ((), ())

@@ -47,7 +47,7 @@ def _color(fragment: FragmentProbes, prefix: str, channels: str = _CHANNELS) -> 
 
 
 # -- sections -------------------------------------------------------------------------------------------------------
-def inputs(draw: DrawOnPixel, fragment: FragmentProbes) -> Section:
+def inputs(fragment: FragmentProbes) -> Section:
     """Interpolated attributes by name of their semantic, and depth."""
     found: Section = {}
     for slot, name in enumerate(SEMANTICS):
@@ -260,7 +260,7 @@ def sections(draw: DrawOnPixel, fragment: FragmentProbes) -> dict[str, Section]:
     """What a fragment came to, in order: name of the stage to its values. The others are left out."""
     if not fragment.shaded:
         return {}
-    found: dict[str, Section | None] = {"inputs": inputs(draw, fragment)}
+    found: dict[str, Section | None] = {"inputs": inputs(fragment)}
     for unit in range(4):
         found[f"texture {unit}"] = texture(draw, fragment, unit)
     found["lighting"] = lighting(draw, fragment)

@@ -293,7 +293,7 @@ class _Watch(DrawWatcher):
                 counts[name] = counts.get(name, 0) + (0 if name == "written.r" else int(np.sum(value.raw)))
 
         run = Engine(arena, "numpy", note).get(draw_fragments, **static)
-        kept = [(slice(start, start + size), arena[start : start + size].copy()) for start, size in self._written(head)]
+        kept = [(slice(start, start + size), arena[start : start + size].copy()) for start, size in self._written()]
         first, last = PACKET.FIRST_TRIANGLE // 4, PACKET.LAST_TRIANGLE // 4
         counter = work.words(work.layout.counters, 1)
         old_head, old_counter = head.copy(), counter.copy()
@@ -326,7 +326,7 @@ class _Watch(DrawWatcher):
 
         return f": {title[0]} {shown(own)}, {title[1]} {shown(other)}"
 
-    def _written(self, head: NDArray[np.int32]) -> list[tuple[int, int]]:
+    def _written(self) -> list[tuple[int, int]]:
         registers = self._about.registers
         target = make_target(self.machine.memory, StaticRegisters(RegisterWords(registers)))
         return [] if isinstance(target, str) else target.ranges

@@ -17,8 +17,6 @@ from pocketgpu.pica.display.screens import BOTTOM_WIDTH, HEIGHT, TOP_WIDTH, WIDE
 from pocketgpu.pica.external.transfer import Move, external_format, tile_order
 from pocketgpu.pica.n3ds import N3DS
 
-MOST_SOURCES = 4
-
 
 @dataclass(frozen=True)
 class Source:

@@ -122,7 +122,7 @@ class ShaderModule:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def kind_of(data: bytes, name: str = "") -> str | None:
+def kind_of(data: bytes) -> str | None:
     """The kind of a file by its first bytes; None if they do not tell."""
     return _MAGIC.get(data[:4])
 

@@ -196,10 +196,10 @@ def _fill(found: Funnel, draw: Draw, counter: _Counter, passed: int, changed: li
         add("samples that pass all tests", passed)
     for surface, number in changed:
         add(f"samples of {surface.name} that changed", number)
-    found.because = _reason(found, draw, counter, passed if tested else None, sum(n for _, n in changed), state)
+    found.because = _reason(found, counter, passed if tested else None, sum(n for _, n in changed), state)
 
 
-def _reason(found: Funnel, draw: Draw, counter: _Counter, passed: int | None, changed: int, state: Any) -> str:
+def _reason(found: Funnel, counter: _Counter, passed: int | None, changed: int, state: Any) -> str:
     if changed:
         return f"{changed} samples of its targets changed"
     if not state.field("SET_RASTER_ENABLE"):

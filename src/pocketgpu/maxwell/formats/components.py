@@ -96,7 +96,7 @@ class Channel:
         """The channel's bits in the word that it is in."""
         return word.lsr(self.low) & self.mask(k)
 
-    def signed(self, k: Lang, word: Value) -> Value:
+    def signed(self, word: Value) -> Value:
         """The same as a signed number."""
         return (word << (32 - self.low - self.width)) >> (32 - self.width)
 
@@ -178,7 +178,7 @@ class _Bits:
 
     @cached_property
     def signed(self) -> Value:
-        return self._channel.signed(self._k, self.word)
+        return self._channel.signed(self.word)
 
 
 # From codes. Each takes (k, bits, channel, quotient), to a value.

@@ -164,8 +164,8 @@ def _header(k: Lang, words: Words, block: tuple[int, int]) -> _Header:
 
     safe = lambda value, instead: k.select(legal, value, instead)
     return _Header(
-        legal=legal | (is_void & _void_is_legal(k, words)),
-        void=is_void & _void_is_legal(k, words),
+        legal=legal | (is_void & _void_is_legal(words)),
+        void=is_void & _void_is_legal(words),
         columns=safe(columns, 2),
         rows=safe(rows, 2),
         two_planes=two_planes & legal,
@@ -215,7 +215,7 @@ def _colour_range(k: Lang, count: Value, room: Value) -> tuple[Ranges, Value]:
     return Ranges(k, best), size(COLOURS[0]) <= room
 
 
-def _void_is_legal(k: Lang, words: Words) -> Value:
+def _void_is_legal(words: Words) -> Value:
     """Low dynamic range, reserved bits set, and an extent that is empty nowhere, or no extent."""
     marks = (words[0] & 0xE00) == 0xC00
     low_s, high_s, low_t, high_t = (field(words, 12 + 13 * i, 13) for i in range(4))

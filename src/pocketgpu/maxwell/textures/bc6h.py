@@ -58,7 +58,6 @@ MODES: Final = (
     Mode(11, 12, (8, 8, 8), "r0.9:0 g0.9:0 b0.9:0 r1.7:0 r0.10:11 g1.7:0 g0.10:11 b1.7:0 b0.10:11"),
     Mode(15, 16, (4, 4, 4), "r0.9:0 g0.9:0 b0.9:0 r1.3:0 r0.10:15 g1.3:0 g0.10:15 b1.3:0 b0.10:15"),
 )  # fmt: skip
-_BY_NUMBER: Final = {mode.number: mode for mode in MODES}
 _ONE_PART = 3  # the two lowest bits of modes without a partition
 _PARTITION = 77
 

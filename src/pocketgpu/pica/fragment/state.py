@@ -105,7 +105,7 @@ class _Words:
             self.words.pop(field(name).register.offset, None)
 
 
-def _missing(get: _Words, used: set[int]) -> list[tuple[str, str]]:
+def _missing(get: _Words) -> list[tuple[str, str]]:
     """Features the draw asks for and does not get, or not for sure; those that are only told of leave the key."""
     found = []
     fog, mode = get("TEXENV_UPDATE_BUFFER.fog_mode"), get("COLOR_OPERATION.fragment_mode")
@@ -169,7 +169,7 @@ def _normal_form(raw: bytes, chosen: tuple[tuple[str, str], ...]) -> FragmentSta
     words = np.frombuffer(raw, np.uint32).tolist()
     get = _Words({number: word for number, word in zip(KEY_IDS.tolist(), words, strict=True) if word})
     used = combiners.sources_used(StaticRegisters(get.words), choices)
-    missing = _missing(get, used)
+    missing = _missing(get)
     lit = lighting.normal_form(get, used, choices)
     used |= lighting.units_read(lit)
     get.clear(*lighting.FIELDS)

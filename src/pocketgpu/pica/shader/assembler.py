@@ -58,7 +58,7 @@ from pocketgpu.facts.shader_isa import (
 )
 
 UNUSED = 0x1F
-DESCRIPTORS, MAD_DESCRIPTORS = 128, 32
+DESCRIPTORS = 128
 COMPONENTS = "xyzw"
 # Same result with the sources exchanged, so a uniform may stand on either side.
 _COMMUTATIVE = frozenset({"ADD", "MUL", "DP3", "DP4"})

@@ -185,7 +185,7 @@ class PgcLog(ChannelLog):
     def __init__(self, file: str, contents: Contents) -> None:
         self.contents = contents
         self.expected = expected_of(contents)
-        built = _Channels(file, contents)
+        built = _Channels(contents)
         notes = notes_of(contents)
         super().__init__(
             file, tuple(built.mappings), tuple(built.chunks), tuple(built.submissions), tuple(built.presents),
@@ -219,7 +219,7 @@ class PgcLog(ChannelLog):
 class _Channels:
     """Events in order become a log whose parts name submissions by number."""
 
-    def __init__(self, file: str, contents: Contents) -> None:
+    def __init__(self, contents: Contents) -> None:
         self.mappings: list[MappingRecord] = []
         self.chunks: list[ChunkRecord] = []
         self.submissions: list[Submission] = []

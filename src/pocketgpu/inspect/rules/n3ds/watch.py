@@ -60,7 +60,6 @@ class Watch(Recorder):
         self._lost: dict[int, Lost] = {}
         self._row: bool | None = None
         self._row_frame = -1
-        self._list_read: Read | None = None
         self._reader: DrawReader | None = None
 
     # -- where we are -------------------------------------------------------------------------------------------------

@@ -54,7 +54,6 @@ _MOST_PLANS = 1024
 MAX_COUNT = 1 << 24
 """Vertices or indices of a draw, and instances of it, at most."""
 _EVERYWHERE = 1 << 31  # more than any index buffer or stream can have in one piece
-_MASK40 = 0xFF_FFFF_FFFF
 
 
 @dataclass(frozen=True)

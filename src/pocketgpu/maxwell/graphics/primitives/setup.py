@@ -28,11 +28,6 @@ SCRATCH_SIZE = assembled.SCRATCH_SIZE
 """Bytes of scratch that `set_up` needs."""
 
 
-def least_region(groups: int) -> int:
-    """Bytes that the most shapes of one primitive take: what a region must have at least."""
-    return planes_size(groups) + MAX_CORNERS * room(SHAPE.size) + 3 * ALIGN
-
-
 class _SetUp:
     def __init__(self, k: Lang, raster: Value, region: Value, scratch: Value, kind: int, masks: bool) -> None:
         self.k, self.region, self.kind = k, region, kind
@@ -193,11 +188,12 @@ def set_up(
     """Shapes of the primitives first..last-1, in order, in a region.
 
     raster: offset of a RASTER record. region: of a REGION whose AT and END are set, to multiples of 32 with
-    `least_region` bytes between them at least; afterwards NEXT says which primitive comes next (`last`, unless there
-    was no more room, or MAX_AREA is passed), SHAPES_END where the shapes end, AREA how large they are. COME, GONE and
-    SHAPES are counted on. STIPPLE carries a line's stipple from call to call. scratch: of SCRATCH_SIZE bytes. kind:
-    vertices of a primitive, 1 to 3. masks: whether the program gives a mask of viewports for each primitive, which then
-    goes to all of these, one after the other; the region must have room for as many times its shapes.
+    room for the planes and shapes of one primitive at least; afterwards NEXT says which primitive comes next (`last`,
+    unless there was no more room, or MAX_AREA is passed), SHAPES_END where the shapes end, AREA how large they are.
+    COME, GONE and SHAPES are counted on. STIPPLE carries a line's stipple from call to call. scratch: of SCRATCH_SIZE
+    bytes. kind: vertices of a primitive, 1 to 3. masks: whether the program gives a mask of viewports for each
+    primitive, which then goes to all of these, one after the other; the region must have room for as many times its
+    shapes.
     """
     work = _SetUp(k, raster, region, scratch, kind, masks)
     copies = COPY_BITS if masks else 0

@@ -258,7 +258,7 @@ class ShapeMaker:
 
         k.branch(smooth | self.multi, broad, thin)
 
-    def _count(self, owner: Owner, start: Value, x: Value, y: Value, step: tuple[Value, Value]) -> None:
+    def _count(self, start: Value, x: Value, y: Value, step: tuple[Value, Value]) -> None:
         """The stipple's plane: `start` at a point (pixels from the origin) and a step for each pixel."""
         self._put(SHAPE.COUNTER, start - (x * step[0] + y * step[1]))
         self._put(SHAPE.STEP_X, step[0])
@@ -300,7 +300,7 @@ class ShapeMaker:
                 zero = k.f32(0.0)
                 steps = (k.select(steep, zero, step), k.select(steep, step, zero))
                 place = k.to_f32(first - k.select(steep, owner.origin[1], owner.origin[0])) + 0.5
-                self._count(owner, start, place, place, steps)
+                self._count(start, place, place, steps)
                 self._done()
             k.store(F32, counter, start + k.to_f32(count))
 
@@ -351,6 +351,6 @@ class ShapeMaker:
                     k.to_f32(c[0] - (o << SUBPIXEL_BITS)) * (1.0 / SUBPIXELS)
                     for c, o in zip((x, y), owner.origin, strict=True)
                 ]
-                self._count(owner, start, at[0], at[1], (dx, dy))
+                self._count(start, at[0], at[1], (dx, dy))
                 self._done()
             k.store(F32, counter, start + pixels)

@@ -40,7 +40,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
 )
 
 
-def whole_quads(k: Lang, covered: Value) -> Value:
+def whole_quads(covered: Value) -> Value:
     """All lanes of the quads that have any of these (ballots): pixels and the helpers that derivatives need."""
     some = covered | covered.lsr(1) | covered.lsr(2) | covered.lsr(3)
     return (some & 0x11111111) * 15

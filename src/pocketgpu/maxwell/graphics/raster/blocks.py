@@ -215,7 +215,7 @@ class _Raster:
         k = self.k
         for _ in k.when(self.program != 0):
             covered = self.fragment(FRAGMENTS.COVERED)
-            run_stage(k, self.program, self.slot, whole_quads(k, covered))
+            run_stage(k, self.program, self.slot, whole_quads(covered))
             for _ in k.when(k.load(I32, shape + SHAPE.FADE) != FADE_NONE):
                 self._fade(shape)
         for _ in k.when(~self.early):

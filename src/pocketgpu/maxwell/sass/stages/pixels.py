@@ -155,11 +155,11 @@ def interpolate(m: Machine, step: Step, mask: Value) -> None:
         address = step.offset
         if isinstance(address, int):
             return evaluate(by_address(address), address in OF_PRIMITIVE)
-        return evaluate(by_address(address), k.fit(any_of(k, address, OF_PRIMITIVE), BOOL, LANES))
+        return evaluate(by_address(address), k.fit(any_of(address, OF_PRIMITIVE), BOOL, LANES))
 
     def at_register() -> Value:
         address = m.register(step.base) + step.offset
-        return evaluate(by_address(address), any_of(k, address & WORD_MASK, OF_PRIMITIVE))
+        return evaluate(by_address(address), any_of(address & WORD_MASK, OF_PRIMITIVE))
 
     m.set_register(step.dest, k.branch(step.base == RZ, at_offset, at_register), mask)
 

@@ -150,11 +150,11 @@ class N3DSDriver(Driver[N3DS]):
         """Nothing to bring back."""
 
 
-class _Reached(Exception):
+class _EventReached(Exception):
     """Internal: the event that was asked for has happened."""
 
 
-class _Counter(Observer):
+class _EventCounter(Observer):
     """Counts the events of a frame, and stops the machine after one of them."""
 
     def __init__(self) -> None:
@@ -163,7 +163,7 @@ class _Counter(Observer):
     def _happened(self) -> None:
         self.events += 1
         if self.events >= self.stop:
-            raise _Reached
+            raise _EventReached
 
     def memory_loaded(self, address: int, size: int) -> None:
         self._happened()
@@ -192,7 +192,7 @@ class _Counter(Observer):
         if self.events >= self.stop:
             if wanted > 0:  # the list was walked further before the last of them ran
                 self.machine.see_again(packets, wanted - 1)
-            raise _Reached
+            raise _EventReached
 
 
 class N3DSPlayer(Player[N3DSDriver]):
@@ -207,7 +207,7 @@ class N3DSPlayer(Player[N3DSDriver]):
 
     def __init__(self, driver: N3DSDriver, budget: int = BUDGET) -> None:
         self._position = Position(0)
-        self._counter = _Counter()
+        self._counter = _EventCounter()
         driver.machine.observe(self._counter)
         self._clock = [0.0]
         """Seconds of replay that are over when a frame begins."""
@@ -248,7 +248,7 @@ class N3DSPlayer(Player[N3DSDriver]):
         self.machine.stats.reset()
         try:
             played = self.driver.play_frame()
-        except _Reached:
+        except _EventReached:
             self._position = Position(frame, counter.events)
             return
         except BaseException:

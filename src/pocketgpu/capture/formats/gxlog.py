@@ -186,15 +186,15 @@ def read(path: str | os.PathLike[str], data: bytes) -> GxLog:
 
     Raises CaptureError for a log that is no log, and for a memory file that is missing, damaged or too short.
     """
-    return _Parser(os.fspath(path), data).parse(memory_path(path))
+    return _GxLogParser(os.fspath(path), data).parse(memory_path(path))
 
 
 def parse(data: bytes, memory: bytes, *, file: str = "") -> GxLog:
     """A log from the plain bytes of both its files. `file` names it in errors. Raises CaptureError as `read` does."""
-    return _Parser(file, data).parse(memory)
+    return _GxLogParser(file, data).parse(memory)
 
 
-class _Parser(Document):
+class _GxLogParser(Document):
     def __init__(self, file: str, data: bytes) -> None:
         super().__init__(file, data)
         self.memory = b""

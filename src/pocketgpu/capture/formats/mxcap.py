@@ -181,7 +181,7 @@ def parse(data: bytes, *, file: str = "") -> ChannelLog:
     Raises CaptureError for an archive or a document that is damaged, of another kind or beyond the limits above.
     """
     archive = _Archive(data, file)
-    return _Parser(file, archive).parse()
+    return _ChannelLogParser(file, archive).parse()
 
 
 class _Archive:
@@ -254,7 +254,7 @@ def _shown(name: str) -> str:
     return repr(name if len(name) <= 80 else name[:77] + "...")
 
 
-class _Parser(Document):
+class _ChannelLogParser(Document):
     def __init__(self, file: str, archive: _Archive) -> None:
         super().__init__(f"{file}, {DOCUMENT}" if file else "", archive.read(DOCUMENT, DOCUMENT_LIMIT))
         self.archive = archive

@@ -69,13 +69,13 @@ def redact(capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | 
 
 
 def _redact_3ds(contents: Contents) -> Redacted:
-    found = _Textures(contents)
-    noise = _Noise(found)
+    found = _TextureNotes(contents)
+    noise = _TextureNoise(found)
     frames = [FrameContents(tuple(map(noise.event, frame.events))) for frame in contents.frames]
     return Redacted(replace(contents, frames=frames, tail=()), len(found.textures), noise.replaced, noise.left)
 
 
-class _Textures(Undrawn):
+class _TextureNotes(Undrawn):
     """Notes of a replay which bytes of memory are textures, and which are something that must stay."""
 
     def __init__(self, contents: Contents) -> None:
@@ -175,8 +175,8 @@ def _bytes_read(words: Mapping[str, int]) -> int:
     return part("PPF_INPUT_SIZE", "width") * part("PPF_INPUT_SIZE", "height") * format.bits // 8
 
 
-class _Noise:
-    def __init__(self, found: _Textures) -> None:
+class _TextureNoise:
+    def __init__(self, found: _TextureNotes) -> None:
         self.memory = found.machine.memory
         self.textures = found.all_textures()
         self.free = self.textures.copy()

@@ -81,7 +81,7 @@ class Area:
 class _Traced(Parser):
     """The parser without engines behind it: a row for each method."""
 
-    packet: _Packets
+    packet: _PacketTracer
 
     def __init__(
         self, k: Lang, layout: WorkLayout, area: Area, channel: Value, ram_words: int, choices: frozenset[str]
@@ -236,7 +236,7 @@ class _Traced(Parser):
         self.packet.find_file()
 
 
-class _Packets(Packet):
+class _PacketTracer(Packet):
     """Packets whose words come from segments. SKIPPING: 1 behind the end of a segment."""
 
     def __init__(self, k: Lang, walk: _Traced, illegal_ends: bool) -> None:
@@ -360,7 +360,7 @@ def trace(
     """
     chosen = frozenset(choices)
     walk = _Traced(k, WorkLayout(start), Area(area_start), channel, ram_words, chosen)
-    packet = walk.packet = _Packets(k, walk, "channel.illegal_header" in chosen)
+    packet = walk.packet = _PacketTracer(k, walk, "channel.illegal_header" in chosen)
     rows = walk.rows
     rows.put("PLACE", channel)
     rows.put("STATUS", 0)

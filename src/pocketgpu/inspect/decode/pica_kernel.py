@@ -105,7 +105,7 @@ class _Traced(Walk):
         self.status.value = self.k.select(jumps > JUMP_BUDGET, BUDGET, STOPPED)
 
 
-class _Tracer:
+class _ListTracer:
     """The pieces of the kernel."""
 
     def __init__(self, k: Lang, layout: WorkLayout, area: Area, choices: Mapping[str, str]) -> None:
@@ -418,7 +418,7 @@ def trace(
 
     After ROWS_FULL it can go on once ROW is 0; after WANT_JUMP once PENDING is 0 or the next segment is there.
     """
-    tracer = _Tracer(k, WorkLayout(layout_start, layout_size), Area(area_start), dict(choices))
+    tracer = _ListTracer(k, WorkLayout(layout_start, layout_size), Area(area_start), dict(choices))
     rows, status = tracer.rows, tracer.status
     for _ in k.loop(lambda: status.value == RUNNING):
         there = tracer.segment.value < rows.get("SEGMENTS")

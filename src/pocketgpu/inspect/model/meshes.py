@@ -59,7 +59,7 @@ def to_obj(mesh: Mesh) -> str:
     return "\n".join(lines) + "\n"
 
 
-class _Buffer:
+class _BinaryChunk:
     """The binary chunk in the making, with the views and accessors into it."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class _Buffer:
 
 def to_glb(mesh: Mesh) -> bytes:
     """A binary glTF 2.0 file: one node with the mesh, its texture inside."""
-    buffer = _Buffer()
+    buffer = _BinaryChunk()
 
     def floats(values: NDArray[np.float32], bounds: bool = False) -> int:
         return buffer.accessor(np.ascontiguousarray(values, "<f4"), _FLOAT, _ARRAY, bounds)

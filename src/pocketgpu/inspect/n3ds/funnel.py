@@ -59,7 +59,7 @@ _SIDES = {
 _COMPARED = {probe for own, other, _ in _SIDES.values() for probe in (own, other)}
 
 
-class _Watch(DrawWatcher):
+class _FunnelWatch(DrawWatcher):
     """Stops at one draw between its vertex side and its fragment side."""
 
     def __init__(self, machine: N3DS, draw: int, judge: Judge | None) -> None:
@@ -362,7 +362,7 @@ def funnel(run: N3dsInspection, address: Address) -> Funnel:
     """
     event = run.event(address)
     assert event.draw is not None
-    watch = _Watch(run.player.machine, event.draw, run.judge)
+    watch = _FunnelWatch(run.player.machine, event.draw, run.judge)
     run.watch(event, watch)
     tiles = watch.tiles if watch.tiles[0] < watch.tiles[1] else None
     found = Funnel(event.address, event, watch.stages, odd=watch.odd, tiles=tiles)
@@ -388,7 +388,7 @@ def because(found: Funnel) -> str:
     return f"no {stage.name} left: {most.count} of {stage.came} {most.reason}{where}"
 
 
-def _triangle(address: Address, event: Event, watch: _Watch) -> str:
+def _triangle(address: Address, event: Event, watch: _FunnelWatch) -> str:
     """What became of one triangle of the draw.
 
     :raises UsageError: there is none of that number, or triangles cannot be told apart.

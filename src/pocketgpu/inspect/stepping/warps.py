@@ -32,7 +32,7 @@ Choose = Callable[[int, int, int], int | None]
 Lanes that the warp does not begin with are not watched."""
 
 
-class _Relay:
+class _WarpRelay:
     """What kernels of an engine call: it finds who watches a launch record. One for each engine, as callbacks stay."""
 
     def __init__(self, engine: Engine) -> None:
@@ -48,7 +48,7 @@ class _Relay:
             engine.get(interpret_warp)(launch, slot, warp)
 
 
-_relays: WeakKeyDictionary[Engine, _Relay] = WeakKeyDictionary()
+_relays: WeakKeyDictionary[Engine, _WarpRelay] = WeakKeyDictionary()
 
 
 class LaneWatch:
@@ -85,7 +85,7 @@ class LaneWatch:
         """
         relay = _relays.get(self.engine)
         if relay is None:
-            relay = _relays[self.engine] = _Relay(self.engine)
+            relay = _relays[self.engine] = _WarpRelay(self.engine)
         if launch in relay.watches:
             raise UsageError("this launch is being watched already")
         relay.watches[launch] = self

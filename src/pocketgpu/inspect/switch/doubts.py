@@ -22,7 +22,7 @@ OLD_RAM_WORDS: Final = 2048
 
 
 @dataclass(frozen=True, slots=True)
-class _Watch:
+class _DoubtWatch:
     block: MethodBlock
     method: str
     matters: Test
@@ -40,9 +40,11 @@ def _set(word: int) -> bool:
     return word != 0
 
 
-def _watches() -> Iterator[_Watch]:
-    def watch(block: MethodBlock, method: str, matters: Test, choice: str, reason: str, certain: bool = True) -> _Watch:
-        return _Watch(block, method, matters, Doubt(choice, reason, certain))
+def _watches() -> Iterator[_DoubtWatch]:
+    def watch(
+        block: MethodBlock, method: str, matters: Test, choice: str, reason: str, certain: bool = True
+    ) -> _DoubtWatch:
+        return _DoubtWatch(block, method, matters, Doubt(choice, reason, certain))
 
     geq = _is(B06F, "SEMAPHORED.OPERATION", "ACQ_GEQ")
     yield watch(B06F, "SEMAPHORED", geq, "channel.acquire_geq", "a semaphore is waited for as greater or equal", False)

@@ -35,7 +35,7 @@ MOST_PIXELS = 1 << 22
 """Pixels of boxes that are looked at to count what shapes cover."""
 
 
-class _Counter(Observer):
+class _StageCounter(Observer):
     """Listens to a draw and counts."""
 
     wants_shapes = True
@@ -155,7 +155,7 @@ def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> Fu
     memory, engine = player.machine.memory, player.machine.engine
     before = [surface.rows(memory, engine) for surface, _ in trace.surfaces]
     drawing.forget_passed()  # repeated draws go on counting
-    counter = _Counter(watch)
+    counter = _StageCounter(watch)
     player.play_to(player.at(tick), counter)
     left = drawing.passed
     changed = []
@@ -169,7 +169,7 @@ def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> Fu
     return found
 
 
-def _fill(found: Funnel, draw: Draw, counter: _Counter, passed: int, changed: list[tuple[Surface, int]]) -> None:
+def _fill(found: Funnel, draw: Draw, counter: _StageCounter, passed: int, changed: list[tuple[Surface, int]]) -> None:
     plan, state = counter.plan, draw.state
 
     def add(name: str, left: int, *lost: Loss) -> None:
@@ -199,7 +199,7 @@ def _fill(found: Funnel, draw: Draw, counter: _Counter, passed: int, changed: li
     found.because = _reason(found, counter, passed if tested else None, sum(n for _, n in changed), state)
 
 
-def _reason(found: Funnel, counter: _Counter, passed: int | None, changed: int, state: Any) -> str:
+def _reason(found: Funnel, counter: _StageCounter, passed: int | None, changed: int, state: Any) -> str:
     if changed:
         return f"{changed} samples of its targets changed"
     if not state.field("SET_RASTER_ENABLE"):

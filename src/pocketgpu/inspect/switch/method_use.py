@@ -134,7 +134,7 @@ class MethodUse:
         stream = self._builder.build(state, max(self._channels, default=0) + 1)
         self._builder = StreamBuilder("Switch")
         tracer = MaxwellTracer(stream, choices=dict(departures(machine.choices, *CHOICES)))
-        told = _Rows(tracer.trace(), stream.table)
+        told = _PacketRows(tracer.trace(), stream.table)
         self._channels = {channel: tracer.channel(channel) for channel in self._channels}
         self.open_words = sum(tracer.open_words(channel) for channel in self._channels)
         self._count_headers(told)
@@ -145,7 +145,7 @@ class MethodUse:
         for found, place in told.doubts():
             self._doubt(found, 1, place)
 
-    def _count_headers(self, told: _Rows) -> None:
+    def _count_headers(self, told: _PacketRows) -> None:
         rows = told.rows
         kinds = rows["what"]
         self.headers[ZERO] += int((kinds == what_is.PADDING).sum())
@@ -158,7 +158,7 @@ class MethodUse:
         for segment in np.unique(segments).tolist():
             self._doubt(doubts.RESERVED_HEADER, 1, told.segment(segment))
 
-    def _count_writes(self, told: _Rows) -> None:
+    def _count_writes(self, told: _PacketRows) -> None:
         data = told.data
         files = data["block"]
         for file in files[np.sort(np.unique(files, return_index=True)[1])].tolist():
@@ -167,7 +167,7 @@ class MethodUse:
             use.writes += np.bincount(own["id"], minlength=WORDS)
             use.subchannels.update(np.unique(own["subchannel"]).tolist())
 
-    def _find_unbound(self, told: _Rows) -> None:
+    def _find_unbound(self, told: _PacketRows) -> None:
         """Doubts about packets for subchannels that nothing was bound to."""
         data, channels = told.data, told.channels
         binds = (data["block"] == HOST_FILE) & (data["id"] == B06F["SET_OBJECT"].word)
@@ -186,7 +186,7 @@ class MethodUse:
                     self._doubt(doubts.UNBOUND, len(unbound), told.place(int(unbound[0])))
 
 
-class _Rows:
+class _PacketRows:
     """Rows of a stream, and what packets they belong to. data: rows that write a method.
 
     channels: of each row of `data`; firsts: whether it is the first of its packet, or of its part in this segment.

@@ -70,7 +70,7 @@ def register_name(file: int, word: int) -> str:
     return f"{word:#05x}" if found is None else found.label
 
 
-class _Position:
+class _StreamPosition:
     """Where a channel is in its submission: entry, and the first word of it that no event has."""
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ class Recorder:
         self._frame = -1
         self._draws = 0
         self._open = False
-        self._positions: dict[int, _Position] = {}
+        self._positions: dict[int, _StreamPosition] = {}
         self._registers: dict[int, NDArray[np.uint32]] = {}
         self.power_on: dict[int, NDArray[np.uint32]] = {}
         """Registers of a channel before its first event, by its index: (files, words)."""
@@ -269,7 +269,7 @@ class Recorder:
         if not entry.isdecimal() or not word.isdecimal():
             return None
         number, last, end = int(submission[1:]), int(entry), int(word) + 1
-        at = self._positions.setdefault(channel.index, _Position())
+        at = self._positions.setdefault(channel.index, _StreamPosition())
         if at.submission != number:
             at.submission, at.entry, at.word = number, 0, 0
         if (at.entry, at.word) == (last, end):

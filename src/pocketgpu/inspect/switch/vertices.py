@@ -88,7 +88,7 @@ def vertices_of(inspection: SwitchInspection, draw: Draw, tick: int) -> Vertices
     for n, values in read.items():
         inputs[f"a{n}"] = values
     player.go(player.at(tick - 1))
-    listener = _Outputs()
+    listener = _OutputRecorder()
     player.play_to(player.at(tick), listener)
     named = np.concatenate(whole.runs).astype(np.int64) if whole.runs else np.empty(0, np.int64)
     outputs, emitted, triangles = listener.result(named)
@@ -107,7 +107,7 @@ def _vector(address: int) -> str:
     return _NAMES.get(address, f"a{address & ~15:#x}")
 
 
-class _Outputs(Observer):
+class _OutputRecorder(Observer):
     """Listens to a draw and keeps what its last stage before raster puts out, list after list."""
 
     wants_shapes = True

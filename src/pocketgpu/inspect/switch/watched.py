@@ -38,7 +38,7 @@ def _rounded(size: int) -> int:
     return -(-size // _PAGE) * _PAGE
 
 
-class _Relay:
+class _ObserverRelay:
     """The observer that code of the watched engine has: it passes on what it is told to whoever observes now."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Watch:
     def __init__(self, machine: GM20B) -> None:
         self.machine = machine
         self.engine = Engine(machine.memory.arena, "numpy", self._hear)
-        self.relay = _Relay()
+        self.relay = _ObserverRelay()
         """What code has as its observer, to look on at programs."""
         self._listener: Listener | None = None
         self.raster, size = spare(machine.areas.drawing)

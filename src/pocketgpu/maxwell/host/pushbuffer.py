@@ -93,7 +93,7 @@ class State:
         k.store(I64, at, k.load(I64, at) + (k.to_i64(by) if isinstance(by, Value) else by))
 
 
-class _Write:
+class _MethodWrite:
     """A method that is written, and what its code (`dispatch.CODES`) makes of that."""
 
     def __init__(self, parser: Parser, file: Value, word: Value, value: Value, from_macro: bool) -> None:
@@ -261,7 +261,7 @@ class Parser:
     def method(self, file: Value, word: Value, value: Value, from_macro: bool) -> None:
         """One method, with whatever it sets off."""
         k = self.k
-        write = _Write(self, file, word, value, from_macro)
+        write = _MethodWrite(self, file, word, value, from_macro)
         code = k.load(U8, k.to_i64(file * (FILE_SIZE // 4) + word) + self.layout.effects)
         cases = write.cases()
         k.switch(code, [cases[name] for name in CODES])

@@ -75,7 +75,7 @@ class _Extent(NamedTuple):
     mapping: Mapping
 
 
-class _State(NamedTuple):
+class _MappingState(NamedTuple):
     """What a snapshot keeps beside the bytes."""
 
     backings: tuple[Backing, ...]
@@ -488,12 +488,12 @@ class GpuMemory(Arena):
 
     # Snapshots and reset
 
-    def _state(self) -> _State:
+    def _state(self) -> _MappingState:
         mappings, extents = tuple(self._mappings.values()), tuple(self._extents)
-        return _State(tuple(self._backings.values()), tuple(self._free), self._top, mappings, extents)
+        return _MappingState(tuple(self._backings.values()), tuple(self._free), self._top, mappings, extents)
 
     def _restore_state(self, state: object) -> None:
-        assert isinstance(state, _State)
+        assert isinstance(state, _MappingState)
         self._backings = {b.id: b for b in state.backings}
         self._free, self._top = list(state.free), state.top
         if self._extents == list(state.extents) and tuple(self._mappings.values()) == state.mappings:

@@ -68,7 +68,7 @@ class Pools:
 
 
 @dataclass
-class _Copy:
+class _TexelCopy:
     """Texels of a header in the work area. offset -1: not there any more."""
 
     offset: int
@@ -89,7 +89,7 @@ def _parsed(header: bytes) -> TextureHeader:
 
 
 @dataclass
-class _Use:
+class _HandleUse:
     """What a handle came to: a record, and the stretches of the arena that it was made of with their newest version.
 
     sure: a change of them will show in the version.
@@ -99,7 +99,7 @@ class _Use:
     spans: list[tuple[int, int]]
     stamp: int
     sure: bool
-    copy: _Copy | None
+    copy: _TexelCopy | None
 
 
 class Textures:
@@ -131,11 +131,11 @@ class Textures:
         self._free_records = list(range(self._records + (count - 1) * RECORD_ROOM, self._records, -RECORD_ROOM))
         self.pools = Pools()
         self.generation = 0
-        self._found: dict[tuple[int, int], _Use] = {}
+        self._found: dict[tuple[int, int], _HandleUse] = {}
         self._found_in: tuple[Pools, int] = (self.pools, -1)
         self._reasons: dict[int, str] = {}
         self._known: dict[tuple[bytes, bytes, int], int] = {}
-        self._copies: dict[bytes, _Copy] = {}
+        self._copies: dict[bytes, _TexelCopy] = {}
         self._lock = threading.RLock()
         self.errors: list[BaseException] = []
         chosen = tuple((name, choices[name]) for name in _OF_KERNELS)
@@ -231,7 +231,7 @@ class Textures:
         """Where the texels of sampled handles that were found since `begin` lie: (GPU address, bytes)."""
         return [use.copy.span for use in self._found.values() if use.copy is not None]
 
-    def _is_as_before(self, use: _Use) -> bool:
+    def _is_as_before(self, use: _HandleUse) -> bool:
         newest = self.memory.newest
         return use.sure and max((newest(*span) for span in use.spans), default=0) == use.stamp
 
@@ -264,7 +264,7 @@ class Textures:
                 try:
                     self._found[key] = self._make(handle, use)
                 except PocketGPUError as error:
-                    self._found[key] = _Use(self._bad, [], 0, False, None)
+                    self._found[key] = _HandleUse(self._bad, [], 0, False, None)
                     self._reasons[handle] = error.message
                 self._enter(handle, use, self._found[key].at)
             return self._found[key].at
@@ -281,7 +281,7 @@ class Textures:
                 row[1] = use + 1
                 return
 
-    def _make(self, handle: int, use: int) -> _Use:
+    def _make(self, handle: int, use: int) -> _HandleUse:
         pools = self.pools
         number, which = numbers_of(handle, pools.joined)
         header = self._entry(pools.headers, pools.last_header, number, HEADER_BYTES, "texture header")
@@ -310,7 +310,7 @@ class Textures:
         pieces = [piece for place in places for piece in self.memory.spans(*place)]
         spans = [(offset, size) for offset, size in pieces if offset is not None]
         stamp = max((self.memory.newest(*span) for span in spans), default=0)
-        return _Use(at, spans, stamp, stamp < self.memory.version and (copy is None or copy.sure), copy)
+        return _HandleUse(at, spans, stamp, stamp < self.memory.version and (copy is None or copy.sure), copy)
 
     def _tell(self, texture: TextureHeader, entries: tuple[tuple[int, int], ...]) -> None:
         """Tell of a texture that was looked up."""
@@ -354,7 +354,7 @@ class Textures:
                     words[place + n] = np.uint32(item & 0xFFFFFFFF).view(np.int32)
 
     # -- copies -----------------------------------------------------------------------------------------------------
-    def _copy(self, header: bytes, texture: TextureHeader) -> _Copy:
+    def _copy(self, header: bytes, texture: TextureHeader) -> _TexelCopy:
         """Texels of a header as they are now."""
         memory = self.memory
         known = self._copies.get(header)
@@ -385,7 +385,7 @@ class Textures:
             memory.arena[place : place + level.nbytes] = level.reshape(-1).view(np.uint8)
             offsets.append(place)
             place += (level.nbytes + 63) & -64
-        copy = _Copy(at, size, offsets, kind, span, stamp, sure, digest, self.generation)
+        copy = _TexelCopy(at, size, offsets, kind, span, stamp, sure, digest, self.generation)
         self._copies[header] = copy
         return copy
 

@@ -35,7 +35,7 @@ _LOW = 0x00FF00FF
 
 
 @dataclass
-class _Header:
+class _BlockHeader:
     """What the fixed bits of the blocks say. Where a block is not `legal`, the numbers are harmless ones."""
 
     legal: Value
@@ -125,7 +125,7 @@ def _half(k: Lang, code: Value) -> Value:
 # The header
 
 
-def _header(k: Lang, words: Words, block: tuple[int, int]) -> _Header:
+def _header(k: Lang, words: Words, block: tuple[int, int]) -> _BlockHeader:
     low = words[0]
     is_void = (low & 0x1FF) == 0x1FC
     columns, rows, known = _grid(k, low)
@@ -163,7 +163,7 @@ def _header(k: Lang, words: Words, block: tuple[int, int]) -> _Header:
     legal = legal & fits
 
     safe = lambda value, instead: k.select(legal, value, instead)
-    return _Header(
+    return _BlockHeader(
         legal=legal | (is_void & _void_is_legal(words)),
         void=is_void & _void_is_legal(words),
         columns=safe(columns, 2),
@@ -235,7 +235,7 @@ def _kept(k: Lang, words: Words, size: Value) -> list[Value]:
     return kept
 
 
-def _endpoints(k: Lang, words: Words, head: _Header, scratch: Value) -> tuple[list[Value], list[Value]]:
+def _endpoints(k: Lang, words: Words, head: _BlockHeader, scratch: Value) -> tuple[list[Value], list[Value]]:
     """The two colours of each part, as unorm8 words."""
     single, zero = head.colour_start == 17, k.splat(0)
     shifted = [
@@ -266,7 +266,7 @@ def _endpoints(k: Lang, words: Words, head: _Header, scratch: Value) -> tuple[li
     return first, last
 
 
-def _weights(k: Lang, words: Words, head: _Header, raw: Value, grid: Value) -> None:
+def _weights(k: Lang, words: Words, head: _BlockHeader, raw: Value, grid: Value) -> None:
     """Store for each point of the grid its weight and its right neighbour's, of both planes, in a word."""
     stream = _kept(k, [reverse(word) for word in reversed(words)], head.weight_bits)
     line = 4 * k.lanes

@@ -139,7 +139,7 @@ def scan_out(
     is black; the fill colour of the LCD covers everything.
     """
     log = EventLog() if events is None else events
-    reader = _Reader(memory, read, log, at, {**DEFAULTS, **(choices or {})})
+    reader = _ScanOut(memory, read, log, at, {**DEFAULTS, **(choices or {})})
     tables = (ColorTable(), ColorTable()) if luts is None else luts
     screens: dict[str, Screen] = {}
     for unit, name in enumerate(("top", "bottom")):
@@ -171,7 +171,7 @@ def _rescaled(texels: Bytes, format: PixelFormat) -> Bytes:
     return texels
 
 
-class _Reader:
+class _ScanOut:
     """One scan-out: where to read, and where to complain."""
 
     def __init__(

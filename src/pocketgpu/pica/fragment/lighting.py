@@ -225,7 +225,7 @@ class _Light:
         return (self.flags & flag) != 0
 
 
-class _Surface:
+class _LitPixels:
     """What all lights have in common at a group of pixels. normal, tangent and view have length 1; view goes from the
     surface to the eye, and `way` is the same before its length was taken away."""
 
@@ -242,7 +242,7 @@ class _Terms:
     yet which are asked for.
     """
 
-    def __init__(self, k: Lang, surface: _Surface, light: _Light, toward: Vector, general: bool) -> None:
+    def __init__(self, k: Lang, surface: _LitPixels, light: _Light, toward: Vector, general: bool) -> None:
         self.k, self.surface, self.light, self.toward = k, surface, light, toward
         self.known: dict[Any, Any] = {}
         self._inputs = [self.value(code) for code in range(NOTHING)] if general else []
@@ -453,7 +453,7 @@ class Lighting:
         k, fresnel = self.k, self.get("fresnel")
         quaternion = [plane(slot) for slot in QUATERNION_SLOTS]  # its length does not matter, so neither does w
         normal, tangent = self._axes(quaternion, texture)
-        surface = _Surface(k, normal, tangent, [plane(slot) * w for slot in VIEW_SLOTS])
+        surface = _LitPixels(k, normal, tangent, [plane(slot) * w for slot in VIEW_SLOTS])
         for what, vector in (("normal", normal), ("tangent", tangent), ("view", surface.view)):
             for axis, component in zip("xyz", vector, strict=True):
                 k.probe(f"lighting.{what}.{axis}", component)
@@ -528,7 +528,7 @@ class Lighting:
         shadow: tuple[Value, ...] = k.branch(self.get("shadow") != 0, factors, lambda: bright)
         return shadow
 
-    def _towards(self, surface: _Surface, light: _Light) -> tuple[_Terms, Value]:
+    def _towards(self, surface: _LitPixels, light: _Light) -> tuple[_Terms, Value]:
         """The terms of a light, and its distance."""
         k = self.k
 

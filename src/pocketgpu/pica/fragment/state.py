@@ -86,7 +86,7 @@ class FragmentState:
         return StaticRegisters(dict(self.words))
 
 
-class _Words:
+class _KeyWords:
     """Register words under construction, by field name."""
 
     def __init__(self, words: dict[int, int]) -> None:
@@ -105,7 +105,7 @@ class _Words:
             self.words.pop(field(name).register.offset, None)
 
 
-def _missing(get: _Words) -> list[tuple[str, str]]:
+def _missing(get: _KeyWords) -> list[tuple[str, str]]:
     """Features the draw asks for and does not get, or not for sure; those that are only told of leave the key."""
     found = []
     fog, mode = get("TEXENV_UPDATE_BUFFER.fog_mode"), get("COLOR_OPERATION.fragment_mode")
@@ -122,7 +122,7 @@ def _missing(get: _Words) -> list[tuple[str, str]]:
     return found
 
 
-def _procedural(get: _Words, used: set[int], choices: Mapping[str, str]) -> None:
+def _procedural(get: _KeyWords, used: set[int], choices: Mapping[str, str]) -> None:
     """The normal form of texture unit 3. texture.filter leaves it alone but for its levels: the filter bits are about
     a table of colours."""
     if TEXENV_SOURCE.TEXTURE3 not in used or not get("TEXUNIT_CONFIG.unit3_enable"):
@@ -141,7 +141,7 @@ def _procedural(get: _Words, used: set[int], choices: Mapping[str, str]) -> None
     get.put("TEXUNIT3_PROCTEX4.max_level", 0)
 
 
-def _mode(get: _Words) -> None:
+def _mode(get: _KeyWords) -> None:
     """The normal form of what the mode of fragment operations makes of tests and masks."""
     mode = get("COLOR_OPERATION.fragment_mode")
     if mode not in (FRAGMENT_MODE.GAS, FRAGMENT_MODE.SHADOW):
@@ -167,7 +167,7 @@ def normalise(raw: np.ndarray, choices: Mapping[str, str]) -> FragmentState:
 def _normal_form(raw: bytes, chosen: tuple[tuple[str, str], ...]) -> FragmentState:
     choices = dict(chosen)
     words = np.frombuffer(raw, np.uint32).tolist()
-    get = _Words({number: word for number, word in zip(KEY_IDS.tolist(), words, strict=True) if word})
+    get = _KeyWords({number: word for number, word in zip(KEY_IDS.tolist(), words, strict=True) if word})
     used = combiners.sources_used(StaticRegisters(get.words), choices)
     missing = _missing(get)
     lit = lighting.normal_form(get, used, choices)

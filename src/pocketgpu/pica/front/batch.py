@@ -109,7 +109,7 @@ _GROUP_WORDS = slice(GROUP.WORDS // 4, GROUP.WORDS // 4 + len(GROUP_IDS))
 
 
 @dataclass
-class _State:
+class _StateKernels:
     """A fragment state with its kernels, one for each combination of power-of-two textures."""
 
     state: FragmentState
@@ -118,14 +118,14 @@ class _State:
 
 
 @dataclass
-class _Plan:
+class _DrawPlan:
     """What packets that agree in everything have in common. target None: they are left out. words: the prepared part of
     their heads, but for where textures lie just now. geometry: the mode of the geometry shader, None without one."""
 
     events: list[tuple[EventKind, str, str]]
     program: VertexProgram
     target: DrawTarget | None = None
-    state: _State | None = None
+    state: _StateKernels | None = None
     powers: tuple[bool, ...] = ()
     geometry: int | None = None
     used: int = -1  # in which power cycle packets last had this plan
@@ -153,7 +153,7 @@ class DrawRunner:
         self.static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         self._workers = Workers(threads)
         self.textures = TextureCache(memory, engine, layout, choices)
-        self._states: dict[bytes, _State] = {}
+        self._states: dict[bytes, _StateKernels] = {}
         self._targets: dict[bytes, DrawTarget | str] = {}
         self.tier = "auto"
         rules = rules_of(choices)
@@ -161,10 +161,10 @@ class DrawRunner:
         self.geometry_programs = GeometryPrograms(engine, memory.arena, layout, rules)
         self._geometry_choices = geometry_choices(choices)
         self._staged = False  # whether any draw had a geometry shader
-        self._plans: dict[tuple[bytes, int], _Plan] = {}
+        self._plans: dict[tuple[bytes, int], _DrawPlan] = {}
         self._cycle = 0  # how often the machine was switched on again
         self._drawn_to: dict[bytes, DrawTarget] = {}  # since then
-        self._batch = _Batch()
+        self._batch = _DrawBatch()
         self.observers: tuple[Observer, ...] = ()
         """Who is asked to let the fragment side of a batch run, and told what draws wrote."""
         self.pixels = 0  # in the boxes of all triangles since the caller last set it to 0
@@ -210,12 +210,12 @@ class DrawRunner:
         self._words[offset >> 2] = value
 
     # -- looking things up ------------------------------------------------------------------------------------------
-    def _state(self, key: np.ndarray) -> _State:
+    def _state(self, key: np.ndarray) -> _StateKernels:
         raw = key.tobytes()
         known = self._states.get(raw)
         if known is None:
             state = normalise(key, self.choices)
-            known = self._states[raw] = _State(state, general_words(state))
+            known = self._states[raw] = _StateKernels(state, general_words(state))
         return known
 
     def _target(self, key: np.ndarray) -> DrawTarget | str:
@@ -320,14 +320,14 @@ class DrawRunner:
             if len(kept) > MAX_PREPARED:
                 kept.clear()
 
-    def _plan(self, row: np.ndarray, packet: int, program: VertexProgram) -> _Plan:
+    def _plan(self, row: np.ndarray, packet: int, program: VertexProgram) -> _DrawPlan:
         """What all packets with this row and vertex program have in common."""
         state, target = self._state(row[_KEY]), self._target(row[_TARGET])
         events: list[tuple[EventKind, str, str]] = [("warning", id, message) for id, message in state.state.missing]
         if isinstance(target, str):
-            return _Plan([*events, ("fault", "draw.left-out", target)], program)
+            return _DrawPlan([*events, ("fault", "draw.left-out", target)], program)
         registers = self._registers[packet]
-        plan = _Plan(events, program, target)
+        plan = _DrawPlan(events, program, target)
         if _STAGE.field.raw(int(registers[_STAGE.register.offset])) == GEOMETRY_STAGE.ON:
             plan.geometry = _GEOMETRY_MODE.field.raw(int(registers[_GEOMETRY_MODE.register.offset]))
 
@@ -358,7 +358,7 @@ class DrawRunner:
         plan.state, plan.powers = state, tuple(powers)
         return plan
 
-    def _handle(self, state: _State, powers_of_two: tuple[bool, ...]) -> int:
+    def _handle(self, state: _StateKernels, powers_of_two: tuple[bool, ...]) -> int:
         """The fragment kernel for a state: specialised code if it can be had at once, else general code, which draws
         the same while the other is being made."""
         known = state.handles.get(powers_of_two)
@@ -484,7 +484,7 @@ class DrawRunner:
         step = self.engine.get(geometry_step, **self._geometry_choices, **self.static)
         step(int(self._packet_offsets[packet]), start)
 
-    def _raster(self, first: int, end: int, batch: _Batch, started: float) -> float:
+    def _raster(self, first: int, end: int, batch: _DrawBatch, started: float) -> float:
         """The fragment side of run list entries first .. end-1; empties the triangle area. Returns the time now."""
         triangles, area = self._get(C.TRIANGLES), self._get(C.AREA)
         self.pixels += area
@@ -517,7 +517,7 @@ def _asked(observer: Observer, run: Run, first: int, end: int) -> None:
     observer.fragments(first, end, run)
 
 
-class _Batch:
+class _DrawBatch:
     """Groups of draws that run together, and what they write."""
 
     def __init__(self) -> None:

@@ -47,7 +47,7 @@ class _Outlet(Emission):
         k.invoke(self.handle, self.first, k.i32(k.lanes))
 
 
-class _Pass:
+class _LaneGroup:
     """Some lanes of a run: where their inputs and uniforms are, and how they start."""
 
     def __init__(
@@ -82,7 +82,7 @@ def geometry_program(
     graph = program_of(code, descriptors, entry, rules)
     live = LiveRegisters(k, packet + PACKET_REGISTERS)
     for v in k.range(0, count, k.lanes):
-        lanes = _Pass(k, v, inputs, uniforms, count, emit, area, own_uniforms)
+        lanes = _LaneGroup(k, v, inputs, uniforms, count, emit, area, own_uniforms)
         shader = Shader(k, graph, lanes.uniforms, live, True, lanes.start, lanes.read)
         shader.run(lanes.inside)
         lanes.check(shader.stuck.value, shader.steps.value if shader.steps else None, control)
@@ -98,7 +98,7 @@ def geometry_interpreter(
     live = LiveRegisters(k, packet + PACKET_REGISTERS)
     code, descriptors, entry = bank("vs_code"), bank("vs_opdescs"), live("VSH_ENTRYPOINT.entry")
     for v in k.range(0, count, k.lanes):
-        lanes = _Pass(k, v, inputs, uniforms, count, emit, area, own_uniforms)
+        lanes = _LaneGroup(k, v, inputs, uniforms, count, emit, area, own_uniforms)
         unit = Interpreter(
             k, code, k.i32(CODE_WORDS), descriptors, entry, lanes.uniforms, live, rules, lanes.start, lanes.inside
         )

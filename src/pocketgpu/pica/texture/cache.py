@@ -65,7 +65,7 @@ _BLOCK = 8192  # 64-bit words compared at a time
 
 
 @dataclass(slots=True)
-class _Decoded:
+class _DecodedFaces:
     """Where rows lie, for which versions of memory they hold, and the bytes of each face that they were made of."""
 
     place: int
@@ -85,7 +85,7 @@ class TextureCache:
         self.memory, self.engine, self.layout = memory, engine, layout
         self._top = layout.textures
         self.generation = 0  # how often everything was dropped
-        self._known: dict[Source, _Decoded] = {}
+        self._known: dict[Source, _DecodedFaces] = {}
         self.described: dict[tuple[int, ...], Source | None] = {}
 
     def describe(self, registers: np.ndarray, unit: int) -> Source | None:
@@ -143,7 +143,7 @@ class TextureCache:
         else:
             self._decode(source, place)
         texels = [] if source.blank else [self.memory.arena[f : f + source.size].copy() for f in source.faces]
-        self._known[source] = _Decoded(place, newest, texels)
+        self._known[source] = _DecodedFaces(place, newest, texels)
         return place
 
     def _holds(self, offset: int, texels: np.ndarray) -> bool:

@@ -185,7 +185,7 @@ class PgcLog(ChannelLog):
     def __init__(self, file: str, contents: Contents) -> None:
         self.contents = contents
         self.expected = expected_of(contents)
-        built = _Channels(contents)
+        built = _ChannelLogBuilder(contents)
         notes = notes_of(contents)
         super().__init__(
             file, tuple(built.mappings), tuple(built.chunks), tuple(built.submissions), tuple(built.presents),
@@ -216,7 +216,7 @@ class PgcLog(ChannelLog):
                     raise CaptureError(message, file=self.file, hint="The recorder that wrote it has a bug.")
 
 
-class _Channels:
+class _ChannelLogBuilder:
     """Events in order become a log whose parts name submissions by number."""
 
     def __init__(self, contents: Contents) -> None:

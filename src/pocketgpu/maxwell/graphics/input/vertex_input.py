@@ -146,7 +146,7 @@ def _topology_words(number: int, patch: int) -> dict[str, int]:
     }  # fmt: skip
 
 
-class _Words:
+class _NewRecord:
     """A record by names, in an array of its own."""
 
     def __init__(self, size: int, offsets: Mapping[str, int]) -> None:
@@ -174,7 +174,7 @@ def _piece(memory: GpuMemory, address: int, size: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class _Source:
+class _StreamPlaces:
     """Where registers tell of an attribute's stream: words of FORMAT, of LIMIT, and of INSTANCE."""
 
     attribute: Fetched
@@ -183,7 +183,7 @@ class _Source:
     instance: int
 
     @classmethod
-    def of(cls, a: Fetched) -> _Source:
+    def of(cls, a: Fetched) -> _StreamPlaces:
         half, i = "AB"[a.stream >> 4], a.stream & 15
         names = (f"{half}_FORMAT", f"LIMIT_{half}_A", f"INSTANCE_{half}")
         methods = [B197[f"SET_VERTEX_STREAM_{name}"] for name in names]
@@ -200,7 +200,7 @@ class VertexPlan:
 
     words: NDArray[np.uint32]
     entries: NDArray[np.uint32]
-    sources: tuple[_Source, ...]
+    sources: tuple[_StreamPlaces, ...]
     index_bytes: int
     uses_start: bool
     adds_base: bool
@@ -268,7 +268,7 @@ class VertexInput:
         :param launch: offset of the vertex stage's LAUNCH record. output_vectors, output_map: of its pages of outputs.
         :param neighbours: whether a geometry program wants the neighbours of lines and triangles.
         """
-        record, room = _Words(INPUT.size, INPUT.offsets), self.room
+        record, room = _NewRecord(INPUT.size, INPUT.offsets), self.room
         restart = state.field("SET_DA_PRIMITIVE_RESTART", "ENABLE")
         if not indexed:
             restart = restart and state.field("SET_DA_PRIMITIVE_RESTART_VERTEX_ARRAY", "ENABLE")
@@ -298,7 +298,7 @@ class VertexInput:
             record.put("VERTICES", v, part // 4)
         record.put_wide("FETCH_CAREFUL", self.engine.handle(fetch_careful))
         return VertexPlan(
-            record.words, _entries(shape), tuple(_Source.of(a) for a in shape.attributes), index_bytes,
+            record.words, _entries(shape), tuple(_StreamPlaces.of(a) for a in shape.attributes), index_bytes,
             indexed or bool(state.field("SET_DA_OUTPUT", "VERTEX_ID_USES_ARRAY_START")),
             indexed or self._adds_base, tier,
         )  # fmt: skip
@@ -409,7 +409,7 @@ def _entries(shape: InputShape) -> NDArray[np.uint32]:
 @cache
 def _format_words(format: int, type: int) -> NDArray[np.uint32]:
     """The words of an ATTRIBUTE record that a format gives."""
-    entry = _Words(ATTRIBUTE.size, ATTRIBUTE.offsets)
+    entry = _NewRecord(ATTRIBUTE.size, ATTRIBUTE.offsets)
     entry.put("BYTES", VERTEX[format].bytes)
     for n, channel in enumerate(channels_of(format, type).channels):
         for name, number in zip(CHANNEL_WORDS, astuple(channel), strict=True):

@@ -131,14 +131,14 @@ def write(k: Lang, output: Value, fragments: Value, *, key: WriteKey | None) -> 
         if key is not None:
             for n, color in enumerate(key.colors):
                 record = output + (OUTPUT.COLOR + n * COLOR.size)
-                _Colour(k, settings, fragments, Settings(k, record, COLOR.offsets, color), color).write()
+                _TargetColour(k, settings, fragments, Settings(k, record, COLOR.offsets, color), color).write()
         else:
             for i in k.range(0, settings.word("COLORS")):
                 record = output + k.to_i64(i * COLOR.size + OUTPUT.COLOR)
-                _Colour(k, settings, fragments, Settings(k, record, COLOR.offsets, None), None).write()
+                _TargetColour(k, settings, fragments, Settings(k, record, COLOR.offsets, None), None).write()
 
 
-class _Colour:
+class _TargetColour:
     """One colour of the program on its way into its target."""
 
     def __init__(self, k: Lang, draw: Settings, fragments: Value, own: Settings, key: ColorKey | None) -> None:

@@ -421,7 +421,7 @@ class StageLaunch:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _ProgramAtAddress:
     """A program at an address, as long as its pages do not change."""
 
     pipeline: int
@@ -470,7 +470,7 @@ class Programs:
         self._sizes = [0] * len(STAGES)
         self._code = programs.Programs(memory)
         self._known: dict[Any, StageProgram] = {}
-        self._seen: dict[int, _Seen] = {}
+        self._seen: dict[int, _ProgramAtAddress] = {}
         self.moves = 0
         """How often slots have moved."""
 
@@ -531,7 +531,7 @@ class Programs:
         if offset is not None and code.start == WORD and len(code.origins) == 1:
             if len(self._seen) >= MAX_SEEN:
                 self._seen.clear()
-            self._seen[address] = _Seen(pipeline, offset, size, memory.newest(offset, size), program)
+            self._seen[address] = _ProgramAtAddress(pipeline, offset, size, memory.newest(offset, size), program)
         return program
 
     def span(self, pipeline: int, address: int) -> tuple[int, int] | None:

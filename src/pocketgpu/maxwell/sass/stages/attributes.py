@@ -34,7 +34,7 @@ MOST_VERTICES = 32
 """Vertices of a primitive that comes in: patches have up to 32."""
 
 
-class _Access:
+class _AttributeWord:
     """One word of an access to attributes: of inputs, of outputs or of a patch."""
 
     def __init__(self, m: Machine, step: Step, n: int, writes: bool, mask: Value) -> None:
@@ -143,7 +143,7 @@ def attribute_load(m: Machine, step: Step, mask: Value) -> None:
     k, size = m.k, step.mods["size"]
     for n in range(4):
         for _ in k.when(size >= n):
-            access = _Access(m, step, n, False, mask)
+            access = _AttributeWord(m, step, n, False, mask)
             vector = lambda access=access: k.load(I32, access.vector(), LANES)
             gathered = lambda access=access: k.gather(I32, access.lanes())
             m.set_register(above(k, step.dest, n), k.branch(access.simple, vector, gathered), mask)
@@ -155,7 +155,7 @@ def attribute_store(m: Machine, step: Step, mask: Value) -> None:
     mask = _writable(m, step.mods["p"] != 0, mask)
     for n in range(4):
         for _ in k.when(size >= n):
-            access = _Access(m, step, n, True, mask)
+            access = _AttributeWord(m, step, n, True, mask)
             v = m.word(step.sources[1], n)
             vector = lambda access=access, v=v: k.store(I32, access.vector(), v, mask)
             scattered = lambda access=access, v=v: k.scatter(I32, access.lanes(), v, mask)

@@ -557,7 +557,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "totals",
     ),
     "(a feature of a recording)": ("id", "text"),
-    "(a doubt of a recording)": ("certain", "reason", "switch"),
+    "(a doubt of a recording)": ("certain", "choice", "reason", "switch"),
     "(the use of a doubt)": ("first",),
     "pocketgpu.inspect.maxwell_info.MaxwellInfo": (
         "classes",

@@ -84,7 +84,7 @@ class SmallScene:
         pb.address("SET_VERTEX_STREAM_LIMIT_A_A", 0, VERTICES + 0xFFFF)
 
     def program(self, pipeline: int, code: str, **fields: Any) -> None:
-        """Put a program into memory and choice its stage on."""
+        """Put a program into memory and switch its stage on."""
         stage = STAGES[pipeline]
         data = header(stage, **fields) + assemble(code).code
         # Code begins at a multiple of 128 bytes, behind the header of 80.

@@ -70,7 +70,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class BlockLayout:
     """A block of shared memory: client n's (of screen s) is at base + n * stride (+ s * screen_stride)."""
 
     name: str
@@ -100,7 +100,7 @@ ENTRY_WORDS: Final = tuple(field.name for field in ENTRY)
 """Their names."""
 
 
-def _layout(entry: Entry) -> Layout:
+def _layout(entry: Entry) -> BlockLayout:
     cells = []
     for row in entry.rows:
         high, _, low = row["bytes"].partition(":")
@@ -109,7 +109,7 @@ def _layout(entry: Entry) -> Layout:
     base, stride, size, screen_stride = (
         int(entry[column] or "0", 0) for column in ("base", "stride", "size", "screen_stride")
     )
-    return Layout(entry["structure"], base, stride, size, tuple(cells), screen_stride)
+    return BlockLayout(entry["structure"], base, stride, size, tuple(cells), screen_stride)
 
 
 INTERRUPT_QUEUE, FRAMEBUFFER_INFO, GX_QUEUE = map(_layout, TABLES.read("shared_memory"))
@@ -284,7 +284,7 @@ CALL_HEADER: Final = structure("CALL_HEADER")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ServiceCall:
     """A call of gsp::Gpu. header: its first word, see CALL_HEADER.
 
     request: the words after the header; reply: those after the result code. rights: "yes" where the program must
@@ -313,8 +313,8 @@ class Call:
         return CALL_HEADER["descriptor_words"].raw(self.header)
 
 
-def _call(entry: Entry) -> Call:
-    return Call(
+def _call(entry: Entry) -> ServiceCall:
+    return ServiceCall(
         int(entry["header"], 16),
         entry["call"],
         tuple(entry["request"].split(",")) if entry["request"] else (),
@@ -325,7 +325,7 @@ def _call(entry: Entry) -> Call:
     )
 
 
-CALLS: Final[tuple[Call, ...]] = tuple(map(_call, TABLES.read("calls")))
+CALLS: Final[tuple[ServiceCall, ...]] = tuple(map(_call, TABLES.read("calls")))
 """The service calls in order of their ids."""
 
 REGISTER_LIMIT: Final = 0x420000

@@ -58,7 +58,7 @@ class Played:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class DriverState:
     """A driver's state: the machine's checkpoint, what the driver itself knows, and what its player does."""
 
     machine: Any
@@ -67,7 +67,7 @@ class State:
 
     def bytes_beside(self, other: Kept) -> int:
         """How many bytes it keeps that another does not share."""
-        assert isinstance(other, State)
+        assert isinstance(other, DriverState)
         return int(self.machine.bytes_beside(other.machine))
 
 
@@ -221,11 +221,11 @@ class Driver(ABC, Generic[M]):
     def _restore(self, kept: Any) -> None:
         """Know what `_save` gave."""
 
-    def checkpoint(self) -> State:
+    def checkpoint(self) -> DriverState:
         """The state of the replay, to be brought back by `restore`."""
-        return State(self.machine.checkpoint(), (self.frame, self._save()))
+        return DriverState(self.machine.checkpoint(), (self.frame, self._save()))
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: DriverState) -> None:
         """Bring back a state of this replay.
 
         :raises UsageError: it is of another machine.
@@ -320,12 +320,12 @@ class Player(ABC, Generic[D]):
             self.spoilt = bool(observers)
             raise
 
-    def _bring_back(self, kept: Checkpoint[State]) -> None:
+    def _bring_back(self, kept: Checkpoint[DriverState]) -> None:
         self.driver.restore(kept.state)
         self._came_back(kept.position, kept.state.mark)
         self.spoilt = False
 
-    def _taken(self) -> State:
+    def _taken(self) -> DriverState:
         return replace(self.driver.checkpoint(), mark=self._mark())
 
     def _keep(self, seconds: float) -> None:
@@ -333,4 +333,4 @@ class Player(ABC, Generic[D]):
         self.checkpoints.add(self.position, seconds, self._taken())
 
 
-__all__ = ["Driver", "Frame", "Machine", "Measure", "Played", "Player", "Position", "State"]
+__all__ = ["Driver", "DriverState", "Frame", "Machine", "Measure", "Played", "Player", "Position"]

@@ -30,7 +30,7 @@ from pocketgpu.facts.maxwell.kinds import KINDS, kind_number
 from pocketgpu.facts.maxwell.pushbuffers import MOST_WORDS, pack_entry, segment_of
 
 if TYPE_CHECKING:
-    from pocketgpu.capture.formats.pgc.contents import State
+    from pocketgpu.capture.formats.pgc.contents import StateRecord
 
 MAGIC = b"PK\x03\x04"
 DOCUMENT = "capture.json"
@@ -148,7 +148,7 @@ class ChannelLog:
         self.source = source
         self.warnings = tuple(warnings)
         self.frame_count = len(presents)
-        self.state: tuple[State, ...] = ()
+        self.state: tuple[StateRecord, ...] = ()
         """What channels hold at first, for recordings that do not begin at power-on."""
         self.handles: dict[int, int] = {}
         for mapping in mappings:

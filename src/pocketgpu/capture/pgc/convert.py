@@ -20,7 +20,7 @@ from pocketgpu.capture.formats.pgc.contents import (
     Map,
     Narrow,
     Present,
-    State,
+    StateRecord,
     Store,
     Submit,
     Swap,
@@ -50,7 +50,7 @@ def contents_of(trace: Trace | GxLog | ChannelLog | PgcTrace) -> Contents:
     return contents
 
 
-def state_records(held: Mapping[str, Words]) -> list[State]:
+def state_records(held: Mapping[str, Words]) -> list[StateRecord]:
     """Records for what the parts of a 3DS hold, by name, where that is not what they hold without a record."""
     usual = power_on()
     found = []
@@ -62,7 +62,7 @@ def state_records(held: Mapping[str, Words]) -> list[State]:
         differing = np.flatnonzero(words != usual[item.name])
         if len(differing):
             first, end = int(differing[0]), int(differing[-1]) + 1
-            found.append(State(item.number, words[first:end].astype(np.uint32), first))
+            found.append(StateRecord(item.number, words[first:end].astype(np.uint32), first))
     return found
 
 

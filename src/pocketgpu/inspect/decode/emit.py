@@ -31,7 +31,7 @@ frame so far. SERIAL: of the whole stream so far. TRIGGERS, DRAWN: how many trig
 arena it says which of them draw (0: all do). LAST: arena offset of the last row that is a word of the stream."""
 
 
-class Rows:
+class RowEmitter:
     """Rows as a kernel writes them. What a segment's rows have in common is kept in variables: see `enter`."""
 
     def __init__(self, k: Lang, control: int, rows: int) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 from pocketgpu.facts.maxwell import B06F
 from pocketgpu.facts.maxwell.pushbuffers import FORMS, HEADER, HOST_WORDS, TERTIARY
 from pocketgpu.inspect.decode import maxwell_effects as roles
-from pocketgpu.inspect.decode.emit import CONTROL, ROW_SIZE, ROWS, SPARE, Rows
+from pocketgpu.inspect.decode.emit import CONTROL, ROW_SIZE, ROWS, SPARE, RowEmitter
 from pocketgpu.inspect.decode.rows import (
     CHANGED,
     DATA,
@@ -87,7 +87,7 @@ class _Traced(Parser):
         self, k: Lang, layout: WorkLayout, area: Area, channel: Value, ram_words: int, choices: frozenset[str]
     ) -> None:
         super().__init__(k, layout, channel, ram_words, choices)
-        self.area, self.rows = area, Rows(k, area.control, area.rows)
+        self.area, self.rows = area, RowEmitter(k, area.control, area.rows)
         self.row = k.var(self.rows.get("ROW"))
         self.segment = k.var(self.rows.get("SEGMENT") - 1)
         self.start = k.var(0)

@@ -14,7 +14,7 @@ from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.gsp import GX_HEADER
 from pocketgpu.facts.list_entry import ALL_BYTES, BYTE_MASK, CONSECUTIVE, EXTRA, ID, UNUSED
 from pocketgpu.facts.pica import COUNT, LIST_ALIGNMENT, PICA, START_LIST
-from pocketgpu.inspect.decode.emit import CONTROL, ROW_SIZE, ROWS, SPARE, Rows
+from pocketgpu.inspect.decode.emit import CONTROL, ROW_SIZE, ROWS, SPARE, RowEmitter
 from pocketgpu.inspect.decode.rows import (
     ADDRESS,
     CHANGED,
@@ -85,7 +85,7 @@ class Area:
 class _Traced(Walk):
     """The walk without its packets: draws are only counted, jumps are left to the host."""
 
-    def __init__(self, k: Lang, layout: WorkLayout, choices: Mapping[str, str], rows: Rows) -> None:
+    def __init__(self, k: Lang, layout: WorkLayout, choices: Mapping[str, str], rows: RowEmitter) -> None:
         super().__init__(k, layout, choices)
         self.rows = rows
 
@@ -110,7 +110,7 @@ class _ListTracer:
 
     def __init__(self, k: Lang, layout: WorkLayout, area: Area, choices: Mapping[str, str]) -> None:
         self.k, self.layout, self.area = k, layout, area
-        self.rows = Rows(k, area.control, area.rows)
+        self.rows = RowEmitter(k, area.control, area.rows)
         self.walk = _Traced(k, layout, choices, self.rows)
         self.status = k.var(RUNNING)
         self.row = k.var(self.rows.get("ROW"))

@@ -20,7 +20,7 @@ MOST_ROWS = 1 << 26
 """Rows of one decode, with what macros issue: 3.2 GB of them."""
 
 
-class Arena:
+class TracerArena:
     """Memory for a kernel: a fixed part of `fixed` bytes, then segments, words and marks of one stream.
 
     :raises UsageError: the stream does not fit.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.diff.pixels import Pixels, pictures_of
+from pocketgpu.inspect.diff.pixels import PixelSearch, pictures_of
 from pocketgpu.inspect.diff.report import Difference, Report
 from pocketgpu.inspect.diff.structure import Structure
 from pocketgpu.inspect.diff.switch import SwitchSides, first_vertex_of
@@ -70,7 +70,7 @@ def diff(
             report.pictures.append(one)
         if report.pixel is None:
             suspects = {one.a for one in differences if one.a is not None}
-            report.pixel = Pixels(a, b, mine, others, pairs).first(frame, suspects)
+            report.pixel = PixelSearch(a, b, mine, others, pairs).first(frame, suspects)
         looked = report.vertex is None and (differences or report.pixel is not None)
         if looked and isinstance(a, N3dsInspection) and isinstance(b, N3dsInspection):
             report.vertex = first_vertex(a, b, mine, others, pairs)

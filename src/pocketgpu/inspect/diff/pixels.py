@@ -32,7 +32,7 @@ class _Both:
     b: Event
 
 
-class Pixels:
+class PixelSearch:
     """Looks for pixels of one frame."""
 
     def __init__(

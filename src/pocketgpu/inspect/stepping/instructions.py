@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ
 from pocketgpu.maxwell.sass.program import registers
 from pocketgpu.maxwell.sass.program.registers import FLAGS_BIT, PREDICATE_BIT
-from pocketgpu.maxwell.sass.program.steps import Source, Step
+from pocketgpu.maxwell.sass.program.steps import OperandSource, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS
 
 FLAGS = ("CC.carry", "CC.overflow", "CC.sign", "CC.zero")
@@ -42,7 +42,7 @@ FLOW = {"BRA", "BRX", "JMX", "CAL", "RET", "EXIT", "SYNC", "BRK", "CONT", "LONGJ
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OperandPlace:
     """Registers, or a constant, that an instruction names.
 
     file: "R", "P", "CC" or "c" (a constant bank). n: of the first one, or the bank. count: words of 32 bits. offset: of
@@ -66,14 +66,14 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class OperandPlan:
     """What an instruction reads and can write, each once."""
 
-    reads: tuple[Place, ...]
-    writes: tuple[Place, ...]
+    reads: tuple[OperandPlace, ...]
+    writes: tuple[OperandPlace, ...]
 
 
-def plan_of(step: Step) -> Plan:
+def plan_of(step: Step) -> OperandPlan:
     """The plan of an instruction."""
     reads, writes = [], []
     if step.op in OPERATIONS:
@@ -81,10 +81,10 @@ def plan_of(step: Step) -> Plan:
         writes = list(dict.fromkeys(_results(step)))
     reads += _rest(registers.reads(step), reads, "bits")
     writes += _rest(registers.writes(step), writes, "f32" if step.op in FLOAT_RESULTS else "bits")
-    return Plan(tuple(reads), tuple(writes))
+    return OperandPlan(tuple(reads), tuple(writes))
 
 
-def _rest(wanted: int, known: list[Place], kind: str) -> Iterator[Place]:
+def _rest(wanted: int, known: list[OperandPlace], kind: str) -> Iterator[OperandPlace]:
     """Registers of a set (as `flow` has them) that are not among those known."""
     for place in known:
         if place.file == "R":
@@ -97,14 +97,14 @@ def _rest(wanted: int, known: list[Place], kind: str) -> Iterator[Place]:
         bit = (wanted & -wanted).bit_length() - 1
         wanted &= wanted - 1
         if bit < PREDICATE_BIT:
-            yield Place("R", bit, kind)
+            yield OperandPlace("R", bit, kind)
         elif bit < FLAGS_BIT:
-            yield Place("P", bit - PREDICATE_BIT, "bool")
+            yield OperandPlace("P", bit - PREDICATE_BIT, "bool")
         else:
-            yield from (Place("CC", n, "bool") for n in range(len(FLAGS)))
+            yield from (OperandPlace("CC", n, "bool") for n in range(len(FLAGS)))
 
 
-def _sources(step: Step) -> Iterator[Place]:
+def _sources(step: Step) -> Iterator[OperandPlace]:
     operation = OPERATIONS[step.op]
     for n, (source, letter) in enumerate(zip(step.sources, operation.sources, strict=False)):
         yield from _source(source, _source_kind(step, n, letter))
@@ -123,26 +123,26 @@ def _source_kind(step: Step, n: int, letter: str) -> str:
     return "bits" if letter == "i" and step.op in BITS else LETTERS[letter]
 
 
-def _source(source: Source, kind: str) -> Iterator[Place]:
+def _source(source: OperandSource, kind: str) -> Iterator[OperandPlace]:
     count = 2 if kind in ("f64", "i64") else 1
     if source.kind == "reg" and source.n != RZ:
-        yield Place("R", source.n, kind, min(count, RZ - source.n))
+        yield OperandPlace("R", source.n, kind, min(count, RZ - source.n))
     elif source.kind == "const":
-        yield Place("c", source.n, kind, count, source.offset)
+        yield OperandPlace("c", source.n, kind, count, source.offset)
 
 
-def _results(step: Step) -> Iterator[Place]:
+def _results(step: Step) -> Iterator[OperandPlace]:
     numbers = iter(step.results)
     for letter in OPERATIONS[step.op].dest:
         if letter == "p":
             n = next(numbers, PT)
             if n != PT:
-                yield Place("P", n, "bool")
+                yield OperandPlace("P", n, "bool")
         elif step.dest != RZ:
             kind = _result_kind(step, letter)
-            yield Place("R", step.dest, kind, min(2 if kind in ("f64", "i64") else 1, RZ - step.dest))
+            yield OperandPlace("R", step.dest, kind, min(2 if kind in ("f64", "i64") else 1, RZ - step.dest))
     if step.cc or step.op == "R2P":
-        yield from (Place("CC", n, "bool") for n in range(len(FLAGS)))
+        yield from (OperandPlace("CC", n, "bool") for n in range(len(FLAGS)))
 
 
 def _result_kind(step: Step, letter: str) -> str:
@@ -160,4 +160,4 @@ def _result_kind(step: Step, letter: str) -> str:
     return "bits" if letter == "i" and step.op in BITS else LETTERS[letter]
 
 
-__all__ = ["FLAGS", "FLOW", "PREDICATES", "Place", "Plan", "plan_of"]
+__all__ = ["FLAGS", "FLOW", "PREDICATES", "OperandPlace", "OperandPlan", "plan_of"]

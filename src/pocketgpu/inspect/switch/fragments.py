@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.inspect.switch.surfaces import Surface, surface_of
-from pocketgpu.inspect.switch.trace import Instruction, Tracer
+from pocketgpu.inspect.switch.trace import Instruction, LaneTracer
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan
 from pocketgpu.maxwell.graphics.primitives.planes import plane_offset
@@ -246,10 +246,10 @@ class FragmentWatch(Observer):
         """Evaluate the block by NumPy."""
         watch, lane = self._watch, self.lane
         program = plan.programs.get(PIXEL)
-        tracer: Tracer | None = None
+        tracer: LaneTracer | None = None
         if program is not None:
             constants = int(watch.words(watch.launch, LAUNCH.size // 4)[LAUNCH.CONSTANTS // 4])
-            tracer = Tracer(self._machine.memory.arena, program.code.data, constants, lane)
+            tracer = LaneTracer(self._machine.memory.arena, program.code.data, constants, lane)
 
         def hear(name: str, value: Any) -> None:
             if name.startswith("texture."):

@@ -23,7 +23,7 @@ from pocketgpu.inspect.model.wording import there_are
 from pocketgpu.inspect.switch.answers import PixelAnswers
 from pocketgpu.inspect.switch.funnel import draw_why
 from pocketgpu.inspect.switch.moments import SwitchMoment
-from pocketgpu.inspect.switch.recorder import Recorder, Trace
+from pocketgpu.inspect.switch.recorder import Recorder, TickTrace
 from pocketgpu.inspect.switch.threads import thread_why
 from pocketgpu.inspect.switch.touches import Finder
 from pocketgpu.maxwell.host.layout import CLASS_FILES
@@ -144,7 +144,7 @@ class SwitchInspection(Inspection):
 
     def _writers(
         self, address: int, size: int, before: Address | str | None
-    ) -> Iterator[tuple[int, Trace, list[tuple[int, int]]]]:  # fmt: skip
+    ) -> Iterator[tuple[int, TickTrace, list[tuple[int, int]]]]:  # fmt: skip
         """Ticks that wrote, or may have written, bytes, the last one first; with where the bytes lie in the arena."""
         if before is None:
             last = self.tick_of(f"f{self.frame_count - 1}") if self.frame_count else 0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 
-class Walk:
+class TouchWalk:
     """Goes through the touches of tracks in the order of time, and tells what each did.
 
     :param closely: whether fragments are listened to; else only what bytes become is told.

@@ -35,7 +35,7 @@ _MOST_RANGES = 64
 
 
 @dataclass(frozen=True)
-class Change:
+class RegisterChange:
     """Registers of a class that an event found changed: words, values before and after."""
 
     file: int
@@ -45,7 +45,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Trace:
+class TickTrace:
     """What is known of a tick beside its event. record: of the engine, or the number of what happened. writes: memory
     that it wrote or may have written. channel: index of the channel that it came through, -1: of none.
 
@@ -57,7 +57,7 @@ class Trace:
     what: Any
     record: Any
     writes: Spans
-    changes: tuple[Change, ...]
+    changes: tuple[RegisterChange, ...]
     channel: int
     surfaces: tuple[tuple[Surface, int], ...] = ()
     sources: tuple[tuple[int, int, int], ...] = ()
@@ -85,7 +85,7 @@ class Recorder:
         self.log = log
         self.events: list[list[Event]] = []
         self.passes: list[Passes] = []
-        self.traces: list[Trace] = []
+        self.traces: list[TickTrace] = []
         self.first: list[int] = []
         """Ticks that are over when a frame begins."""
         self.machine: GM20B | None = None
@@ -171,8 +171,8 @@ class Recorder:
 
     # -- events -------------------------------------------------------------------------------------------------------
     def _add(
-        self, found: describe.Description, what: Any, record: Any, changes: tuple[Change, ...] = (), channel: int = -1,
-        draw: int | None = None,
+        self, found: describe.Description, what: Any, record: Any, changes: tuple[RegisterChange, ...] = (),
+        channel: int = -1, draw: int | None = None,
     ) -> None:  # fmt: skip
         events = self.events[self._frame]
         event = Event(
@@ -187,7 +187,7 @@ class Recorder:
         surfaces = tuple((surface, place) for surface, place in places if place is not None)
         sources = ((one.address, memory.offset_of(one.address, one.size), one.size) for one in found.reads)
         self.traces.append(
-            Trace(
+            TickTrace(
                 event, what, record, self.spans(found.writes), changes, channel, surfaces,
                 tuple((va, at, size) for va, at, size in sources if at is not None), found.plan,
             )
@@ -236,14 +236,14 @@ class Recorder:
         return tuple(found)
 
     # -- registers ----------------------------------------------------------------------------------------------------
-    def _changes(self, channel: Channel) -> tuple[Change, ...]:
+    def _changes(self, channel: Channel) -> tuple[RegisterChange, ...]:
         known = self._registers[channel.index]
         found = []
         for file in range(len(CLASS_FILES)):
             now = channel.files[file]
             words = np.flatnonzero(now != known[file])
             if len(words):
-                found.append(Change(file, words, known[file][words], now[words]))
+                found.append(RegisterChange(file, words, known[file][words], now[words]))
                 known[file][words] = now[words]
         return tuple(found)
 

@@ -81,7 +81,7 @@ def texts_of(data: bytes) -> tuple[str, ...]:
     return tuple(instruction_text(one) for one in decode_program(data))
 
 
-class Tracer:
+class LaneTracer:
     """Looks on at a warp and keeps what one lane does.
 
     :param arena: all memory. data: the bytes of the program. constants: arena offset of its constant banks.

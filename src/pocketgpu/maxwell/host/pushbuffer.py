@@ -69,7 +69,7 @@ def header(word: Value, name: str) -> Value:
     return word.bits(field.lo, field.width)
 
 
-class State:
+class ChannelState:
     """The state words, counters and arrays of one channel, seen from a kernel."""
 
     def __init__(self, k: Lang, base: Value) -> None:
@@ -231,7 +231,7 @@ class Parser:
         """Where the word at hand stands in the arena, -1 if it stands in a header; known if places are noted."""
         self.ram_words, self.choices = ram_words, choices
         base = k.to_i64(channel) * CHANNEL_LAYOUT.size + layout.channels
-        self.state = State(k, base)
+        self.state = ChannelState(k, base)
         self.base = base
         self.status = k.var(RUNNING)
         self.shadow_mode = k.var(self.state.get("SHADOW_MODE"))
@@ -403,7 +403,7 @@ class Packet:
 
     _HELD = ("METHOD", "STEP", "LATER_STEP", "REMAINING", "SUBCHANNEL", "IMMEDIATE", "POSITION", "END", "RUN", "ENTRY")
 
-    def __init__(self, k: Lang, state: State, illegal_ends: bool) -> None:
+    def __init__(self, k: Lang, state: ChannelState, illegal_ends: bool) -> None:
         self.k, self.state, self.illegal_ends = k, state, illegal_ends
         self.vars: dict[str, Var] = {name: k.var(state.get(name)) for name in self._HELD}
         self.file = k.var(k.i32(0))

@@ -117,7 +117,7 @@ def compared(request: Request, record: Record, words: Words) -> Words:
     return found
 
 
-class Colour:
+class TexelSum:
     """A sum of texels by weights, or the least or greatest of those that have a weight."""
 
     def __init__(self, k: Lang) -> None:

@@ -18,9 +18,17 @@ from typing import Final
 
 from pocketgpu.lanes import I32, Lang, Value
 from pocketgpu.maxwell.textures.astc_colours import ERROR, ends
-from pocketgpu.maxwell.textures.astc_integers import COLOURS, WEIGHTS, Range, Ranges, numbers, quint_bits, trit_bits
+from pocketgpu.maxwell.textures.astc_integers import (
+    COLOURS,
+    WEIGHTS,
+    Coding,
+    Ranges,
+    numbers,
+    quint_bits,
+    trit_bits,
+)
 from pocketgpu.maxwell.textures.bits import Words, field, lookup, low_bits, read, reverse
-from pocketgpu.maxwell.textures.sink import Sink
+from pocketgpu.maxwell.textures.sink import TexelSink
 
 BLOCKS: Final = (
     (4, 4), (5, 4), (5, 5), (6, 5), (6, 6), (8, 5), (8, 6), (8, 8), (10, 5), (10, 6), (10, 8), (10, 10), (12, 10),
@@ -59,7 +67,7 @@ class _BlockHeader:
     """29 or 17."""
 
 
-def decode(k: Lang, words: Words, sink: Sink, scratch: Value, block: tuple[int, int], srgb: bool) -> None:
+def decode(k: Lang, words: Words, sink: TexelSink, scratch: Value, block: tuple[int, int], srgb: bool) -> None:
     """Texels as floats."""
     head = _header(k, words, block)
     first, second = _endpoints(k, words, head, scratch)
@@ -206,7 +214,7 @@ def _colour_range(k: Lang, count: Value, room: Value) -> tuple[Ranges, Value]:
     """The largest range that `count` numbers can have in so many bits, and whether there is one."""
     shared = {1: trit_bits(count), 2: quint_bits(count)}
 
-    def size(r: Range) -> Value:
+    def size(r: Coding) -> Value:
         return count * r.bits + shared[r.kind] if r.kind else count * r.bits
 
     best = k.splat(COLOURS[0].packed)

@@ -86,7 +86,7 @@ class Indices:
 
 
 @dataclass
-class Weights:
+class IndexWeights:
     """What indices of `width` bits (2 to 4) weigh, in 64ths: i * 64 / (2^width - 1) to the nearest."""
 
     k: Lang

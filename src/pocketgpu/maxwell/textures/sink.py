@@ -18,7 +18,7 @@ Row = tuple[Value | float, Value | float, Value | float, Value | float]
 
 
 @dataclass(frozen=True)
-class Sink:
+class TexelSink:
     """Texels of the blocks in the lanes: `target` (i64) is the first texel of lane 0's, `width` a block's in texels."""
 
     k: Lang

@@ -13,7 +13,7 @@ from typing import Protocol
 from pocketgpu.errors import UsageError
 
 
-class Source(Protocol):
+class ClockSource(Protocol):
     """Something that happens at `due` (None: nothing is planned). `run` must move `due` on, past `now`."""
 
     @property
@@ -36,7 +36,7 @@ class Clock:
 
     def __init__(self) -> None:
         self.now = 0
-        self.sources: list[Source] = []
+        self.sources: list[ClockSource] = []
         self.watchers: list[Watcher] = []
         self._running = False
 

@@ -49,7 +49,7 @@ from pocketgpu.pica.primitives.geometry import emit_vertices, geometry_choices, 
 from pocketgpu.pica.primitives.geometry_programs import GeometryPrograms
 from pocketgpu.pica.shader.limits import BREAK_OUTSIDE
 from pocketgpu.pica.shader.rules import rules_of
-from pocketgpu.pica.texture.cache import UNIT_IDS, Source, TextureCache
+from pocketgpu.pica.texture.cache import UNIT_IDS, TextureCache, TextureSource
 from pocketgpu.pica.texture.units import LEVELS
 from pocketgpu.pica.vertex import driver
 from pocketgpu.pica.vertex.fetch import FETCH_CHOICES, shade_vertices
@@ -129,7 +129,7 @@ class _DrawPlan:
     powers: tuple[bool, ...] = ()
     geometry: int | None = None
     used: int = -1  # in which power cycle packets last had this plan
-    textures: dict[int, Source] = field(default_factory=dict)
+    textures: dict[int, TextureSource] = field(default_factory=dict)
     ranges: list[tuple[int, int]] = field(default_factory=list)
     words: np.ndarray = field(default_factory=lambda: np.zeros(_PREPARED.stop - _PREPARED.start, np.int32))
     stamp: tuple[int, int] = (-1, -1)  # versions of memory and texture cache for which the textures in `words` hold

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pocketgpu.pica.memory.guest import GuestMemory
 
 
-class Machine(Protocol):
+class GspMachine(Protocol):
     """The part of `pocketgpu.pica.n3ds.N3DS` that gsp drives."""
 
     choices: dict[str, str]
@@ -62,7 +62,7 @@ def address(name: str) -> int:
     raise KeyError(name)
 
 
-def write(machine: Machine, writes: Iterable[Write]) -> None:
+def write(machine: GspMachine, writes: Iterable[Write]) -> None:
     """Register writes in order, in one call."""
     pairs = np.array(list(writes), np.uint64).astype(np.uint32).reshape(-1, 2)
     machine.write_registers(np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]))

@@ -20,7 +20,7 @@ from pocketgpu.pica.core.layout import (
     UNIFORMS_SIZE,
 )
 from pocketgpu.pica.core.registers import LiveRegisters
-from pocketgpu.pica.shader.emission import Emission, Rows
+from pocketgpu.pica.shader.emission import EmitState, Rows
 from pocketgpu.pica.shader.interpreter import Interpreter
 from pocketgpu.pica.shader.limits import settle
 from pocketgpu.pica.shader.rules import DEFAULT_RULES, Rules
@@ -29,7 +29,7 @@ from pocketgpu.pica.shader.translate import Shader, Start, program_of
 CODE_WORDS = BANKS[BANK_INDEX["gs_code"]].words
 
 
-class _Outlet(Emission):
+class _Outlet(EmitState):
     """EMIT of some lanes: `first` is the number of the first one's primitive, `inside` those that hold one."""
 
     def __init__(self, k: Lang, area: int, emit: Value, first: Value, inside: Value) -> None:

@@ -20,7 +20,7 @@ from pocketgpu.capture.formats.pgc.contents import (
     Narrow,
     Pieces,
     Present,
-    State,
+    StateRecord,
     Store,
     Submit,
     Swap,
@@ -250,7 +250,7 @@ class _Decoder:
             raise _Bad(f"there is no state {number}")
         first = self.varint(item.words + 1, f"a word of {item.name}")
         count = self.varint(item.words - first + 1, f"a count of words of {item.name}")
-        self.contents.state.append(State(number, self.words(count), first, channel, class_id))
+        self.contents.state.append(StateRecord(number, self.words(count), first, channel, class_id))
         if len(self.contents.state) > 1 << 16:
             raise _Bad("the capture has too many records of state")
 

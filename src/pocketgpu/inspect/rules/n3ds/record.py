@@ -178,7 +178,7 @@ class Lost:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownScreen:
     """What a screen shows at a frame's end. format: code of the display side."""
 
     screen: str
@@ -198,7 +198,7 @@ class N3dsRecord:
     units: list[UnitRecord] = field(default_factory=list)
     reads: list[Read] = field(default_factory=list)
     lost: list[Lost] = field(default_factory=list)
-    shown: list[Shown] = field(default_factory=list)
+    shown: list[ShownScreen] = field(default_factory=list)
     told: list[Told] = field(default_factory=list)
     order: list[tuple[str, int, str]] = field(default_factory=list)
     """Draws in rows that have the geometry stage on or off: (frame, 1 or 0, first draw)."""
@@ -233,4 +233,4 @@ class N3dsRecord:
         yield from self.reads
 
 
-__all__ = ["DrawRecord", "Lost", "N3dsRecord", "Read", "Shown", "Told", "UnitRecord"]
+__all__ = ["DrawRecord", "Lost", "N3dsRecord", "Read", "ShownScreen", "Told", "UnitRecord"]

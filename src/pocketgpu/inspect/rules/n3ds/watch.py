@@ -25,7 +25,7 @@ from pocketgpu.inspect.n3ds.draw_state import MOST_STATES
 from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.rules.n3ds.draws import DrawReader
 from pocketgpu.inspect.rules.n3ds.memory_map import WrittenMemory
-from pocketgpu.inspect.rules.n3ds.record import Lost, N3dsRecord, Read, Shown, UnitRecord
+from pocketgpu.inspect.rules.n3ds.record import Lost, N3dsRecord, Read, ShownScreen, UnitRecord
 from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.packets import DrawPackets
 
@@ -248,7 +248,7 @@ class Watch(Recorder):
             address = value(f"ADDRESS_A{value('SELECT.next')}.address")
             if not address:
                 continue
-            shown = Shown(screen, address, value("STRIDE.stride"), value("FORMAT.color_format"), f"f{frame}")
+            shown = ShownScreen(screen, address, value("STRIDE.stride"), value("FORMAT.color_format"), f"f{frame}")
             self.record.shown.append(shown)
             columns = (400, 320)[unit]
             size = abs(shown.stride) * columns

@@ -146,7 +146,7 @@ class _QuickDraw:
     def __init__(self, k: Lang, record: Value, channel: Value) -> None:
         self.k, self.channel = k, channel
         self.quick = _StructView(k, QUICK, record)
-        self.state = pushbuffer.State(k, k.to_i64(channel))
+        self.state = pushbuffer.ChannelState(k, k.to_i64(channel))
         self.registers = channel + CHANNEL_LAYOUT.registers
         zero = k.i32(0)
         self.topology, self.instance, self.primitive = k.var(zero), k.var(zero), k.var(zero)

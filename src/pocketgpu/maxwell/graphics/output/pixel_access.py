@@ -114,7 +114,7 @@ def _collect(k: Lang, vectors: Sequence[Value], places: Sequence[tuple[int, int]
 # Blocks
 
 
-class Block:
+class TargetBlock:
     """The block at work in one target.
 
     :param surface, fragments: offsets (i64) of the records.
@@ -182,7 +182,7 @@ class Block:
         return size, self.k.select(high != 0, GOB_SIZE, self._word(TARGET.GOBS) * size)
 
 
-class WideBlock(Block):
+class WideBlock(TargetBlock):
     """A block whose GOBs all exist: all samples are loaded and stored at once."""
 
     bytes: int
@@ -218,7 +218,7 @@ class WideBlock(Block):
             k.store(type, at, _collect(k, vectors, source))
 
 
-class TableBlock(Block):
+class TableBlock(TargetBlock):
     """A block of any shape: samples are loaded and stored one by one, each lane at a place of its own."""
 
     def lanes(self) -> Value:
@@ -253,4 +253,4 @@ class TableBlock(Block):
             k.switch(k.trailing_zeros(self.bytes), cases)
 
 
-__all__ = ["MAX_WIDE", "SIZES", "Block", "TableBlock", "WideBlock", "gobs_of_block", "place_tables"]
+__all__ = ["MAX_WIDE", "SIZES", "TableBlock", "TargetBlock", "WideBlock", "gobs_of_block", "place_tables"]

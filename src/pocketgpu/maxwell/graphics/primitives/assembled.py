@@ -57,7 +57,7 @@ def snap(k: Lang, v: Value) -> Value:
     return n + k.select(up, 1, 0)
 
 
-class Batch:
+class PrimitiveBatch:
     """The primitives of a draw by 32. scratch: offset of SCRATCH_SIZE bytes. kind: vertices of a primitive. masks:
     whether numbers of primitives are those of copies for each viewport."""
 

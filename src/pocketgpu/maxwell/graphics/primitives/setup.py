@@ -14,7 +14,7 @@ from pocketgpu.maxwell.graphics.primitives.assembled import (
     FLAGS,
     SUBPIXEL_BITS,
     WINDOW_Z,
-    Batch,
+    PrimitiveBatch,
 )
 from pocketgpu.maxwell.graphics.primitives.clip import MAX_CORNERS, NO_EDGE, Clipper
 from pocketgpu.maxwell.graphics.primitives.planes import PlaneMaker, Weights, planes_size
@@ -31,7 +31,7 @@ SCRATCH_SIZE = assembled.SCRATCH_SIZE
 class _SetUp:
     def __init__(self, k: Lang, raster: Value, region: Value, scratch: Value, kind: int, masks: bool) -> None:
         self.k, self.region, self.kind = k, region, kind
-        self.batch = Batch(k, raster, scratch, kind, masks)
+        self.batch = PrimitiveBatch(k, raster, scratch, kind, masks)
         self.clipper = Clipper(self.batch)
         self.planes = PlaneMaker(self.batch, self.clipper)
         load = lambda word: k.load(I32, region + word)

@@ -18,7 +18,7 @@ from pocketgpu.maxwell.graphics.primitives.assembled import (
     SUBPIXELS,
     VIEWPORT_NUMBER,
     VIEWPORT_OFFSET,
-    Batch,
+    PrimitiveBatch,
 )
 from pocketgpu.maxwell.graphics.records import FILL, LINE, POINT, RASTER, REGION, SHAPE, VIEWPORT
 
@@ -58,7 +58,7 @@ class ShapeMaker:
     area: of their boxes, in 256 pixels.
     """
 
-    def __init__(self, batch: Batch, region: Value, at: Var) -> None:
+    def __init__(self, batch: PrimitiveBatch, region: Value, at: Var) -> None:
         k = self.k = batch.k
         self.batch, self.region, self.at = batch, region, at
         self.made, self.area = k.var(0), k.var(0)

@@ -32,7 +32,7 @@ def lane_y(k: Lang) -> Value:
 
 
 @dataclass
-class Edge:
+class EdgeFunction:
     """a, b: steps for a pixel (i32, as 256ths). c: i64. inverse: f32 1 / (256 a). inner: what lanes add to a corner."""
 
     a: Value
@@ -61,7 +61,7 @@ class Coverage:
             a, b = of(SHAPE.A + 4 * n), of(SHAPE.B + 4 * n)
             c = k.load(I64, shape + (SHAPE.C + 8 * n))
             inner = lane_x(k) * a + lane_y(k) * b
-            self.edges.append(Edge(a, b, c, k.load(F32, shape + (SHAPE.INVERSE + 4 * n)), inner))
+            self.edges.append(EdgeFunction(a, b, c, k.load(F32, shape + (SHAPE.INVERSE + 4 * n)), inner))
 
     def span(self, y: Value) -> tuple[Value, Value]:
         """Columns of pixels, first and last, outside of which the row of blocks at pixel row `y` has nothing to cover.
@@ -79,7 +79,7 @@ class Coverage:
             high = k.select(e.a < 0, k.min(high, column + 1), high)
         return low, high
 
-    def _corner(self, e: Edge, x: Value, y: Value) -> Value:
+    def _corner(self, e: EdgeFunction, x: Value, y: Value) -> Value:
         k = self.k
         return k.low32(k.clamp(e.at(k, x, y) >> SUBPIXEL_BITS, -BOUND, BOUND))
 
@@ -98,7 +98,7 @@ class Coverage:
         lanes)."""
         k = self.k
         soft = k.load(I32, self.shape + SHAPE.SOFT)
-        edges = [Edge(e.a, e.b, e.c - margin(k, e.a, e.b), e.inverse, e.inner) for e in self.edges[:3]]
+        edges = [EdgeFunction(e.a, e.b, e.c - margin(k, e.a, e.b), e.inverse, e.inner) for e in self.edges[:3]]
         step = SUBPIXELS // _PLACES
         count = k.var(k.splat(0))
         for n in k.range(0, _PLACES * _PLACES):

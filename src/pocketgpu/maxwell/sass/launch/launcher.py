@@ -63,7 +63,7 @@ ENCODED = 64
 
 
 @dataclass(frozen=True)
-class Rules:
+class LaunchRules:
     """How a grid runs, apart from its sizes.
 
     shared_window, local_window: where generic addresses show these memories. budget: steps after which the grid is
@@ -83,7 +83,7 @@ class Rules:
     last: int | None = None
 
 
-RULES = Rules()
+RULES = LaunchRules()
 
 Watch = Callable[[Code, int], int]
 """Given a program and the handle of the interpreter: the handle of code that runs warps instead, to observe them.
@@ -197,7 +197,7 @@ class Launcher:
         self._ids_of = block
 
     def _set_record(
-        self, shape: _Shape, grid: Sequence[int], block: Sequence[int], turns: int, step_slice: int, rules: Rules
+        self, shape: _Shape, grid: Sequence[int], block: Sequence[int], turns: int, step_slice: int, rules: LaunchRules
     ) -> None:
         layout = shape.layout
         words = self._words(self.record, LAUNCH.size // 4)
@@ -234,7 +234,7 @@ class Launcher:
         count: bool = False,
         place: str = "",
         tier: str = "auto",
-        rules: Rules = RULES,
+        rules: LaunchRules = RULES,
         watch: Watch | None = None,
     ) -> Result:
         """Run a grid to its end.
@@ -245,7 +245,7 @@ class Launcher:
         :param limit: steps after which a warp is taken to hang.
         :param count: count steps times active lanes as well, with code of its own.
         :param tier: "interpreter" or "specialised" to run on one of them only.
-        :param rules: see `Rules`.
+        :param rules: see `LaunchRules`.
         :param watch: observes the launch; blocks then run one after the other.
         :raises UsageError: a size is out of range.
         """

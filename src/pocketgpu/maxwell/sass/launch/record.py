@@ -20,7 +20,7 @@ from pocketgpu.maxwell.sass.warp.stack import unstack
 Words = NDArray[np.int32]
 
 
-class Calls(Protocol):
+class KernelHandles(Protocol):
     """The kernels that a program calls; see `Code`."""
 
     @property
@@ -41,7 +41,7 @@ def handles_at(words: Words, offset: int, count: int) -> NDArray[np.int64]:
     return words[offset // 4 : offset // 4 + 2 * count].view(np.int64)
 
 
-def set_kernels(words: Words, engine: Engine, program: Calls, textures: Textures | None) -> None:
+def set_kernels(words: Words, engine: Engine, program: KernelHandles, textures: Textures | None) -> None:
     """Have a launch record name the kernels of an engine that a program calls, and no others.
 
     :param textures: what texture instructions read; without it they have no kernels.
@@ -62,4 +62,4 @@ def set_kernels(words: Words, engine: Engine, program: Calls, textures: Textures
             kernels[number] = textures.kernel(number, engine)
 
 
-__all__ = ["Calls", "Words", "handles_at", "set_kernels"]
+__all__ = ["KernelHandles", "Words", "handles_at", "set_kernels"]

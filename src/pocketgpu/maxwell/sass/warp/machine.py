@@ -1,7 +1,7 @@
 """What instructions do to a warp, apart from control flow: arithmetic, memory, shuffles, special registers, barriers.
 
-A `Machine` is a warp. Its subclasses know where the registers are: `VariableMachine` in variables of specialised code,
-`RecordMachine` in the warp's record.
+A `WarpMachine` is a warp. Its subclasses know where the registers are: `VariableMachine` in variables of specialised
+code, `RecordMachine` in the warp's record.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from pocketgpu.maxwell.sampling.records import LOAD, V_RESULT
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ
 from pocketgpu.maxwell.sass.program.needs import space_of
 from pocketgpu.maxwell.sass.program.registers import words_of
-from pocketgpu.maxwell.sass.program.steps import WHOLE_QUAD, Source, Step
+from pocketgpu.maxwell.sass.program.steps import WHOLE_QUAD, OperandSource, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, float32, float64
 from pocketgpu.maxwell.sass.stages.instructions import INSTRUCTIONS
 from pocketgpu.maxwell.sass.stages.pixels import with_effect
 from pocketgpu.maxwell.sass.stages.stage import NONE
 from pocketgpu.maxwell.sass.thread_memory import access, atomics
-from pocketgpu.maxwell.sass.thread_memory.access import Place, first_lane
+from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace, first_lane
 from pocketgpu.maxwell.sass.thread_memory.work import (
     ALL_VOTED,
     BANK_SIZE,
@@ -38,10 +38,10 @@ from pocketgpu.maxwell.sass.warp.special_registers import special_registers
 _SIGN = -0x80000000
 
 
-class Machine(ABC):
+class WarpMachine(ABC):
     """A warp, instruction by instruction. Subclasses have its registers."""
 
-    def __init__(self, k: Lang, place: Place) -> None:
+    def __init__(self, k: Lang, place: WarpPlace) -> None:
         self.k, self.place = k, place
         self.stage: int | Value = NONE
         self.constants = place.of_launch(LAUNCH.CONSTANTS)
@@ -78,7 +78,7 @@ class Machine(ABC):
         at = self.constants + (bank * BANK_SIZE + (offset & (BANK_SIZE - 4)))
         return k.splat(k.load(I32, at))
 
-    def word(self, source: Source, n: int = 0) -> Value:
+    def word(self, source: OperandSource, n: int = 0) -> Value:
         """Word `n` of a source, without its signs."""
         if source.kind == "reg":
             return self.register(source.n if source.n == RZ else source.n + n)
@@ -86,12 +86,12 @@ class Machine(ABC):
             return self.k.splat((source.bits >> 32 * n) & 0xFFFFFFFF)
         return self.constant(source.n, source.offset + 4 * n)
 
-    def _signed(self, v: Value, source: Source) -> Value:
+    def _signed(self, v: Value, source: OperandSource) -> Value:
         if source.absolute:
             v = v & 0x7FFFFFFF
         return v ^ _SIGN if source.negated else v
 
-    def operand(self, source: Source, letter: str) -> list[Value]:
+    def operand(self, source: OperandSource, letter: str) -> list[Value]:
         """What an operation takes for a source (see `Operation.sources`)."""
         k = self.k
         if letter in "fs":

@@ -72,6 +72,7 @@ class SwitchDriver(Driver[GM20B]):
     def make_machine(
         trace: ChannelLog, threads: int = 1, choices: Mapping[str, str] | None = None, evaluator: str = "llvm"
     ) -> GM20B:
+        """A machine for a log. All logs need the same: memory is there as soon as the log maps it."""
         return GM20B(threads=threads, evaluator=evaluator, switches=dict(choices or {}))
 
     def _begin(self) -> None:

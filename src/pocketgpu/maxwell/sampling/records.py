@@ -33,6 +33,7 @@ swizzled already. Red, green and blue of SRGB8 are not linear yet: the table LIN
 from __future__ import annotations
 
 from pocketgpu.facts.maxwell.headers import TSC
+from pocketgpu.maxwell.sass.thread_memory.work import TEXTURE_KERNELS
 from pocketgpu.struct_words import Struct
 
 MAX_LEVELS = 16
@@ -98,7 +99,7 @@ V_DATA = 4
 V_RESULT = 12
 
 # Kernels, by their place in a launch's record.
-SAMPLE, FETCH, GATHER, QUERY, SURFACE = range(5)
+SAMPLE, FETCH, GATHER, QUERY, SURFACE = range(TEXTURE_KERNELS)
 
 
 class Call:

@@ -1,1 +1,1 @@
-"""Answers: what the debugger tells, the same types for both consoles. Nothing here knows a console."""
+"""The debugger's answers: the same types for both consoles. Nothing here depends on a console."""

@@ -9,9 +9,9 @@ from pocketgpu.errors import UsageError
 
 
 def macros_of(capture: Capture) -> dict[int, list[int]]:
-    """Number to instruction words, as they are when the recording ends; of the first channel that has some.
+    """The instruction words of macros by number, at the end of the recording, of the first channel that has any.
 
-    :raises UsageError: it is no recording of a Switch.
+    :raises UsageError: the capture is no recording of a Switch.
     """
     log = capture.trace
     if not isinstance(log, ChannelLog):

@@ -47,7 +47,7 @@ class Tile:
 
 
 class Stage:
-    """What every stage kernel knows of the draw, and its turn over the blocks of a tile."""
+    """What every stage kernel has of the draw, and its loop over the blocks of a tile."""
 
     def __init__(self, k: Lang, packet: Value, record: Value, static: dict[str, Any]) -> None:
         self.k, self.layout = k, WorkLayout(static["layout_start"], static["layout_size"])
@@ -108,7 +108,7 @@ def output(k: Lang, packet: Value, record: Value, number: Value, **static: Any) 
 
 @kernel(packet=I64, part=I32, parts=I32)
 def chain(k: Lang, packet: Value, part: Value, parts: Value, **static: Any) -> None:
-    """`fragment.draw_fragments` with the stages behind handles."""
+    """`fragment.draw_fragments` with each stage called through a handle."""
     layout = WorkLayout(static["layout_start"], static["layout_size"])
     state = StaticRegisters(dict(static["words"]))
     lights = k.i64(layout.lights)
@@ -186,7 +186,7 @@ class Chained(Machine):
 
 
 class Fixed:
-    """A handle that is there already."""
+    """A handle that already exists."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle

@@ -709,7 +709,7 @@ def test_ctrl_c_ends_cleanly(tmp_path: Path) -> None:
         try:
             status = process.wait(timeout=20)
         except subprocess.TimeoutExpired:
-            process.kill()  # else leaving the block waits for it, for ever
+            process.kill()  # else leaving the block waits for it forever
             raise
         assert status == 130
         assert process.stderr.read() == "interrupted\n" and process.stdout.read() == ""

@@ -194,7 +194,7 @@ WRONG: dict[str, tuple[str, bytes, str]] = {
     "endless number": ("3DS", b"\x02" + b"\xff" * 11, "more than ten bytes"),
     "state past its memory": ("3DS", b"\x03\x00\x00\x00" + varint(1024) + b"\x01" + bytes(4), "count of words"),
     "unknown state": ("3DS", b"\x03\x40\x00\x00\x00\x00", "no state 64"),
-    "state behind events": ("3DS", b"\x14" + bytes(32) + b"\x02\x00", "before all events"),
+    "state after events": ("3DS", b"\x14" + bytes(32) + b"\x02\x00", "before all events"),
     "screen 3": ("3DS", b"\x0f\x01\x03\x00", "a screen"),
     "picture as before": ("3DS", b"\x0f\x01\x00\x00", "where there was none"),
     "wrong check": ("3DS", b"\x0f\x00abcd", "check of a frame"),
@@ -202,7 +202,7 @@ WRONG: dict[str, tuple[str, bytes, str]] = {
     "mapping of no pages": ("Switch", b"\x20\x00" + varint(64) + varint(4096) + b"\x00\x00", "no pages"),
     "mapping twice": ("Switch", 2 * (b"\x20\x00" + varint(4096) * 2 + b"\x00\x00"), "there already"),
     "no such mapping": ("Switch", b"\x21\x05", "no mapping 5"),
-    "mapping behind a store": (
+    "mapping after a store": (
         "Switch",
         b"\x22\x00\x00\x00" + varint(4096) + b"\x00" + b"\x20\x00" + varint(4096) * 2 + b"\x00\x00",
         "behind a store",

@@ -266,7 +266,7 @@ def test_memory_that_nothing_reads_goes(sample: tuple[pocketgpu.Capture, Path]) 
 
 
 def test_a_switch_in_the_middle(shared_dir: Path) -> None:
-    """A frame behind the state of channels alone: mappings, memory, registers, macros, constant buffers."""
+    """A frame after nothing but the state of channels: mappings, memory, registers, macros, constant buffers."""
     path = shared_dir / "captures" / "switch" / "gl_textured_cube_320x180.mxcap.zip"
     log = pgc.PgcLog("", pgc.contents_of(pocketgpu.open(path).trace))
     machine = pocketgpu.GM20B()

@@ -1,4 +1,4 @@
-"""What `state`, `who` and `shader step` tell of recordings of the Switch; and that both consoles use the same names."""
+"""What `state`, `who` and `shader step` say about recordings of the Switch; both consoles use the same names."""
 
 from __future__ import annotations
 

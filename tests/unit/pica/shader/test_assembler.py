@@ -146,7 +146,7 @@ def test_blocks_do_not_end_with_what_the_console_cannot_take() -> None:
         """
     )
     names = [OPCODES[word >> 26].name for word in program.code]
-    # A pad behind the break, and one so that block and loop do not end together.
+    # A pad after the break, and one so that block and loop do not end together.
     assert names == ["LOOP", "IFU", "NOP", "BREAKC", "NOP", "NOP", "END"]
 
 

@@ -79,6 +79,9 @@ def _transfers() -> Iterator[Choice]:
         finish="Azahar",
         ignore="Mikage: no interrupt either",
     )
+
+
+def _transferred_pixels() -> Iterator[Choice]:
     yield named(
         "transfer.contract",
         "How the channels of pictures with 8 bits become fewer bits.",
@@ -116,6 +119,9 @@ def _transfers() -> Iterator[Choice]:
         morton="a guess from the 8x8 order; not measured",
         tiles="a guess: 8x8 tiles in rows; not measured",
     )
+
+
+def _texture_copies() -> Iterator[Choice]:
     yield Choice(
         "texture_copy.units",
         "16-byte",
@@ -237,5 +243,5 @@ def _gsp() -> Iterator[Choice]:
 
 def choices() -> Iterator[Choice]:
     """All choices of this file, group by group."""
-    for group in (_external, _transfers, _display, _gsp):
+    for group in (_external, _transfers, _transferred_pixels, _texture_copies, _display, _gsp):
         yield from group()

@@ -26,7 +26,7 @@ from pocketgpu.facts.pica_enums import (
     WRAP,
 )
 from pocketgpu.pica.core.registers import StaticRegisters, field, select_fields
-from pocketgpu.pica.fragment import combiners, lighting
+from pocketgpu.pica.fragment import combiners, lighting_state
 from pocketgpu.pica.texture.units import PROCTEX_LINEAR, SAMPLED_TYPES, SHADOW_TYPES
 
 TEXTURE_UNITS = 3
@@ -44,7 +44,7 @@ FIELDS = [
     *(f"DEPTH_COLOR_MASK.{f}" for f in _MASKS),
     "COLORBUFFER_READ.mask", "COLORBUFFER_WRITE.mask", "DEPTHBUFFER_READ.depth", "DEPTHBUFFER_READ.stencil",
     "DEPTHBUFFER_WRITE.depth", "DEPTHBUFFER_WRITE.stencil", "DEPTHBUFFER_FORMAT.format", "COLORBUFFER_FORMAT.format",
-    "SCISSORTEST_MODE.mode", "DEPTHMAP_ENABLE.enable", *lighting.FIELDS, "FRAMEBUFFER_BLOCK32.enable",
+    "SCISSORTEST_MODE.mode", "DEPTHMAP_ENABLE.enable", *lighting_state.FIELDS, "FRAMEBUFFER_BLOCK32.enable",
     "GEOSTAGE_CONFIG.mode", "TEXUNIT_CONFIG.unit3_coordinates", "TEXUNIT0_SHADOW.orthographic",
     "PIXEL_SKIP.mode", "COLOR_OPERATION.line_config",
     *(f"TEXUNIT3_PROCTEX0.{axis}_{f}" for axis in "uv" for f in ("clamp", "shift")),
@@ -170,9 +170,9 @@ def _normal_form(raw: bytes, chosen: tuple[tuple[str, str], ...]) -> FragmentSta
     get = _KeyWords({number: word for number, word in zip(KEY_IDS.tolist(), words, strict=True) if word})
     used = combiners.sources_used(StaticRegisters(get.words), choices)
     missing = _missing(get)
-    lit = lighting.normal_form(get, used, choices)
-    used |= lighting.units_read(lit)
-    get.clear(*lighting.FIELDS)
+    lit = lighting_state.normal_form(get, used, choices)
+    used |= lighting_state.units_read(lit)
+    get.clear(*lighting_state.FIELDS)
     for name, value in lit.items():
         get.put(name, value)
     if get("TEXENV_UPDATE_BUFFER.fog_mode") == FOG_MODE.GAS and choices["gas.hypothesis"] == "density":

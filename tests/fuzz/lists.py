@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import random
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +22,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
 import numpy as np
+from support.fuzz import command, one_case
 
 from pocketgpu.builder import Buffer, CommandList, assemble
 from pocketgpu.facts.pica import PICA
@@ -148,13 +148,8 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
             if report is not None:
                 report(counts)
         words = make(seed, number)
-        started = time.perf_counter()
-        try:
+        with one_case(seed, number, SLOWEST):
             gpu.submit(words)
-        except Exception as error:
-            raise AssertionError(f"seed {seed}, case {number}: {type(error).__name__}: {error}") from error
-        took = time.perf_counter() - started
-        assert took < SLOWEST, f"seed {seed}, case {number} took {took:.1f} s"
         counts["cases"] += 1
         counts["fragments"] += gpu.stats.fragments
         counts["drew"] += gpu.stats.fragments > 0
@@ -182,6 +177,4 @@ def _agree(words: np.ndarray, seed: int, number: int) -> None:
 
 
 if __name__ == "__main__":
-    from support.fuzz import command
-
     command(__doc__, run, "command lists")

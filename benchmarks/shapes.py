@@ -53,7 +53,7 @@ class Stage:
         self.k, self.layout = k, WorkLayout(static["layout_start"], static["layout_size"])
         self.state = StaticRegisters(dict(static["words"]))
         powers = static["powers_of_two"]
-        self.draw = fragment.Draw(k, packet, self.state, powers, dict(static["switches"]), k.i64(self.layout.lights))
+        self.draw = fragment.Draw(k, packet, self.state, powers, dict(static["choices"]), k.i64(self.layout.lights))
         self.triangle = Triangle(k, record, slots_used(self.state))
 
     def each(self, body: Any) -> None:
@@ -112,7 +112,7 @@ def chain(k: Lang, packet: Value, part: Value, parts: Value, **static: Any) -> N
     layout = WorkLayout(static["layout_start"], static["layout_size"])
     state = StaticRegisters(dict(static["words"]))
     lights = k.i64(layout.lights)
-    draw = fragment.Draw(k, packet, state, static["powers_of_two"], dict(static["switches"]), lights)
+    draw = fragment.Draw(k, packet, state, static["powers_of_two"], dict(static["choices"]), lights)
     handles = [k.load(I64, k.i64(layout.inline + HANDLES + 8 * i)) for i in range(len(STAGES))]
     first, last = (k.load(I32, packet + getattr(PACKET, name)) for name in ("FIRST_TRIANGLE", "LAST_TRIANGLE"))
     for t in k.range(first, last):

@@ -98,10 +98,10 @@ class FakeCapture:
     calls: list[tuple[range, int, dict[str, str]]] = field(default_factory=list)
     made: object = None
 
-    def driver(self, threads: int, choices: Mapping[str, str]) -> FakeDriver:
+    def driver(self, threads: int, switches: Mapping[str, str]) -> FakeDriver:
         assert self.made is None, "one machine is enough"
-        self.made = ("machine", threads, choices)
-        return FakeDriver(self, threads, choices)
+        self.made = ("machine", threads, switches)
+        return FakeDriver(self, threads, switches)
 
     def render(
         self,

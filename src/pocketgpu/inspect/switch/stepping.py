@@ -62,7 +62,7 @@ def _thread(inspection: SwitchInspection, launch: Launch, address: Address, tick
         ) as watch:  # fmt: skip
             player.play_to(player.at(tick))
     finally:
-        player.spoilt = True  # blocks ran in another order than usual
+        player.diverged = True  # blocks ran in another order than usual
     if not watch.traces:
         raise UsageError("the thread never ran: an earlier one hangs, or the launch was refused", location=str(address))
     (trace,) = watch.traces
@@ -103,7 +103,7 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
             player.play_to(player.at(tick))
     finally:
         drawing.tier = before
-        player.spoilt = True
+        player.diverged = True
     if watch.traces:
         trace = watch.traces[-1]
         trace.address = str(address)

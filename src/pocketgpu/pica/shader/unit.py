@@ -266,9 +266,8 @@ class Program:
         """Run the program once for each vertex.
 
         inputs: float32 (n, 16, 4), the input registers v0-v15. uniforms: {index: (x, y, z, w)} for c0-c95, the others
-        0.
-        bool_uniforms: b0-b15. int_uniforms: i0-i3 as (x, y, z, w), bytes. conditions, address: start values of cmp.x,
-        cmp.y and of a0.x, a0.y, aL. Programs that do not end stop after 65536 instructions; see Outputs.hung.
+        0. bool_uniforms: b0-b15. int_uniforms: i0-i3 as (x, y, z, w), bytes. conditions, address: start values of
+        cmp.x, cmp.y and of a0.x, a0.y, aL. Programs that do not end stop after 65536 instructions; see Outputs.hung.
 
         :raises UsageError: for shapes and numbers that do not fit.
         """

@@ -181,7 +181,7 @@ WRONG: dict[str, tuple[str, bytes, str]] = {
     "unknown record": ("3DS", b"\x7f", "no record of type 0x7f"),
     "the other console's record": ("3DS", b"\x21\x00", "no record of type 0x21"),
     "cut record": ("3DS", b"\x14" + bytes(31), "needs 32 bytes"),
-    "block that is not there": ("3DS", load(0x20000000, varint(1)), "block 1 from behind"),
+    "block that is not there": ("3DS", load(0x20000000, varint(1)), "block 1 from the end"),
     "load past the end of memory": (
         "3DS",
         load(0xFFFFFFFE, varint(0) + varint(4) + b"abcd"),
@@ -205,7 +205,7 @@ WRONG: dict[str, tuple[str, bytes, str]] = {
     "mapping after a store": (
         "Switch",
         b"\x22\x00\x00\x00" + varint(4096) + b"\x00" + b"\x20\x00" + varint(4096) * 2 + b"\x00\x00",
-        "behind a store",
+        "after a store",
     ),
     "frame without a present": ("Switch", b"\x0f\x00" + struct.pack("<I", zlib.crc32(b"\x0f\x00")), "PRESENT"),
     "surface of no pixels": ("Switch", b"\x25\x00\x00\x00\x00\x00\x08", "0x8 pixels"),

@@ -119,7 +119,7 @@ def test_verify_tells_what_differs(
 
 
 def test_only_pgc_files_know_what_they_show(sample_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(CaptureError, match="does not know what it must show"):
+    with pytest.raises(CaptureError, match="has no digests of what it must show"):
         pgc.check(pocketgpu.open(sample_path))
     assert main(["convert", str(sample_path), "out.ctf"]) == 2
     assert "end in .pgc" in capsys.readouterr().err

@@ -198,7 +198,7 @@ def test_values_are_found_by_symbol_and_number() -> None:
         sides.UP  # noqa: B018
     with pytest.raises(KeyError, match="LEFT, RIGHT"):
         sides.number("UP")
-    with pytest.raises(ValueError, match="two are called A"):
+    with pytest.raises(ValueError, match="two have the symbol A"):
         Values.of("twice", [Named(0, "A", "a"), Named(1, "A", "b")]).symbol(0)
 
 

@@ -189,7 +189,7 @@ def machine(evaluator: str) -> tuple[GpuMemory, Engine]:
 
 
 def place(rng: random.Random, memory: GpuMemory, va: int, size: int, fill: bytes, shape: str) -> None:
-    """Map a range: in one piece ("whole"), in pages that do not lie side by side ("pages"), with holes ("holes")."""
+    """Map a range: in one piece ("whole"), in pages that are not contiguous ("pages"), with holes ("holes")."""
     pages = -(-size // PAGE)
     if shape == "whole":
         memory.map(va, pages * PAGE)

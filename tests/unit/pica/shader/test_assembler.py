@@ -216,7 +216,7 @@ def test_too_many_descriptors_are_an_error() -> None:
         ("nop\nmov r0", "mov takes 2 operands, not 1"),
         ("nop\nmov r16, r0", "there is no register r16"),
         ("nop\nmov c0, r0", "'c0' is not a valid register here"),
-        ("nop\nmov r0, o1", "'o1' is no register"),
+        ("nop\nmov r0, o1", "'o1' is not a valid register here"),
         ("nop\nmov r0.yx, r1", "'yx' is no write mask"),
         ("nop\nmov r0, r1.xyzwx", "no swizzle"),
         ("nop\nadd r0, c0, c1", "only one source may be a uniform"),

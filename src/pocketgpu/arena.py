@@ -115,6 +115,10 @@ class Arena:
 
     # Contents
 
+    def words(self, offset: int, count: int) -> NDArray[np.int32]:
+        """Words at an arena offset, as the arena has them: what is written to them is written there."""
+        return self.arena[offset : offset + 4 * count].view(np.int32)
+
     def store(self, offset: int, source: bytes) -> bool:
         """Store bytes in the arena; pages that already hold them are neither written nor stamped.
 

@@ -111,12 +111,8 @@ def _raster(state: DrawState) -> Iterator[Doubt]:
     if state.geometry:
         yield Doubt("geometry.output_banks", "a geometry shader runs", certain=False)
         yield Doubt("geometry.bool15", "a geometry shader runs", certain=False)
-    if state("DEPTHBUFFER_FORMAT.format") in (DEPTH_FORMAT.D24, DEPTH_FORMAT.D24S8) and _writes_depth(state):
+    if state("DEPTHBUFFER_FORMAT.format") in (DEPTH_FORMAT.D24, DEPTH_FORMAT.D24S8) and state.writes_depth:
         yield Doubt("depth.bits", "a 24-bit depth buffer is written", certain=False)
-
-
-def _writes_depth(state: DrawState) -> bool:
-    return bool(state("DEPTH_COLOR_MASK.depth_write") and state("DEPTHBUFFER_WRITE.depth"))
 
 
 def _textures(state: DrawState) -> Iterator[Doubt]:
@@ -190,7 +186,7 @@ def _tests(state: DrawState) -> Iterator[Doubt]:
         yield Doubt("test.stencil_operands", "the stencil test compares by order")
     if stencil and state("DEPTHBUFFER_WRITE.depth") and not state("DEPTHBUFFER_WRITE.stencil"):
         yield Doubt("test.stencil_write", "depth may be written and the stencil may not")
-    if not depth and _writes_depth(state):
+    if not depth and state.writes_depth:
         yield Doubt("test.untested_depth_write", "depth is written without a depth test")
     if not state("COLOR_OPERATION.blend_enable"):
         return

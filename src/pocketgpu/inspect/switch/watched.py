@@ -82,7 +82,7 @@ class Watch:
 
     def words(self, at: int, count: int) -> NDArray[np.int32]:
         """Words of the arena."""
-        return self.machine.memory.arena[at : at + 4 * count].view(np.int32)
+        return self.machine.memory.words(at, count)
 
     def bytes(self, at: int, size: int) -> NDArray[np.uint8]:
         """Bytes of the arena."""

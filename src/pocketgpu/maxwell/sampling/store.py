@@ -22,7 +22,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.choices import DEFAULTS
@@ -143,11 +142,8 @@ class Textures:
         self._static: dict[str, Any] = {"choices": chosen}
         self._write_book()
 
-    def _words(self, at: int, count: int) -> NDArray[np.int32]:
-        return self.memory.arena[at : at + 4 * count].view(np.int32)
-
     def _write_book(self) -> None:
-        words = self._words(self.book, BOOK.size // 4)
+        words = self.memory.words(self.book, BOOK.size // 4)
         words[:] = 0
         self._book = words
         handle = self.engine.callback(self.resolve, I32, I32, I32)
@@ -200,7 +196,7 @@ class Textures:
                 if use.copy is not None:
                     use.copy.used = self.generation
             if len(kept) < len(self._found):
-                self._words(self.book + BOOK.TABLE, ENTRIES * ENTRY_WORDS)[:] = 0
+                self.memory.words(self.book + BOOK.TABLE, ENTRIES * ENTRY_WORDS)[:] = 0
                 self._found = kept
                 for key, use in kept.items():
                     self._enter(*key, use.at)
@@ -255,7 +251,7 @@ class Textures:
         except BaseException as error:  # none may pass through compiled code
             at = self._bad
             self.errors.append(error)
-        self._words(answer, 1)[0] = at
+        self.memory.words(answer, 1)[0] = at
 
     def record(self, handle: int, use: int = r.SAMPLED) -> int:
         """Arena offset of the record of a handle, made if it does not exist; that of bad handles for a bad one."""
@@ -274,7 +270,7 @@ class Textures:
     def _enter(self, handle: int, use: int, at: int) -> None:
         """Add a record to the table, if there is a place for it."""
         first = ((handle * HASH & 0xFFFFFFFF) >> (32 - TABLE_BITS)) + use
-        table = self._words(self.book + BOOK.TABLE, ENTRIES * ENTRY_WORDS).reshape(ENTRIES, ENTRY_WORDS)
+        table = self.memory.words(self.book + BOOK.TABLE, ENTRIES * ENTRY_WORDS).reshape(ENTRIES, ENTRY_WORDS)
         for n in range(PROBES):
             row = table[(first + n) % ENTRIES]
             if row[1] == 0:
@@ -303,7 +299,7 @@ class Textures:
             self._put_record(self._known[key], values)
         at = self._known[key]
         if copy is not None:
-            words = self._words(at, RECORD.size // 4)
+            words = self.memory.words(at, RECORD.size // 4)
             words[RECORD.KIND // 4] = copy.kind
             words[RECORD.LEVEL // 4 : RECORD.LEVEL // 4 + len(copy.levels)] = copy.levels
             places.append(copy.span)
@@ -344,7 +340,7 @@ class Textures:
             raise UsageError("more textures in one launch than there is room for")
 
     def _put_record(self, at: int, values: Mapping[str, Any]) -> None:
-        words = self._words(at, RECORD.size // 4)
+        words = self.memory.words(at, RECORD.size // 4)
         words[:] = 0
         for name, value in values.items():
             place = RECORD.offsets[name] // 4

@@ -77,10 +77,6 @@ class DrawRecord(DrawState):
         return masks and bool(self("COLORBUFFER_WRITE.mask"))
 
     @property
-    def writes_depth(self) -> bool:
-        return bool(self("DEPTH_COLOR_MASK.depth_write") and self("DEPTHBUFFER_WRITE.depth"))
-
-    @property
     def reads_color(self) -> bool:
         """Whether what is in the colour buffer matters for what is written there."""
         if not self.writes_color or self("COLOR_OPERATION.fragment_mode"):

@@ -173,9 +173,6 @@ class Launcher:
         return f"<launcher on {self.engine!r}, {self.threads} threads>"
 
     # -- records ----------------------------------------------------------------------------------------------------
-    def _words(self, at: int, count: int) -> Any:
-        return self.memory.arena[at : at + 4 * count].view(np.int32)
-
     def _set_constants(self, constants: Mapping[int, bytes]) -> None:
         arena = self.memory.arena
         for bank, before in enumerate(self._bank_lengths):
@@ -193,14 +190,14 @@ class Launcher:
             return
         n = np.arange(MAX_THREADS, dtype=np.int32)
         x, y, _ = block
-        self._words(self.ids, 3 * MAX_THREADS).reshape(3, MAX_THREADS)[:] = n % x, n // x % y, n // (x * y)
+        self.memory.words(self.ids, 3 * MAX_THREADS).reshape(3, MAX_THREADS)[:] = n % x, n // x % y, n // (x * y)
         self._ids_of = block
 
     def _set_record(
         self, shape: _Shape, grid: Sequence[int], block: Sequence[int], turns: int, step_slice: int, rules: LaunchRules
     ) -> None:
         layout = shape.layout
-        words = self._words(self.record, LAUNCH.size // 4)
+        words = self.memory.words(self.record, LAUNCH.size // 4)
         words[:] = 0
         put = lambda name, v: words.__setitem__(LAUNCH.offsets[name] // 4, v - ((v >> 31) << 32))
         if shape.code.textures:
@@ -263,7 +260,7 @@ class Launcher:
         room = min((self._end - self._slots) // layout.size, MAX_SLOTS)
         if room < 1:
             raise UsageError(f"a block of this launch needs {layout.size} bytes, more than the work area has")
-        ids = self._words(self.ids, 3 * MAX_THREADS)
+        ids = self.memory.words(self.ids, 3 * MAX_THREADS)
         reports = Reports(code, grid, ids, self.events, self.textures, place)
         shape = _Shape(code, layout, blocks, self._slots, reports, budget=rules.budget)
         shape.free = list(range(room - 1, -1, -1))
@@ -355,9 +352,9 @@ class Launcher:
             self._encoded[key] = words
             while len(self._encoded) > ENCODED:
                 del self._encoded[next(iter(self._encoded))]  # the least recently used one
-            self._words(self._program, words.size)[:] = words
+            self.memory.words(self._program, words.size)[:] = words
             self._interpreted = key
-        record = self._words(self.record, LAUNCH.size // 4)
+        record = self.memory.words(self.record, LAUNCH.size // 4)
         record[LAUNCH.PROGRAM // 4], record[LAUNCH.INSTRUCTIONS // 4] = self._program, len(steps)
         record[LAUNCH.CLEAR // 4] = 1
         return self.engine.handle(interpret_warp)
@@ -438,16 +435,16 @@ class Launcher:
 
     def _begin_slot(self, shape: _Shape, slot: int) -> int:
         at = shape.first_slot + slot * shape.layout.size
-        self._words(at, BLOCK.offsets["FAULT_LIST"] // 4)[:] = 0
+        self.memory.words(at, BLOCK.offsets["FAULT_LIST"] // 4)[:] = 0
         return at
 
     def _status(self, at: int) -> tuple[int, int]:
-        words = self._words(at, BLOCK.size // 4)
+        words = self.memory.words(at, BLOCK.size // 4)
         return int(words[BLOCK.STATUS // 4]), int(words[BLOCK.NUMBER // 4])
 
     def _settle(self, shape: _Shape, at: int, status: int, had: int, result: Result) -> bool:
         """Take events and counts out of a slot; returns whether its block goes on later. had: rounds so far."""
-        words = self._words(at, shape.layout.size // 4)
+        words = self.memory.words(at, shape.layout.size // 4)
         with self._lock:
             result.faults += shape.reports.faults(words)
             result.take(words, BLOCK.offsets)

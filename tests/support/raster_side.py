@@ -19,8 +19,8 @@ from pocketgpu.maxwell.graphics.primitives import setup
 from pocketgpu.maxwell.graphics.primitives.planes import GROUP, HEAD_SIZE
 from pocketgpu.maxwell.graphics.programs.headers import PERSPECTIVE, PageLayout, layout_of
 from pocketgpu.maxwell.graphics.raster import raster_state
-from pocketgpu.maxwell.graphics.raster.blocks import raster_shapes
 from pocketgpu.maxwell.graphics.raster.coverage import lane_x, lane_y
+from pocketgpu.maxwell.graphics.raster.pixel_blocks import raster_shapes
 from pocketgpu.maxwell.graphics.records import (
     FRAGMENTS,
     PAGE_ONE,

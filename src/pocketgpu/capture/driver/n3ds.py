@@ -24,7 +24,7 @@ from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE
 from pocketgpu.pica.core.observer import Observer, Run
 from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.front.packets import DrawPackets
-from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.n3ds import N3DS
 
 N3DSTrace: TypeAlias = Trace | GxLog | PgcTrace

@@ -28,9 +28,9 @@ from pocketgpu.facts.external import EXTERNAL, EXTERNAL_BANK, LCD, LCD_BANK
 from pocketgpu.facts.external_init import CORE_START, START_WRITES
 from pocketgpu.facts.gsp import ENTRY_WORDS, AddressRange, command_of
 from pocketgpu.facts.pica import PICA
-from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.gsp.framebuffers import swap_writes
-from pocketgpu.pica.gsp.machine import Refused, Translator
+from pocketgpu.pica.gsp.gsp_machine import Refused, Translator
 
 VERSION = 1
 _PACKINGS = ("", ".xz", ".zst", ".gz")

@@ -26,7 +26,7 @@ from pocketgpu.capture.formats.documents import Document
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
 from pocketgpu.facts.maxwell.formats import SHOWN, shown_layout
-from pocketgpu.facts.maxwell.kinds import KINDS, kind_number
+from pocketgpu.facts.maxwell.page_kinds import KINDS, kind_number
 from pocketgpu.facts.maxwell.pushbuffers import MOST_WORDS, pack_entry, segment_of
 
 if TYPE_CHECKING:

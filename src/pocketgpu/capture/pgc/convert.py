@@ -29,7 +29,7 @@ from pocketgpu.capture.formats.pgc.contents import (
     Writes,
 )
 from pocketgpu.capture.formats.pgc.traces import PgcLog, PgcTrace, power_on
-from pocketgpu.facts.maxwell.kinds import kind_number
+from pocketgpu.facts.maxwell.page_kinds import kind_number
 
 _MANY_FRAMES = 16
 _TABLES_COVERED = sum(1 << item.coverage for item in F.STATE_3DS if item.name in F.TABLES)

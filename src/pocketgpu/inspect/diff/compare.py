@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.diff.pixels import PixelSearch, pictures_of
+from pocketgpu.inspect.diff.pixel_search import PixelSearch, pictures_of
 from pocketgpu.inspect.diff.report import Difference, Report
 from pocketgpu.inspect.diff.structure import Structure
 from pocketgpu.inspect.diff.switch import SwitchSides, first_vertex_of

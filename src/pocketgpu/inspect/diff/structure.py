@@ -23,7 +23,7 @@ from pocketgpu.inspect.model.event import Event, Range, Words
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.n3ds.command_words import registers_of
 from pocketgpu.inspect.n3ds.draw_log import PLAIN, FrameLog
-from pocketgpu.inspect.n3ds.tables import table_changes
+from pocketgpu.inspect.n3ds.fifo_tables import table_changes
 
 MOST_MEMORY = 64
 """Loads whose bytes are looked at; of further ones it is only said that they differ."""

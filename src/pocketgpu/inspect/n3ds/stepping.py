@@ -34,7 +34,7 @@ from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.primitives.geometry import MOST_EMITTED
 from pocketgpu.pica.shader import Program
-from pocketgpu.pica.shader.rules import rules_of, with_end
+from pocketgpu.pica.shader.shader_choices import rules_of, with_end
 from pocketgpu.pica.vertex.fetch import shade_vertices
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pocketgpu.inspect.stepping.register_values import FORMATS, Value
 from pocketgpu.inspect.stepping.step import Step
-from pocketgpu.inspect.stepping.values import FORMATS, Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from pocketgpu.inspect.stepping.instructions import FLAGS, FLOW, PREDICATES, OperandPlace, OperandPlan, plan_of
+from pocketgpu.inspect.stepping.operand_plans import FLAGS, FLOW, PREDICATES, OperandPlace, OperandPlan, plan_of
+from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.inspect.stepping.step import Access, Change, Step
 from pocketgpu.inspect.stepping.trace import Trace
-from pocketgpu.inspect.stepping.values import Value
 from pocketgpu.lanes import BOOL, Kernel, Lang, kernel, run_once
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
 from pocketgpu.maxwell.sass import Program

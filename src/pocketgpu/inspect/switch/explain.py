@@ -12,9 +12,9 @@ from pocketgpu.inspect.model.why import Fragment
 from pocketgpu.inspect.switch import fragment_stages
 from pocketgpu.inspect.switch.fragment_stages import TextureSample
 from pocketgpu.inspect.switch.fragments import Seen
+from pocketgpu.inspect.switch.lane_trace import as_float
 from pocketgpu.inspect.switch.recorder import Recorder
 from pocketgpu.inspect.switch.surfaces import Surface
-from pocketgpu.inspect.switch.trace import as_float
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.maxwell.formats.components import ABSENT, FLOAT32
 from pocketgpu.maxwell.formats.texture_header import TextureHeader

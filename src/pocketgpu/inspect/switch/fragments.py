@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.inspect.switch.lane_trace import Instruction, LaneTracer
 from pocketgpu.inspect.switch.surfaces import Surface, surface_of
-from pocketgpu.inspect.switch.trace import Instruction, LaneTracer
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan
 from pocketgpu.maxwell.graphics.primitives.planes import plane_offset
 from pocketgpu.maxwell.graphics.primitives.shapes import room
-from pocketgpu.maxwell.graphics.raster.blocks import raster_shapes
+from pocketgpu.maxwell.graphics.raster.pixel_blocks import raster_shapes
 from pocketgpu.maxwell.graphics.records import (
     BLOCK_HEIGHT,
     BLOCK_WIDTH,

@@ -21,7 +21,7 @@ from pocketgpu.inspect.switch.resources import HandleTexture, StageShader, buffe
 from pocketgpu.inspect.switch.surfaces import Surface, TargetPicture, surface_of, targets_of
 from pocketgpu.inspect.switch.vertices import fresh, index_buffer, vertex_buffers, vertices_of
 from pocketgpu.maxwell.display.present import Picture
-from pocketgpu.maxwell.engines.common.records import Blit, Copy
+from pocketgpu.maxwell.engines.common.action_log import Blit, Copy
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw

@@ -14,7 +14,7 @@ from pocketgpu.inspect.switch.fragments import MOST, FragmentWatch
 from pocketgpu.inspect.switch.surfaces import Surface
 from pocketgpu.inspect.switch.touches import Candidate, Track
 from pocketgpu.inspect.switch.watched import Watch
-from pocketgpu.maxwell.engines.common.records import Blit, Clear
+from pocketgpu.maxwell.engines.common.action_log import Blit, Clear
 from pocketgpu.maxwell.engines.threed.draws import Draw
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event
-from pocketgpu.inspect.switch.trace import Instruction, LaneTracer
+from pocketgpu.inspect.switch.lane_trace import Instruction, LaneTracer
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.lanes import Value
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch

@@ -13,7 +13,7 @@ import numpy as np
 
 from pocketgpu.inspect.switch.recorder import Recorder, TickTrace
 from pocketgpu.inspect.switch.surfaces import Surface
-from pocketgpu.maxwell.engines.common.records import Blit, Clear, Copy
+from pocketgpu.maxwell.engines.common.action_log import Blit, Clear, Copy
 from pocketgpu.maxwell.engines.threed.draws import Draw
 
 Spot = tuple[int, int]

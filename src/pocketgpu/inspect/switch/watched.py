@@ -22,7 +22,7 @@ from pocketgpu.maxwell.graphics.primitives.shapes import room
 from pocketgpu.maxwell.graphics.programs.stage_program import StageProgram
 from pocketgpu.maxwell.graphics.records import RASTER, REGION, SHAPE
 from pocketgpu.maxwell.sampling.store import Textures
-from pocketgpu.maxwell.sass.launch.record import handles_at, set_kernels
+from pocketgpu.maxwell.sass.launch.kernel_handles import handles_at, set_kernels
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
 from pocketgpu.maxwell.sass.warp.observer import Observer

@@ -19,7 +19,7 @@ import numpy as np
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE, Arena, Buffer, Bytes, flat
 from pocketgpu.errors import GuestMemoryError, UsageError
-from pocketgpu.facts.maxwell import kinds
+from pocketgpu.facts.maxwell import page_kinds
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.memory.page_table import ADDRESS_SPACE, TABLE_SHIFT, TABLE_SIZE, TABLE_WORDS
 
@@ -34,9 +34,10 @@ MAX_ACCESS = 1 << 31
 
 def _kind_number(kind: str | int) -> int:
     try:
-        return kinds.kind_number(kind)
+        return page_kinds.kind_number(kind)
     except ValueError as error:
-        raise UsageError(str(error), hint=f"Kinds are 0..{kinds.HIGHEST} or {', '.join(kinds.KINDS)}.") from None
+        names = ", ".join(page_kinds.KINDS)
+        raise UsageError(str(error), hint=f"Kinds are 0..{page_kinds.HIGHEST} or {names}.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +192,7 @@ class GpuMemory(Arena):
         The size is rounded up to whole pages of 4096 bytes. Older mappings there are covered until this one is
         unmapped.
 
-        :param kind: a page kind by number or name (`facts.maxwell.kinds`, "kind_0xNN").
+        :param kind: a page kind by number or name (`facts.maxwell.page_kinds`, "kind_0xNN").
         :raises UsageError: an address or offset is no multiple of 4096, the range leaves the 40-bit address space or
             the backing, the kind is unknown, or memory or mappings are used up.
         """

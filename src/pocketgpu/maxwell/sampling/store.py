@@ -32,12 +32,12 @@ from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.host.observer import Observer, TextureRead
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling import records as r
-from pocketgpu.maxwell.sampling.decode import canonical, storage_of
-from pocketgpu.maxwell.sampling.describe import NOTHING, describe
 from pocketgpu.maxwell.sampling.fetch import fetch, gather, query
 from pocketgpu.maxwell.sampling.records import BOOK, ENTRIES, ENTRY_WORDS, HASH, PROBES, RECORD, RECORD_ROOM, TABLE_BITS
 from pocketgpu.maxwell.sampling.sample import sample
 from pocketgpu.maxwell.sampling.surface import surface
+from pocketgpu.maxwell.sampling.texture_copies import canonical, storage_of
+from pocketgpu.maxwell.sampling.texture_records import NOTHING, describe
 from pocketgpu.observer import Observed
 
 HEADER_BYTES = SAMPLER_BYTES = 32

@@ -27,7 +27,7 @@ from pocketgpu.maxwell.textures.astc_integers import (
     quint_bits,
     trit_bits,
 )
-from pocketgpu.maxwell.textures.bits import Words, field, lookup, low_bits, read, reverse
+from pocketgpu.maxwell.textures.block_bits import Words, field, lookup, low_bits, read, reverse
 from pocketgpu.maxwell.textures.sink import TexelSink
 
 BLOCKS: Final = (

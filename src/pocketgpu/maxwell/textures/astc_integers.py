@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from pocketgpu.lanes import Lang, Value
-from pocketgpu.maxwell.textures.bits import Words, low_bits, read
+from pocketgpu.maxwell.textures.block_bits import Words, low_bits, read
 
 PLAIN, TRITS, QUINTS = 0, 1, 2
 STEP: Final = 15

@@ -15,7 +15,7 @@ specification, section 19.5.
 from __future__ import annotations
 
 from pocketgpu.lanes import Lang, Value
-from pocketgpu.maxwell.textures.bits import Words, field
+from pocketgpu.maxwell.textures.block_bits import Words, field
 from pocketgpu.maxwell.textures.sink import Row, TexelSink
 
 

@@ -14,7 +14,7 @@ from collections import defaultdict
 from typing import Final, NamedTuple
 
 from pocketgpu.lanes import Lang, Value
-from pocketgpu.maxwell.textures.bits import Words, field, lookup, low_bits
+from pocketgpu.maxwell.textures.block_bits import Words, field, lookup, low_bits
 from pocketgpu.maxwell.textures.bptc import IndexWeights, Indices, halves
 from pocketgpu.maxwell.textures.sink import TexelSink
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from pocketgpu.lanes import Lang, Value
-from pocketgpu.maxwell.textures.bits import Words, lookup, low_bits, read
+from pocketgpu.maxwell.textures.block_bits import Words, lookup, low_bits, read
 from pocketgpu.maxwell.textures.bptc import IndexWeights, Indices, halves, thirds
 from pocketgpu.maxwell.textures.sink import TexelSink
 

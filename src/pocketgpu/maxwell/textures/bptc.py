@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pocketgpu.lanes import Lang, Value
-from pocketgpu.maxwell.textures.bits import Words, lookup, low_bits, read
+from pocketgpu.maxwell.textures.block_bits import Words, lookup, low_bits, read
 
 # Texel i belongs to the second of two subsets if bit i is set.
 HALVES: Final = (

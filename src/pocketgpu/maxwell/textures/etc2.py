@@ -10,7 +10,7 @@ Source: Khronos Data Format Specification, ETC2 Compressed Texture Image Formats
 from __future__ import annotations
 
 from pocketgpu.lanes import Lang, Value
-from pocketgpu.maxwell.textures.bits import Words, big_endian, field, lookup
+from pocketgpu.maxwell.textures.block_bits import Words, big_endian, field, lookup
 from pocketgpu.maxwell.textures.sink import Row, TexelSink
 
 # The two magnitudes of each intensity modifier table.

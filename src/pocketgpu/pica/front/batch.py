@@ -48,10 +48,10 @@ from pocketgpu.pica.primitives.assembly import ASSEMBLY_CHOICES, assemble
 from pocketgpu.pica.primitives.geometry import emit_vertices, geometry_choices, geometry_step
 from pocketgpu.pica.primitives.geometry_programs import GeometryPrograms
 from pocketgpu.pica.shader.limits import BREAK_OUTSIDE
-from pocketgpu.pica.shader.rules import rules_of
+from pocketgpu.pica.shader.shader_choices import rules_of
 from pocketgpu.pica.texture.cache import UNIT_IDS, TextureCache, TextureSource
 from pocketgpu.pica.texture.units import LEVELS
-from pocketgpu.pica.vertex import driver
+from pocketgpu.pica.vertex import vertex_run
 from pocketgpu.pica.vertex.fetch import FETCH_CHOICES, shade_vertices
 from pocketgpu.pica.vertex.programs import VertexProgram, VertexPrograms
 from pocketgpu.workers import Workers
@@ -199,8 +199,8 @@ class DrawRunner:
         words = self._words
         return (
             self.pixels > PIXEL_BUDGET
-            or words[_VERTICES] > driver.VERTEX_BUDGET
-            or words[_EMITTED] > driver.VERTEX_BUDGET
+            or words[_VERTICES] > vertex_run.VERTEX_BUDGET
+            or words[_EMITTED] > vertex_run.VERTEX_BUDGET
         )
 
     def _get(self, offset: int) -> int:
@@ -409,18 +409,18 @@ class DrawRunner:
         while True:
             vertices(count, shade, geometry, build)
             status, entry = self._get(C.VERTEX_STATUS), self._get(C.VERTEX_ENTRY)
-            if status == driver.INEXACT:
+            if status == vertex_run.INEXACT:
                 self._shade_exactly(entry, next(program for end, program in programs if entry < end))
                 continue
             now = perf_counter()
             self.stats.seconds["vertex"] += now - started
-            started = self._raster(drawn, count if status == driver.DONE else entry + 1, batch, now)
-            if status != driver.FULL or self.exhausted:
+            started = self._raster(drawn, count if status == vertex_run.DONE else entry + 1, batch, now)
+            if status != vertex_run.FULL or self.exhausted:
                 break
             drawn = entry
             self._heads[self.drawn(entry), _W["FIRST_TRIANGLE"]] = 0
-        if status == driver.HUNG:
-            kind = "vertex" if self._get(C.VERTEX_STAGE) == driver.SHADE else "geometry"
+        if status == vertex_run.HUNG:
+            kind = "vertex" if self._get(C.VERTEX_STAGE) == vertex_run.SHADE else "geometry"
             reasons = self._get(C.HANG)
             if reasons & BREAK_OUTSIDE:
                 message = f"a {kind} program comes to a BREAK outside of any loop"
@@ -451,7 +451,7 @@ class DrawRunner:
         """The loop over draws, and the handles of the code it calls."""
         shade = self.engine.handle(shade_vertices, **self.static, choices=self.fetch_choices)
         build = self.engine.handle(assemble, **self.static, choices=self.assembly_choices)
-        return self.engine.get(driver.run_vertices, **self.static), shade, build
+        return self.engine.get(vertex_run.run_vertices, **self.static), shade, build
 
     @cached_property
     def _fragment_side(self) -> Callable[..., None]:
@@ -460,7 +460,7 @@ class DrawRunner:
     def _shade_exactly(self, entry: int, program: VertexProgram) -> None:
         """Shade a piece again with the unit's exact multiplication rule; assembly continues with the result."""
         self._shade(int(self._run_list[entry, 1]), self._get(C.VERTEX_START), self._get(C.PIECE), program)
-        self._set(C.VERTEX_STAGE, driver.SHADED)
+        self._set(C.VERTEX_STAGE, vertex_run.SHADED)
 
     def _shade(self, packet: int, start: int, count: int, program: VertexProgram) -> None:
         shade = self.engine.get(shade_vertices, **self.static, choices=self.fetch_choices)

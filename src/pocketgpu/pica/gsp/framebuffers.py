@@ -9,13 +9,16 @@ from pocketgpu.facts.external import EXTERNAL, shows_both
 from pocketgpu.facts.external_init import TOP_MODES
 from pocketgpu.facts.gsp import BAD_VALUE, ENTRY_WORDS, SWAP_FORMAT_BITS
 from pocketgpu.facts.pica_enums import TRANSFER_FORMAT
-from pocketgpu.pica.gsp.machine import GspMachine, Refused, Translator, Write, address, write
+from pocketgpu.pica.gsp.gsp_machine import GspMachine, Refused, Translator, Write, address, write
 
 _WORD = {name: place for place, name in enumerate(ENTRY_WORDS)}
 
 
 def _format_word(word: int) -> int:
-    """Lines of both framebuffers and doubled lines exclude each other: if both are set, doubling is cleared (3dbrew in 2013)."""
+    """Lines of both framebuffers and doubled lines exclude each other: if both are set, doubling is cleared.
+
+    Source: 3dbrew in 2013.
+    """
     register = EXTERNAL["PDC0_FORMAT"]
     return register["scan_doubling"].encode(0, word) if shows_both(register["interlace"].raw(word)) else word
 

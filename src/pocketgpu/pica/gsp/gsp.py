@@ -21,11 +21,11 @@ from pocketgpu.facts.gsp import (
     AddressRange,
     command_of,
 )
-from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.gsp.framebuffers import show
+from pocketgpu.pica.gsp.gsp_machine import GspMachine, Refused
 from pocketgpu.pica.gsp.gx import GxProcessor
 from pocketgpu.pica.gsp.ipc import Calls
-from pocketgpu.pica.gsp.machine import GspMachine, Refused
 from pocketgpu.pica.gsp.shared_memory import words_of
 
 _SCREENS = ("top", "bottom")

@@ -35,7 +35,7 @@ from pocketgpu.facts.gsp import (
     half_words,
 )
 from pocketgpu.facts.pica import PICA, START_LIST
-from pocketgpu.pica.gsp.machine import GspMachine, Refused, Translator, Write, address, write
+from pocketgpu.pica.gsp.gsp_machine import GspMachine, Refused, Translator, Write, address, write
 
 _UNITS: dict[str, tuple[str, ...]] = {
     "ProcessCommandList": ("P3D",),

@@ -33,8 +33,8 @@ from pocketgpu.facts.gsp import (
 )
 from pocketgpu.facts.memory_map import VRAM
 from pocketgpu.pica.gsp.framebuffers import show, shown
+from pocketgpu.pica.gsp.gsp_machine import GspMachine, Refused, Translator, address, write
 from pocketgpu.pica.gsp.interrupts import Clients
-from pocketgpu.pica.gsp.machine import GspMachine, Refused, Translator, address, write
 from pocketgpu.pica.gsp.shared_memory import SharedMemory, words_of
 
 Data = bytes | bytearray | memoryview | Sequence[int]

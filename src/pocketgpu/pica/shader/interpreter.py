@@ -42,7 +42,7 @@ from pocketgpu.pica.core.registers import LiveRegisters, register_id
 from pocketgpu.pica.shader.arithmetic import OPERATIONS, Alu, operation_name
 from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT, settle
 from pocketgpu.pica.shader.program import CODE_WORDS, RETURNS, UNDEFINED
-from pocketgpu.pica.shader.rules import DEFAULT_RULES, END_WORD, Rules
+from pocketgpu.pica.shader.shader_choices import DEFAULT_RULES, END_WORD, Rules
 from pocketgpu.pica.shader.translate import Start, indexed_uniform, store_state
 
 DONE = 1 << 20  # a program counter outside of all code

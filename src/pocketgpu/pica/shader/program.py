@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 
 from pocketgpu.facts.shader_isa import CALL_DEPTH, F0, IF_DEPTH, INVERTS, LOOP_DEPTH, OPCODES, Opcode, opcode_number
 from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT
-from pocketgpu.pica.shader.rules import DEFAULT_RULES, Rules
+from pocketgpu.pica.shader.shader_choices import DEFAULT_RULES, Rules
 
 # A larger program takes too long to compile; calls and stacks multiply code, so 512 words can become more.
 MAX_NODES = 256

@@ -19,7 +19,7 @@ from pocketgpu.pica.shader.arithmetic import OPERATIONS, Alu, Operation, Vector,
 from pocketgpu.pica.shader.emission import EmissionLog, EmitState
 from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT, settle
 from pocketgpu.pica.shader.program import ENDED, HUNG, Action, Exit, Node, ProgramGraph
-from pocketgpu.pica.shader.rules import DEFAULT_RULES, Rules
+from pocketgpu.pica.shader.shader_choices import DEFAULT_RULES, Rules
 
 # Output rows after the 64 output components, for runs of the unit outside of a draw.
 COND_X, COND_Y, A0_X, A0_Y, A_L, EMIT_STATE, EMIT_COUNT, STUCK = range(64, 72)

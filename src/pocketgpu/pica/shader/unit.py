@@ -27,7 +27,7 @@ from pocketgpu.pica.core.registers import register_id
 from pocketgpu.pica.shader.emission import ENTRY_ROWS, LOG_BYTES, LOG_ENTRIES
 from pocketgpu.pica.shader.interpreter import Interpreter, unit_interpreter
 from pocketgpu.pica.shader.program import CODE_WORDS, TooComplex, opcode
-from pocketgpu.pica.shader.rules import END_WORD, Rules, rules_of
+from pocketgpu.pica.shader.shader_choices import END_WORD, Rules, rules_of
 from pocketgpu.pica.shader.translate import (
     A0_X,
     A_L,

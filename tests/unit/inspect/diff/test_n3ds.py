@@ -18,7 +18,7 @@ from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.diff import Report, diff
 from pocketgpu.inspect.diff.alignment import align
-from pocketgpu.inspect.diff.pixels import PixelSearch
+from pocketgpu.inspect.diff.pixel_search import PixelSearch
 from pocketgpu.inspect.inspection import debug
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.changes import change, lines_of

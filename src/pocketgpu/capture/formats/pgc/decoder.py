@@ -31,9 +31,9 @@ from pocketgpu.capture.formats.pgc.contents import (
 from pocketgpu.errors import CaptureError
 from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.gsp import AddressRange
-from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.gsp.framebuffers import swap_writes
-from pocketgpu.pica.gsp.machine import Refused, Translator
+from pocketgpu.pica.gsp.gsp_machine import Refused, Translator
 
 _FORMATS = 9
 _LARGEST_SIDE = 1 << 14

@@ -44,10 +44,10 @@ from pocketgpu.capture.formats.pgc.contents import (
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event as Note
 from pocketgpu.facts.external import EXTERNAL, LCD
-from pocketgpu.facts.maxwell.kinds import KINDS
+from pocketgpu.facts.maxwell.page_kinds import KINDS
 from pocketgpu.facts.memory_map import FCRAM
 from pocketgpu.facts.pica import PICA
-from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.address_map import AddressMap
 
 _KIND_NAMES = {number: name for name, number in KINDS.items()}
 _OLD_FCRAM_END = FCRAM.base + FCRAM.size

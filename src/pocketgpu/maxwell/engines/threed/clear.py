@@ -18,9 +18,9 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH, PixelLayout
 from pocketgpu.maxwell.engines.common import conditions
+from pocketgpu.maxwell.engines.common.action_log import Clear
 from pocketgpu.maxwell.engines.common.base import EngineHost, Registers
 from pocketgpu.maxwell.engines.common.fills import PERIOD, Fill
-from pocketgpu.maxwell.engines.common.records import Clear
 from pocketgpu.maxwell.engines.common.slices import Plane
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import Scratch

@@ -27,9 +27,9 @@ from pocketgpu.facts.maxwell import TWOD
 from pocketgpu.facts.maxwell.formats import TWOD as FORMATS
 from pocketgpu.facts.maxwell.formats import PixelLayout
 from pocketgpu.maxwell.engines.common import conditions
+from pocketgpu.maxwell.engines.common.action_log import Blit
 from pocketgpu.maxwell.engines.common.base import Engine, EngineHost, Registers
 from pocketgpu.maxwell.engines.common.notify import notify
-from pocketgpu.maxwell.engines.common.records import Blit
 from pocketgpu.maxwell.engines.common.slices import Plane
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import Scratch, report_missed, spend

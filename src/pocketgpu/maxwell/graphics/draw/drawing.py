@@ -30,7 +30,7 @@ from pocketgpu.maxwell.graphics.input.vertex_records import INPUT, INPUT_PAGE, V
 from pocketgpu.maxwell.graphics.input.vertex_stage import next_piece, run_vertices
 from pocketgpu.maxwell.graphics.primitives import setup
 from pocketgpu.maxwell.graphics.programs.programs import Programs
-from pocketgpu.maxwell.graphics.raster.blocks import raster_shapes
+from pocketgpu.maxwell.graphics.raster.pixel_blocks import raster_shapes
 from pocketgpu.maxwell.graphics.records import ATTRIBUTE_SPACE, FRAGMENTS, PRIMITIVES, REGION, VERTICES
 from pocketgpu.maxwell.graphics.stages import late_stages
 from pocketgpu.maxwell.graphics.stages.late_stages import LateStages

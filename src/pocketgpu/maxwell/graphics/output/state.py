@@ -48,9 +48,9 @@ from pocketgpu.maxwell.graphics.output.keys import (
     WriteKey,
 )  # fmt: skip
 from pocketgpu.maxwell.graphics.output.pixel_access import MAX_WIDE, gobs_of_block
+from pocketgpu.maxwell.graphics.output.record_words import output_words
 from pocketgpu.maxwell.graphics.output.records import COLOR, OUTPUT
 from pocketgpu.maxwell.graphics.output.targets import Events, Target, colour_slots, colour_target, depth_target
-from pocketgpu.maxwell.graphics.output.words import output_words
 from pocketgpu.maxwell.graphics.programs.headers import Header
 from pocketgpu.maxwell.graphics.records import MAX_TARGETS, TARGET
 from pocketgpu.maxwell.memory.blocklinear import GOB_HEIGHT

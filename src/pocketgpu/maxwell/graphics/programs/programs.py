@@ -28,7 +28,7 @@ from pocketgpu.maxwell.sampling.store import Textures
 from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, WORD, index_at
 from pocketgpu.maxwell.sass.isa.decoder import SassError
 from pocketgpu.maxwell.sass.launch import in_memory as programs
-from pocketgpu.maxwell.sass.launch.record import set_kernels
+from pocketgpu.maxwell.sass.launch.kernel_handles import set_kernels
 from pocketgpu.maxwell.sass.stages.stage import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
 from pocketgpu.maxwell.sass.thread_memory import work
 from pocketgpu.maxwell.sass.thread_memory.work import (

@@ -16,9 +16,9 @@ from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling.store import MIN_AREA, Textures
 from pocketgpu.maxwell.sass.isa.bundles import index_at
+from pocketgpu.maxwell.sass.launch.block_runner import run_blocks
 from pocketgpu.maxwell.sass.launch.code import Code
-from pocketgpu.maxwell.sass.launch.driver import run_blocks
-from pocketgpu.maxwell.sass.launch.record import set_kernels
+from pocketgpu.maxwell.sass.launch.kernel_handles import set_kernels
 from pocketgpu.maxwell.sass.launch.reports import Reports, Words, warps_of
 from pocketgpu.maxwell.sass.thread_memory.work import (
     BANK_SIZE,

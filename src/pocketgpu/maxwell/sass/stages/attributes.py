@@ -26,7 +26,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH, VECT
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.sass.program.steps import Step
-    from pocketgpu.maxwell.sass.warp.machine import WarpMachine
+    from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
 
 ENDS_STRIP = 1 << 8
 """Bit of the word of an emitted vertex: its strip ends with it. The stream is in the bits below."""

@@ -24,7 +24,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.sass.program.steps import Step
-    from pocketgpu.maxwell.sass.warp.machine import WarpMachine
+    from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
 
 Y_DIRECTION = next(number for number, name in SPECIAL_REGISTERS.items() if name == "SR_Y_DIRECTION")
 """The special register that says which way y goes."""

@@ -17,7 +17,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.sass.program.steps import Step
-    from pocketgpu.maxwell.sass.warp.machine import WarpMachine
+    from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
 
 SC = 3
 """The kind of interpolation that the shade mode decides about."""

@@ -16,8 +16,8 @@ from pocketgpu.maxwell.sass.stages.pixels import with_effect
 from pocketgpu.maxwell.sass.thread_memory import access, atomics
 from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, LANES, LAUNCH, REGISTERS, STEP, VECTOR, WARP
-from pocketgpu.maxwell.sass.warp.machine import WarpMachine
 from pocketgpu.maxwell.sass.warp.special_registers import special_registers
+from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
 
 REG, IMM, CONST, UPPER = range(4)
 """Kinds of sources; UPPER is an immediate of 64 bits whose lower word is zero."""

@@ -12,7 +12,7 @@ from pocketgpu.maxwell.sass.thread_memory.access import WINDOW
 from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH, MAX_THREADS, VECTOR, WARP
 
 if TYPE_CHECKING:
-    from pocketgpu.maxwell.sass.warp.machine import WarpMachine
+    from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
 
 _NUMBERS = {name: number for number, name in SPECIAL_REGISTERS.items()}
 

@@ -21,7 +21,7 @@ from pocketgpu.maxwell.sass.thread_memory.access import DATA, WarpPlace
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH, REGISTERS, VECTOR, WARP
 from pocketgpu.maxwell.sass.warp.functions import called, function_index
 from pocketgpu.maxwell.sass.warp.inline_access import ALIKE, GLOBAL_ROW, GlobalRow, InlineAccess, SharedRows
-from pocketgpu.maxwell.sass.warp.machine import WarpMachine
+from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
 
 
 class VariableMachine(WarpMachine):

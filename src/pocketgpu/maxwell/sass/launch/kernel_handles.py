@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.sampling.store import Textures
-from pocketgpu.maxwell.sass.launch.driver import fault
+from pocketgpu.maxwell.sass.launch.block_runner import fault
 from pocketgpu.maxwell.sass.thread_memory.access import access, memory, memory_index
 from pocketgpu.maxwell.sass.thread_memory.atomics import atomic
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, MEMORY_KERNELS, TEXTURE_KERNELS

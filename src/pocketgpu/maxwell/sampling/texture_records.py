@@ -13,7 +13,7 @@ from pocketgpu.maxwell.formats.small_floats import MANTISSA
 from pocketgpu.maxwell.formats.srgb import linear_words
 from pocketgpu.maxwell.formats.texture_header import TextureHeader, sources_of
 from pocketgpu.maxwell.sampling import records as r
-from pocketgpu.maxwell.sampling.decode import is_integer, kind_of
+from pocketgpu.maxwell.sampling.texture_copies import is_integer, kind_of
 
 _TARGETS: Mapping[str, int] = TIC["BL"]["TEXTURE_TYPE"].values.symbols
 _TYPES = ("unorm", "snorm", "uint", "sint", "float")

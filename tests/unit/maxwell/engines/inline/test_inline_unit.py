@@ -11,7 +11,7 @@ from support.slow_surfaces import Slow, SlowMemory
 
 from pocketgpu.facts.maxwell import A140
 from pocketgpu.maxwell.engines.compute.launch import Compute
-from pocketgpu.maxwell.engines.inline.unit import InlineToMemory
+from pocketgpu.maxwell.engines.inline.inline_unit import InlineToMemory
 from pocketgpu.maxwell.engines.threed.engine import ThreeD
 
 VA = 0x5_0000_0000

@@ -11,7 +11,7 @@ import numpy as np
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.gsp import BAD_ADDRESS, Result
 from pocketgpu.facts.pica import PICA
-from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.address_map import AddressMap
 
 if TYPE_CHECKING:
     from pocketgpu.events import EventLog

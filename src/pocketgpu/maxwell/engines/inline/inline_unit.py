@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import A140, MethodBlock
 from pocketgpu.maxwell.engines.common import conditions, semaphores
+from pocketgpu.maxwell.engines.common.action_log import Upload
 from pocketgpu.maxwell.engines.common.base import Engine, EngineHost, Registers
 from pocketgpu.maxwell.engines.common.notify import notify
-from pocketgpu.maxwell.engines.common.records import Upload
 from pocketgpu.maxwell.engines.common.slices import Plane
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import report_missed, spend

@@ -246,12 +246,6 @@ class Arena:
             with contextlib.suppress(OSError):  # an older kernel
                 self._map.madvise(_MADV_POPULATE_WRITE, start, offset + size - start)
 
-    def release_work(self) -> None:
-        """Release the pages of the work area to the system; its contents are undefined afterwards."""
-        if sys.platform == "linux":
-            start = self.work_offset & -mmap.PAGESIZE
-            self._map.madvise(mmap.MADV_DONTNEED, start, self.size - start)
-
 
 def flat(data: Buffer) -> bytes:
     """The bytes of a buffer in C order."""

@@ -11,6 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pocketgpu import N3DS
 
 FUZZ = Path(__file__).resolve().parents[1] / "fuzz"
 
@@ -22,6 +26,12 @@ def load(name: str) -> ModuleType:
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def written_outside(gpu: N3DS) -> bool:
+    """Whether anything was written where no guest memory of a 3DS is."""
+    memory = gpu.memory
+    return bool(memory.arena[: memory.regions[0][1]].any() or memory.arena[memory.guest_end : memory.work_offset].any())
 
 
 @contextmanager

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""Control flow graphs of both consoles' shaders: blocks, edges, and their output for graphviz."""
-=======
 """Control-flow graphs of shader programs, for both consoles: basic blocks, edges, and their graphviz form."""
->>>>>>> main
 
 from __future__ import annotations
 
@@ -12,15 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-<<<<<<< HEAD
-    """An exit of a block: number of the next block, and its condition as text ("" if none).
-
-    kind: "next", "jump", "stack" (to the address from a stack), "loop" (next iteration), "indirect" or "call".
-=======
     """An edge out of a block. to: number of the target block. when: the condition as text, "" without one.
 
     kind: "next", "jump", "stack" (to an address from a stack), "loop" (the next round), "indirect" or "call".
->>>>>>> main
     """
 
     to: int

@@ -1,24 +1,13 @@
-<<<<<<< HEAD
-"""The exceptions that callers may see.
-
-All other modules may import this one. A bad file, a bad argument or a bad address ends in one short sentence with a
-place and a hint, never in a traceback from internal code.
-=======
 """The exceptions of this package: each has a short message, a place, and a hint what to do next.
 
 A bad file, a bad argument or a bad address always raises one of them.
->>>>>>> main
 """
 
 from __future__ import annotations
 
 
 class PocketGPUError(Exception):
-<<<<<<< HEAD
-    """Base of every exception that this package raises on purpose.
-=======
     """Base class of all exceptions that this package raises on purpose.
->>>>>>> main
 
     `location` says where (a file offset, a register, an option), `hint` what to do next; both may be None.
     """
@@ -45,11 +34,7 @@ class UsageError(PocketGPUError):
 class CaptureError(PocketGPUError):
     """A capture file is damaged, cut short or of an unknown kind (command line: exit 3).
 
-<<<<<<< HEAD
-    `file` is the name as given, `offset` the byte where reading failed, None if it is not known.
-=======
     `file` is the name as given, `offset` the byte where reading failed, None if it was no single byte.
->>>>>>> main
     """
 
     def __init__(
@@ -73,11 +58,7 @@ class NoPictureError(PocketGPUError):
 
 
 class GuestMemoryError(PocketGPUError):
-<<<<<<< HEAD
-    """The host accessed unmapped guest addresses. `address` and `size` are in bytes."""
-=======
     """The host accessed guest addresses without memory. `address` and `size` are in bytes."""
->>>>>>> main
 
     def __init__(self, address: int, size: int, *, hint: str | None = None) -> None:
         super().__init__(f"no guest memory holds {size} bytes there", location=f"{address:#010x}", hint=hint)

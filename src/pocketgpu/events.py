@@ -1,14 +1,7 @@
-<<<<<<< HEAD
-"""Events: reportable actions of the guest, which never stop the machine.
-
-A guest program must not raise exceptions in the host: odd register values and broken lists become events. Repeats are
-merged and the log is bounded, so that a program with an error in every draw costs nothing.
-=======
 """Events: what a guest did wrong or oddly, reported without stopping the machine.
 
 A guest program must not raise exceptions in the host, so odd register values and broken lists become events. Equal
 events are merged and the log is bounded, so that a program with an error in every draw costs nothing.
->>>>>>> main
 """
 
 from __future__ import annotations
@@ -38,18 +31,14 @@ class Event:
 
 
 class EventLog:
-    """Events in order of first appearance; at most `limit` distinct ones, the rest counted in one entry."""
+    """Events in order of first occurrence; at most `limit` different ones, the rest is counted in one entry."""
 
     def __init__(self, limit: int = 1000) -> None:
         self._limit = limit
         self._events: dict[tuple[str, str, str], Event] = {}
 
     def report(self, kind: EventKind, id: str, message: str, at: str = "", count: int = 1) -> None:
-<<<<<<< HEAD
-        """Record an event `count` times; the same (kind, id, message) adds to the count and keeps the first place."""
-=======
         """Add `count` occurrences; an equal (kind, id, message) adds to the count and keeps the first place."""
->>>>>>> main
         key = (kind, id, message)
         known = self._events.get(key)
         if known is None and len(self._events) >= self._limit:
@@ -71,11 +60,7 @@ class EventLog:
         self._events.clear()
 
     def drain(self) -> list[Event]:
-<<<<<<< HEAD
-        """Return all events so far and empty the log."""
-=======
         """All events so far; empties the log."""
->>>>>>> main
         events = list(self._events.values())
         self._events.clear()
         return events

@@ -14,11 +14,7 @@ Bytes = NDArray[np.uint8]
 
 
 def to_png(array: Bytes) -> bytes:
-<<<<<<< HEAD
-    """The bytes of a PNG file of RGB or RGBA (height, width, 3 or 4); notebooks show objects with it."""
-=======
     """The bytes of a PNG file of RGB or RGBA (height, width, 3 or 4); notebooks show objects by it."""
->>>>>>> main
     from io import BytesIO
 
     out = BytesIO()

@@ -41,7 +41,7 @@ class Structure:
     tables: Known = field(default_factory=dict)
     seen_tables: set[tuple[bytes, bytes]] = field(default_factory=set)
     looked: int = 0
-    sought: bool = False
+    searched: bool = False
     lists: tuple[Sequence[Range], Sequence[Range]] = ((), ())
     sides: SwitchSides | None = None
     """The comparison of Switch recordings; None for others."""
@@ -98,8 +98,8 @@ class Structure:
             if found is not None:
                 yield found
             return
-        if not changes and self.sides is None and command is not None and logs is None and not self.sought:
-            self.sought = True  # only the first matters, and seeking is slow
+        if not changes and self.sides is None and command is not None and logs is None and not self.searched:
+            self.searched = True  # only the first matters, and seeking is slow
             changes = changes_between(self.a.seek(a.by_number).registers(), self.b.seek(b.by_number).registers())
         if a.kind == "load" and "digest" in a.facts and a.facts["digest"] != b.facts.get("digest"):
             found = self._memory(a, b)
@@ -122,19 +122,20 @@ class Structure:
         return registers_of(words.values) if of_list else np.full(len(words.values), -1)
 
     def _command(
-        self, a: Words, b: Words | None, told: bool, numbers: NDArray[Any]
+        self, a: Words, b: Words | None, reported: bool, numbers: NDArray[Any]
     ) -> dict[str, Any] | None:  # fmt: skip
-        """The first word in which commands differ. told: a consequence was reported already; if not, words that write
-        registers known to differ are ignored. numbers: register or method of each of A's words, -1: not known."""
+        """The first word in which commands differ. reported: a consequence was reported already; if not, words for
+        registers that are known to differ are ignored. numbers: register or method of each of A's words, -1: not
+        known."""
         if b is None:
             return None
         shorter = min(len(a.values), len(b.values))
         wrong = np.flatnonzero(a.values[:shorter] != b.values[:shorter])
         if len(a.values) != len(b.values):
-            if not told and (self.registers or self.tables or (self.sides is not None and self.sides.registers)):
+            if not reported and (self.registers or self.tables or (self.sides is not None and self.sides.registers)):
                 return None
             wrong = np.append(wrong, shorter)
-        elif not told:
+        elif not reported:
             wrong = wrong[[not self._is_known(int(n)) for n in numbers[wrong]]]
         if not len(wrong):
             return None

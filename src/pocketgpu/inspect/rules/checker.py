@@ -78,7 +78,7 @@ def check(
     """
     from pocketgpu.inspect.rules.registry import RULES
 
-    asked = tuple(rule for rule in (RULES if rules is None else rules) if rule.console == capture.console)
+    chosen = tuple(rule for rule in (RULES if rules is None else rules) if rule.console == capture.console)
     record: Any
     if capture.console == "Switch":
         from pocketgpu.inspect.rules.switch.watch import watch as watch_switch
@@ -90,10 +90,10 @@ def check(
         from pocketgpu.inspect.rules.n3ds.watch import watch as watch_3ds
 
         record = watch_3ds(capture, evaluator, progress)
-    findings = [finding for rule in asked for finding in _merged(rule, rule.look(record))]
+    findings = [finding for rule in chosen for finding in _merged(rule, rule.look(record))]
     order = {name: n for n, name in enumerate(SEVERITIES)}
     findings.sort(key=lambda finding: (order[finding.rule.severity], _place(finding.at)))
-    return Report(asked, tuple(findings))
+    return Report(chosen, tuple(findings))
 
 
 def _merged(rule: Rule, found: Iterable[Found]) -> list[RuleFinding]:

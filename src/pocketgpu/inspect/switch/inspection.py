@@ -48,7 +48,7 @@ class SwitchInspection(Inspection):
         self.choices, self.evaluator = choices or {}, evaluator
         self.recorder = Recorder(self.log)
         driver = drive(self.log, switches=choices, evaluator=evaluator)
-        self.player = SwitchPlayer(driver, self.recorder.hear)
+        self.player = SwitchPlayer(driver, self.recorder.note)
         self.recorder.machine = self.player.machine
         self._pixels = PixelAnswers(self)
 

@@ -1,4 +1,4 @@
-"""Straight blocks of a program and the ways between them, for both consoles' shaders, and how that is drawn."""
+"""Control-flow graphs of shader programs, for both consoles: basic blocks, edges, and their graphviz form."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A way out of a block: number of the block it leads to, and on which condition, as text ("" if none is told).
+    """An edge out of a block. to: number of the target block. when: the condition as text, "" without one.
 
-    kind: "next", "jump", "stack" (back to where a stack of addresses says), "loop" (round again), "indirect" or "call".
+    kind: "next", "jump", "stack" (to an address from a stack), "loop" (the next round), "indirect" or "call".
     """
 
     to: int

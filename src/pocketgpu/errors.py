@@ -1,14 +1,13 @@
-"""The typed failures a caller may see.
+"""The exceptions of this package: each has a short message, a place, and a hint what to do next.
 
-They live below everything that can fail, so that a bad file, a bad argument or a bad address always ends in
-one short sentence with a place and a next step, and never in a traceback from deep inside.
+A bad file, a bad argument or a bad address always raises one of them.
 """
 
 from __future__ import annotations
 
 
 class PocketGPUError(Exception):
-    """Base of every failure that this package raises on purpose.
+    """Base class of all exceptions that this package raises on purpose.
 
     `location` says where (a file offset, a register, an option), `hint` what to do next; both may be None.
     """
@@ -35,7 +34,7 @@ class UsageError(PocketGPUError):
 class CaptureError(PocketGPUError):
     """A capture file is damaged, cut short or of an unknown kind (command line: exit 3).
 
-    `file` is the name as given, `offset` the byte where reading failed, None if no single byte is to blame.
+    `file` is the name as given, `offset` the byte where reading failed, None if it was no single byte.
     """
 
     def __init__(
@@ -59,7 +58,7 @@ class NoPictureError(PocketGPUError):
 
 
 class GuestMemoryError(PocketGPUError):
-    """The host asked for guest addresses that no memory answers. `address` and `size` are in bytes."""
+    """The host accessed guest addresses without memory. `address` and `size` are in bytes."""
 
     def __init__(self, address: int, size: int, *, hint: str | None = None) -> None:
         super().__init__(f"no guest memory holds {size} bytes there", location=f"{address:#010x}", hint=hint)

@@ -1,11 +1,11 @@
-"""Looking on at a machine while it works: what both consoles have of it.
+"""Observers of a machine: the part that both consoles share.
 
     with machine.observed(observer):
         ...
 
-An observer overrides the methods of what it wants to hear of. `pica/core/observer.py` and `maxwell/host/observer.py`
-say what a machine of each console tells; what happens on both has one name there. A machine may have several observers:
-all are told, in the order in which they came. One without any does nothing for it.
+An observer overrides the methods for the notifications that it wants. `pica/core/observer.py` and
+`maxwell/host/observer.py` list the notifications of each console; the same thing has the same name in both. A machine
+may have several observers: all are notified, in the order in which they were added. Without any, nothing is computed.
 """
 
 from __future__ import annotations
@@ -19,39 +19,39 @@ from numpy.typing import NDArray
 
 
 class Observer:
-    """Who is told. The methods of this class do nothing."""
+    """Base class of observers. Its methods do nothing."""
 
     wants_draws = False
-    """Whether every draw shall be told of one by one. A machine may make draws by itself, untold, where nobody does."""
+    """Whether it needs a notification of every single draw. If no observer does, a machine may do draws without one."""
     wants_pages = False
-    """Whether `memory_written` shall be told; finding out takes a look at all pages for each draw."""
+    """Whether it needs `memory_written`; for that, the machine compares the versions of all pages at each draw."""
 
     def memory_written(self, pages: NDArray[np.int64]) -> None:
-        """Pages of 4096 bytes of the arena, by number, that something has just written whose bytes nobody lists."""
+        """Something has just written these pages (numbers of 4096-byte pages of the arena); the bytes are not known."""
 
 
 AnyObserver = TypeVar("AnyObserver", bound=Observer)
 
 
 class Observed(Generic[AnyObserver]):
-    """A machine that observers can look at."""
+    """A machine that can have observers."""
 
     observers: tuple[AnyObserver, ...] = ()
-    """Who is told; `observe` and `dismiss` change it."""
+    """The observers; `observe` and `dismiss` change them."""
 
     def observe(self, observer: AnyObserver) -> None:
-        """Tell one more observer from now on."""
+        """Add an observer."""
         self.observers = (*self.observers, observer)
         self._observers_changed()
 
     def dismiss(self, observer: AnyObserver) -> None:
-        """Tell an observer no longer; nothing happens if it was not told."""
+        """Remove an observer; nothing happens if it is not there."""
         self.observers = tuple(one for one in self.observers if one is not observer)
         self._observers_changed()
 
     @contextmanager
     def observed(self, observer: AnyObserver) -> Iterator[AnyObserver]:
-        """Tell an observer as long as this lasts."""
+        """Add an observer for the duration of this context."""
         self.observe(observer)
         try:
             yield observer
@@ -59,7 +59,7 @@ class Observed(Generic[AnyObserver]):
             self.dismiss(observer)
 
     def _observers_changed(self) -> None:
-        """What a machine has to prepare for other observers."""
+        """Called after observers were added or removed, for what a machine has to prepare."""
 
 
 __all__ = ["Observed", "Observer"]

@@ -14,7 +14,7 @@ Bytes = NDArray[np.uint8]
 
 
 def to_png(array: Bytes) -> bytes:
-    """The bytes of a PNG file of RGB or RGBA (height, width, 3 or 4); what notebooks show objects by."""
+    """The bytes of a PNG file of RGB or RGBA (height, width, 3 or 4); notebooks show objects by it."""
     from io import BytesIO
 
     out = BytesIO()

@@ -1,4 +1,4 @@
-"""`pocketgpu info`: what is in a capture, which features it uses and which doubtful behaviours it depends on."""
+"""`pocketgpu info`: what is in a capture, which features it uses and which doubtful behaviour it depends on."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _COUNTS = ("writes", "loads", "lists", "draws", "vertices", "fills", "transfers"
 @debug_option
 @click.pass_obj
 def info(outcome: Outcome, capture: str) -> None:
-    """Tell what is in a capture and which doubts it depends on.
+    """Show what is in a capture and which doubtful behaviour it depends on.
 
-    The command lists of a 3DS recording run, but nothing is drawn; a Switch recording is replayed. A doubt is a
-    behaviour of the chip that the documents leave open; --set can choose it.
+    The command lists of a 3DS recording run, but nothing is drawn; a Switch recording is replayed. A behaviour is
+    doubtful if documents of the GPU leave it open; --set can choose it.
     """
     opened = open_capture(capture)
     outcome.add_events(opened.warnings)
@@ -82,7 +82,7 @@ def _report(outcome: Outcome, found: CaptureInfo) -> str:
 
 
 def _features(outcome: Outcome) -> list[dict[str, Any]]:
-    """What is listed for people: long lists of the same kind are cut."""
+    """The features that are printed: long lists of the same kind are cut."""
     shown: list[dict[str, Any]] = []
     for entry in outcome.extra["features"]:
         same = sum(1 for other in shown if other["id"] == entry["id"])

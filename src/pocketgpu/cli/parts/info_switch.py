@@ -1,4 +1,4 @@
-"""The part of `pocketgpu info` that tells of Switch recordings."""
+"""The part of `pocketgpu info` for Switch recordings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_METHODS = 6
 
 
 def tell(outcome: Outcome, capture: Capture) -> None:
-    """Fill the outcome with what is in a Switch recording. Raises NoPictureError if it does nothing at all."""
+    """Fill the outcome with what is in a Switch recording. Raises NoPictureError if it has no submissions."""
     from pocketgpu.capture.formats.mxcap import ChannelLog
     from pocketgpu.inspect.n3ds.capture_info import kind_of
     from pocketgpu.inspect.switch.capture_info import examine

@@ -1,7 +1,7 @@
-"""Differences of what two runs ask for: events that only one has, memory, facts, command words, registers.
+"""Differences of the commands of two runs: events that only one has, memory, facts, command words, registers.
 
-State stays, so a register that differs once differs in all draws behind: it is told of where the difference arises,
-and again only if it becomes another one.
+A register that differs once differs in all later draws, too. It is reported where the difference begins, and again only
+if the difference changes.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from pocketgpu.inspect.n3ds.draw_log import PLAIN, FrameLog
 from pocketgpu.inspect.n3ds.tables import table_changes
 
 MOST_MEMORY = 64
-"""Loads whose bytes are looked at; of further ones it is only said that they differ."""
+"""Most loads whose bytes are compared; further ones are only reported as different."""
 _NAMES = {register.offset: register.name for register in PICA}
 Known = dict[Any, tuple[int, int]]
 
 
 @dataclass
 class Structure:
-    """Looks at one frame after the other. What differed in an earlier frame is known in the next."""
+    """Compares frame after frame. Differences of earlier frames are known in later ones."""
 
     a: Inspection
     b: Inspection
@@ -44,12 +44,12 @@ class Structure:
     sought: bool = False
     lists: tuple[Sequence[Range], Sequence[Range]] = ((), ())
     sides: SwitchSides | None = None
-    """What recordings of a Switch tell; None for others."""
+    """The comparison of Switch recordings; None for others."""
 
     def frame(
         self, mine: Sequence[Event], others: Sequence[Event], logs: tuple[FrameLog, FrameLog] | None
     ) -> tuple[list[Pair], list[Difference]]:
-        """The pairs of a frame's events, and what differs. logs: what draws saw, if that is known."""
+        """The pairs of a frame's events, and the differences. logs: the state of draws, if that is known."""
         if self.sides is not None:
             keys = [self.sides.keys(side, events) for side, events in enumerate((mine, others))]
         else:
@@ -68,7 +68,7 @@ class Structure:
                 found.append(Difference("events", first, second, text, {"kind": event.kind}))
             elif keys[0][i][0] != keys[1][j][0] or logs is not None or self.sides is not None:
                 same = keys[0][i][0] == keys[1][j][0]
-                # Behind a draw that the other run lacks, commands lead to the same state by another way.
+                # After a draw that the other run lacks, other commands lead to the same state.
                 if behind_gap and keys[0][i][1] == keys[1][j][1] and mine[i].facts.get("kind") != "immediate":
                     same = True
                 found += self._pair(mine[i], others[j], same, logs)
@@ -86,7 +86,7 @@ class Structure:
                 changes = list(_facts(*self.sides.facts(a, b)))
         elif a.draw is not None and b.draw is not None and logs is not None:
             changes = [*self._registers(a.draw, b.draw, logs), *self._tables(a.draw, b.draw, logs)]
-        elif not same and a.kind != "list":  # what is in a list is told by its draws
+        elif not same and a.kind != "list":  # differences in a list are reported at its draws
             changes = [*_moved(a, b), *_facts(a.facts, b.facts)]
         if same and not changes:
             return
@@ -99,11 +99,11 @@ class Structure:
                 yield found
             return
         if not changes and self.sides is None and command is not None and logs is None and not self.sought:
-            self.sought = True  # the first is the one that matters, and going there takes a while
+            self.sought = True  # only the first matters, and seeking is slow
             changes = changes_between(self.a.seek(a.by_number).registers(), self.b.seek(b.by_number).registers())
         if a.kind == "load" and "digest" in a.facts and a.facts["digest"] != b.facts.get("digest"):
             found = self._memory(a, b)
-            if found is None:  # only commands differ, which draws tell of better
+            if found is None:  # only commands differ: these are reported at draws
                 return
             yield found
         for n, one in enumerate(changes):
@@ -124,8 +124,8 @@ class Structure:
     def _command(
         self, a: Words, b: Words | None, told: bool, numbers: NDArray[Any]
     ) -> dict[str, Any] | None:  # fmt: skip
-        """The first word in which commands differ. told: what comes of it is told already. Else words do not count that
-        write what is known to differ. numbers: of the registers or methods that A's words are for, -1: not known."""
+        """The first word in which commands differ. told: a consequence was reported already; if not, words that write
+        registers known to differ are ignored. numbers: register or method of each of A's words, -1: not known."""
         if b is None:
             return None
         shorter = min(len(a.values), len(b.values))
@@ -153,7 +153,7 @@ class Structure:
         return _NAMES.get(number, f"register {number:#05x}") if self.sides is None else self.sides.name(number)
 
     def _is_known(self, number: int) -> bool:
-        """Whether a register differs at the draw at hand, or a memory that it feeds."""
+        """Whether a register differs at the current draw, or a memory that it fills."""
         if self.sides is not None:
             return self.sides.is_known(number)
         if number in self.registers or (0 <= number < len(PLAIN) and not PLAIN[number] and bool(self.tables)):
@@ -220,7 +220,7 @@ def _keys(events: Sequence[Event], log: FrameLog | None) -> list[tuple[Hashable,
 
 
 def _command_memory(events: Sequence[Event]) -> list[Range]:
-    """Where the command lists of a frame lie."""
+    """The memory of a frame's command lists."""
     return [span for event in events if event.kind == "list" and event.words is not None for span in event.words.spans]
 
 
@@ -229,13 +229,13 @@ def _word_at(data: NDArray[np.uint8], place: int) -> str:
 
 
 def _moved(a: Event, b: Event) -> Iterator[Change]:
-    """Bytes that are loaded to another place."""
+    """The change of address of bytes that are loaded to another place."""
     if a.kind == "load" and a.writes and b.writes and a.writes[0].address != b.writes[0].address:
         yield Change("load address", a.writes[0].address, b.writes[0].address)
 
 
 def _facts(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
-    """Facts of two events that differ; those that are registers with their fields."""
+    """Facts of two events that differ; registers with their fields."""
     mine, others = _flat(a), _flat(b)
     for name in dict.fromkeys([*mine, *others]):
         one, other = mine.get(name), others.get(name)
@@ -275,6 +275,6 @@ def _memory_of(words: Words, place: int) -> str | None:
 
 
 def _explained(found: list[Difference]) -> list[Difference]:
-    """Without what differs in whole lists, if anything else differs: that explains it."""
+    """Leave out differences of whole lists, if anything else differs and so explains them."""
     others = [one for one in found if one.detail.get("kind") != "list" or one.level == "events"]
     return others or found

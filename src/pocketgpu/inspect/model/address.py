@@ -60,7 +60,7 @@ class Address:
 
         def put(name: str, value: object, part: str) -> None:
             if name in found:
-                raise UsageError(f"'{text}' says twice what '{part}' says", hint=_FORMS)
+                raise UsageError(f"'{text}' has two parts of the kind of '{part}'", hint=_FORMS)
             found[name] = value
 
         for index, part in enumerate(text.strip().split("/")):

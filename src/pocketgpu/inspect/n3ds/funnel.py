@@ -225,7 +225,7 @@ class _Watch(DrawWatcher):
                 turn = "clockwise" if clockwise[n] else "counter-clockwise"
                 fate = f"is culled: its corners run {turn} on the screen (FACECULLING_CONFIG drops {mode})"
             else:
-                fate = "is to be drawn" if whole[n] else "is to be drawn, if culling keeps what clipping leaves of it"
+                fate = "is to be drawn" if whole[n] else "is to be drawn, unless what clipping leaves is culled"
             where = ", ".join(f"({', '.join(f'{value:.6g}' for value in corner)})" for corner in corners[:, n].tolist())
             self.triangles.append(f"{fate}; corners in clip space {where}")
 
@@ -253,7 +253,7 @@ class _Watch(DrawWatcher):
         if self._box is not None:
             left, right, bottom, top = self._box
             if left >= width or bottom >= height or right <= 0 or top <= 0:
-                text = f"lie beside the target of {width}x{height}: the viewport is {across:g}x{up:g} at {x}, {y}"
+                text = f"lie outside of the target of {width}x{height}: the viewport is {across:g}x{up:g} at {x}, {y}"
                 return text, "VIEWPORT_XY, VIEWPORT_WIDTH, VIEWPORT_HEIGHT"
             if get("SCISSORTEST_MODE.mode") == SCISSOR.INSIDE:
                 x1, y1, x2, y2 = (get(f"SCISSORTEST_{name}") for name in ("POS.x1", "POS.y1", "DIM.x2", "DIM.y2"))
@@ -261,7 +261,7 @@ class _Watch(DrawWatcher):
                     text = f"lie outside of the scissor, which keeps {x1}, {y1} to {x2}, {y2}"
                     return text, "SCISSORTEST_POS, SCISSORTEST_DIM"
             return "are too small to cover the centre of a pixel", _POSITION
-        return "cover no pixel centre of what may be drawn to", "FRAMEBUFFER_DIM, VIEWPORT_XY"
+        return "cover no pixel centre where the draw may write", "FRAMEBUFFER_DIM, VIEWPORT_XY"
 
     # -- fragments ----------------------------------------------------------------------------------------------------
     def _fragments(self, packet: int, head: NDArray[np.int32], low: int, high: int) -> None:
@@ -384,7 +384,7 @@ def because(found: Funnel) -> str:
         # A count on some tiles is a lower bound.
         least = "" if found.tiles is None else "at least "
         return f"{least}{last.passed} {last.name} changed something"
-    most = max(stage.lost, key=lambda loss: loss.count, default=Loss(0, "nothing says why"))
+    most = max(stage.lost, key=lambda loss: loss.count, default=Loss(0, "for an unknown reason"))
     where = f" ({most.register})" if most.register else ""
     return f"no {stage.name} left: {most.count} of {stage.came} {most.reason}{where}"
 

@@ -109,4 +109,4 @@ def of_record(record: Any) -> Iterator[Doubt]:
 
 UNBOUND: Final = Doubt("channel.unbound", "methods for a subchannel that nothing was bound to")
 RESERVED_HEADER: Final = Doubt("channel.illegal_header", "a method header of a reserved form")
-DEADLOCK: Final = Doubt("channel.deadlock", "a channel waits for what nobody does")
+DEADLOCK: Final = Doubt("channel.deadlock", "a channel waits for something that nothing releases")

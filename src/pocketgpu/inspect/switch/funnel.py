@@ -205,7 +205,7 @@ def _reason(found: Funnel, draw: Draw, counter: _Counter, passed: int | None, ch
     if not state.field("SET_RASTER_ENABLE"):
         return "nothing: raster is off [SET_RASTER_ENABLE]"
     if counter.plan is None:
-        return "nothing: no primitive came to raster"
+        return "nothing: no primitive reached raster"
     for before, stage in zip(found.stages[2:], found.stages[3:], strict=False):
         if before.passed and not stage.passed:
             return f"nothing: no {stage.name}" + (f"; {', '.join(map(str, stage.lost))}" if stage.lost else "")
@@ -215,7 +215,7 @@ def _reason(found: Funnel, draw: Draw, counter: _Counter, passed: int | None, ch
         return "nothing: no sample passes all tests"
     if not state.word("SET_CT_WRITE", 0):
         return "nothing: all channels are masked [SET_CT_WRITE(0)]"
-    return "nothing: what it writes is what was there"
+    return "nothing: it writes the values that were already there"
 
 
 def _example(inspection: SwitchInspection, watch: Watch, tick: int, surface: Surface, place: tuple[int, int]) -> str:

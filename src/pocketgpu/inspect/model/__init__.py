@@ -1,1 +1,8 @@
-"""Answers: what the debugger tells, the same types for both consoles. Nothing here knows a console."""
+"""The answers of the debugger: the same types for both consoles. Nothing here depends on a console.
+
+schema("pocketgpu.why/2")    # the JSON Schema of what `to_json` of an answer gives
+"""
+
+from pocketgpu.inspect.model.schemas import schema, schema_ids
+
+__all__ = ["schema", "schema_ids"]

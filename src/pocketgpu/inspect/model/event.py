@@ -52,6 +52,9 @@ class Range:
     def __contains__(self, address: object) -> bool:
         return isinstance(address, int) and self.address <= address < self.end
 
+    def to_json(self) -> dict[str, Any]:
+        return {"address": f"{self.address:#x}", "size": self.size}
+
     def __str__(self) -> str:
         return f"{self.address:#x}+{self.size:#x}"
 
@@ -65,7 +68,7 @@ class Words:
     values: NDArray[np.uint32]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Event:
     """One event of a frame.
 
@@ -102,8 +105,23 @@ class Event:
         """f3/e412, for draws as well."""
         return Address(self.frame, event=self.number)
 
+    def to_json(self, words: bool = False) -> dict[str, Any]:
+        """Plain data (pocketgpu.event/1). words: with the words that made it, if any did."""
+        found: dict[str, Any] = {
+            "address": str(self.address), "event": str(self.by_number), "kind": self.kind, "title": self.title,
+            "pass": self.pass_, "facts": dict(self.facts), "writes": [one.to_json() for one in self.writes],
+            "reads": [one.to_json() for one in self.reads],
+        }  # fmt: skip
+        if words and self.words is not None:
+            spans = [{"address": f"{one.address:#010x}", "size": one.size} for one in self.words.spans]
+            found["words"] = {"spans": spans, "values": [f"{word:#010x}" for word in self.words.values.tolist()]}
+        return found
+
     def __str__(self) -> str:
         return f"{self.title}  {self.address}"
+
+    def __repr__(self) -> str:
+        return f"<Event {self}>"
 
     def _repr_html_(self) -> str:
         facts = "".join(

@@ -125,7 +125,8 @@ def test_what_is_in_a_recording_of_a_3ds() -> None:
     assert isinstance(info, CaptureInfo) and info.totals()["draws"] == 4 == sum(frame.draws for frame in info.frames)
     assert {(one.id, one.text) for one in info.features} >= {("texture", "unit 0: RGBA8 16x16 2D")}
     for doubt, use in info.doubts.items():
-        assert doubt.certain in (True, False) and doubt.reason and doubt.choice == doubt.switch and use.first.startswith("f")
+        assert doubt.certain in (True, False) and doubt.reason and doubt.choice == doubt.switch
+        assert use.first.startswith("f")
     assert info.programs and info.states and info.events == [] and json.dumps(info.to_dict())
 
 

@@ -15,14 +15,12 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.events import Event
-from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
+from pocketgpu.inspect.model.inventory import Inventory
 from pocketgpu.inspect.n3ds import doubts, features
-from pocketgpu.inspect.n3ds.doubts import Doubt
 from pocketgpu.inspect.n3ds.draw_state import DrawStates
-from pocketgpu.inspect.n3ds.features import Feature
 from pocketgpu.pica.core.observer import Run, Undrawn
 from pocketgpu.pica.front.packets import DrawPackets
 
@@ -51,17 +49,9 @@ class FrameCounts:
     transfers: int = 0
     texture_copies: int = 0
 
-
-@dataclass
-class Use:
-    """How often something was met, and where first (such as "f0")."""
-
-    count: int = 0
-    first: str = ""
-
-    def add(self, count: int, place: str) -> None:
-        self.first = self.first if self.count else place
-        self.count += count
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return dict(vars(self))
 
 
 @dataclass
@@ -75,45 +65,23 @@ class Program:
     first: str
 
 
-@dataclass
-class CaptureInfo:
-    """All of it. features and doubts in order of first appearance; events of the capture and the watching machine."""
+@dataclass(repr=False)
+class CaptureInfo(Inventory):
+    """What is in a capture of a 3DS. states: how many different states draws have."""
 
     frames: list[FrameCounts] = field(default_factory=list)
-    features: dict[Feature, Use] = field(default_factory=dict)
-    doubts: dict[Doubt, Use] = field(default_factory=dict)
     programs: list[Program] = field(default_factory=list)
     states: int = 0
-    events: list[Event] = field(default_factory=list)
 
-    def totals(self) -> dict[str, int]:
-        """The counts of all frames together, by name."""
-        names = [name for name in vars(FrameCounts(0)) if name != "index"]
-        return {name: sum(getattr(frame, name) for frame in self.frames) for name in names}
+    @property
+    def parts(self) -> list[FrameCounts]:
+        return self.frames
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, without the frames' counts and the events."""
         return {
-            "totals": self.totals(),
-            "states": self.states,
-            "features": [
-                {"id": feature.id, "text": feature.text, "count": use.count, "first": use.first}
-                for feature, use in self.features.items()
-            ],
-            "programs": [vars(program) for program in self.programs],
-            "doubts": [
-                {
-                    "switch": doubt.choice,
-                    "default": CHOICES[doubt.choice].default,
-                    "alternatives": list(CHOICES[doubt.choice].alternatives),
-                    "certain": doubt.certain,
-                    "reason": doubt.reason,
-                    "count": use.count,
-                    "first": use.first,
-                }
-                for doubt, use in self.doubts.items()
-            ],
-        }
+            "totals": self.totals(), "states": self.states, "features": self.features_to_json(),
+            "programs": [vars(program) for program in self.programs], "doubts": self.doubts_to_json(),
+        }  # fmt: skip
 
 
 class _Collector(Undrawn):
@@ -146,7 +114,7 @@ class _Collector(Undrawn):
         if size and self.machine.memory.address_of(offset) is not None:
             self.frame.lists += 1
             self.frame.list_words += size // 4
-        self._note(doubts.of_list(ignored), ignored, self._place)
+        self.info.note(doubts.of_list(ignored), ignored, self._place)
 
     def unit_starts(self, unit: str, words: Mapping[str, int]) -> None:
         if unit == "P3D":
@@ -158,8 +126,8 @@ class _Collector(Undrawn):
             self.frame.texture_copies += 1
         else:
             self.frame.transfers += 1
-        self._use(features.of_unit(unit, words), 1, place)
-        self._note(doubts.of_unit(unit, words), 1, place)
+        self.info.use(features.of_unit(unit, words), 1, place)
+        self.info.note(doubts.of_unit(unit, words), 1, place)
 
     def vblank(self, frame: int) -> None:
         """Look at the displays and begin the next frame."""
@@ -168,9 +136,9 @@ class _Collector(Undrawn):
             names = [f"PDC{unit}_{name}" for name in ("CONTROL", "SELECT", "FORMAT", "ADDRESS_A0", "ADDRESS_A1")]
             registers = {name: read(EXTERNAL[name].address) for name in names}
             shown = list(features.of_display(registers, unit))
-            self._use(shown, 1, place)
+            self.info.use(shown, 1, place)
             if shown:
-                self._note(doubts.of_display(registers, unit), 1, place)
+                self.info.note(doubts.of_display(registers, unit), 1, place)
         self.info.frames.append(self.frame)
         self.frame = FrameCounts(self.frame.index + 1)
 
@@ -178,14 +146,13 @@ class _Collector(Undrawn):
         """Describe what was gathered."""
         info = self.info
         for state in self._states:
-            self._use(features.of_draw(state), state.draws, state.first)
-            self._note(doubts.of_draw(state), state.draws, state.first)
+            self.info.use(features.of_draw(state), state.draws, state.first)
+            self.info.note(doubts.of_draw(state), state.draws, state.first)
         for (unit, code, _), program in self._programs.items():
-            self._note(doubts.of_program(code, unit == "gs"), program.draws, program.first)
+            self.info.note(doubts.of_program(code, unit == "gs"), program.draws, program.first)
         info.programs = list(self._programs.values())
         info.states = len(self._states)
-        info.features = dict(sorted(info.features.items(), key=lambda item: item[0].id))
-        info.doubts = dict(sorted(info.doubts.items(), key=lambda item: (not item[0].certain, item[0].choice)))
+        info.sort()
         if self._states.overflow:
             message = f"more than {len(self._states)} different draw states: the rest is only counted"
             info.events.append(Event("warning", "info.states", message, count=self._states.overflow))
@@ -196,14 +163,6 @@ class _Collector(Undrawn):
     @property
     def _place(self) -> str:
         return f"f{self.frame.index}"
-
-    def _use(self, found: Iterable[Feature], count: int, place: str) -> None:
-        for feature in dict.fromkeys(found):
-            self.info.features.setdefault(feature, Use()).add(count, place)
-
-    def _note(self, found: Iterable[Doubt], count: int, place: str) -> None:
-        for doubt in dict.fromkeys(found):
-            self.info.doubts.setdefault(doubt, Use()).add(count, place)
 
     def _count_programs(self, unit: str, packets: DrawPackets, draws: Iterable[int]) -> None:
         bank = f"{unit}_code"

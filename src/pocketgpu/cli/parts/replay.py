@@ -70,11 +70,7 @@ def replay(capture: Capture, frames: range, threads: int, choices: Mapping[str, 
 
 def no_picture_hint(capture: Capture) -> tuple[str, str]:
     """What to say, and to try, when no frame shows anything."""
-    if capture.console == "Switch":
-        reason = "nothing is shown: the surfaces of these frames lie where no memory is mapped"
-    else:
-        reason = "nothing is shown: in these frames no display controller points at an image in memory"
-    return reason, "Read the memory itself with 'pocketgpu dump'."
+    return f"nothing is shown: {capture.provider.nothing_shown}", "Read the memory itself with 'pocketgpu dump'."
 
 
 def make_directory(path: str) -> Path:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from pocketgpu.events import Event
 from pocketgpu.facts.choices import CHOICES
@@ -62,19 +62,25 @@ class Counts(Protocol):
         """Its counts by name, with `index`, the number of the frame."""
 
 
-@dataclass(repr=False)
-class Inventory(ABC):
-    """What all consoles count. Features and doubts are in order of their names once all is counted; events are those of
-    the capture and of the machine that looked on."""
+C = TypeVar("C", bound=Counts)
 
+
+@dataclass(repr=False)
+class Inventory(ABC, Generic[C]):
+    """What all consoles count. Features and doubts are in order of their names once all is counted; events are those of
+    the capture and of the machine that looked on. source: what the recording says of where it comes from; None where
+    its format has no such thing."""
+
+    frames: list[C] = field(default_factory=list)
     features: dict[Feature, Use] = field(default_factory=dict)
     doubts: dict[Doubt, Use] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
+    source: str | None = None
 
     @property
-    @abstractmethod
-    def parts(self) -> Sequence[Counts]:
+    def parts(self) -> Sequence[C]:
         """The counts of all frames, and of what comes after the last one."""
+        return self.frames
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.errors import NoPictureError
 from pocketgpu.events import Event
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.pica import PICA
@@ -26,9 +26,6 @@ from pocketgpu.pica.front.packets import DrawPackets
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
-    from pocketgpu.capture.formats.citrace import Trace
-    from pocketgpu.capture.formats.gxlog import GxLog
-    from pocketgpu.capture.pgc import PgcTrace
 
 _STAGE = PICA.field("GEOSTAGE_CONFIG.mode")
 
@@ -66,16 +63,11 @@ class Program:
 
 
 @dataclass(repr=False)
-class CaptureInfo(Inventory):
+class CaptureInfo(Inventory[FrameCounts]):
     """What is in a capture of a 3DS. states: how many different states draws have."""
 
-    frames: list[FrameCounts] = field(default_factory=list)
     programs: list[Program] = field(default_factory=list)
     states: int = 0
-
-    @property
-    def parts(self) -> list[FrameCounts]:
-        return self.frames
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -189,7 +181,7 @@ def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) 
     :raises NoPictureError: the capture has no frames.
     :raises UsageError: it is of another console; `maxwell_info` looks into those of a Switch.
     """
-    from pocketgpu.capture.driver import drive
+    from pocketgpu.capture.driver import drive, trace_of_3ds
 
     trace = trace_of_3ds(capture)
     if not trace.frame_count:
@@ -201,27 +193,3 @@ def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) 
         collector.info.events += frame.warnings
         progress(frame.index)
     return collector.finish()
-
-
-def trace_of_3ds(capture: Capture) -> Trace | GxLog | PgcTrace:
-    """The parsed file of a 3DS capture. Raises UsageError for one of another console."""
-    from pocketgpu.capture.formats.mxcap import ChannelLog
-
-    if isinstance(capture.trace, ChannelLog):
-        raise UsageError("the recording is of a Switch", location=capture.path, hint="Give one of a 3DS.")
-    return capture.trace
-
-
-def kind_of(capture: Capture) -> str:
-    """What the file is, in words."""
-    from pocketgpu.capture.formats.citrace import Trace
-    from pocketgpu.capture.pgc import PgcLog, PgcTrace
-
-    trace = capture.trace
-    if isinstance(trace, PgcTrace | PgcLog):
-        return "pgc capture"
-    if capture.console == "Switch":
-        return "channel log"
-    if isinstance(trace, Trace):
-        return "CiTrace recording, older form" if trace.classic else "CiTrace recording"
-    return "GX log"

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.capture.driver import drive
+from pocketgpu.capture.driver import drive, log_of_switch
 from pocketgpu.capture.formats.mxcap import ChannelLog
+from pocketgpu.errors import NoPictureError
 from pocketgpu.inspect.model.inventory import Doubt, Feature, Inventory, Use
 from pocketgpu.inspect.switch import doubts as maxwell_doubts
 from pocketgpu.inspect.switch.method_use import ClassUse, MethodUse
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.observer import Observer
+
+if TYPE_CHECKING:
+    from pocketgpu.capture import Capture
 
 _MOST_RECORDS: Final = 1 << 16
 """Different things that engines did, beyond which they are no longer told apart."""
@@ -44,11 +48,10 @@ class ChannelFrameCounts:
 
 
 @dataclass(repr=False)
-class MaxwellInfo(Inventory):
+class MaxwellInfo(Inventory[ChannelFrameCounts]):
     """What is in a channel log. `classes` by name; `unknown` are methods that no table describes, by class and word;
     tail: what comes after the last present; open_words: that packets still wait for at the end."""
 
-    frames: list[ChannelFrameCounts] = field(default_factory=list)
     tail: ChannelFrameCounts | None = None
     headers: dict[str, int] = field(default_factory=dict)
     classes: dict[str, ClassUse] = field(default_factory=dict)
@@ -88,7 +91,7 @@ class _Collector(Observer):
     """Fills a MaxwellInfo while a log is replayed. frame: the counts of the frame at hand."""
 
     def __init__(self, log: ChannelLog, machine: GM20B) -> None:
-        self.info, self._log = MaxwellInfo(), log
+        self.info, self._log = MaxwellInfo(source=log.source), log
         self.frame = ChannelFrameCounts(None)
         self._methods = MethodUse(machine, self._note)
 
@@ -144,6 +147,17 @@ def _features(record: Any) -> Iterable[Feature]:
             yield Feature("launch", f"{sizes} threads, program {record.program:#x}")
         case other:
             yield Feature(other.lower(), "")
+
+
+def examine_capture(capture: Capture, progress: Callable[[int], None] = lambda _: None) -> MaxwellInfo:
+    """Like `examine`, of an opened recording.
+
+    :raises NoPictureError: it does nothing at all.
+    """
+    log = log_of_switch(capture)
+    if not log.submissions:
+        raise NoPictureError("the capture has no submissions", location=capture.path, hint="Record until it draws.")
+    return examine(log, progress)
 
 
 def examine(log: ChannelLog, progress: Callable[[int], None] = lambda _: None) -> MaxwellInfo:

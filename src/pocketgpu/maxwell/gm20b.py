@@ -25,6 +25,7 @@ from pocketgpu.events import EventKind, EventLog
 from pocketgpu.facts.choices import choose, departures
 from pocketgpu.lanes import Engine as LanesEngine
 from pocketgpu.maxwell.checkpoint import Checkpoint
+from pocketgpu.maxwell.display.present import Picture, Surface, to_picture
 from pocketgpu.maxwell.engines import ENGINE_CLASSES
 from pocketgpu.maxwell.host import pushbuffer
 from pocketgpu.maxwell.host.channel import Channel
@@ -48,7 +49,6 @@ from pocketgpu.maxwell.host.waits import SemaphoreWait, Wait
 from pocketgpu.maxwell.memory.gpu_memory import Backing, GpuMemory
 from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
 from pocketgpu.maxwell.memory.page_table import ADDRESS_SPACE
-from pocketgpu.maxwell.present import Picture, Surface, to_picture
 from pocketgpu.observer import Observed
 from pocketgpu.workers import Workers
 

@@ -34,10 +34,10 @@ from pocketgpu.pica.core.tiers import TIERS
 from pocketgpu.pica.core.work_area import WorkArea
 from pocketgpu.pica.display.lcd import Backlight, backlight
 from pocketgpu.pica.display.screens import Screen
-from pocketgpu.pica.external.fill import MemoryFill
+from pocketgpu.pica.engines.fill import MemoryFill
+from pocketgpu.pica.engines.transfer import Move, TransferEngine
 from pocketgpu.pica.external.registers import ExternalRegisters
 from pocketgpu.pica.external.timed import TimedRegisters
-from pocketgpu.pica.external.transfer import Move, TransferEngine
 from pocketgpu.pica.front.batch import DrawRunner
 from pocketgpu.pica.front.draws import Core3D
 from pocketgpu.pica.front.targets import RenderTarget

@@ -14,13 +14,13 @@ from support.switch_scene import Scene
 from pocketgpu.capture.driver.switch import SwitchDriver
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import A140, B0B5, B197, TWOD
+from pocketgpu.maxwell.display.present import Surface
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.observer import Observer, Order, RunGrid, Segment, TextureRead, Undrawn
 from pocketgpu.maxwell.memory.places import Offsets, Places
-from pocketgpu.maxwell.present import Surface
 from pocketgpu.maxwell.sass.launch.launcher import Result
 
 INLINE, COPY, TWO_D = 2, 4, 3

@@ -20,10 +20,10 @@ from pocketgpu.capture.driver.checkpoints import BUDGET, Position
 from pocketgpu.capture.formats.mxcap import ChannelLog, ChunkRecord, Present
 from pocketgpu.capture.formats.pgc import channel_state
 from pocketgpu.errors import CaptureError, UsageError
+from pocketgpu.maxwell.display.present import to_picture
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.observer import Observer
-from pocketgpu.maxwell.present import to_picture
 from pocketgpu.pica.display.screens import Screen
 
 if TYPE_CHECKING:

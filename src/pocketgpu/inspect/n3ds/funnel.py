@@ -34,7 +34,7 @@ from pocketgpu.pica.fragment.kernel import draw_fragments
 from pocketgpu.pica.front.draw_target import make_target
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.vertex.primitives import CHAINED, USER_PLANE, Setup
+from pocketgpu.pica.primitives.assembly import CHAINED, USER_PLANE, Setup
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import Judge, N3dsInspection

@@ -22,12 +22,12 @@ from pocketgpu.lanes import Engine, Value
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE
 from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import StaticRegisters
-from pocketgpu.pica.external.transfer import tile_order
+from pocketgpu.pica.engines.transfer import tile_order
 from pocketgpu.pica.fragment.kernel import draw_fragments
 from pocketgpu.pica.front.draw_target import color_format, make_target
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.vertex.primitives import CHAINED
+from pocketgpu.pica.primitives.assembly import CHAINED
 
 Probe = dict[str, list[Any]]
 _HEAD = {

@@ -14,7 +14,7 @@ from pocketgpu.inspect.model.why import Shown
 from pocketgpu.inspect.n3ds.targets import untiled
 from pocketgpu.pica.display.lcd import fill_colour
 from pocketgpu.pica.display.screens import BOTTOM_WIDTH, HEIGHT, TOP_WIDTH, WIDE_WIDTH, pixel_bits
-from pocketgpu.pica.external.transfer import Move, external_format, tile_order
+from pocketgpu.pica.engines.transfer import Move, external_format, tile_order
 from pocketgpu.pica.n3ds import N3DS
 
 MOST_SOURCES = 4

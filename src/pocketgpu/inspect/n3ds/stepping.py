@@ -32,10 +32,10 @@ from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import field
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.primitives.geometry import MOST_EMITTED
 from pocketgpu.pica.shader import Program
 from pocketgpu.pica.shader.rules import rules_of, with_end
 from pocketgpu.pica.vertex.fetch import shade_vertices
-from pocketgpu.pica.vertex.geometry import MOST_EMITTED
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection

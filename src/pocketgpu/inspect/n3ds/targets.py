@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pocketgpu.arena import Readable
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
 from pocketgpu.pica.core.registers import StaticRegisters
-from pocketgpu.pica.external.transfer import tile_order
+from pocketgpu.pica.engines.transfer import tile_order
 from pocketgpu.pica.front.targets import RenderTarget
 from pocketgpu.pica.memory import surface
 from pocketgpu.pictures import to_image, to_png

@@ -36,8 +36,8 @@ from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.primitives.assembly import CHAINED
 from pocketgpu.pica.vertex.fetch import CONSTANT, PLAN
-from pocketgpu.pica.vertex.primitives import CHAINED
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.model.event import Event

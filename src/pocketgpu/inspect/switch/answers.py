@@ -14,8 +14,8 @@ from pocketgpu.inspect.switch.pixel_history import Walk
 from pocketgpu.inspect.switch.surfaces import Surface, shown_surface
 from pocketgpu.inspect.switch.touches import Finder, Spot
 from pocketgpu.inspect.switch.watched import Watch
-from pocketgpu.maxwell.present import FLIP_X, FLIP_Y, TURN, to_picture
-from pocketgpu.maxwell.present import Surface as ShownSurface
+from pocketgpu.maxwell.display.present import FLIP_X, FLIP_Y, TURN, to_picture
+from pocketgpu.maxwell.display.present import Surface as ShownSurface
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection

@@ -20,6 +20,7 @@ from pocketgpu.inspect.switch.recorder import register_name
 from pocketgpu.inspect.switch.resources import HandleTexture, StageShader, buffers, shaders, textures
 from pocketgpu.inspect.switch.surfaces import Surface, TargetPicture, surface_of, targets_of
 from pocketgpu.inspect.switch.vertices import fresh, index_buffer, vertex_buffers, vertices_of
+from pocketgpu.maxwell.display.present import Picture
 from pocketgpu.maxwell.engines.common.records import Blit, Copy
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
@@ -27,7 +28,6 @@ from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.formats.samples import samples_of
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.layout import CLASS_FILES
-from pocketgpu.maxwell.present import Picture
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection

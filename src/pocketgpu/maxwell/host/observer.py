@@ -28,6 +28,7 @@ from pocketgpu.maxwell.memory.places import Offsets, Places
 
 if TYPE_CHECKING:
     from pocketgpu.facts.maxwell.formats import PixelLayout
+    from pocketgpu.maxwell.display.present import Picture, Surface
     from pocketgpu.maxwell.engines.common.base import Engine
     from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
     from pocketgpu.maxwell.engines.threed.draws import Draw
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from pocketgpu.maxwell.gm20b import GM20B
     from pocketgpu.maxwell.graphics.draw.plans import Plan
     from pocketgpu.maxwell.host.channel import Channel
-    from pocketgpu.maxwell.present import Picture, Surface
     from pocketgpu.maxwell.sass.launch.launcher import Launcher, Result
 
 

@@ -1,1 +1,1 @@
-"""The external registers: memory fill, the transfer engine, and the same units in emulated time."""
+"""The external registers, and the same registers in emulated time."""

@@ -25,8 +25,10 @@ from pocketgpu.pica.core.layout import CONTROL as C
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.display.lcd import fill_colour
 from pocketgpu.pica.display.screens import Screen, cover
+from pocketgpu.pica.engines.fill import MemoryFill
+from pocketgpu.pica.engines.transfer import WORDS as TRANSFER_WORDS
+from pocketgpu.pica.engines.transfer import TransferEngine
 from pocketgpu.pica.external.clock import Clock
-from pocketgpu.pica.external.fill import MemoryFill
 from pocketgpu.pica.external.registers import (
     FILL_FINISHED,
     FILL_START,
@@ -41,8 +43,6 @@ from pocketgpu.pica.external.registers import (
     TRIGGER,
     ExternalRegisters,
 )
-from pocketgpu.pica.external.transfer import WORDS as TRANSFER_WORDS
-from pocketgpu.pica.external.transfer import TransferEngine
 from pocketgpu.pica.front.draws import Core3D
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.pdc.controller import DisplayController

@@ -19,10 +19,10 @@ from pocketgpu.pica.fragment.combiners_general import CHANNELS, SOURCES, General
 from pocketgpu.pica.fragment.lighting import Lighting
 from pocketgpu.pica.fragment.sources import TEXCOORD_SLOTS, texcoord_slot
 from pocketgpu.pica.fragment.state import FIELDS, KEY_IDS, FragmentState
+from pocketgpu.pica.primitives.assembly import INVERSE_W_SLOT
 from pocketgpu.pica.texture.general import fill_textures
 from pocketgpu.pica.texture.proctex import ProcTex
 from pocketgpu.pica.texture.units import SHADOW_TYPES, Ratio
-from pocketgpu.pica.vertex.primitives import INVERSE_W_SLOT
 
 if TYPE_CHECKING:
     from pocketgpu.pica.fragment.kernel import Draw

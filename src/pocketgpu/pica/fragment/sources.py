@@ -13,8 +13,8 @@ from pocketgpu.pica.core.colors import Color
 from pocketgpu.pica.core.layout import TRIANGLE, VERTEX_FLOATS
 from pocketgpu.pica.core.registers import State, StateWords
 from pocketgpu.pica.fragment.lighting import QUATERNION_SLOTS, VIEW_SLOTS
+from pocketgpu.pica.primitives.assembly import COLOR_SLOT, DEPTH_SLOT, INVERSE_W_SLOT
 from pocketgpu.pica.texture.units import CUBE_TYPES, Ratio, Sampler, cube_axes, cube_face
-from pocketgpu.pica.vertex.primitives import COLOR_SLOT, DEPTH_SLOT, INVERSE_W_SLOT
 
 if TYPE_CHECKING:
     from pocketgpu.pica.fragment.kernel import Draw

@@ -44,15 +44,15 @@ from pocketgpu.pica.front import draw_target
 from pocketgpu.pica.front.draw_target import DrawTarget, color_format, make_target
 from pocketgpu.pica.front.targets import RenderTarget
 from pocketgpu.pica.memory.guest import GuestMemory
+from pocketgpu.pica.primitives.assembly import ASSEMBLY_CHOICES, assemble
+from pocketgpu.pica.primitives.geometry import emit_vertices, geometry_choices, geometry_step
+from pocketgpu.pica.primitives.geometry_programs import GeometryPrograms
 from pocketgpu.pica.shader.limits import BREAK_OUTSIDE
 from pocketgpu.pica.shader.rules import rules_of
 from pocketgpu.pica.texture.cache import UNIT_IDS, Source, TextureCache
 from pocketgpu.pica.texture.units import LEVELS
 from pocketgpu.pica.vertex import driver
 from pocketgpu.pica.vertex.fetch import FETCH_CHOICES, shade_vertices
-from pocketgpu.pica.vertex.geometry import emit_vertices, geometry_choices, geometry_step
-from pocketgpu.pica.vertex.geometry_programs import GeometryPrograms
-from pocketgpu.pica.vertex.primitives import ASSEMBLY_CHOICES, assemble
 from pocketgpu.pica.vertex.programs import VertexProgram, VertexPrograms
 from pocketgpu.workers import Workers
 

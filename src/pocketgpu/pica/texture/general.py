@@ -13,8 +13,8 @@ from pocketgpu.facts.pica_enums import SEMANTIC, TEXENV_SOURCE, TEXTURE_TYPE
 from pocketgpu.lanes import I32, Array, Value
 from pocketgpu.pica.core.layout import PACKET, UNIT, UNIT_SIZE
 from pocketgpu.pica.core.registers import register_id
+from pocketgpu.pica.primitives.assembly import INVERSE_W_SLOT
 from pocketgpu.pica.texture.units import FRACTION_BITS, LEVELS, ONE, Ratio, Sampler, cube_axes, cube_face, mix
-from pocketgpu.pica.vertex.primitives import INVERSE_W_SLOT
 
 if TYPE_CHECKING:
     from pocketgpu.pica.fragment.sources import Pixels

@@ -1,1 +1,1 @@
-"""The vertex side of a draw: fetch, vertex and geometry programs, primitive assembly and set-up."""
+"""The vertex side of a draw: attributes are fetched, and vertex programs run over them."""

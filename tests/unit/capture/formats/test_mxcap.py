@@ -20,7 +20,7 @@ from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats import mxcap
 from pocketgpu.capture.formats.mxcap import ChannelLog, Present
 from pocketgpu.errors import CaptureError, NoPictureError
-from pocketgpu.maxwell.present import to_picture
+from pocketgpu.maxwell.display.present import to_picture
 
 VA = 0x5_0000_0000
 

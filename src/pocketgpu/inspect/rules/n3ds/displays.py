@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
-from pocketgpu.pica.external.transfer import external_format
+from pocketgpu.pica.engines.transfer import external_format
 
 RULES = RuleSet("3DS")
 

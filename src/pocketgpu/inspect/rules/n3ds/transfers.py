@@ -8,7 +8,7 @@ from pocketgpu.facts.formats import FRAMEBUFFER_COLOR_FORMATS
 from pocketgpu.facts.pica_enums import TRANSFER_SCALE
 from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
-from pocketgpu.pica.external.transfer import LEAST_16_BIT, external_format
+from pocketgpu.pica.engines.transfer import LEAST_16_BIT, external_format
 
 RULES = RuleSet("3DS")
 

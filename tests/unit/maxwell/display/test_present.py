@@ -8,8 +8,8 @@ from support.channels import DATA, Sender, inc
 
 from pocketgpu import GM20B
 from pocketgpu.errors import UsageError
+from pocketgpu.maxwell.display.present import Surface, to_picture
 from pocketgpu.maxwell.memory.blocklinear import Layout
-from pocketgpu.maxwell.present import Surface, to_picture
 
 PIXELS = np.random.default_rng(1).integers(0, 256, (45, 80, 4), dtype=np.uint8)
 
